@@ -1,0 +1,1 @@
+"""Speed, size and memory beside peers in one run: `python -m bench`, or `make bench`."""

@@ -1,0 +1,92 @@
+"""The table: ratios and bytes only, because times on a shared machine mean nothing to a reader."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+BEGIN = "<!-- bench: begin -->"
+END = "<!-- bench: end -->"
+PREFACE = f"""# Figures: speed, size, memory
+
+`make bench` measures all of this in one run and writes the table below.
+Times are given as ratios between things measured side by side, never alone.
+
+{BEGIN}
+{END}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table; `met` stays None where there is no goal."""
+
+    what: str
+    figure: str
+    goal: str = ""
+    met: bool | None = None
+
+    def markdown(self) -> str:
+        """Return the line as Markdown."""
+        verdict = {None: "", True: "yes", False: "**no**"}[self.met]
+        return f"| {self.what} | {self.figure} | {self.goal} | {verdict} |"
+
+
+def times(ratio: float) -> str:
+    """Write a ratio: two figures are all that a shared machine supports."""
+    return f"{ratio:.2f}x" if ratio < 10 else f"{ratio:.0f}x"
+
+
+def size(count: float) -> str:
+    """Write a number of bytes."""
+    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count:,.0f} bytes"
+
+
+def table(rows: Iterable[Row]) -> str:
+    """Return the whole table as Markdown."""
+    head = "| measured | figure | goal | met |\n|---|---|---|---|"
+    return "\n".join([head, *(row.markdown() for row in rows)])
+
+
+def machine(packages: Sequence[str]) -> str:
+    """Say what the figures were measured on, in one paragraph."""
+    cores = os.cpu_count() or 1
+    parts = [
+        f"{_cpu_model()}, {cores} core{'s' if cores > 1 else ''}, {platform.system()}",
+        f"Python {platform.python_version()}",
+        *(f"{name} {_version(name)}" for name in packages),
+        f"measured on {datetime.now(UTC):%Y-%m-%d}",
+    ]
+    return "; ".join(parts) + "."
+
+
+def publish(page: Path, text: str) -> None:
+    """Put the text between the markers of a page; a page that is not there yet is begun."""
+    before = page.read_text(encoding="utf-8") if page.exists() else PREFACE
+    head, begin, rest = before.partition(BEGIN)
+    _, end, tail = rest.partition(END)
+    if not (begin and end):
+        raise ValueError(f"{page} has no lines {BEGIN} and {END} to write between")
+    page.write_text(f"{head}{BEGIN}\n{text}\n{END}{tail}", encoding="utf-8")
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def _cpu_model() -> str:
+    """Return the processor's name; the standard library knows it only on some systems."""
+    listed = Path("/proc/cpuinfo")
+    if listed.exists():
+        for line in listed.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

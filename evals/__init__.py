@@ -1,0 +1,1 @@
+"""Quality on public test sets: `python -m evals`, or `make eval`."""

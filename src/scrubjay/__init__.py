@@ -1,0 +1,80 @@
+"""scrubjay: memory and search for AI agents and the people who work with them.
+
+>>> import scrubjay
+>>> memory = scrubjay.open(":memory:", embedder=False)
+>>> kept = memory.add("Prefers Python for back ends", type="preference")
+>>> memory.search("python")[0].id == kept.id
+True
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from scrubjay._version import __version__
+from scrubjay.errors import (
+    InvalidInput,
+    Locked,
+    MissingExtra,
+    NotFound,
+    ScrubjayError,
+    StoreError,
+    Unavailable,
+)
+from scrubjay.service import Store
+from scrubjay.types import Hit, Link, Memory, Neighbor, Results
+
+if TYPE_CHECKING:
+    from scrubjay.models import Embedder, Generator, Reranker
+
+__all__ = [
+    "Hit",
+    "InvalidInput",
+    "Link",
+    "Locked",
+    "Memory",
+    "MissingExtra",
+    "Neighbor",
+    "NotFound",
+    "Results",
+    "ScrubjayError",
+    "Store",
+    "StoreError",
+    "Unavailable",
+    "__version__",
+    "open",
+]
+
+
+def open(
+    path: str | os.PathLike[str] | None = None,
+    *,
+    profile: str | None = None,
+    embedder: Embedder | str | bool | None = None,
+    reranker: Reranker | None = None,
+    generator: Generator | None = None,
+    clock: Callable[[], datetime] | None = None,
+    user: str | None = None,
+) -> Store:
+    """Open a store: a file, ":memory:", or without a path the user's own.
+
+    `embedder` takes an object, a name, `None` for the configured one, or `False` for none.
+    `clock` is called for the present moment. With `user`, only that user's namespace is seen.
+    """
+    from scrubjay.config import load
+
+    settings = load(db=None if path is None else os.fspath(path), profile=profile)
+    if path is None:
+        os.makedirs(os.path.dirname(settings.db), exist_ok=True)
+    return Store(
+        settings.db,
+        profile=settings.profile,
+        embedder=embedder,
+        reranker=reranker,
+        generator=generator,
+        clock=clock,
+        user=user,
+    )

@@ -1,0 +1,95 @@
+"""Settings: a file, then the environment, then arguments; the later wins.
+
+The file is `scrubjay.toml` in the user's configuration folder, or wherever SCRUBJAY_CONFIG points:
+
+    db = "~/notes.db"
+    default_profile = "mine"
+
+    [profile.mine]
+    base = "default"
+    rrf = { k = 30 }
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from scrubjay.errors import InvalidInput
+
+_KEYS = ("db", "default_profile", "embedder")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a user has set, resolved."""
+
+    db: str
+    profile: str = "default"
+    embedder: str = "all-MiniLM-L6-v2"
+    offline: bool = False
+    config_file: str = ""
+    profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def load(db: str | None = None, profile: str | None = None) -> Settings:
+    """Read the settings that hold now."""
+    file = os.environ.get("SCRUBJAY_CONFIG") or _default_file()
+    table = _read(file)
+    env = os.environ
+    return Settings(
+        db=os.path.expanduser(db or env.get("SCRUBJAY_DB") or table.get("db") or _default_db()),
+        profile=profile
+        or env.get("SCRUBJAY_PROFILE")
+        or table.get("default_profile")
+        or Settings.profile,
+        embedder=env.get("SCRUBJAY_EMBEDDER") or table.get("embedder") or Settings.embedder,
+        offline=env.get("SCRUBJAY_OFFLINE", "") not in ("", "0"),
+        config_file=file,
+        profiles=table.get("profile", {}),
+    )
+
+
+def _read(file: str) -> dict[str, Any]:
+    if not os.path.exists(file):
+        if os.environ.get("SCRUBJAY_CONFIG"):
+            raise InvalidInput(f"SCRUBJAY_CONFIG names {file}, which is not there")
+        return {}
+    import tomllib
+
+    try:
+        with open(file, "rb") as opened:
+            table = tomllib.load(opened)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise InvalidInput(f"{file} cannot be read as TOML: {error}") from error
+    _check(file, table)
+    return table
+
+
+def _check(file: str, table: dict[str, Any]) -> None:
+    unknown = sorted(set(table) - {*_KEYS, "profile"})
+    if unknown:
+        known = ", ".join((*_KEYS, "profile"))
+        raise InvalidInput(f"{file}: unknown setting {unknown[0]!r}; known are {known}")
+    for key in _KEYS:
+        if not isinstance(table.get(key, ""), str):
+            raise InvalidInput(f"{file}: {key} must be a text")
+    profiles = table.get("profile", {})
+    if not isinstance(profiles, dict) or any(
+        not isinstance(one, dict) for one in profiles.values()
+    ):
+        raise InvalidInput(f"{file}: a profile is a table of its own, such as [profile.mine]")
+
+
+def _default_file() -> str:
+    from scrubjay.paths import config_dir
+
+    return str(config_dir() / "scrubjay.toml")
+
+
+def _default_db() -> str:
+    from scrubjay.paths import data_dir
+
+    return str(data_dir() / "memory.db")

@@ -1,0 +1,56 @@
+"""Models as three small protocols: something that embeds, something that scores, something that writes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[np.float32]
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Texts in, one unit vector a text out. `name` says model and precision: it keys the index."""
+
+    name: str
+    dims: int
+
+    def embed(self, texts: Sequence[str], *, as_query: bool = False) -> Matrix:
+        """Return an array of shape (len(texts), dims)."""
+        ...
+
+
+@runtime_checkable
+class TokenEmbedder(Embedder, Protocol):
+    """An embedder that also gives the vectors of a text's tokens, for late interaction."""
+
+    def tokens(self, texts: Sequence[str], *, as_query: bool = False) -> list[Matrix]:
+        """Return one matrix of token vectors a text."""
+        ...
+
+
+@runtime_checkable
+class Reranker(Protocol):
+    """Reads the query and each text together."""
+
+    name: str
+
+    def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """Return one score in 0..1 a text."""
+        ...
+
+
+@runtime_checkable
+class Generator(Protocol):
+    """Writes text to a prompt, as JSON where a schema is given."""
+
+    name: str
+
+    def complete(self, prompt: str, *, schema: dict[str, object] | None = None) -> str:
+        """Return the model's answer."""
+        ...

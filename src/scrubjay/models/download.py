@@ -1,0 +1,146 @@
+"""One file over HTTP: resumed where it stopped, checked, and in its place only when complete."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import queue
+import threading
+import urllib.error
+import urllib.request
+from typing import TYPE_CHECKING
+
+from scrubjay._version import __version__
+from scrubjay.errors import Unavailable
+from scrubjay.models.checksum import sha256_of
+from scrubjay.progress import silent
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from scrubjay.progress import Progress
+
+_BLOCK = 1 << 18
+_ATTEMPTS = 8
+_STALL_SECONDS = 20.0
+
+
+def download(
+    url: str,
+    target: Path,
+    *,
+    sha256: str,
+    size: int = 0,
+    connect_seconds: float = 5.0,
+    progress: Progress = silent,
+) -> None:
+    """Fetch `url` into `target`, or raise `Unavailable` saying why not.
+
+    What arrived of an interrupted download stays beside the target as `.part`, and the next call
+    goes on from there. A file that does not match the checksum never takes the target's name.
+    """
+    part = target.with_name(target.name + ".part")
+    started_empty = not part.exists()
+    _fetch(url, part, size, connect_seconds, progress)
+    if sha256_of(part) != sha256 and not started_empty:
+        # The half from an earlier day may be what is wrong: once more, all of it.
+        part.unlink()
+        _fetch(url, part, size, connect_seconds, progress)
+    if sha256_of(part) != sha256:
+        part.unlink()
+        raise Unavailable(f"{url} does not have the expected checksum; it was not kept")
+    part.replace(target)
+
+
+def _fetch(url: str, part: Path, size: int, connect_seconds: float, progress: Progress) -> None:
+    """Bring `part` to its full length, going on after a break for as long as bytes come."""
+    for _ in range(_ATTEMPTS):
+        before = _length(part)
+        if size and before == size:
+            return
+        if size and before > size:
+            part.unlink()
+            before = 0
+        try:
+            expected = _transfer(url, part, before, size, connect_seconds, progress)
+        except urllib.error.HTTPError as error:
+            error.close()
+            if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and before:
+                part.unlink()  # longer than the server's file, so not a piece of it
+                continue
+            raise Unavailable(f"{url} answered {error.code} {error.reason}") from error
+        # A ValueError is an address that is none, such as a mistyped HF_ENDPOINT.
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            if _length(part) > before:
+                continue
+            raise Unavailable(f"{url} cannot be fetched: {_reason(error)}") from error
+        if _length(part) == expected:
+            return
+        if _length(part) <= before:
+            break
+    raise Unavailable(f"{url} broke off before the end; the next try goes on from there")
+
+
+def _transfer(
+    url: str, part: Path, start: int, size: int, connect_seconds: float, progress: Progress
+) -> int:
+    """Copy one response into `part` and return how long the whole file should be."""
+    headers = {"User-Agent": f"scrubjay/{__version__}", "Accept-Encoding": "identity"}
+    if start:
+        headers["Range"] = f"bytes={start}-"
+    with _open(urllib.request.Request(url, headers=headers), connect_seconds) as response:
+        resumed = _resumes_at(response.headers.get("Content-Range", ""), start)
+        done = start if resumed else 0
+        length = response.headers.get("Content-Length", "")
+        expected = size or (done + int(length) if length.isdigit() else 0)
+        with part.open("ab" if resumed else "wb") as file:
+            while block := response.read(_BLOCK):
+                file.write(block)
+                done += len(block)
+                progress(done, expected)
+            file.flush()
+            os.fsync(file.fileno())
+    return expected or done
+
+
+def _open(request: urllib.request.Request, connect_seconds: float) -> http.client.HTTPResponse:
+    """Open within a deadline that covers name lookup and every address of the host.
+
+    A socket timeout covers neither, so an unreachable host would hold the caller for a minute.
+    """
+    answers: queue.Queue[http.client.HTTPResponse | Exception] = queue.Queue(1)
+    given_up = threading.Event()
+
+    def ask() -> None:
+        try:
+            response = urllib.request.urlopen(request, timeout=_STALL_SECONDS)
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            answers.put(error)
+            return
+        answers.put(response)
+        if given_up.is_set():
+            response.close()
+
+    threading.Thread(target=ask, daemon=True, name="scrubjay-download").start()
+    try:
+        answer = answers.get(timeout=connect_seconds)
+    except queue.Empty:
+        given_up.set()
+        raise TimeoutError(f"no answer within {connect_seconds:g} seconds") from None
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
+
+
+def _resumes_at(content_range: str, start: int) -> bool:
+    """Say whether the server sent the rest; one that ignores Range sends everything again."""
+    return bool(start) and content_range.startswith(f"bytes {start}-")
+
+
+def _length(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def _reason(error: Exception) -> str:
+    reason = getattr(error, "reason", None) or error
+    return str(reason) or type(error).__name__

@@ -1,0 +1,263 @@
+"""The engine: a profile's stages folded over one run, each leaving a trace.
+
+A stage is a function from a Run (and its own numbers) to a Run.
+The `stage` decorator turns such a function into a factory: calling it with numbers gives a Stage
+that a profile can list, print, compare and override. Sources (Run -> RankedList) and the tests
+used by `when` (Run -> bool) are made the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
+
+from scrubjay.errors import InvalidInput, Unavailable
+from scrubjay.types import Candidate, Hit, Memory, Query, RankedList, Results, Step
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from scrubjay.models import Embedder, Generator, Reranker
+    from scrubjay.stores import GraphIndex, KeywordIndex, Records, VectorIndex
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Kit:
+    """The stores and models of a search. Any may be absent; `why_not` then says why and what to do."""
+
+    records: Records | None = None
+    keyword: KeywordIndex | None = None
+    vectors: VectorIndex | None = None
+    graph: GraphIndex | None = None
+    embedder: Embedder | None = None
+    reranker: Reranker | None = None
+    generator: Generator | None = None
+    clock: Callable[[], datetime] | None = None
+    why_not: Mapping[str, str] = field(default_factory=dict)
+
+    def need(self, part: str) -> Any:
+        """Return a component, or raise Unavailable with the reason why it is not there."""
+        component = getattr(self, part)
+        if component is None:
+            raise Unavailable(self.why_not.get(part, f"no {part} is configured"))
+        return component
+
+
+@dataclass(frozen=True)
+class Run:
+    """One search under way. `notes` is what the current stage has to say for the trace."""
+
+    query: Query
+    kit: Kit = field(default_factory=Kit)
+    lists: tuple[RankedList, ...] = ()
+    pool: tuple[Candidate, ...] = ()
+    trace: tuple[Step, ...] = ()
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    branches: tuple[Step, ...] = ()
+    confidence: float | None = None
+
+    def noting(self, **notes: Any) -> Run:
+        """Return this run with more to say about the stage that is running."""
+        return replace(self, notes={**self.notes, **notes})
+
+    @property
+    def size(self) -> int:
+        """How many candidates there are, or, before fusion, how many rows were found."""
+        return len(self.pool) or sum(len(one) for one in self.lists)
+
+
+@dataclass(frozen=True)
+class Part(Generic[T]):
+    """A function with its numbers, ready to run: what `stage` makes and profiles list."""
+
+    function: Callable[..., T]
+    numbers: Mapping[str, Any]
+    name: str
+
+    def __call__(self, run: Run) -> T:
+        """Run the function on one run."""
+        return self.function(run, **self.numbers)
+
+    def named(self, name: str) -> Part[T]:
+        """Return the same part under another name, for a stage that a profile uses twice."""
+        return replace(self, name=name)
+
+    def with_numbers(self, numbers: Mapping[str, Any]) -> Part[T]:
+        """Return the same part with some numbers replaced."""
+        return replace(self, numbers={**self.numbers, **numbers})
+
+    def __str__(self) -> str:
+        shown = ", ".join(f"{key}={_show(value)}" for key, value in self.numbers.items())
+        return f"{self.name}({shown})"
+
+
+def _show(value: object) -> str:
+    if isinstance(value, tuple) and value and all(isinstance(one, Part) for one in value):
+        return "[" + ", ".join(str(one) for one in value) + "]"
+    return str(value) if isinstance(value, Part) else repr(value)
+
+
+Stage = Part[Run]
+Source = Part[RankedList]
+Test = Part[bool]
+
+
+def stage(function: Callable[Concatenate[Run, P], T]) -> Callable[P, Part[T]]:
+    """Turn a function of a run and numbers into a factory of parts; mypy checks the numbers."""
+
+    def make(*args: P.args, **numbers: P.kwargs) -> Part[T]:
+        if args:
+            raise InvalidInput(f"{function.__name__} takes its numbers by name")
+        return Part(function, {**(function.__kwdefaults__ or {}), **numbers}, function.__name__)
+
+    make.__name__ = function.__name__
+    make.__doc__ = function.__doc__
+    make.__wrapped__ = function  # type: ignore[attr-defined]  # the docs read names and types here
+    return make
+
+
+def attempt(part: Part[T], run: Run, otherwise: T) -> tuple[T, Step]:
+    """Run one part, time it, and turn a lost tier into a note instead of a failure."""
+    started = perf_counter()
+    try:
+        out, lost = part(run), None
+    except Unavailable as gone:  # the only error a search forgives
+        out, lost = otherwise, str(gone)
+    took_ms = (perf_counter() - started) * 1000
+    return out, Step(part.name, took_ms, part.numbers, lost=lost)
+
+
+@stage
+def recall(run: Run, *, sources: tuple[Source, ...]) -> Run:
+    """Ask every source at the same time; one that is lost gives an empty list and a reason."""
+
+    def ask(source: Source) -> tuple[RankedList, Step]:
+        found, step = attempt(source, run, RankedList(source.name, searched=False))
+        return replace(found, name=source.name), replace(step, came_out=len(found))
+
+    answers = [ask(source) for source in sources] if len(sources) < 2 else _together(ask, sources)
+    return replace(
+        run,
+        lists=(*run.lists, *(found for found, _ in answers)),
+        branches=tuple(step for _, step in answers),
+    )
+
+
+def _together(
+    ask: Callable[[Source], tuple[RankedList, Step]], sources: tuple[Source, ...]
+) -> list[tuple[RankedList, Step]]:
+    # Imported here: a keyword search from a cold shell has one source and needs no threads.
+    from scrubjay.threads import POOL
+
+    first, *others = sources
+    waiting = [POOL.submit(ask, source) for source in others]
+    return [ask(first), *(one.result() for one in waiting)]
+
+
+@stage
+def when(
+    run: Run, *, test: Test, then: tuple[Stage, ...], otherwise: tuple[Stage, ...] = ()
+) -> Run:
+    """Run one list of stages or the other, depending on a test of the run."""
+    held = test(run)
+    steps: tuple[Step, ...] = ()
+    for part in then if held else otherwise:
+        run, step = advance(part, run)
+        steps = (*steps, step)
+    return replace(run.noting(test=str(test), held=held), branches=steps)
+
+
+def advance(part: Stage, run: Run) -> tuple[Run, Step]:
+    """Run one stage and complete its step with counts and notes."""
+    after, step = attempt(part, run, otherwise=run)
+    step = replace(
+        step,
+        went_in=run.size,
+        came_out=after.size,
+        notes=after.notes,
+        branches=after.branches,
+        numbers={key: value for key, value in step.numbers.items() if not _is_parts(value)},
+    )
+    return replace(after, notes={}, branches=()), step
+
+
+def _is_parts(value: object) -> bool:
+    return isinstance(value, Part) or (
+        isinstance(value, tuple) and any(isinstance(one, Part) for one in value)
+    )
+
+
+def search(query: Query, profile: str, stages: tuple[Stage, ...], kit: Kit) -> Results:
+    """Fold the stages over one run, keeping a trace of each."""
+    started = perf_counter()
+    run = Run(query, kit)
+    for part in stages:
+        after, step = advance(part, run)
+        run = replace(after, trace=(*after.trace, step))
+    return results_of(run, profile, took_ms=(perf_counter() - started) * 1000)
+
+
+def results_of(run: Run, profile: str, took_ms: float) -> Results:
+    """Turn a finished run into the answer."""
+    hits = tuple(hit_of(candidate, candidate.memory) for candidate in run.pool if candidate.memory)
+    topics: dict[str, int] = {}
+    for hit in hits:
+        for topic in hit.topics:
+            topics[topic] = topics.get(topic, 0) + 1
+    return Results(
+        query=run.query.text,
+        profile=profile,
+        hits=hits,
+        counts={**{one.name: len(one) for one in run.lists}, "returned": len(hits)},
+        topics=dict(sorted(topics.items(), key=lambda pair: (-pair[1], pair[0]))),
+        degraded=tuple(dict.fromkeys(degradations(run.trace))),
+        trace=run.trace,
+        took_ms=took_ms,
+        confidence=run.confidence,
+        terms=run.query.terms,
+    )
+
+
+def degradations(steps: tuple[Step, ...]) -> list[str]:
+    """Every reason why this answer is less than it could be, in the order of the stages."""
+    reasons: list[str] = []
+    for step in steps:
+        if step.lost:
+            reasons.append(f"{step.stage}: {step.lost}")
+        if "warning" in step.notes:
+            reasons.append(f"{step.stage}: {step.notes['warning']}")
+        reasons.extend(degradations(step.branches))
+    return reasons
+
+
+def hit_of(candidate: Candidate, memory: Memory) -> Hit:
+    """Show a candidate as a result."""
+    vector = candidate.found.get("vector")
+    return Hit(
+        id=memory.id,
+        score=candidate.score,
+        text=memory.text,
+        title=memory.title,
+        type=memory.type,
+        topics=memory.topics,
+        namespace=memory.namespace,
+        collection=memory.collection,
+        domain=memory.domain,
+        severity=memory.severity,
+        created_at=memory.created_at,
+        updated_at=memory.updated_at,
+        source=memory.source,
+        lines=(candidate.chunk.first_line, candidate.chunk.last_line) if candidate.chunk else None,
+        stale=candidate.stale,
+        snippet=candidate.snippet,
+        complete=candidate.complete,
+        token_estimate=-(-len(memory.text) // 4),
+        cosine=vector.score if vector else None,
+        why=candidate.why,
+        found=candidate.found,
+    )

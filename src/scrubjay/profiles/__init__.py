@@ -1,0 +1,151 @@
+"""Profiles: named lists of stages, with one address for every number in them.
+
+`profiles.get("default:fast")` finds ours, the user's own from the settings file, and those that
+installed packages register under the entry-point group `scrubjay.profiles`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.pipeline import Part, Stage
+from scrubjay.profiles.overrides import checked, nearest, nested
+
+GROUP = "scrubjay.profiles"
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A way to search: its stages in order, how many hits it gives by itself and at most."""
+
+    name: str
+    stages: tuple[Stage, ...]
+    summary: str = ""
+    limit: int = 10
+    most: int = 1000
+
+    def __post_init__(self) -> None:
+        names = [part.name for part in flat(self.stages)]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise InvalidInput(
+                f"profile {self.name} lists {', '.join(twice)} twice; give one a name of its own"
+                " with .named(...)"
+            )
+
+    def uses(self, name: str) -> bool:
+        """True when a stage or source of this name is in the list."""
+        return any(part.name == name for part in flat(self.stages))
+
+    def with_overrides(self, overrides: Mapping[str, Any]) -> Profile:
+        """Return this profile with numbers replaced (`rrf.k`) or stages dropped (`rerank = false`)."""
+        wanted = nested(overrides)
+        known = {part.name: part for part in flat(self.stages)}
+        for name, numbers in wanted.items():
+            if name not in known:
+                raise InvalidInput(
+                    f"profile {self.name} has no stage {name!r}{nearest(name, known)};"
+                    f" it has {', '.join(known)}"
+                )
+            if numbers is not False:
+                checked(known[name], numbers)
+        return replace(self, stages=_override(self.stages, wanted))
+
+
+def flat(stages: tuple[Part[Any], ...]) -> Iterator[Part[Any]]:
+    """Every stage of a list, followed by the sources and stages inside it."""
+    for part in stages:
+        yield part
+        for value in part.numbers.values():
+            inner = value if isinstance(value, tuple) else (value,)
+            yield from flat(tuple(one for one in inner if isinstance(one, Part)))
+
+
+def _override(stages: tuple[Part[Any], ...], wanted: Mapping[str, Any]) -> tuple[Part[Any], ...]:
+    changed = []
+    for part in stages:
+        numbers = wanted.get(part.name, {})
+        if numbers is False:
+            continue
+        inside = {
+            key: _override(value, wanted)
+            for key, value in part.numbers.items()
+            if isinstance(value, tuple) and any(isinstance(one, Part) for one in value)
+        }
+        changed.append(part.with_numbers({**inside, **numbers}))
+    return tuple(changed)
+
+
+def names() -> tuple[str, ...]:
+    """Every profile that `get` finds, modes as `profile:mode`; ours first, then the user's."""
+    from scrubjay.config import load
+
+    return (*_BUILT_IN, *load().profiles)
+
+
+def get(
+    name: str, overrides: Mapping[str, Any] | None = None, *, mode: str | None = None
+) -> Profile:
+    """Return a profile by name, in one of its modes, with overrides applied."""
+    if mode is not None and mode != "default":
+        known = tuple(one.partition(":")[2] for one in _BUILT_IN if one.startswith(f"{name}:"))
+        if mode not in known:
+            modes = ", ".join(("default", *known))
+            raise InvalidInput(f"profile {name} has no mode {mode!r}; its modes are {modes}")
+        name = f"{name}:{mode}"
+    found = _BUILT_IN[name]() if name in _BUILT_IN else _users(name, ()) or _plugin(name)
+    if found is None:
+        raise NotFound(
+            f"there is no profile {name!r}{nearest(name, names())}; known are {', '.join(names())}"
+        )
+    return found.with_overrides(overrides) if overrides else found
+
+
+def _users(name: str, under: tuple[str, ...]) -> Profile | None:
+    """Build a profile of the settings file: a base, and what it changes."""
+    from scrubjay.config import load
+
+    settings = load()
+    table = settings.profiles.get(name)
+    if table is None:
+        return None
+    changes = dict(table)
+    base = changes.pop("base", "default")
+    if base == name or base in under:
+        raise InvalidInput(f"profile {name} in {settings.config_file} is its own base")
+    built = _BUILT_IN[base]() if base in _BUILT_IN else _users(str(base), (*under, name))
+    if built is None:
+        raise InvalidInput(
+            f"profile {name} in {settings.config_file} has base {base!r}, which is not there;"
+            f" known are {', '.join(names())}"
+        )
+    summary = f"{base} with changes from the settings file"
+    return replace(built.with_overrides(changes), name=name, summary=summary)
+
+
+def _plugin(name: str) -> Profile | None:
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group=GROUP, name=name):
+        found: Profile = point.load()()
+        return found
+    return None
+
+
+def _default(mode: str) -> Profile:
+    from scrubjay.profiles.default import MODES, SUMMARIES
+
+    name = "default" if mode == "default" else f"default:{mode}"
+    return Profile(name, MODES[mode], SUMMARIES[mode])
+
+
+_BUILT_IN: dict[str, Callable[[], Profile]] = {
+    "default": lambda: _default("default"),
+    "default:fast": lambda: _default("fast"),
+    "default:thorough": lambda: _default("thorough"),
+    "default:keyword": lambda: _default("keyword"),
+    "default:vector": lambda: _default("vector"),
+}

@@ -1,0 +1,99 @@
+"""Overrides: `rrf.k = 30`, from a call, a `--set` or the settings file, checked before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import isfinite
+from typing import Any
+
+from scrubjay.errors import InvalidInput
+from scrubjay.pipeline import Part
+
+
+def nested(overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """Return overrides as stage -> numbers, from either `{"rrf.k": 30}` or `{"rrf": {"k": 30}}`."""
+    out: dict[str, Any] = {}
+    for key, value in overrides.items():
+        stage, dot, number = str(key).partition(".")
+        if dot:
+            before = out.setdefault(stage, {})
+            if before is False:
+                raise InvalidInput(f"{stage} is dropped and {key} is set; say one of the two")
+            before[number] = value
+        elif value is False:
+            out[stage] = False
+        elif isinstance(value, Mapping):
+            out[stage] = {**out.get(stage, {}), **value}
+        else:
+            raise InvalidInput(
+                f"override {key} = {value!r} names no number; write it as {key}.NUMBER=VALUE,"
+                f" or {key}=false to leave the stage out"
+            )
+    return out
+
+
+def parse_sets(sets: Iterable[str]) -> dict[str, Any]:
+    """Read `--set` arguments such as `rrf.k=30`, `keyword.weights={title=2}`, `snippets=false`."""
+    import tomllib
+
+    out: dict[str, Any] = {}
+    for one in sets:
+        key, equals, value = one.partition("=")
+        if not equals or not key.strip():
+            raise InvalidInput(f"--set {one!r} is not of the form stage.number=value")
+        try:
+            out[key.strip()] = tomllib.loads(f"value = {value.strip()}")["value"]
+        except tomllib.TOMLDecodeError:
+            out[key.strip()] = value.strip()
+    return nested(out)
+
+
+def checked(part: Part[Any], numbers: Mapping[str, Any]) -> None:
+    """Refuse a number that the stage does not have, or a value of another kind."""
+    kinds = {key: str(part.function.__annotations__[key]) for key in part.numbers}
+    for key, value in numbers.items():
+        if key not in kinds:
+            has = ", ".join(kinds) or "no numbers"
+            raise InvalidInput(
+                f"stage {part.name} has no number {key!r}{nearest(key, kinds)}; it has {has}"
+            )
+        if not _fits(value, kinds[key]):
+            raise InvalidInput(f"{part.name}.{key} is {value!r}; it must be {_said(kinds[key])}")
+
+
+def _fits(value: object, kind: str) -> bool:
+    options = [one.strip() for one in kind.split("|")]
+    if value is None:
+        return "None" in options
+    if isinstance(value, bool):
+        return "bool" in options
+    if isinstance(value, int):
+        return "int" in options or "float" in options
+    if isinstance(value, float):
+        return "float" in options and isfinite(value)
+    if isinstance(value, str):
+        return "str" in options
+    if isinstance(value, Mapping):
+        return any(one.startswith("Mapping") for one in options) and all(
+            isinstance(key, str) and _fits(inner, "float") for key, inner in value.items()
+        )
+    return False
+
+
+def _said(kind: str) -> str:
+    words = {
+        "int": "a whole number",
+        "float": "a number",
+        "str": "a text",
+        "bool": "true or false",
+    }
+    options = [one.strip() for one in kind.split("|") if one.strip() != "None"]
+    return " or ".join(words.get(one, "a table of names and numbers") for one in options)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return a hint with the name that was probably meant, or nothing."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, list(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -1,0 +1,401 @@
+"""Store: every verb of scrubjay, in one place; the shell, the servers and the page only translate."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from datetime import datetime
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from scrubjay import profiles
+from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.pipeline import Kit, search
+from scrubjay.stores.sqlite import Database
+from scrubjay.stores.sqlite_graph import SqliteGraph
+from scrubjay.stores.sqlite_keyword import SqliteKeyword
+from scrubjay.stores.sqlite_records import SqliteRecords
+from scrubjay.stores.sqlite_vector import SqliteVector
+from scrubjay.text import readable
+from scrubjay.times import When, micros, parse, system_clock
+from scrubjay.types import Link, Memories, Memory, Neighbor, Query, Results, Scope, Status
+
+if TYPE_CHECKING:
+    from scrubjay.embedding import Embedding
+    from scrubjay.models import Embedder, Generator, Reranker
+    from scrubjay.types import Ingested
+
+FEEDBACK = ("accepted", "modified", "dismissed")
+_BATCH = 500
+
+
+class Store:
+    """Memories in one file. Safe to share between threads, and to open in many processes at once."""
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        profile: str = "default",
+        embedder: Embedder | str | bool | None = None,
+        reranker: Reranker | None = None,
+        generator: Generator | None = None,
+        clock: Callable[[], datetime] | None = None,
+        user: str | None = None,
+    ) -> None:
+        self.path = path
+        self.profile = profile
+        self._clock = clock or system_clock
+        self._mine = Scope() if user is None else Scope(namespaces=(personal(user),))
+        self._db = Database(path)
+        self._records = SqliteRecords(self._db)
+        self._graph = SqliteGraph(self._db)
+        self._keyword = SqliteKeyword(self._db)
+        self._vectors = SqliteVector(self._db)
+        self._reranker, self._generator = reranker, generator
+        self._chosen_embedder = embedder
+        self._embedding_made: Embedding | None = None
+
+    # -- writing ------------------------------------------------------------------------------
+
+    def add(
+        self,
+        text: str,
+        *,
+        id: str | None = None,
+        title: str | None = None,
+        type: str = "fact",
+        topics: Iterable[str] = (),
+        namespace: str | None = None,
+        collection: str | None = None,
+        session: str | None = None,
+        role: str | None = None,
+        owner: str | None = None,
+        agent: str | None = None,
+        severity: str | None = None,
+        domain: str | None = None,
+        context: str | None = None,
+        created_at: When | None = None,
+        updated_at: When | None = None,
+        event_time: When | None = None,
+        valid_from: When | None = None,
+        valid_until: When | None = None,
+        source: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        links: Sequence[str | tuple[str, float] | Link] = (),
+    ) -> Memory:
+        """Remember a text. It is durable and findable by word when this returns."""
+        given = {key: value for key, value in locals().items() if key != "self"}
+        return self.add_many([given])[0]
+
+    def add_many(self, memories: Iterable[Mapping[str, Any] | Memory]) -> list[Memory]:
+        """Remember many, one transaction a batch; return them in order."""
+        from scrubjay.write.remember import draft, remember
+
+        written: list[Memory] = []
+        self._embedding.activate()
+        batch: list[Memory] = []
+
+        def flush() -> None:
+            with self._records.transaction():
+                stored = [
+                    remember(self._records, self._graph, one, self._clock)[0] for one in batch
+                ]
+            written.extend(stored)
+            batch.clear()
+
+        for one in memories:
+            given = asdict(one) if isinstance(one, Memory) else dict(one)
+            batch.append(draft(self._in_my_namespace(given)))
+            if len(batch) == _BATCH:
+                flush()
+        flush()
+        self._embedding.wake()
+        return written
+
+    def ingest(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        collection: str | None = None,
+        namespace: str | None = None,
+        progress: Callable[[int, int, str], None] | None = None,
+    ) -> Ingested:
+        """Index a file or a folder; a second run takes only what changed, and drops what is gone."""
+        from scrubjay.write.ingest import ingest
+
+        self._embedding.activate()
+        place = self._in_my_namespace({"namespace": namespace})["namespace"]
+        done = ingest(self._db, self._records, self._graph, path, collection, place, progress)
+        self._embedding.wake()
+        return done
+
+    def update(self, id: str, **changes: Any) -> Memory:
+        """Change fields of a memory; the rest stays. The fields are those of `add`."""
+        from scrubjay.write.remember import draft, store
+
+        with self._records.transaction():
+            before = self.get(id)
+            given = {**asdict(before), "updated_at": self._clock(), **changes, "id": id}
+            after = draft(self._in_my_namespace(given))
+            store(self._records, self._graph, after)
+        self._embedding.wake()
+        return replace(after, links=())
+
+    def forget(self, id: str | Iterable[str]) -> int:
+        """Remove memories and everything made from them; return how many. An unknown id is an error."""
+        ids = [id] if isinstance(id, str) else list(dict.fromkeys(id))
+        with self._records.transaction():
+            self.get_all(ids)
+            gone = self._records.delete(ids)
+        self._db.purge_log()
+        return gone
+
+    def link(self, a: str, b: str, strength: float = 1.0, kind: str = "related") -> None:
+        """Connect two memories; links are walked both ways."""
+        from scrubjay.write.remember import check_strength
+
+        check_strength(strength)
+        if a == b:
+            raise InvalidInput(f"{a} cannot be linked to itself; give two different ids")
+        if not kind.strip():
+            raise InvalidInput("kind is empty; give a word such as 'related'")
+        with self._records.transaction():
+            self.get_all([a, b])
+            self._graph.link(a, b, float(strength), kind)
+
+    def unlink(self, a: str, b: str, kind: str | None = None) -> int:
+        """Remove the links between two memories, of one kind or of all; return how many."""
+        self.get_all([a, b])
+        return self._graph.unlink(a, b, kind)
+
+    def feedback(self, query: str, id: str, action: str) -> None:
+        """Note what became of a result: accepted, modified or dismissed."""
+        if action not in FEEDBACK:
+            raise InvalidInput(f"action is {action!r}; it must be one of {', '.join(FEEDBACK)}")
+        self.get(id)
+        self._records.feedback(id, readable(query), action, micros(self._clock()))
+
+    # -- reading ------------------------------------------------------------------------------
+
+    def search(
+        self,
+        query: str,
+        *,
+        profile: str | None = None,
+        mode: str | None = None,
+        limit: int | None = None,
+        namespace: str | None = None,
+        namespaces: Iterable[str] | None = None,
+        collection: str | None = None,
+        topics: Iterable[str] | str | None = None,
+        types: Iterable[str] | str | None = None,
+        owner: str | None = None,
+        agent: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        session: str | None = None,
+        only_domain: str | None = None,
+        min_score: float | None = None,
+        overrides: Mapping[str, Any] | None = None,
+    ) -> Results:
+        """Find memories. Every string is a legal query; what could not be searched is in `degraded`."""
+        if not isinstance(query, str):
+            raise InvalidInput(f"query is {query!r}; it must be a text")
+        chosen = profiles.get(profile or self.profile, overrides, mode=mode)
+        asked = chosen.limit if limit is None else limit
+        if type(asked) is not int or asked < 1:
+            raise InvalidInput(f"limit is {limit!r}; it must be a whole number of 1 or more")
+        given = several(namespaces, "namespaces")
+        scope = replace(
+            self._mine,
+            namespaces=self._visible((*given, namespace) if namespace and given else given)
+            if given or not namespace
+            else self._visible((namespace,)),
+            types=several(types, "types") or None,
+            topics=_topics(topics),
+            collection=collection,
+            session=session,
+            owner=owner,
+            agent=agent,
+            domain=only_domain,
+            since=parse(since, "since"),
+            until=parse(until, "until", end_of_day=True),
+        )
+        by_meaning = chosen.uses("embed_query")
+        if by_meaning:
+            self._embedding.activate()
+            self._embedding.settle()
+        found = search(
+            Query(query, scope, min(asked, chosen.most), min_score),
+            chosen.name,
+            chosen.stages,
+            self._kit(by_meaning),
+        )
+        if asked <= chosen.most:
+            return found
+        return replace(found, counts={**found.counts, "limit_cut_from": asked})
+
+    def get(self, id: str) -> Memory:
+        """Return one memory with its links; NotFound if there is none."""
+        memory = self.get_all([id])[0]
+        return replace(memory, links=tuple(self._graph.links(id)))
+
+    def get_many(self, ids: Iterable[str]) -> Memories:
+        """Return the memories that are there, in order; `.missing` has the other ids."""
+        wanted = list(ids)
+        found = self._records.get(wanted, self._mine)
+        return Memories(
+            [found[id_] for id_ in wanted if id_ in found],
+            [id_ for id_ in wanted if id_ not in found],
+        )
+
+    def get_all(self, ids: Sequence[str]) -> Memories:
+        """Return all of these memories, or say which is not there."""
+        found = self.get_many(ids)
+        if found.missing:
+            raise NotFound(
+                f"no memory has the id {found.missing[0]!r}; `scrubjay ls` lists the ids"
+            )
+        return found
+
+    def resolve(self, prefix: str) -> str:
+        """Return the one id that begins with this prefix of at least four characters."""
+        if self._records.get([prefix], self._mine):
+            return prefix
+        close = self._records.ids_like(prefix, self._mine, 3) if len(prefix) >= 4 else []
+        if len(close) > 1:
+            raise InvalidInput(f"{prefix!r} could be {', '.join(close)} …; give more of the id")
+        if not close:
+            raise NotFound(f"no memory has the id {prefix!r}; `scrubjay ls` lists the ids")
+        return close[0]
+
+    def ls(
+        self,
+        *,
+        namespace: str | None = None,
+        types: Iterable[str] | str | None = None,
+        topics: Iterable[str] | str | None = None,
+        collection: str | None = None,
+        limit: int = 50,
+        offset: int = 0,
+    ) -> list[Memory]:
+        """Return memories, newest first."""
+        scope = replace(
+            self._mine,
+            namespaces=self._visible((namespace,) if namespace else ()),
+            types=several(types, "types") or None,
+            topics=_topics(topics),
+            collection=collection,
+        )
+        return self._records.scan(scope, limit, offset)
+
+    def neighbors(self, id: str, *, depth: int = 1, limit: int | None = None) -> list[Neighbor]:
+        """Return what a memory's links reach, best path first."""
+        if not 1 <= depth <= 3:
+            raise InvalidInput(f"depth is {depth}; it must be 1, 2 or 3")
+        self.get_all([id])
+        return self._graph.walk([id], self._mine, depth, limit)
+
+    def pending(
+        self,
+        wait: bool = False,
+        *,
+        timeout_s: float | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> int:
+        """Return how many passages still want a vector; with `wait`, make them first."""
+        self._embedding.activate()
+        return self._embedding.wait(timeout_s, progress) if wait else self._embedding.left()
+
+    def status(self) -> Status:
+        """Return counts, models, what is pending, sizes."""
+        from scrubjay.status import status
+
+        return status(self.path, self._db, self._records, self._embedding, self._mine)
+
+    def close(self) -> None:
+        """Finish what is under way and close the file; closing twice is fine."""
+        if self._embedding_made is not None:
+            self._embedding_made.close()
+        self._db.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # -- inside -------------------------------------------------------------------------------
+
+    @property
+    def _embedding(self) -> Embedding:
+        if self._embedding_made is None:
+            from scrubjay.embedding import Embedding
+
+            self._embedding_made = Embedding(self._db, self._vectors, self._chosen_embedder)
+        return self._embedding_made
+
+    def _kit(self, by_meaning: bool) -> Kit:
+        kit = Kit(
+            records=self._records,
+            keyword=self._keyword,
+            vectors=self._vectors,
+            graph=self._graph,
+            reranker=self._reranker,
+            generator=self._generator,
+            clock=self._clock,
+        )
+        if not by_meaning:
+            return kit
+        embedder, why_not = self._embedding.ready()
+        return replace(kit, embedder=embedder, why_not={"embedder": why_not})
+
+    def _visible(self, wanted: tuple[str, ...]) -> tuple[str, ...] | None:
+        """Narrow the namespaces this caller may see to the wanted ones."""
+        mine = self._mine.namespaces
+        if not wanted:
+            return mine
+        return wanted if mine is None else tuple(one for one in wanted if one in mine)
+
+    def _in_my_namespace(self, given: dict[str, Any]) -> dict[str, Any]:
+        mine = self._mine.namespaces
+        if mine is None:
+            return given
+        if given.get("namespace") not in (None, "default", *mine):
+            raise InvalidInput(
+                f"namespace is {given['namespace']!r}; this store was opened for one user, whose"
+                f" namespace is {mine[0]!r}"
+            )
+        return {**given, "namespace": mine[0]}
+
+
+def personal(user: str) -> str:
+    """Return the namespace of a user's own memories."""
+    if not user.strip() or not user.isprintable():
+        raise InvalidInput(f"user is {user!r}; give a printable name")
+    return f"user:{user.strip()}"
+
+
+def several(given: Iterable[str] | str | None, name: str) -> tuple[str, ...]:
+    """Return one or more texts as a tuple."""
+    if given is None:
+        return ()
+    values = (given,) if isinstance(given, str) else tuple(given)
+    if not all(isinstance(one, str) for one in values):
+        raise InvalidInput(f"{name} is {given!r}; give a list of texts")
+    return values
+
+
+def _topics(given: Iterable[str] | str | None) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    from scrubjay.write.remember import topics_of
+
+    return topics_of(given) or None

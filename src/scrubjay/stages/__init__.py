@@ -1,0 +1,32 @@
+"""The catalogue of stages: profiles in TOML, the docs and the checks read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from scrubjay.pipeline import Part, recall, when
+from scrubjay.stages.fuse import raw, rrf, z_sum
+from scrubjay.stages.present import at_least, load, pool, snippets, top
+from scrubjay.stages.recall import keyword, vector
+from scrubjay.stages.understand import embed_query, keywords
+
+STAGES: dict[str, Callable[..., Part[Any]]] = {
+    make.__name__: make
+    for make in (
+        keywords,
+        embed_query,
+        recall,
+        keyword,
+        vector,
+        when,
+        rrf,
+        z_sum,
+        raw,
+        pool,
+        top,
+        at_least,
+        load,
+        snippets,
+    )
+}

@@ -1,0 +1,43 @@
+"""Where candidates come from: each source asks one index under the query's scope."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from scrubjay.errors import InvalidInput
+from scrubjay.pipeline import Run, stage
+from scrubjay.types import RankedList
+
+# A word in a title says more about a memory than one in its text; measured in evals/.
+FIELD_WEIGHTS: Mapping[str, float] = {"title": 1.0, "topics": 1.0, "context": 1.0, "ident": 1.0}
+
+
+@stage
+def keyword(
+    run: Run, *, depth: int = 64, weights: Mapping[str, float] = FIELD_WEIGHTS
+) -> RankedList:
+    """Memories that hold any of the query's terms, by BM25."""
+    index = run.kit.need("keyword")
+    found: RankedList = index.search(
+        run.query.terms, run.query.scope, _enough(run, "keyword", depth), weights
+    )
+    return found
+
+
+@stage
+def vector(run: Run, *, depth: int = 64) -> RankedList:
+    """Memories whose best chunk lies nearest to the query's vector, by cosine."""
+    index, embedder = run.kit.need("vectors"), run.kit.need("embedder")
+    if run.query.vector is None:
+        return RankedList("vector", searched=False)
+    found: RankedList = index.search(
+        run.query.vector, embedder.name, run.query.scope, _enough(run, "vector", depth)
+    )
+    return found
+
+
+def _enough(run: Run, source: str, depth: int) -> int:
+    """A list is never shorter than the answer that was asked for."""
+    if depth < 1:
+        raise InvalidInput(f"{source}.depth is {depth}; it must be 1 or more")
+    return max(depth, run.query.limit)

@@ -1,0 +1,130 @@
+"""The tables of a store, as numbered migrations: the history of the schema, oldest first.
+
+A released migration is never edited; a change is a new one. Each runs in one transaction together
+with the step of the version number, so a killed upgrade leaves the older version whole.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+
+APPLICATION_ID = 0x5343_4A59  # "SCJY", so that `file` and we recognise a store
+
+_FIELDS = ("title", "text", "topics", "context", "ident")
+
+# Tokens are made in text.py; here they are split at spaces only, so all other ASCII marks are letters.
+_TOKENIZER = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\\]^_`{|}~'"
+
+
+def m001_memories(db: sqlite3.Connection) -> None:
+    """Records, their chunks, vectors, keyword index, links and feedback."""
+    for statement in (
+        "CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID",
+        # Times are microseconds since 1970 in UTC.
+        """CREATE TABLE memories (
+            n INTEGER PRIMARY KEY AUTOINCREMENT,
+            id TEXT NOT NULL UNIQUE,
+            namespace TEXT NOT NULL,
+            type TEXT NOT NULL,
+            text NOT NULL,
+            title NOT NULL,
+            context NOT NULL,
+            topics NOT NULL,
+            metadata NOT NULL,
+            collection TEXT,
+            session TEXT,
+            role TEXT,
+            owner TEXT,
+            agent TEXT,
+            severity TEXT,
+            domain TEXT,
+            source,
+            language TEXT NOT NULL,
+            content_hash TEXT NOT NULL,
+            created_us INTEGER NOT NULL,
+            updated_us INTEGER NOT NULL,
+            event_us INTEGER,
+            valid_from_us INTEGER,
+            valid_until_us INTEGER
+        )""",
+        "CREATE INDEX memories_by_hash ON memories (content_hash, type, namespace)",
+        "CREATE INDEX memories_by_age ON memories (namespace, updated_us)",
+        "CREATE INDEX memories_by_session ON memories (session) WHERE session IS NOT NULL",
+        """CREATE TABLE topics (
+            topic TEXT NOT NULL,
+            memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            PRIMARY KEY (topic, memory)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX topics_by_memory ON topics (memory)",
+        """CREATE TABLE chunks (
+            n INTEGER PRIMARY KEY AUTOINCREMENT,
+            memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            ordinal INTEGER NOT NULL,
+            start INTEGER NOT NULL,
+            stop INTEGER NOT NULL,
+            first_line INTEGER NOT NULL,
+            last_line INTEGER NOT NULL,
+            heading NOT NULL,
+            UNIQUE (memory, ordinal)
+        )""",
+        "CREATE TABLE models (n INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dims INTEGER NOT NULL)",
+        """CREATE TABLE vectors (
+            n INTEGER PRIMARY KEY AUTOINCREMENT,
+            model INTEGER NOT NULL REFERENCES models ON DELETE CASCADE,
+            chunk INTEGER NOT NULL REFERENCES chunks ON DELETE CASCADE,
+            vector BLOB NOT NULL,
+            UNIQUE (chunk, model)
+        )""",
+        # Caches of other processes learn here which vectors are gone.
+        "CREATE TABLE gone (n INTEGER PRIMARY KEY AUTOINCREMENT, vector INTEGER NOT NULL)",
+        """CREATE TRIGGER vector_gone AFTER DELETE ON vectors BEGIN
+            INSERT INTO gone (vector) VALUES (old.n);
+        END""",
+        # What still wants a vector; a lease keeps two processes from doing the same work.
+        """CREATE TABLE wanting (
+            model INTEGER NOT NULL REFERENCES models ON DELETE CASCADE,
+            chunk INTEGER NOT NULL REFERENCES chunks ON DELETE CASCADE,
+            leased_until_s REAL NOT NULL DEFAULT 0,
+            tries INTEGER NOT NULL DEFAULT 0,
+            reason TEXT,
+            PRIMARY KEY (model, chunk)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX wanting_by_chunk ON wanting (chunk)",
+        """CREATE TABLE edges (
+            a INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            b INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            kind TEXT NOT NULL,
+            strength REAL NOT NULL,
+            made TEXT NOT NULL DEFAULT 'hand',
+            PRIMARY KEY (a, b, kind)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX edges_back ON edges (b)",
+        """CREATE TABLE feedback (
+            n INTEGER PRIMARY KEY,
+            memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            query NOT NULL,
+            action TEXT NOT NULL,
+            at_us INTEGER NOT NULL
+        )""",
+        "CREATE INDEX feedback_by_memory ON feedback (memory)",
+        f'CREATE VIRTUAL TABLE words USING fts5({", ".join(_FIELDS)}, tokenize="{_TOKENIZER}")',
+    ):
+        db.execute(statement)
+
+
+def m002_files(db: sqlite3.Connection) -> None:
+    """What each ingested file looked like when it was read, so that only changes are read again."""
+    db.execute(
+        """CREATE TABLE files (
+            memory INTEGER PRIMARY KEY REFERENCES memories ON DELETE CASCADE,
+            path NOT NULL,
+            size INTEGER NOT NULL,
+            mtime_ns INTEGER NOT NULL,
+            digest TEXT NOT NULL
+        )"""
+    )
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (m001_memories, m002_files)
+SCHEMA_VERSION = len(MIGRATIONS)

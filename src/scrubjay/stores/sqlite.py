@@ -1,0 +1,194 @@
+"""One SQLite file: its connections, its one writer, and errors a person can act on.
+
+Write-ahead logging lets readers go on while somebody writes. There is one writer at a time: threads
+queue on a lock, processes on SQLite's own, both with a bounded wait, so "database is locked" never
+reaches a user. Each thread reads on a connection of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from scrubjay.errors import StoreError
+from scrubjay.stores.codec import Codec, Plain
+from scrubjay.stores.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
+
+WAIT_S = 60.0
+
+
+class Database:
+    """A store's file, or ":memory:"."""
+
+    def __init__(self, path: str, *, codec: Codec | None = None, wait_s: float = WAIT_S) -> None:
+        self.path = path
+        self.codec: Codec = codec or Plain()
+        self.wait_s = wait_s
+        self._in_memory = path == ":memory:"
+        self._local = threading.local()
+        self._writing = threading.RLock()
+        self._opened: list[sqlite3.Connection] = []
+        self._closed = False
+        self._writer = self._connect()
+        with self._errors():
+            self._prepare()
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """Give a connection for reading; inside a write it is the writer's, so it sees its own rows."""
+        with self._errors():
+            if self._in_memory or self.in_write:
+                with self._writing:
+                    yield self._writer
+            else:
+                yield self._reader()
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """Give the writer inside one transaction: all of it is durable afterwards, or none of it."""
+        if self.in_write:  # a write inside a write is part of it
+            yield self._writer
+            return
+        if not self._writing.acquire(timeout=self.wait_s):
+            raise StoreError(
+                f"{self.path}: another thread has been writing for {self.wait_s:.0f} s"
+            )
+        try:
+            with self._errors():
+                self._check_open()
+                self._writer.execute("BEGIN IMMEDIATE")
+                self._local.in_write = True
+                try:
+                    yield self._writer
+                except BaseException:
+                    self._writer.execute("ROLLBACK") if self._writer.in_transaction else None
+                    raise
+                self._writer.execute("COMMIT")
+        finally:
+            self._local.in_write = False
+            self._writing.release()
+
+    @property
+    def in_write(self) -> bool:
+        """True while this thread holds the write transaction."""
+        return getattr(self._local, "in_write", False)
+
+    def purge_log(self) -> None:
+        """Move the write-ahead log into the file and empty it, as far as readers allow."""
+        with self._writing, self._errors():
+            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def close(self) -> None:
+        """Close every connection; closing twice is fine."""
+        with self._writing:
+            self._closed = True
+            while self._opened:
+                self._opened.pop().close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError(f"{self.path} is closed; open it again with scrubjay.open()")
+
+    def _reader(self) -> sqlite3.Connection:
+        self._check_open()
+        mine: sqlite3.Connection | None = getattr(self._local, "reader", None)
+        if mine is None:
+            mine = self._local.reader = self._connect()
+        return mine
+
+    def _connect(self) -> sqlite3.Connection:
+        if not self._in_memory:
+            check_place(self.path)
+        with self._errors():
+            connection = sqlite3.connect(
+                self.path, timeout=self.wait_s, isolation_level=None, check_same_thread=False
+            )
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA secure_delete = ON")  # forgotten text is overwritten
+            connection.execute(
+                "PRAGMA synchronous = FULL"
+            )  # an acknowledged add survives power loss
+            connection.execute("PRAGMA cache_size = -16000")
+            connection.execute("PRAGMA temp_store = MEMORY")
+        self._opened.append(connection)
+        return connection
+
+    def _prepare(self) -> None:
+        """Make a new file ours, or bring an older one up to date, one migration a transaction."""
+        found = self._version()
+        if found == SCHEMA_VERSION:
+            return
+        if found > SCHEMA_VERSION:
+            raise StoreError(
+                f"{self.path} was written by a newer scrubjay (schema {found}; this one knows "
+                f"{SCHEMA_VERSION}); upgrade with: pip install --upgrade scrubjay"
+            )
+        if found == 0 and self._writer.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
+            self._refuse_foreign()
+        self._use_wal()
+        for version in range(found + 1, SCHEMA_VERSION + 1):
+            with self.write() as connection:
+                if self._version() < version:  # another process may have been faster
+                    MIGRATIONS[version - 1](connection)
+                    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                    connection.execute(f"PRAGMA user_version = {version}")
+
+    def _version(self) -> int:
+        version = int(self._writer.execute("PRAGMA user_version").fetchone()[0])
+        if version:
+            self._refuse_foreign()
+        return version
+
+    def _refuse_foreign(self) -> None:
+        if self._writer.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+            raise StoreError(
+                f"{self.path} is an SQLite database of another program; give scrubjay a file of its own"
+            )
+
+    def _use_wal(self) -> None:
+        # Changing the journal mode does not wait for other connections, so the wait is ours.
+        deadline = time.monotonic() + self.wait_s
+        while True:
+            try:
+                self._writer.execute("PRAGMA journal_mode = WAL").fetchone()
+                return
+            except sqlite3.OperationalError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StoreError(explain(self.path, error, self.wait_s)) from error
+
+
+def check_place(path: str) -> None:
+    """Say what is wrong with a path before SQLite says only that it cannot open it."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if os.path.isdir(path):
+        raise StoreError(f"{path} is a folder; give the path of a file, such as {path}/memory.db")
+    if not os.path.isdir(folder):
+        raise StoreError(f"there is no folder {folder}; make it first, or give another path")
+
+
+def explain(path: str, error: sqlite3.Error, wait_s: float) -> str:
+    """Turn SQLite's words into a sentence that says what to do."""
+    said = str(error)
+    if "not a database" in said or "file is encrypted" in said:
+        return f"{path} is not a scrubjay store: the file is not an SQLite database"
+    if "locked" in said or "busy" in said:
+        return f"{path}: another process has been writing for more than {wait_s:.0f} s; try again"
+    if "full" in said:
+        return f"{path}: the disk is full; nothing was written, free some space and try again"
+    if "readonly" in said:
+        return f"{path} cannot be written: check the permissions of the file and its folder"
+    if "malformed" in said:
+        return f"{path} is damaged ({said}); run `scrubjay doctor --db {path}`"
+    return f"{path}: {said}"

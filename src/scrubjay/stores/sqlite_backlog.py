@@ -1,0 +1,121 @@
+"""What still wants a vector, in SQLite: claimed in batches under a lease, so processes share the work."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from scrubjay.errors import InvalidInput
+from scrubjay.stores.scope_sql import marks
+from scrubjay.stores.sqlite import Database
+
+MOST_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A chunk that wants a vector, with what a model should read of it."""
+
+    chunk: int
+    title: str
+    heading: str
+    context: str
+    passage: str
+
+
+class SqliteBacklog:
+    """The wishes for vectors of one file."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def activate(self, model: str, dims: int) -> None:
+        """Make a model known to the file; when it is new, every chunk wants a vector of it."""
+        with self._db.read() as db:
+            row = db.execute("SELECT dims FROM models WHERE name = ?", (model,)).fetchone()
+        if row is None:
+            with self._db.write() as db:
+                db.execute(
+                    "INSERT OR IGNORE INTO models (name, dims) VALUES (?, ?)", (model, dims)
+                )
+                db.execute(
+                    "INSERT OR IGNORE INTO wanting (model, chunk)"
+                    " SELECT models.n, chunks.n FROM models, chunks WHERE models.name = ?",
+                    (model,),
+                )
+        elif row[0] != dims:
+            raise InvalidInput(
+                f"{self._db.path} holds vectors of {model} with {row[0]} dimensions, but this"
+                f" model gives {dims}; give the other model another name"
+            )
+
+    def claim(self, model: str, most: int, lease_s: float) -> list[Wanted]:
+        """Take the next chunks for ourselves until the lease runs out."""
+        now = time.time()
+        with self._db.write() as db:
+            rows = db.execute(
+                "UPDATE wanting SET leased_until_s = ? WHERE model = (SELECT n FROM models WHERE name = ?)"
+                " AND chunk IN (SELECT chunk FROM wanting"
+                "  WHERE model = (SELECT n FROM models WHERE name = ?)"
+                "  AND leased_until_s < ? AND tries < ? ORDER BY chunk LIMIT ?) RETURNING chunk",
+                (now + lease_s, model, model, now, MOST_TRIES, most),
+            ).fetchall()
+            chosen = [chunk for (chunk,) in rows]
+            unseal = self._db.codec.unseal
+            return [
+                Wanted(
+                    n, unseal(title), unseal(heading), unseal(context), unseal(text)[start:stop]
+                )
+                for n, title, heading, context, text, start, stop in db.execute(
+                    "SELECT c.n, m.title, c.heading, m.context, m.text, c.start, c.stop"
+                    " FROM chunks AS c JOIN memories AS m ON m.n = c.memory"
+                    f" WHERE c.n IN ({marks(chosen)}) ORDER BY c.n",
+                    chosen,
+                )
+            ]
+
+    def release(self, model: str, chunks: list[int], reason: str, *, tried: bool) -> None:
+        """Give chunks back, with the reason; `tried` counts against them."""
+        with self._db.write() as db:
+            db.executemany(
+                "UPDATE wanting SET leased_until_s = 0, tries = tries + ?, reason = ?"
+                " WHERE chunk = ? AND model = (SELECT n FROM models WHERE name = ?)",
+                [(int(tried), reason, chunk, model) for chunk in chunks],
+            )
+
+    def retry(self, model: str) -> None:
+        """Forget earlier failures, so that they are tried again."""
+        with self._db.write() as db:
+            db.execute(
+                "UPDATE wanting SET tries = 0 WHERE model = (SELECT n FROM models WHERE name = ?)",
+                (model,),
+            )
+
+    def left(self, model: str) -> tuple[int, int]:
+        """Return how many chunks want a vector, and how many of them were given up."""
+        with self._db.read() as db:
+            row = db.execute(
+                "SELECT count(*), coalesce(sum(tries >= ?), 0) FROM wanting"
+                " WHERE model = (SELECT n FROM models WHERE name = ?)",
+                (MOST_TRIES, model),
+            ).fetchone()
+        return int(row[0]), int(row[1])
+
+    def reasons(self, model: str, most: int = 5) -> list[str]:
+        """Return why chunks were given up."""
+        with self._db.read() as db:
+            rows = db.execute(
+                "SELECT DISTINCT reason FROM wanting WHERE reason IS NOT NULL AND tries >= ?"
+                " AND model = (SELECT n FROM models WHERE name = ?) LIMIT ?",
+                (MOST_TRIES, model, most),
+            )
+            return [reason for (reason,) in rows]
+
+    def models(self) -> dict[str, int]:
+        """Return each model known to the file with its number of vectors."""
+        with self._db.read() as db:
+            rows = db.execute(
+                "SELECT models.name, count(vectors.n) FROM models"
+                " LEFT JOIN vectors ON vectors.model = models.n GROUP BY models.n"
+            )
+            return dict(rows.fetchall())

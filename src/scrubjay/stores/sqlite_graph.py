@@ -1,0 +1,115 @@
+"""Links in SQLite: an adjacency table, walked both ways, one level a query."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from scrubjay.stores.scope_sql import marks, where
+from scrubjay.stores.sqlite import Database
+from scrubjay.types import Link, Neighbor, Scope
+
+
+class SqliteGraph:
+    """The links of one file."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def link(self, a: str, b: str, strength: float, kind: str) -> None:
+        """Connect two memories, or change the strength of the link of this kind."""
+        with self._db.write() as db:
+            # Stored once, whichever end was named first: links are walked both ways.
+            db.execute("DELETE FROM edges WHERE kind = ? AND (a, b) = " + _PAIR, (kind, b, a))
+            db.execute(
+                "INSERT INTO edges (a, b, kind, strength, made)"
+                " SELECT x.n, y.n, ?, ?, 'hand' FROM memories AS x, memories AS y"
+                " WHERE x.id = ? AND y.id = ?"
+                " ON CONFLICT (a, b, kind) DO UPDATE SET strength = excluded.strength, made = 'hand'",
+                (kind, strength, a, b),
+            )
+
+    def unlink(self, a: str, b: str, kind: str | None) -> int:
+        """Remove the links between two memories, of one kind or of all; return how many."""
+        of_kind, more = ("", ()) if kind is None else (" AND kind = ?", (kind,))
+        with self._db.write() as db:
+            return sum(
+                db.execute(
+                    f"DELETE FROM edges WHERE (a, b) = {_PAIR}{of_kind}", (*ends, *more)
+                ).rowcount
+                for ends in ((a, b), (b, a))
+            )
+
+    def links(self, id_: str) -> list[Link]:
+        """Return the links of one memory, whichever end it is."""
+        with self._db.read() as db:
+            rows = db.execute(
+                "SELECT y.id, e.strength, e.kind FROM memories AS x"
+                " JOIN edges AS e ON e.a = x.n JOIN memories AS y ON y.n = e.b WHERE x.id = ?1"
+                " UNION ALL SELECT y.id, e.strength, e.kind FROM memories AS x"
+                " JOIN edges AS e ON e.b = x.n JOIN memories AS y ON y.n = e.a WHERE x.id = ?1"
+                " ORDER BY 2 DESC, 1, 3",
+                (id_,),
+            )
+            return [Link(*row) for row in rows]
+
+    def walk(
+        self, seeds: Sequence[str], scope: Scope, depth: int, limit: int | None
+    ) -> list[Neighbor]:
+        """Return what the seeds reach: a path scores the product of its strengths, a node its best path.
+
+        A path leads only over memories that the scope may see.
+        """
+        condition, arguments = where(scope, self._db.codec)
+        reached: dict[int, tuple[float, int]] = {}
+        with self._db.read() as db:
+            start = db.execute(
+                f"SELECT m.n FROM memories AS m WHERE m.id IN ({marks(seeds)}) AND {condition}",
+                (*seeds, *arguments),
+            ).fetchall()
+            origin = {n for (n,) in start}
+            edge = dict.fromkeys(origin, 1.0)
+            for step in range(1, depth + 1):
+                edge = self._step(db, edge, condition, arguments)
+                edge = {n: s for n, s in edge.items() if n not in origin}
+                # A longer path may be the better one, so a node is walked again when it improves.
+                edge = {n: s for n, s in edge.items() if s > reached.get(n, (0.0, 0))[0]}
+                reached.update({n: (s, step) for n, s in edge.items()})
+            names: dict[int, str] = {}
+            found = list(reached)
+            for at in range(0, len(found), 500):
+                part = found[at : at + 500]
+                names.update(
+                    db.execute(f"SELECT n, id FROM memories WHERE n IN ({marks(part)})", part)
+                )
+        neighbors = [Neighbor(names[n], s, step) for n, (s, step) in reached.items()]
+        neighbors.sort(key=lambda one: (-round(one.score, 6), one.id))
+        return neighbors[:limit]
+
+    def _step(
+        self,
+        db: sqlite3.Connection,
+        edge: dict[int, float],
+        condition: str,
+        arguments: list[object],
+    ) -> dict[int, float]:
+        """Return the nodes one link further, each with its best product of strengths."""
+        further: dict[int, float] = {}
+        nodes = list(edge)
+        for at in range(0, len(nodes), 500):
+            part = nodes[at : at + 500]
+            rows = db.execute(
+                "SELECT e.a, e.b, e.strength FROM edges AS e JOIN memories AS m ON m.n = e.b"
+                f" WHERE e.a IN ({marks(part)}) AND {condition} UNION ALL"
+                " SELECT e.b, e.a, e.strength FROM edges AS e JOIN memories AS m ON m.n = e.a"
+                f" WHERE e.b IN ({marks(part)}) AND {condition}",
+                (*part, *arguments, *part, *arguments),
+            )
+            for here, there, strength in rows:
+                score = edge[here] * strength
+                if score > further.get(there, 0.0):
+                    further[there] = score
+        return further
+
+
+_PAIR = "((SELECT n FROM memories WHERE id = ?), (SELECT n FROM memories WHERE id = ?))"

@@ -1,0 +1,104 @@
+"""Words in SQLite: BM25 by FTS5 over tokens that text.py made, one row a memory.
+
+FTS5 gives a term that more than half of the memories hold no weight at all. In a large store that is
+right; in a small one, where half may be two, it would leave nothing to rank by. There the terms are
+asked one by one and weighed by ln(1 + (N - n + 0.5) / (n + 0.5)), which is never zero.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from math import log
+
+from scrubjay.stores.scope_sql import marks, where
+from scrubjay.stores.sqlite import Database
+from scrubjay.types import RankedList, Row, Scope
+
+FIELDS = ("title", "text", "topics", "context", "ident")
+SMALL_STORE = 2000
+_LEAST_IDF = 1e-6  # what FTS5 takes where its formula falls to zero or below
+
+Scored = list[tuple[int, float]]
+
+
+class SqliteKeyword:
+    """The keyword index of one file."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def search(
+        self, terms: Sequence[str], scope: Scope, limit: int, weights: Mapping[str, float]
+    ) -> RankedList:
+        """Return the memories that hold any of the terms, best first by BM25."""
+        if not terms:
+            return RankedList("keyword")
+        tokens = [self._db.codec.token(term).replace('"', '""') for term in terms]
+        condition, arguments = where(scope, self._db.codec)
+        # The plus keeps SQLite from asking FTS5 row by row, which would rank anew for each.
+        narrowed = (
+            ""
+            if scope.everything
+            else f" AND +words.rowid IN (SELECT m.n FROM memories AS m WHERE {condition})"
+        )
+        # FTS5 gives negative BM25; it is turned round here and nowhere else.
+        best = f"-bm25(words, {', '.join(str(float(weights.get(one, 1.0))) for one in FIELDS)})"
+        statement = f"SELECT words.rowid, {best} AS score FROM words WHERE words MATCH ?{narrowed}"
+        with self._db.read() as db:
+            rank = _in_a_small_store if _is_small(db) else _in_a_large_store
+            scored = rank(db, statement, tokens, arguments, limit)
+            found = _named(db, scored)
+        found.sort(key=lambda row: (-round(row.score, 6), -row.updated_us, row.id))
+        return RankedList("keyword", tuple(found[:limit]))
+
+
+def _is_small(db: sqlite3.Connection) -> bool:
+    row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'memories'").fetchone()
+    return row is None or row[0] <= SMALL_STORE
+
+
+def _in_a_large_store(
+    db: sqlite3.Connection, statement: str, tokens: list[str], arguments: list[object], limit: int
+) -> Scored:
+    match = " OR ".join(f'"{token}"' for token in tokens)
+    fetch = limit + 16
+    while True:
+        rows: Scored = db.execute(
+            f"{statement} ORDER BY score DESC LIMIT ?", (match, *arguments, fetch)
+        ).fetchall()
+        # Ties at the cut are broken by age and id, so all of them must be on the table.
+        if len(rows) < fetch or round(rows[-1][1], 6) < round(rows[limit - 1][1], 6):
+            return rows
+        fetch *= 4
+
+
+def _in_a_small_store(
+    db: sqlite3.Connection, statement: str, tokens: list[str], arguments: list[object], limit: int
+) -> Scored:
+    memories = db.execute("SELECT count(*) FROM words_docsize").fetchone()[0]
+    scores: dict[int, float] = {}
+    for token in tokens:
+        (holding,) = db.execute(
+            "SELECT count(*) FROM words WHERE words MATCH ?", (f'"{token}"',)
+        ).fetchone()
+        rarity = (memories - holding + 0.5) / (holding + 0.5)
+        given = log(rarity) if log(rarity) > 0 else _LEAST_IDF
+        for n, score in db.execute(statement, (f'"{token}"', *arguments)):
+            scores[n] = scores.get(n, 0.0) + score / given * log(1 + rarity)
+    return list(scores.items())
+
+
+def _named(db: sqlite3.Connection, scored: Scored) -> list[Row]:
+    """Add id and age to rows, which still exist."""
+    found: list[Row] = []
+    for start in range(0, len(scored), 500):
+        part = dict(scored[start : start + 500])
+        found += (
+            Row(id_, part[n], None, updated_us)
+            for n, id_, updated_us in db.execute(
+                f"SELECT n, id, updated_us FROM memories WHERE n IN ({marks(list(part))})",
+                list(part),
+            )
+        )
+    return found

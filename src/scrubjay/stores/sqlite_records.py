@@ -1,0 +1,243 @@
+"""Memories in SQLite: the truth that every index is derived from.
+
+A memory, its chunks, its keyword row, its topics, its links and its wish for a vector are written in
+one transaction, so no reader and no crash ever sees a part of it.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from scrubjay.stores.scope_sql import marks, where
+from scrubjay.stores.sqlite import Database
+from scrubjay.text import tokens
+from scrubjay.times import micros, moment
+from scrubjay.types import Chunk, Memory, Scope
+
+_COLUMNS = (
+    "id namespace type text title context topics metadata collection session role owner agent "
+    "severity domain source language content_hash created_us updated_us event_us valid_from_us "
+    "valid_until_us"
+).split()
+_SELECT = "SELECT " + ", ".join(f"m.{column}" for column in _COLUMNS) + " FROM memories AS m"
+_SEALED = ("text", "title", "context", "topics", "metadata", "source")
+_BATCH = 500
+
+
+class SqliteRecords:
+    """The memories of one file."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Make everything written inside durable together."""
+        with self._db.write():
+            yield
+
+    def put(self, memory: Memory, chunks: Sequence[Chunk]) -> None:
+        """Write a memory with its chunks, in place of any other of the same id."""
+        values = self._values(memory)
+        with self._db.write() as db:
+            row = db.execute("SELECT n FROM memories WHERE id = ?", (memory.id,)).fetchone()
+            if row is None:
+                n = db.execute(
+                    f"INSERT INTO memories ({', '.join(_COLUMNS)}) VALUES ({marks(_COLUMNS)})",
+                    values,
+                ).lastrowid
+            else:
+                n = row[0]
+                db.execute(
+                    f"UPDATE memories SET ({', '.join(_COLUMNS)}) = ({marks(_COLUMNS)}) WHERE n = ?",
+                    (*values, n),
+                )
+                for statement in (
+                    "DELETE FROM words WHERE rowid = ?",
+                    "DELETE FROM topics WHERE memory = ?",
+                    "DELETE FROM chunks WHERE memory = ?",
+                ):
+                    db.execute(statement, (n,))
+            assert n is not None
+            self._index(db, n, memory, chunks)
+
+    def _index(
+        self, db: sqlite3.Connection, n: int, memory: Memory, chunks: Sequence[Chunk]
+    ) -> None:
+        token = self._db.codec.token
+        fields = (memory.title, memory.text, " ".join(memory.topics), memory.context, memory.id)
+        db.execute(
+            "INSERT INTO words (rowid, title, text, topics, context, ident) VALUES (?, ?, ?, ?, ?, ?)",
+            (n, *(" ".join(map(token, tokens(field))) for field in fields)),
+        )
+        db.executemany(
+            "INSERT INTO topics (topic, memory) VALUES (?, ?)",
+            [(token(topic), n) for topic in memory.topics],
+        )
+        seal = self._db.codec.seal
+        db.executemany(
+            "INSERT INTO chunks (memory, ordinal, start, stop, first_line, last_line, heading)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [
+                (n, c.ordinal, c.start, c.stop, c.first_line, c.last_line, seal(c.heading))
+                for c in chunks
+            ],
+        )
+        db.execute(
+            "INSERT INTO wanting (model, chunk)"
+            " SELECT models.n, chunks.n FROM models, chunks WHERE chunks.memory = ?",
+            (n,),
+        )
+
+    def get(self, ids: Sequence[str], scope: Scope) -> dict[str, Memory]:
+        """Return the memories of these ids that the scope may see."""
+        condition, arguments = where(scope, self._db.codec)
+        found: dict[str, Memory] = {}
+        with self._db.read() as db:
+            for start in range(0, len(ids), _BATCH):
+                part = ids[start : start + _BATCH]
+                statement = f"{_SELECT} WHERE m.id IN ({marks(part)}) AND {condition}"
+                for row in db.execute(statement, (*part, *arguments)):
+                    found[row[0]] = self._memory(row)
+        return found
+
+    def ids_like(self, prefix: str, scope: Scope, limit: int) -> list[str]:
+        """Return the ids that begin with a prefix."""
+        condition, arguments = where(scope, self._db.codec)
+        with self._db.read() as db:
+            rows = db.execute(
+                f"SELECT m.id FROM memories AS m WHERE m.id >= ? AND m.id < ? AND {condition}"
+                " ORDER BY m.id LIMIT ?",
+                (prefix, prefix + "\U0010ffff", *arguments, limit),
+            )
+            return [row[0] for row in rows]
+
+    def same(self, content_hash: str, type_: str, namespace: str) -> str | None:
+        """Return the id of the memory with this content, type and namespace, if there is one."""
+        with self._db.read() as db:
+            row = db.execute(
+                "SELECT id FROM memories WHERE content_hash = ? AND type = ? AND namespace = ?"
+                " ORDER BY n LIMIT 1",
+                (content_hash, type_, namespace),
+            ).fetchone()
+        return row[0] if row else None
+
+    def chunks(self, places: Iterable[tuple[str, int]]) -> Mapping[tuple[str, int], Chunk]:
+        """Return chunks by memory id and ordinal."""
+        found: dict[tuple[str, int], Chunk] = {}
+        with self._db.read() as db:
+            for place in places:
+                row = db.execute(
+                    "SELECT c.ordinal, c.start, c.stop, c.first_line, c.last_line, c.heading"
+                    " FROM chunks AS c JOIN memories AS m ON m.n = c.memory"
+                    " WHERE m.id = ? AND c.ordinal = ?",
+                    place,
+                ).fetchone()
+                if row:
+                    *numbers, heading = row
+                    found[place] = Chunk(*numbers, self._db.codec.unseal(heading))
+        return found
+
+    def delete(self, ids: Sequence[str]) -> int:
+        """Remove memories and everything derived from them; return how many there were."""
+        with self._db.write() as db:
+            gone = 0
+            for start in range(0, len(ids), _BATCH):
+                part = ids[start : start + _BATCH]
+                chosen = f"SELECT n FROM memories WHERE id IN ({marks(part)})"
+                db.execute(f"DELETE FROM words WHERE rowid IN ({chosen})", part)
+                gone += db.execute(
+                    f"DELETE FROM memories WHERE id IN ({marks(part)})", part
+                ).rowcount
+            if gone:
+                # A deleted row's tokens stay in the index's segments until those are merged.
+                db.execute("INSERT INTO words (words) VALUES ('optimize')")
+        if gone:
+            self._db.purge_log()
+        return gone
+
+    def scan(self, scope: Scope, limit: int, offset: int = 0) -> list[Memory]:
+        """Return the memories of a scope, newest first."""
+        condition, arguments = where(scope, self._db.codec)
+        with self._db.read() as db:
+            rows = db.execute(
+                f"{_SELECT} WHERE {condition} ORDER BY m.updated_us DESC, m.id LIMIT ? OFFSET ?",
+                (*arguments, limit, offset),
+            )
+            return [self._memory(row) for row in rows]
+
+    def counts(self, column: str, scope: Scope) -> dict[str, int]:
+        """Return how many memories there are for each value of a column, most first."""
+        if column not in _COLUMNS:
+            raise ValueError(column)
+        condition, arguments = where(scope, self._db.codec)
+        with self._db.read() as db:
+            rows = db.execute(
+                f"SELECT m.{column}, count(*) FROM memories AS m WHERE {condition}"
+                f" AND m.{column} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1",
+                arguments,
+            )
+            return dict(rows.fetchall())
+
+    def size(self, table: str) -> int:
+        """Return how many rows a table has."""
+        with self._db.read() as db:
+            return int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+    def feedback(self, id_: str, query: str, action: str, at_us: int) -> None:
+        """Keep what a person thought of a result."""
+        with self._db.write() as db:
+            db.execute(
+                "INSERT INTO feedback (memory, query, action, at_us)"
+                " SELECT n, ?, ?, ? FROM memories WHERE id = ?",
+                (self._db.codec.seal(query), action, at_us, id_),
+            )
+
+    def _values(self, memory: Memory) -> list[Any]:
+        seal = self._db.codec.seal
+        times = (
+            memory.created_at,
+            memory.updated_at,
+            memory.event_time,
+            memory.valid_from,
+            memory.valid_until,
+        )
+        return [
+            memory.id,
+            memory.namespace,
+            memory.type,
+            seal(memory.text),
+            seal(memory.title),
+            seal(memory.context),
+            seal(json.dumps(memory.topics, ensure_ascii=False)),
+            seal(json.dumps(memory.metadata, ensure_ascii=False)),
+            memory.collection,
+            memory.session,
+            memory.role,
+            memory.owner,
+            memory.agent,
+            memory.severity,
+            memory.domain,
+            None if memory.source is None else seal(memory.source),
+            memory.language,
+            memory.content_hash,
+            *(None if time is None else micros(time) for time in times),
+        ]
+
+    def _memory(self, row: Sequence[Any]) -> Memory:
+        stored = dict(zip(_COLUMNS, row, strict=True))
+        for column in _SEALED:
+            if stored[column] is not None:
+                stored[column] = self._db.codec.unseal(stored[column])
+        for time in ("created", "updated"):
+            stored[f"{time}_at"] = moment(stored.pop(f"{time}_us"))
+        for time in ("valid_from", "valid_until"):
+            stored[time] = moment(stored.pop(f"{time}_us"))
+        stored["event_time"] = moment(stored.pop("event_us"))
+        stored["topics"] = tuple(json.loads(stored["topics"]))
+        stored["metadata"] = json.loads(stored["metadata"])
+        return Memory(**stored)

@@ -1,0 +1,108 @@
+"""`scrubjay` at the shell: read the command line, run one command, say how it went.
+
+Nothing heavy is imported here: a keyword search from a cold shell pays for SQLite and little else.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from scrubjay.errors import InvalidInput, NotFound, ScrubjayError
+from scrubjay.surfaces.parser import UsageError, parse
+from scrubjay.surfaces.terminal import clean, err, one_line, out, screen_of, speak_utf8
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable
+
+    from scrubjay.surfaces.terminal import Screen
+
+    Command = Callable[[Namespace, Screen], int]
+
+OK, FAILED, USAGE, NOTHING_FOUND, INTERRUPTED = 0, 1, 2, 3, 130
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    speak_utf8()
+    words = sys.argv[1:] if argv is None else argv
+    try:
+        code = _run(words)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _leave_quietly()
+        return OK
+    except KeyboardInterrupt:
+        err("")
+        return INTERRUPTED
+    return code
+
+
+def _run(words: list[str]) -> int:
+    as_json = "--json" in words[: words.index("--")] if "--" in words else "--json" in words
+    try:
+        args = parse(words)
+        return command(args.command)(args, screen_of(sys.stdout))
+    except SystemExit as left:  # argparse leaves after --help and --version
+        return left.code if isinstance(left.code, int) else USAGE
+    except ScrubjayError as error:
+        return _explain_failure(error, as_json)
+
+
+def command(name: str) -> Command:
+    """Return the function behind a command, importing no other."""
+    match name:
+        case "add" | "remember":
+            from scrubjay.surfaces.commands.write import add as chosen
+        case "ingest":
+            from scrubjay.surfaces.commands.write import ingest as chosen
+        case "search" | "vsearch" | "query":
+            from scrubjay.surfaces.commands.find import find as chosen
+        case "get":
+            from scrubjay.surfaces.commands.read import get as chosen
+        case "ls":
+            from scrubjay.surfaces.commands.read import ls as chosen
+        case "forget":
+            from scrubjay.surfaces.commands.forget import forget as chosen
+        case "link":
+            from scrubjay.surfaces.commands.link import link as chosen
+        case "profiles":
+            from scrubjay.surfaces.commands.profiles import profiles as chosen
+        case "status":
+            from scrubjay.surfaces.commands.inspect import status as chosen
+        case "doctor":
+            from scrubjay.surfaces.commands.inspect import doctor as chosen
+        case "models":
+            from scrubjay.surfaces.commands.models import models as chosen
+        case "demo":
+            from scrubjay.surfaces.commands.demo import demo as chosen
+        case _:
+            raise InvalidInput(f"There is no command {name!r}; see: scrubjay --help")
+    return chosen
+
+
+def _explain_failure(error: ScrubjayError, as_json: bool) -> int:
+    """Write one line for the person, and JSON where a program listens; return the exit code."""
+    if as_json:
+        from scrubjay.surfaces.shapes import dumps, failure
+
+        out(dumps(failure(error)))
+    if isinstance(error, UsageError):
+        err(clean(error.usage))
+    err(f"scrubjay: {one_line(str(error))}")
+    if isinstance(error, InvalidInput):
+        return USAGE
+    return NOTHING_FOUND if isinstance(error, NotFound) else FAILED
+
+
+def _leave_quietly() -> None:
+    """Close a pipe that nobody reads any more without a complaint at exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

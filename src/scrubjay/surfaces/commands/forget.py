@@ -1,0 +1,78 @@
+"""`forget`: remove memories for good, after showing which."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from scrubjay.errors import InvalidInput
+from scrubjay.surfaces import render
+from scrubjay.surfaces.commands.read import resolve
+from scrubjay.surfaces.session import open_store
+from scrubjay.surfaces.terminal import err, one_line, out
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from scrubjay.service import Store
+    from scrubjay.surfaces.terminal import Screen
+    from scrubjay.types import Memories
+
+_USAGE, _NOTHING_FOUND = 2, 3
+
+
+def forget(args: Namespace, screen: Screen) -> int:
+    """Forget by id, or what a query finds; asks on a terminal, and a query always wants a yes."""
+    if bool(args.id) == (args.query is not None):
+        raise InvalidInput("Say which memories: either ids, or --query with words")
+    with open_store(args.db) as store:
+        ids, missing = resolve(store, args.id) if args.id else (_matches(store, args), [])
+        found = store.get_many(ids)
+        if found and not args.json:
+            err(render.memories(list(found), screen))
+        agreed = bool(found) and (args.yes or _agreed(args, len(found)))
+        count = store.forget([one.id for one in found]) if agreed else 0
+    return _report(args, screen, found, missing, count, agreed)
+
+
+def _matches(store: Store, args: Namespace) -> list[str]:
+    # By word only: a search by meaning always finds something, and this removes what it finds.
+    found = store.search(
+        args.query, profile="default", mode="keyword", limit=args.limit, namespace=args.namespace
+    )
+    return [hit.id for hit in found]
+
+
+def _agreed(args: Namespace, count: int) -> bool:
+    if args.json or not sys.stdin.isatty():
+        return args.query is None
+    err(f"Forget {'this memory' if count == 1 else f'these {count} memories'} for good? [y/N] ")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _report(
+    args: Namespace,
+    screen: Screen,
+    found: Memories,
+    missing: list[str],
+    count: int,
+    agreed: bool,
+) -> int:
+    missing = [*missing, *found.missing]
+    if args.json:
+        from scrubjay.surfaces.shapes import dumps
+
+        matched = [one.id for one in found]
+        out(dumps({"forgotten": count, "matched": matched, "missing": missing, "done": agreed}))
+    elif agreed:
+        out(f"{screen.green('forgot')} {render.plural(count, 'memory')}")
+    for one in missing:
+        err(f"scrubjay: there is no memory with the id {one_line(one)!r}; see: scrubjay ls")
+    if not found:
+        if not missing:
+            err("scrubjay: nothing matches, nothing was forgotten")
+        return _NOTHING_FOUND
+    if not agreed:
+        err("scrubjay: nothing was forgotten; to forget them add: --yes")
+        return _USAGE
+    return _NOTHING_FOUND if missing else 0

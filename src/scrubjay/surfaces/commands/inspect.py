@@ -1,0 +1,88 @@
+"""`status` and `doctor`: what is stored, what works, and what to type where it does not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrubjay.surfaces import render
+from scrubjay.surfaces.layout import indent, pad, width
+from scrubjay.surfaces.session import MAKES_VECTORS, open_store, settings_of
+from scrubjay.surfaces.shapes import dumps, plain
+from scrubjay.surfaces.terminal import one_line, out
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Mapping
+
+    from scrubjay.doctor import Finding
+    from scrubjay.surfaces.terminal import Screen
+    from scrubjay.types import Status
+
+_MARKS = {"ok": "✓", "missing": "·", "degraded": "!", "failed": "✗"}
+
+
+def status(args: Namespace, screen: Screen) -> int:
+    """Show the counts, the models, what is pending and how large the store is."""
+    with open_store(args.db) as store:
+        store.pending()  # makes the model known to the file, so that what it owes is counted
+        state = store.status()
+    out(dumps(plain(state)) if args.json else _status(state, screen))
+    return 0
+
+
+def doctor(args: Namespace, screen: Screen) -> int:
+    """Examine every part; fails where a part failed, not where one is merely missing."""
+    from scrubjay.doctor import examine
+
+    findings = examine(settings_of(args))
+    failed = any(one.state == "failed" for one in findings)
+    if args.json:
+        out(dumps({"ok": not failed, "findings": plain(findings)}))
+    else:
+        out(_findings(findings, screen))
+    return int(failed)
+
+
+def _status(state: Status, screen: Screen) -> str:
+    rows = [
+        ("store", f"{one_line(state.path)} ({render.size(state.size_bytes)})"),
+        (
+            "memories",
+            f"{state.memories:,} ({state.documents:,} documents, {state.chunks:,} chunks)",
+        ),
+        ("types", _counted(state.types)),
+        ("namespaces", _counted(state.namespaces)),
+        ("collections", _counted(state.collections)),
+        ("links", f"{state.links:,}"),
+        ("model", one_line(state.model or "none: search by word only")),
+        ("vectors", _counted(state.models)),
+        (
+            "pending",
+            f"{state.pending:,}" + (f"; makes them: {MAKES_VECTORS}" if state.pending else ""),
+        ),
+        ("failed", f"{state.failed:,}"),
+    ]
+    lines = [
+        f"{screen.bold(name)}  {text}"
+        for name, text in ((pad(name, 11), text) for name, text in rows if text)
+    ]
+    lines += [screen.yellow(indent(one_line(why), screen.width, 2)) for why in state.failures]
+    return "\n".join(lines)
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{one_line(name)} {count:,}" for name, count in counts.items())
+
+
+def _findings(findings: list[Finding], screen: Screen) -> str:
+    paint = {"ok": screen.green, "degraded": screen.yellow, "failed": screen.red}
+    column = max(width(one.component) for one in findings)
+    lines = []
+    for one in findings:
+        mark = paint.get(one.state, screen.dim)(f"{_MARKS[one.state]} {pad(one.state, 8)}")
+        lines.append(f"{mark}  {screen.bold(pad(one.component, column))}  {one_line(one.detail)}")
+        if one.fix:
+            lines.append(f"{' ' * (column + 14)}fix: {one.fix}")
+    counts = [(state, sum(one.state == state for one in findings)) for state in _MARKS]
+    summary = ", ".join(f"{count} {state}" for state, count in counts if count)
+    return "\n".join((*lines, screen.dim(summary)))

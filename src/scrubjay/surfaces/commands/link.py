@@ -1,0 +1,62 @@
+"""`link`: connect two memories, take a connection away, or show what is connected."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrubjay.errors import InvalidInput
+from scrubjay.surfaces import render
+from scrubjay.surfaces.session import open_store
+from scrubjay.surfaces.terminal import out
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from scrubjay.service import Store
+    from scrubjay.surfaces.terminal import Screen
+
+_NOTHING_FOUND = 3
+
+
+def link(args: Namespace, screen: Screen) -> int:
+    """Connect `id` and `other`, or, with `--show` or `id` alone, list the neighbours of `id`."""
+    if args.other is None and args.unlink:
+        raise InvalidInput("Say which two memories to take apart: scrubjay link --unlink ID OTHER")
+    if args.other is not None and args.show:
+        raise InvalidInput("--show takes one memory: scrubjay link --show ID")
+    with open_store(args.db) as store:
+        start = store.resolve(args.id)
+        if args.other is None:
+            return _show(store, start, args, screen)
+        end = store.resolve(args.other)
+        if args.unlink:
+            store.unlink(start, end, kind=args.kind)
+        else:
+            store.link(start, end, strength=args.strength, kind=args.kind or "related")
+    if args.json:
+        from scrubjay.surfaces.shapes import dumps
+
+        done = "unlinked" if args.unlink else "linked"
+        out(dumps({"id": start, "neighbors": [], "done": done, "other": end}))
+        return 0
+    word = "no longer linked with" if args.unlink else "linked with"
+    out(f"{render.short_id(start)} {screen.green(word)} {render.short_id(end)}")
+    return 0
+
+
+def _show(store: Store, start: str, args: Namespace, screen: Screen) -> int:
+    near = store.neighbors(start, depth=args.depth)
+    known = {one.id: one for one in store.get_many([one.id for one in near])}
+    if args.json:
+        from scrubjay.surfaces.shapes import dumps, listing
+
+        out(dumps({"id": start, **listing("neighbors", near), "done": "shown", "other": None}))
+        return 0 if near else _NOTHING_FOUND
+    if not near:
+        out(f"Nothing is linked with {render.short_id(start)}.")
+        return _NOTHING_FOUND
+    shown = [one for one in near if one.id in known]
+    lines = render.memories([known[one.id] for one in shown], screen).split("\n")
+    for one, line in zip(shown, lines, strict=True):
+        out(f"{one.score:.2f}  {line}")
+    return 0

@@ -1,0 +1,92 @@
+"""`models`: which there are, which are here, and fetching one."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from scrubjay.errors import InvalidInput
+from scrubjay.surfaces import render
+from scrubjay.surfaces.layout import table
+from scrubjay.surfaces.session import card_of, embed_pending, open_store, settings_of
+from scrubjay.surfaces.shapes import Json, dumps
+from scrubjay.surfaces.terminal import one_line, out
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from scrubjay.config import Settings
+    from scrubjay.models.pull import ModelCard
+    from scrubjay.models.registry import ModelState
+    from scrubjay.surfaces.terminal import Screen
+
+
+def models(args: Namespace, screen: Screen) -> int:
+    """List the models; `pull` fetches one and makes the vectors the store still owes."""
+    settings = settings_of(args)
+    left = 0
+    if args.action == "pull":
+        from scrubjay.models.pull import pull
+
+        configured = card_of(settings)
+        wanted = _card(args.name) if args.name else configured
+        if wanted is None:
+            raise InvalidInput(f"{settings.embedder} is not fetched by scrubjay; name one that is")
+        pull(wanted)
+        if wanted == configured:
+            left = _embed(settings, args.db)
+    return _list(settings, left, args.json, screen)
+
+
+def _embed(settings: Settings, db: str | None) -> int:
+    if not os.path.exists(settings.db):  # looking must not create the store
+        return 0
+    with open_store(db) as store:
+        return embed_pending(store, settings)
+
+
+def _card(name: str) -> ModelCard:
+    from scrubjay.models.registry import CARDS
+
+    if name not in CARDS:
+        raise InvalidInput(f"There is no model named {name!r}; known are: {', '.join(CARDS)}")
+    return CARDS[name]
+
+
+def _list(settings: Settings, left: int, as_json: bool, screen: Screen) -> int:
+    from scrubjay.models.registry import known_models
+
+    known = known_models()
+    chosen = card_of(settings)
+    if as_json:
+        shapes = [_shape(one, configured=one.card == chosen) for one in known]
+        out(dumps({"models": shapes, "pending": left}))
+        return 0
+    rows = [
+        (
+            "*" if one.card == chosen else " ",
+            one.card.name,
+            "here" if one.cached else "not here",
+            render.size(one.card.size),
+            f"{one.card.dims} dims, {one.card.window} tokens, {one.card.licence}",
+            one_line(str(one.path)) if one.cached else f"scrubjay models pull {one.card.name}",
+        )
+        for one in known
+    ]
+    out("\n".join(table(rows)))
+    out(screen.dim("* is configured"))
+    return 0
+
+
+def _shape(state: ModelState, *, configured: bool) -> Json:
+    card = state.card
+    return {
+        "name": card.name,
+        "configured": configured,
+        "cached": state.cached,
+        "path": str(state.path),
+        "dims": card.dims,
+        "window": card.window,
+        "size_bytes": card.size,
+        "licence": card.licence,
+    }

@@ -1,0 +1,53 @@
+"""`profiles`: the ways of searching, as the lists of stages that they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrubjay.errors import InvalidInput
+from scrubjay.surfaces.layout import indent, table
+from scrubjay.surfaces.session import overrides_of, profile_of, settings_of
+from scrubjay.surfaces.shapes import dumps, plain
+from scrubjay.surfaces.terminal import one_line, out
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from scrubjay.profiles import Profile
+    from scrubjay.surfaces.terminal import Screen
+
+
+def profiles(args: Namespace, screen: Screen) -> int:
+    """List the profiles, or show one with every number that `--set` can change."""
+    if args.name is None:
+        if args.sets:
+            raise InvalidInput("--set changes one profile: scrubjay profiles NAME --set rrf.k=30")
+        from scrubjay.profiles import get, names
+
+        chosen = settings_of(args).profile
+        return _list([get(name) for name in names()], args.json, chosen, screen)
+    profile = profile_of(args.name, overrides_of(args.sets))
+    if args.json:
+        out(dumps({"profiles": [_shape(profile)]}))
+        return 0
+    stages = "\n".join(indent(str(part), screen.width, 2) for part in profile.stages)
+    out(f"{screen.bold(profile.name)}  {one_line(profile.summary)}\n{stages}")
+    return 0
+
+
+def _list(known: list[Profile], as_json: bool, chosen: str, screen: Screen) -> int:
+    if as_json:
+        out(dumps({"profiles": [_shape(one) for one in known]}))
+        return 0
+    rows = [("*" if one.name == chosen else " ", one.name, one_line(one.summary)) for one in known]
+    out("\n".join(table(rows)))
+    out(screen.dim("* is in force; stages and numbers of one: scrubjay profiles NAME"))
+    return 0
+
+
+def _shape(profile: Profile) -> dict[str, object]:
+    stages = [
+        {"name": part.name, "text": str(part), "numbers": plain(part.numbers)}
+        for part in profile.stages
+    ]
+    return {"name": profile.name, "summary": profile.summary, "stages": stages}

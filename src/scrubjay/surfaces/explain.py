@@ -1,0 +1,125 @@
+"""An answer taken apart: what each stage did, and the sum behind each score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from scrubjay.surfaces.layout import indent, table
+from scrubjay.surfaces.terminal import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrubjay.surfaces.terminal import Screen
+    from scrubjay.types import Found, Hit, Results, Step
+
+_EQUAL = 1e-6  # the precision at which scores are compared
+
+
+def stages(found: Results, screen: Screen) -> str:
+    """Show the stages in the order they ran: numbers, time, how many in and out, notes, losses."""
+    steps = list(_walk(found.trace, 0))
+    rows = [("      ms", "in → out", "stage")]
+    rows += [(f"{step.took_ms:8.2f}", _flow(step), _call(step, depth)) for depth, step in steps]
+    head, *lines = table(rows)
+    column = head.index("stage")
+    shown = [screen.bold(head)]
+    for line, (depth, step) in zip(lines, steps, strict=True):
+        shown.append(line)
+        left = column + 2 * (depth + 1)
+        shown += [screen.dim(indent(one_line(say), screen.width, left)) for say in _remarks(step)]
+    return "\n".join(shown)
+
+
+def reasons(hit: Hit, found: Results) -> list[str]:
+    """Say where a hit stood in each list, and the sum that leads to its score."""
+    lines = [f"found: {_places(hit.found)}", f"score: {_sum(hit)}"]
+    for name, amount in hit.why.items():
+        if working := _working(name, amount, hit, found):
+            lines.append(f"{name} {amount:.6f} = {working}")
+    return lines
+
+
+def _walk(steps: tuple[Step, ...], depth: int) -> Iterator[tuple[int, Step]]:
+    for step in steps:
+        yield depth, step
+        yield from _walk(step.branches, depth + 1)
+
+
+def _flow(step: Step) -> str:
+    return f"{step.went_in:,} → {step.came_out:,}"
+
+
+def _call(step: Step, depth: int) -> str:
+    numbers = ", ".join(f"{key}={value_of(value)}" for key, value in step.numbers.items())
+    return "  " * depth + one_line(f"{step.stage}({numbers})")
+
+
+def _remarks(step: Step) -> list[str]:
+    lost = [f"lost: {step.lost}"] if step.lost else []
+    said = "; ".join(f"{key}: {value_of(value)}" for key, value in step.notes.items())
+    return [*lost, said] if said else lost
+
+
+def value_of(value: object) -> str:
+    """Show a number, a list or a mapping as short as it stays readable."""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(value_of(one) for one in value) + "]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {value_of(one)}" for key, one in value.items()) + "}"
+    return str(value)
+
+
+def _places(lists: Mapping[str, Found]) -> str:
+    places = [
+        f"{name} {'looked up' if place.rank is None else f'#{place.rank}'} (raw {place.score:.6f})"
+        for name, place in lists.items()
+    ]
+    return " · ".join(places) or "in no list"
+
+
+def _sum(hit: Hit) -> str:
+    """Show the parts as a sum where they are one; otherwise as the steps they were."""
+    if abs(sum(hit.why.values()) - hit.score) > _EQUAL:
+        steps = ", ".join(f"{name} {amount:.6f}" for name, amount in hit.why.items())
+        return f"{hit.score:.6f} after {steps}"
+    parts = " + ".join(f"{amount:.6f} {name}" for name, amount in hit.why.items())
+    return f"{hit.score:.6f} = {parts}".replace("+ -", "- ")
+
+
+def _working(name: str, amount: float, hit: Hit, found: Results) -> str:
+    """Write out how a part came about, from the numbers in the trace."""
+    for _, step in _walk(found.trace, 0):
+        spread = step.notes.get(name)
+        if isinstance(spread, Mapping) and {"mean", "deviation"} <= spread.keys():
+            return _standard_score(name, amount, hit, step, spread)
+        if name.startswith(f"{step.stage}_"):
+            return _reciprocal_rank(name, hit, step)
+    return ""
+
+
+def _standard_score(
+    name: str, amount: float, hit: Hit, step: Step, spread: Mapping[str, float]
+) -> str:
+    weight = _weight(step, name)
+    mean, deviation = spread["mean"], spread["deviation"]
+    place = hit.found.get(name)
+    raw = place.score if place else mean + amount * deviation / weight if weight else mean
+    remark = "" if place else "  (not in that list: its lowest score counts)"
+    return f"{weight:g} × ({raw:.6f} - {mean:.6f}) / {deviation:.6f}{remark}"
+
+
+def _reciprocal_rank(name: str, hit: Hit, step: Step) -> str:
+    listed = name.removeprefix(f"{step.stage}_")
+    place = hit.found.get(listed)
+    if place is None or place.rank is None or "k" not in step.numbers:
+        return ""
+    return f"{_weight(step, listed):g} / ({step.numbers['k']:g} + {place.rank})"
+
+
+def _weight(step: Step, name: str) -> float:
+    weights = step.numbers.get("weights")
+    return float(weights.get(name, 1.0)) if isinstance(weights, Mapping) else 1.0

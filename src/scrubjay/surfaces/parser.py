@@ -1,0 +1,229 @@
+"""What may be typed: every command with its options."""
+
+from __future__ import annotations
+
+import argparse
+from typing import NoReturn
+
+from scrubjay._version import __version__
+from scrubjay.errors import InvalidInput
+
+_COMMANDS = {
+    "add": "remember a text, or read files and folders",
+    "remember": "the same as add",
+    "ingest": "read files and folders, and follow their changes",
+    "search": "find by word (no model needed)",
+    "vsearch": "find by meaning",
+    "query": "find by word and meaning together",
+    "get": "show memories in full",
+    "ls": "list what is stored",
+    "forget": "remove memories for good",
+    "link": "connect two memories, or show what is connected",
+    "profiles": "list the ways of searching, with their numbers",
+    "status": "say what is stored and what is pending",
+    "doctor": "examine every part and say how to fix what is not well",
+    "models": "list the models, or fetch one",
+    "demo": "show scrubjay on sample memories, in a store of its own",
+}
+_EXITS = "exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing found"
+
+
+class UsageError(InvalidInput):
+    """The command line does not parse; `usage` shows what would."""
+
+    def __init__(self, message: str, usage: str) -> None:
+        super().__init__(message)
+        self.usage = usage
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that raises instead of leaving, so that one place writes errors."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message, self.format_usage().strip())
+
+
+class _Help(argparse.HelpFormatter):
+    # A given width keeps argparse from importing shutil for each option that is added.
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=88, max_help_position=26)
+
+
+def parse(argv: list[str]) -> argparse.Namespace:
+    """Read a command line; raises UsageError, or leaves after --help and --version."""
+    # Fifteen parsers take four milliseconds to build, one takes half of one.
+    asked = argv[0] if argv and argv[0] in _COMMANDS else None
+    try:
+        return build(asked).parse_args(argv)
+    except UsageError as error:
+        text_is_missing = ("unrecognized arguments: -", "required: query", "required: text")
+        if "--" in argv or not any(said in str(error) for said in text_is_missing):
+            raise
+        hint = "; write -- before a text that begins with a dash"
+        raise UsageError(f"{error}{hint}", error.usage) from None
+
+
+def build(only: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of every command, or of `only` one, to start faster."""
+    parser = _Parser(
+        prog="scrubjay",
+        description="Memory and search: store what was said, find it by word and by meaning.",
+        epilog=_EXITS,
+        formatter_class=_Help,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"scrubjay {__version__}")
+    parser.add_argument("--db", metavar="FILE", default=None, help="the store (SCRUBJAY_DB)")
+    parser.add_argument("--json", action="store_true", default=False, help="answer in JSON")
+    commands = parser.add_subparsers(
+        dest="command", metavar="COMMAND", required=True, prog="scrubjay", parser_class=_Parser
+    )
+    for name in _COMMANDS if only is None else (only,):
+        purpose = _COMMANDS[name]
+        command = commands.add_parser(
+            name, help=purpose, description=purpose, formatter_class=_Help, allow_abbrev=False
+        )
+        _common(command)
+        _OPTIONS[name](command)
+    return parser
+
+
+def _common(command: argparse.ArgumentParser) -> None:
+    # SUPPRESS: an option not given here must not undo the same option before the command.
+    command.add_argument(
+        "--db", metavar="FILE", default=argparse.SUPPRESS, help="the store (SCRUBJAY_DB)"
+    )
+    command.add_argument(
+        "--json", action="store_true", default=argparse.SUPPRESS, help="answer in JSON"
+    )
+
+
+def _add(command: argparse.ArgumentParser) -> None:
+    command.add_argument("text", nargs="+", help="the text; - reads it; a path is ingested")
+    command.add_argument("--text", dest="as_text", action="store_true", help="never a path")
+    command.add_argument("--id", default=None, help="replace what has this id")
+    command.add_argument("--title", default=None)
+    command.add_argument("--type", default=None, help="fact, preference, decision, … (fact)")
+    command.add_argument("--topic", action="append", metavar="TOPIC", help="repeatable")
+    _places(command)
+    command.add_argument("--session", default=None)
+    command.add_argument("--source", default=None, help="where it comes from")
+    command.add_argument("--at", metavar="TIME", default=None, help="when it was said (now)")
+    _no_embed(command)
+
+
+def _ingest(command: argparse.ArgumentParser) -> None:
+    command.add_argument("path", nargs="+", help="files and folders")
+    _places(command)
+    _no_embed(command)
+
+
+def _places(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--namespace", default=None)
+    command.add_argument("--collection", default=None)
+
+
+def _no_embed(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--no-embed", action="store_true", help="leave the vectors for later (by word at once)"
+    )
+
+
+def _search(command: argparse.ArgumentParser) -> None:
+    command.add_argument("query", nargs="+", help="what to look for; - reads it")
+    command.add_argument("-n", "--limit", type=int, default=None, help="at most so many hits")
+    command.add_argument("--explain", action="store_true", help="show why, stage by stage")
+    command.add_argument("--profile", default=None, help="see: scrubjay profiles")
+    command.add_argument(
+        "--set", action="append", dest="sets", metavar="STAGE.NUMBER=VALUE", help="repeatable"
+    )
+    command.add_argument("--min-score", type=float, default=None, metavar="SCORE")
+    _filters(command)
+
+
+def _filters(command: argparse.ArgumentParser) -> None:
+    _places(command)
+    command.add_argument("--type", action="append", metavar="TYPE", help="repeatable")
+    command.add_argument("--topic", action="append", metavar="TOPIC", help="any of; repeatable")
+    command.add_argument("--session", default=None)
+    command.add_argument("--since", metavar="TIME", default=None)
+    command.add_argument("--until", metavar="TIME", default=None)
+
+
+def _query(command: argparse.ArgumentParser) -> None:
+    _search(command)
+    mode = command.add_mutually_exclusive_group()
+    mode.add_argument("--mode", default=None, help="a mode of the profile")
+    mode.add_argument("--fast", action="store_const", dest="mode", const="fast")
+    mode.add_argument("--thorough", action="store_const", dest="mode", const="thorough")
+
+
+def _get(command: argparse.ArgumentParser) -> None:
+    command.add_argument("id", nargs="+", help="ids, or the first four or more letters of them")
+
+
+def _ls(command: argparse.ArgumentParser) -> None:
+    _places(command)
+    command.add_argument("--type", action="append", metavar="TYPE", help="repeatable")
+    command.add_argument("--topic", action="append", metavar="TOPIC", help="any of; repeatable")
+    command.add_argument("-n", "--limit", type=int, default=50, help="at most so many (50)")
+    command.add_argument("--offset", type=int, default=0, help="skip so many")
+
+
+def _forget(command: argparse.ArgumentParser) -> None:
+    command.add_argument("id", nargs="*", help="ids, or the first four or more letters of them")
+    command.add_argument("--query", default=None, help="what these words find, shown first")
+    command.add_argument("-n", "--limit", type=int, default=10, help="with --query: so many (10)")
+    command.add_argument("--namespace", default=None, help="with --query: only there")
+    command.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _link(command: argparse.ArgumentParser) -> None:
+    command.add_argument("id", help="a memory")
+    command.add_argument("other", nargs="?", default=None, help="the one to connect it with")
+    command.add_argument("--kind", default=None, help="what connects them (related)")
+    command.add_argument("--strength", type=float, default=1.0, help="0 to 1 (1)")
+    what = command.add_mutually_exclusive_group()
+    what.add_argument("--unlink", action="store_true", help="take the connection away")
+    what.add_argument("--show", action="store_true", help="show what is connected")
+    command.add_argument("--depth", type=int, default=1, help="with --show: steps away (1)")
+
+
+def _profiles(command: argparse.ArgumentParser) -> None:
+    command.add_argument("name", nargs="?", default=None, help="show its stages and numbers")
+    command.add_argument(
+        "--set", action="append", dest="sets", metavar="STAGE.NUMBER=VALUE", help="repeatable"
+    )
+
+
+def _models(command: argparse.ArgumentParser) -> None:
+    command.add_argument("action", nargs="?", choices=("list", "pull"), default="list")
+    command.add_argument("name", nargs="?", default=None, help="which model (the configured one)")
+
+
+def _demo(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--docs", metavar="DIR", default=None, help="a folder to read as well")
+    command.add_argument("--keep", metavar="FILE", default=None, help="keep the store there")
+
+
+def _nothing_more(command: argparse.ArgumentParser) -> None:
+    """Take no option beyond those of every command."""
+
+
+_OPTIONS = {
+    "add": _add,
+    "remember": _add,
+    "ingest": _ingest,
+    "search": _search,
+    "vsearch": _search,
+    "query": _query,
+    "get": _get,
+    "ls": _ls,
+    "forget": _forget,
+    "link": _link,
+    "profiles": _profiles,
+    "status": _nothing_more,
+    "doctor": _nothing_more,
+    "models": _models,
+    "demo": _demo,
+}

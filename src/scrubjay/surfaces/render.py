@@ -1,0 +1,187 @@
+"""Results and memories as text that a person likes to read."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from scrubjay.surfaces.layout import bar, cut, indent, pad, width
+from scrubjay.surfaces.terminal import OPEN, SHUT, clean, one_line
+
+if TYPE_CHECKING:
+    from scrubjay.surfaces.terminal import Screen
+    from scrubjay.types import Hit, Memory, Results
+
+_BAR_CELLS = 8
+_MARGIN = 4  # room for the rank; everything about a hit hangs under its headline
+_PASSAGE_LINES = 4
+
+
+def results(found: Results, screen: Screen, *, explain: bool, now: datetime | None = None) -> str:
+    """Show an answer: the hits, what they were found among, and what the answer lacks."""
+    now = now or datetime.now(UTC)
+    top = max((hit.score for hit in found.hits), default=0.0)
+    blocks = [
+        _hit(rank, hit, found, screen, full=max(top, 1.0), explain=explain, now=now)
+        for rank, hit in enumerate(found.hits, start=1)
+    ]
+    if not blocks:
+        blocks.append(f"Nothing found for “{cut(one_line(found.query), 60)}”.")
+    if explain:
+        from scrubjay.surfaces.explain import stages
+
+        blocks.append(stages(found, screen))
+    blocks.append("\n".join((screen.dim(_summary(found)), *notes(found.degraded, screen))))
+    return "\n\n".join(blocks)
+
+
+def notes(degraded: tuple[str, ...], screen: Screen) -> list[str]:
+    """Say in words what an answer lacks and why."""
+    lines = [indent(one_line(f"note: {reason}"), screen.width, 0) for reason in degraded]
+    return [screen.yellow(line) for line in lines]
+
+
+def memory(one: Memory, screen: Screen, now: datetime | None = None) -> str:
+    """Show one memory in full, its text as it was given."""
+    now = now or datetime.now(UTC)
+    head = [screen.bold(one_line(one.title))] if one.title else []
+    about = [one_line(part) for part in _about(one.type, one.topics, one.updated_at, now)]
+    where = [one_line(part) for part in (one.collection, one.source) if part]
+    facts = " · ".join((*about, *where, one_line(one.id)))
+    lines = [*head, screen.dim(facts), "", clean(one.text).rstrip()]
+    if one.links:
+        linked = ", ".join(f"{link.to} ({link.kind} {link.strength:g})" for link in one.links)
+        lines += ["", screen.dim(indent(f"links: {one_line(linked)}", screen.width, 0))]
+    return "\n".join(lines)
+
+
+def memories(many: list[Memory], screen: Screen, now: datetime | None = None) -> str:
+    """Show memories as a list, one line each."""
+    now = now or datetime.now(UTC)
+    ids = [short_id(one.id) for one in many]
+    column = max(map(width, ids), default=0)
+    lines = []
+    for shown, one in zip(ids, many, strict=True):
+        tail = one_line(" · ".join(_about(one.type, one.topics, one.updated_at, now)))
+        tail = cut(tail, screen.width // 3)
+        room = screen.width - column - width(tail) - 4
+        text = pad(cut(headline(one.title, one.text), room), room)
+        lines.append(f"{screen.dim(pad(shown, column))}  {text}  {screen.dim(tail)}".rstrip())
+    return "\n".join(lines)
+
+
+def short_id(identifier: str) -> str:
+    """Return an id as it can be typed; commands take the beginning of one, too."""
+    return one_line(identifier)
+
+
+def headline(title: str, text: str) -> str:
+    """Return the title, or else the first words of the text."""
+    return one_line(title) or one_line(text[:400]) or "(empty)"
+
+
+def age(moment: datetime | None, now: datetime) -> str:
+    """Say how long ago something was, in the unit a person would use."""
+    if moment is None:
+        return ""
+    seconds = (now - moment).total_seconds()
+    if seconds < 0:
+        return f"on {moment:%Y-%m-%d}"
+    if seconds < 60:
+        return "just now"
+    for size, unit in ((31_557_600, "year"), (2_629_800, "month"), (604_800, "week"),
+                       (86_400, "day"), (3_600, "hour"), (60, "minute")):  # fmt: skip
+        count = int(seconds // size)
+        if count:
+            return f"{count} {unit}{'s' if count > 1 else ''} ago"
+    return ""
+
+
+def number(score: float) -> str:
+    """Show a score with the digits that tell neighbours apart."""
+    return f"{score:.3f}" if abs(score) >= 0.1 or score == 0 else f"{score:.4f}"
+
+
+def size(count: float) -> str:
+    """Show a number of bytes in the unit a person would use."""
+    for unit in ("bytes", "KB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun."""
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count:,} {noun[:-1]}ies" if noun.endswith("y") else f"{count:,} {noun}s"
+
+
+def _hit(
+    rank: int,
+    hit: Hit,
+    found: Results,
+    screen: Screen,
+    *,
+    full: float,
+    explain: bool,
+    now: datetime,
+) -> str:
+    from scrubjay.text import mark
+
+    def marked(text: str) -> str:
+        return mark(text, found.terms, OPEN, SHUT)
+
+    meter = f"{bar(hit.score / full, _BAR_CELLS)} {number(hit.score)}"
+    room = screen.width - _MARGIN - width(meter) - 2
+    line = headline(hit.title, hit.text)
+    shown = pad(marked(cut(line, room)), room)
+    lines = [f"{rank:>2}  {screen.marked(shown)}  {meter}"]
+    about = _about(hit.type, hit.topics, hit.updated_at or hit.created_at, now)
+    about = [*about, *_whereabouts(hit), short_id(hit.id)]
+    if hit.stale:
+        about.append(f"stale: {hit.stale}")
+    lines.append(screen.dim(indent(one_line(" · ".join(about)), screen.width, _MARGIN)))
+    passage = one_line(hit.snippet or hit.text)
+    if passage != line or width(line) > room:
+        body = indent(marked(passage), screen.width, _MARGIN).split("\n")
+        if len(body) > _PASSAGE_LINES:
+            body = [*body[: _PASSAGE_LINES - 1], f"{body[_PASSAGE_LINES - 1]} …"]
+        lines.append(screen.marked("\n".join(body)))
+    if explain:
+        from scrubjay.surfaces.explain import reasons
+
+        lines.extend(screen.dim(indent(why, screen.width, _MARGIN)) for why in reasons(hit, found))
+    return "\n".join(lines)
+
+
+def _about(
+    kind: str, topics: tuple[str, ...], moment: datetime | None, now: datetime
+) -> list[str]:
+    return [part for part in (kind, ", ".join(topics), age(moment, now)) if part]
+
+
+def _whereabouts(hit: Hit) -> list[str]:
+    """Say where a document's passage is, in the form that editors open: path:first-last."""
+    if not hit.source:
+        return []
+    if hit.lines is None:
+        return [hit.source]
+    first, last = hit.lines
+    return [f"{hit.source}:{first}-{last}" if last > first else f"{hit.source}:{first}"]
+
+
+def _summary(found: Results) -> str:
+    lists = ", ".join(
+        f"{name} {count:,}" for name, count in found.counts.items() if name != "returned"
+    )
+    parts = [
+        plural(len(found), "hit"),
+        lists,
+        f"profile {found.profile}",
+        f"{found.took_ms:.0f} ms",
+    ]
+    if found.confidence is not None:
+        parts.insert(1, f"confidence {found.confidence:.2f}")
+    return " · ".join(part for part in parts if part)

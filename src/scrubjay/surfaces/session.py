@@ -1,0 +1,110 @@
+"""What commands share: the store of this call, the model it wants, the vectors it still owes."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import scrubjay
+from scrubjay import config
+from scrubjay.errors import InvalidInput, NotFound, Unavailable
+from scrubjay.surfaces.terminal import err, one_line
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Mapping
+    from typing import Any
+
+    from scrubjay.config import Settings
+    from scrubjay.models.pull import ModelCard
+    from scrubjay.profiles import Profile
+    from scrubjay.service import Store
+
+MAKES_VECTORS = "scrubjay models pull"
+
+
+def settings_of(args: Namespace) -> Settings:
+    """Return the settings in force: file, then environment, then this command line."""
+    return config.load(db=args.db, profile=getattr(args, "profile", None))
+
+
+def open_store(db: str | None, *, embed: bool = True) -> Store:
+    """Open the store that was named, or the configured one; without `embed`, make no vectors."""
+    return scrubjay.open(db, embedder=None if embed else False)
+
+
+def overrides_of(sets: list[str] | None) -> Mapping[str, Any] | None:
+    """Read the `--set` options; without any, their parser is not even imported."""
+    if not sets:
+        return None
+    from scrubjay.profiles.overrides import parse_sets
+
+    return parse_sets(sets)
+
+
+def profile_of(
+    name: str, overrides: Mapping[str, Any] | None, *, mode: str | None = None
+) -> Profile:
+    """Return a profile that was named on the command line; a wrong name there is wrong usage."""
+    from scrubjay.profiles import get
+
+    try:
+        return get(name, overrides, mode=mode)
+    except NotFound as error:
+        raise InvalidInput(str(error)) from error
+
+
+def words_of(words: list[str]) -> str:
+    """Join what was typed into one text; a lone dash reads standard input."""
+    if words != ["-"]:
+        return " ".join(words)
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"Standard input is not text in UTF-8 ({error.reason})") from error
+
+
+def card_of(settings: Settings) -> ModelCard | None:
+    """Return the card of the configured model, or None where it is not one that we fetch."""
+    from scrubjay.models.registry import CARDS, DEFAULT
+
+    wanted = settings.embedder or DEFAULT
+    return CARDS.get(wanted.partition("/")[0])
+
+
+def fetch_model(settings: Settings) -> str | None:
+    """Get the configured model here if that is allowed; return why not where it fails.
+
+    The bar is drawn on a terminal only. A search goes on without the model, by keyword.
+    """
+    from scrubjay.models.pull import is_cached, pull
+
+    card = card_of(settings)
+    if card is None or is_cached(card):
+        return None
+    if settings.offline:
+        return f"the model {card.name} is not here and SCRUBJAY_OFFLINE forbids fetching it"
+    try:
+        pull(card)
+    except Unavailable as error:
+        return str(error)
+    return None
+
+
+def embed_pending(store: Store, settings: Settings) -> int:
+    """Make the vectors that are still owed; return how many are left, saying why if any are."""
+    if not store.pending():
+        return 0
+    from scrubjay.progress import ProgressBar
+
+    why = fetch_model(settings)
+    if why is None:
+        with ProgressBar("embedding") as bar:
+            left = store.pending(wait=True, progress=bar)
+        why = "; ".join(store.status().failures) or "the model does not answer"
+    else:
+        left = store.pending()
+    if left:
+        err(f"scrubjay: stored and found by word; vectors are pending: {one_line(why)}")
+        err(f"scrubjay: this makes them: {MAKES_VECTORS}")
+    return left

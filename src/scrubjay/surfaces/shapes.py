@@ -1,0 +1,71 @@
+"""The JSON of every command: our own data types as plain values, pinned by `schemas/*.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from datetime import date
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scrubjay.errors import ScrubjayError
+    from scrubjay.types import Ingested, Results
+
+Json = dict[str, Any]
+
+# A terminal may obey a C1 control inside JSON, too; inside a string the escape means the same.
+_ESCAPED = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
+
+
+def plain(value: object) -> Any:
+    """Turn our data into what JSON knows: times become ISO strings, tuples lists, no NaN."""
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, date):
+        return value.isoformat()
+    if is_dataclass(value) and not isinstance(value, type):
+        return {one.name: plain(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(one) for one in value]
+    return str(value)
+
+
+def dumps(shape: Json) -> str:
+    """Write JSON for people and programs alike: indented, in its own script, safe to print."""
+    import json
+
+    return json.dumps(shape, ensure_ascii=False, indent=2, allow_nan=False).translate(_ESCAPED)
+
+
+def results(found: Results, *, mode: str, explain: bool) -> Json:
+    """Return the answer of a search; the trace only where it was asked for."""
+    shape: Json = plain(found)
+    shape["mode"] = mode
+    if not explain:
+        del shape["trace"]
+    return shape
+
+
+def ingested(path: str, done: Ingested) -> Json:
+    """Return what one ingest did, with the files it could not read and why."""
+    shape: Json = plain(done)
+    for key in ("skipped", "failed"):
+        shape[key] = [{"path": where, "reason": why} for where, why in getattr(done, key)]
+    return {"path": path, **shape}
+
+
+def listing(name: str, items: Sequence[object], **more: object) -> Json:
+    """Return a list under its name, with what else there is to say."""
+    return {name: [plain(one) for one in items], **{key: plain(one) for key, one in more.items()}}
+
+
+def failure(error: ScrubjayError) -> Json:
+    """Return an error as JSON, so that a program reads the same sentence as a person."""
+    return {"error": {"kind": type(error).__name__, "message": str(error)}}

@@ -1,0 +1,115 @@
+"""What a terminal can show: its width, its colours, and text that cannot take it over."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+# Marks around a matched word while a text is being laid out. Stored text cannot contain them:
+# `clean` runs first, and a terminal never sees them.
+OPEN, SHUT = "\x01", "\x02"
+
+_DEFAULT_WIDTH = 88
+_WIDEST = 110  # longer lines are hard to read
+_NARROWEST = 32
+
+# An escape sequence in a stored text could move the cursor, rename the window or paste a command.
+# C0 controls become their visible pictures; C1 controls and text-direction overrides have none.
+_NEUTRAL: dict[int, str] = {code: chr(0x2400 + code) for code in range(32) if code not in (9, 10)}
+_NEUTRAL |= dict.fromkeys(range(0x80, 0xA0), "\ufffd")
+_NEUTRAL |= {0x7F: "\u2421", 0x2028: "\n", 0x2029: "\n"}
+_NEUTRAL |= dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), "")
+
+
+def clean(text: str) -> str:
+    """Return text without a character that a terminal would obey rather than show."""
+    return text.replace("\r\n", "\n").translate(_NEUTRAL)
+
+
+def one_line(text: str) -> str:
+    """Return text, clean, with every run of white space made a single space."""
+    return " ".join(clean(text).split())
+
+
+class Screen:
+    """Where human output goes: how wide it is and whether it shows colours."""
+
+    def __init__(self, width: int = _DEFAULT_WIDTH, *, colour: bool = False) -> None:
+        self.width = width
+        self.colour = colour
+
+    def bold(self, text: str) -> str:
+        """Return text that stands out."""
+        return self._paint("1", text)
+
+    def dim(self, text: str) -> str:
+        """Return text that stands back."""
+        return self._paint("2", text)
+
+    def green(self, text: str) -> str:
+        """Return text that says all is well."""
+        return self._paint("32", text)
+
+    def yellow(self, text: str) -> str:
+        """Return text that asks for attention."""
+        return self._paint("33", text)
+
+    def red(self, text: str) -> str:
+        """Return text that says something failed."""
+        return self._paint("31", text)
+
+    def marked(self, text: str) -> str:
+        """Turn the marks around matched words into bold and underlined, or drop them."""
+        if not self.colour:
+            return text.replace(OPEN, "").replace(SHUT, "")
+        return text.replace(OPEN, "\x1b[1;4m").replace(SHUT, "\x1b[0m")
+
+    def _paint(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self.colour and text else text
+
+
+def screen_of(stream: TextIO) -> Screen:
+    """Look at a stream: colours only on a terminal, and never against NO_COLOR."""
+    terminal = stream.isatty()
+    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    return Screen(width=_width_of(stream, terminal), colour=terminal and not plain)
+
+
+def _width_of(stream: TextIO, terminal: bool) -> int:
+    wish = os.environ.get("COLUMNS", "")
+    if wish.isdigit() and int(wish) > 0:
+        columns = int(wish)
+    elif terminal:
+        try:
+            columns = os.get_terminal_size(stream.fileno()).columns or _DEFAULT_WIDTH
+        except (
+            OSError,
+            ValueError,
+        ):  # a pseudo-terminal without a size, or a stream without a file
+            columns = _DEFAULT_WIDTH
+    else:
+        columns = _DEFAULT_WIDTH
+    return max(_NARROWEST, min(columns, _WIDEST))
+
+
+def speak_utf8() -> None:
+    """Make both streams write UTF-8, whatever the console's code page is."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="replace")
+
+
+def out(text: str) -> None:
+    """Write one block to standard output: the only way the shell prints."""
+    sys.stdout.write(text + "\n")
+
+
+def err(text: str) -> None:
+    """Write one line for the person to standard error, where pipes do not read it."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()

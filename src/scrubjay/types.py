@@ -1,0 +1,275 @@
+"""The shapes that pass through scrubjay: data only, no behaviour beyond reading itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+DEFAULT_NAMESPACE = "default"
+
+Override = int | float | str | bool | Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An edge as written by hand: to which memory, how strong, of what kind."""
+
+    to: str
+    strength: float = 1.0
+    kind: str = "related"
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbor:
+    """A memory reached over links; `score` is the product of strengths along the best path."""
+
+    id: str
+    score: float
+    depth: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One thing remembered: a sentence, a message, or a whole document."""
+
+    text: str
+    id: str = ""
+    title: str = ""
+    type: str = "fact"
+    topics: tuple[str, ...] = ()
+    namespace: str = DEFAULT_NAMESPACE
+    collection: str | None = None
+    session: str | None = None
+    role: str | None = None
+    owner: str | None = None
+    agent: str | None = None
+    severity: str | None = None
+    domain: str | None = None
+    context: str = ""
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+    event_time: datetime | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    source: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    links: tuple[Link, ...] = ()
+    content_hash: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A part of a memory's text that gets a vector of its own. Lines count from 1."""
+
+    ordinal: int
+    start: int
+    stop: int
+    first_line: int
+    last_line: int
+    heading: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a search may see. Every index binds it in its own query language; None means no limit."""
+
+    namespaces: tuple[str, ...] | None = None
+    ids: tuple[str, ...] | None = None
+    types: tuple[str, ...] | None = None
+    topics: tuple[str, ...] | None = None
+    collection: str | None = None
+    session: str | None = None
+    owner: str | None = None
+    agent: str | None = None
+    domain: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    @property
+    def everything(self) -> bool:
+        """True when nothing is filtered, so an index may skip asking the records."""
+        return self == _EVERYTHING
+
+
+_EVERYTHING = Scope()
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What was asked, by whom it may be answered, and what the understanding stages made of it."""
+
+    text: str
+    scope: Scope = _EVERYTHING
+    limit: int = 10
+    min_score: float | None = None
+    terms: tuple[str, ...] = ()
+    vector: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a ranked list: a memory, its raw score (higher is better), its best chunk, its age."""
+
+    id: str
+    score: float
+    chunk: int | None = None
+    updated_us: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RankedList:
+    """What one way of searching brought back, best first, one row a memory."""
+
+    name: str
+    rows: tuple[Row, ...] = ()
+    searched: bool = True
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where a candidate stood in one list. `rank` is None when its score was looked up afterwards."""
+
+    rank: int | None
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory on its way to becoming a hit; every stage that touches the score leaves its part in `why`."""
+
+    id: str
+    score: float = 0.0
+    updated_us: int = 0
+    best_chunk: int | None = None
+    found: Mapping[str, Found] = field(default_factory=dict)
+    why: Mapping[str, float] = field(default_factory=dict)
+    memory: Memory | None = None
+    chunk: Chunk | None = None
+    snippet: str = ""
+    complete: bool = False
+    stale: str | None = None
+
+    @property
+    def order(self) -> tuple[float, int, str]:
+        """The one order of results: score to six places, then newer, then id."""
+        return (-round(self.score, 6), -self.updated_us, self.id)
+
+    def scored(self, score: float, part: str, amount: float) -> Candidate:
+        """Return this candidate with a new score and the part that made it."""
+        return replace(self, score=score, why={**self.why, part: amount})
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one stage did: its numbers, its time, what went in and came out, what was lost."""
+
+    stage: str
+    took_ms: float
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    went_in: int = 0
+    came_out: int = 0
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    lost: str | None = None
+    branches: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One result. `why` holds each contribution; `found` the rank and raw score in every list."""
+
+    id: str
+    score: float
+    text: str
+    title: str = ""
+    type: str = "fact"
+    topics: tuple[str, ...] = ()
+    namespace: str = DEFAULT_NAMESPACE
+    collection: str | None = None
+    domain: str | None = None
+    severity: str | None = None
+    tier: str | None = None
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+    source: str | None = None
+    lines: tuple[int, int] | None = None
+    stale: str | None = None
+    snippet: str = ""
+    complete: bool = False
+    token_estimate: int = 0
+    cosine: float | None = None
+    rerank_score: float | None = None
+    why: Mapping[str, float] = field(default_factory=dict)
+    found: Mapping[str, Found] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The answer to one search: hits best first, and everything needed to trust or question them."""
+
+    query: str
+    profile: str
+    hits: tuple[Hit, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    topics: Mapping[str, int] = field(default_factory=dict)
+    degraded: tuple[str, ...] = ()
+    trace: tuple[Step, ...] = ()
+    took_ms: float = 0.0
+    confidence: float | None = None
+    terms: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __getitem__(self, position: int) -> Hit:
+        return self.hits[position]
+
+
+class Memories(list[Memory]):
+    """What `get_many` returns: the memories that are there, and the ids that are not in `missing`."""
+
+    def __init__(self, found: Sequence[Memory], missing: Sequence[str]) -> None:
+        super().__init__(found)
+        self.missing = tuple(missing)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The state of a store, as `scrubjay status` shows it."""
+
+    path: str
+    schema: int
+    memories: int
+    documents: int
+    chunks: int
+    links: int
+    feedback: int
+    namespaces: Mapping[str, int]
+    types: Mapping[str, int]
+    collections: Mapping[str, int]
+    model: str | None
+    models: Mapping[str, int]
+    pending: int
+    failed: int
+    failures: tuple[str, ...]
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """What one `ingest` did, file by file where something went wrong."""
+
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    skipped: tuple[tuple[str, str], ...] = ()
+    failed: tuple[tuple[str, str], ...] = ()

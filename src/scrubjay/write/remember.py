@@ -1,0 +1,209 @@
+"""From what a caller gives to what is stored: checked, named, hashed, folded, written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.text import normalise, storable
+from scrubjay.times import parse
+from scrubjay.types import DEFAULT_NAMESPACE, Link, Memory, Scope
+from scrubjay.write.chunks import split
+
+if TYPE_CHECKING:
+    from scrubjay.stores.sqlite_graph import SqliteGraph
+    from scrubjay.stores.sqlite_records import SqliteRecords
+
+_FIELDS = tuple(one.name for one in fields(Memory))
+_TIMES = ("created_at", "updated_at", "event_time", "valid_from", "valid_until")
+_TEXTS = (
+    "id title type namespace collection session role owner agent severity domain context source"
+).split()
+_DERIVED = ("content_hash", "language")
+_MOST_NAME_CHARS = 512
+
+
+def draft(given: Mapping[str, Any]) -> Memory:
+    """Check what a caller gave and return it as a memory without an id of its own yet."""
+    unknown = [key for key in given if key not in _FIELDS]
+    if unknown:
+        raise InvalidInput(
+            f"a memory has no field {unknown[0]!r}; its fields are"
+            f" {', '.join(one for one in _FIELDS if one not in _DERIVED)}"
+        )
+    values = {k: v for k, v in given.items() if v is not None and k not in _DERIVED}
+    for name in ("text", *_TEXTS):
+        _check_text(name, values.get(name, ""))
+    for name in _TIMES:
+        values[name] = parse(values.get(name), name)
+    if not normalise(values.get("text", "")):
+        raise InvalidInput("text is empty; give the sentence or document to remember")
+    for name in ("type", "namespace"):
+        values[name] = _name_of(
+            name, values.get(name, {"type": "fact"}.get(name, DEFAULT_NAMESPACE))
+        )
+    values["id"] = values.get("id", "").strip()
+    if len(values["id"]) > _MOST_NAME_CHARS:
+        raise InvalidInput(f"id has {len(values['id'])} characters; at most {_MOST_NAME_CHARS}")
+    values["topics"] = topics_of(values.get("topics", ()))
+    values["links"] = links_of(values.get("links", ()))
+    values["metadata"] = _metadata(values.get("metadata", {}))
+    values["content_hash"] = content_hash(values["text"])
+    if (
+        values["valid_from"]
+        and values["valid_until"]
+        and values["valid_until"] < values["valid_from"]
+    ):
+        raise InvalidInput("valid_until lies before valid_from; swap them")
+    return Memory(**values)
+
+
+def remember(
+    records: SqliteRecords, graph: SqliteGraph, memory: Memory, clock: Callable[[], datetime]
+) -> tuple[Memory, bool]:
+    """Store one memory inside the caller's transaction; return it, and whether anything was written.
+
+    With an id it replaces the memory of that id. Without one, the same text, type and namespace is
+    the same memory; messages are never folded.
+    """
+    before: Memory | None = None
+    if memory.id:
+        before = records.get([memory.id], Scope()).get(memory.id)
+    elif memory.type != "message":
+        same = records.same(memory.content_hash, memory.type, memory.namespace)
+        if same is not None:
+            kept = records.get([same], Scope())[same]
+            return _with_more_topics(records, graph, kept, memory)
+    now = clock()
+    created = memory.created_at or (before.created_at if before else None) or now
+    updated = memory.updated_at or (now if before else created)
+    memory = replace(memory, created_at=created, updated_at=updated)
+    if not memory.id:
+        memory = replace(memory, id=new_id(records, memory))
+    store(records, graph, memory)
+    return memory, True
+
+
+def store(records: SqliteRecords, graph: SqliteGraph, memory: Memory) -> None:
+    """Write a finished memory, its chunks and its links."""
+    markdown = memory.metadata.get("format") == "markdown"
+    records.put(memory, split(memory.text, markdown=markdown))
+    known = records.get([link.to for link in memory.links], Scope())
+    for link in memory.links:
+        if link.to not in known and link.to != memory.id:
+            raise NotFound(f"links names {link.to!r}, but no memory has that id")
+        graph.link(memory.id, link.to, link.strength, link.kind)
+
+
+def _with_more_topics(
+    records: SqliteRecords, graph: SqliteGraph, kept: Memory, again: Memory
+) -> tuple[Memory, bool]:
+    """Return the memory that is there already; topics and links it did not have are added to it."""
+    topics = tuple(dict.fromkeys((*kept.topics, *again.topics)))
+    if topics == kept.topics and not again.links:
+        return kept, False
+    merged = replace(kept, topics=topics, links=again.links)
+    store(records, graph, merged)
+    return replace(merged, links=()), True
+
+
+def content_hash(text: str) -> str:
+    """Return the hash under which two texts count as the same."""
+    return hashlib.sha256(normalise(text).encode()).hexdigest()
+
+
+def new_id(records: SqliteRecords, memory: Memory) -> str:
+    """Return a short id made from the content, so that equal stores have equal ids."""
+    seed = "\0".join((memory.namespace, memory.type, memory.session or "", memory.content_hash))
+    for attempt in range(1_000_000):
+        digest = hashlib.sha256(f"{seed}\0{attempt}".encode()).digest()
+        made = "".join(_ID_LETTERS[byte & 31] for byte in digest[:12])
+        if not records.get([made], Scope()):
+            return made
+    raise InvalidInput("this text is stored a million times already; give ids of your own")
+
+
+_ID_LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"  # no i, l, o, u: nothing to misread
+
+
+def topics_of(given: object) -> tuple[str, ...]:
+    """Return topics folded to one form: lower case, single spaces, no doubles."""
+    if isinstance(given, str):
+        given = given.split(",")
+    if not isinstance(given, Iterable):
+        raise InvalidInput(f"topics is {given!r}; give a list of texts")
+    topics: dict[str, None] = {}
+    for topic in given:
+        if not isinstance(topic, str):
+            raise InvalidInput(f"topic {topic!r} is not a text")
+        _check_text("topic", topic)
+        if normalise(topic):
+            topics[_name_of("topic", normalise(topic).casefold())] = None
+    return tuple(topics)
+
+
+def links_of(given: object) -> tuple[Link, ...]:
+    """Return links from ids, (id, strength) pairs, mappings or Link objects."""
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise InvalidInput(f"links is {given!r}; give a list of ids or of (id, strength) pairs")
+    return tuple(_link(one) for one in given)
+
+
+def _link(one: object) -> Link:
+    if isinstance(one, Link):
+        link = one
+    elif isinstance(one, str):
+        link = Link(one)
+    elif isinstance(one, Mapping):
+        link = Link(**one)
+    elif isinstance(one, Sequence) and 2 <= len(one) <= 3:
+        link = Link(*one)
+    else:
+        raise InvalidInput(f"link {one!r} is neither an id nor an (id, strength) pair")
+    check_strength(link.strength)
+    return link
+
+
+def check_strength(strength: object) -> None:
+    """Refuse a strength outside 0..1."""
+    if (
+        isinstance(strength, bool)
+        or not isinstance(strength, int | float)
+        or not 0 < strength <= 1
+    ):
+        raise InvalidInput(f"strength is {strength!r}; it must be above 0 and at most 1")
+
+
+def _check_text(name: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} is {value!r}; it must be a text")
+    if not storable(value):
+        raise InvalidInput(
+            f"{name} holds half of a surrogate pair, which is not a character;"
+            " decode the bytes with errors='replace' first"
+        )
+
+
+def _name_of(name: str, value: str) -> str:
+    value = value.strip()
+    if not value or not value.isprintable():
+        raise InvalidInput(f"{name} is {value!r}; give a printable name such as 'fact'")
+    if len(value) > _MOST_NAME_CHARS:
+        raise InvalidInput(f"{name} has {len(value)} characters; at most {_MOST_NAME_CHARS}")
+    return value
+
+
+def _metadata(given: object) -> Mapping[str, Any]:
+    if not isinstance(given, Mapping):
+        raise InvalidInput(f"metadata is {given!r}; give a mapping")
+    try:
+        plain = json.loads(json.dumps(dict(given), ensure_ascii=False))
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"metadata cannot be written as JSON: {error}") from error
+    _check_text("metadata", json.dumps(plain, ensure_ascii=False))
+    return dict(plain)

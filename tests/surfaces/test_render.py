@@ -1,0 +1,303 @@
+"""What people see: laid out, highlighted, explained, and never in command of the terminal."""
+
+from __future__ import annotations
+
+import io
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from scrubjay.surfaces import render, shapes
+from scrubjay.surfaces.layout import bar, cut, indent, table, width, wrap
+from scrubjay.surfaces.terminal import OPEN, SHUT, Screen, clean, one_line, screen_of
+from scrubjay.types import Found, Hit, Link, Memory, Results, Step
+
+NOW = datetime(2026, 5, 3, 12, 0, tzinfo=UTC)
+PLAIN = Screen(width=80)
+COLOUR = Screen(width=80, colour=True)
+
+
+def hit(**changed) -> Hit:
+    fields = {
+        "id": "m1",
+        "score": 1.5,
+        "text": "The pump restarts at night.",
+        "type": "fact",
+        "topics": ("pumps", "night"),
+        "updated_at": NOW - timedelta(days=3),
+        "snippet": "The pump restarts at night.",
+        "why": {"keyword": 2.0, "vector": -0.5},
+        "found": {"keyword": Found(1, 9.0), "vector": Found(4, 0.25)},
+    }
+    return Hit(**(fields | changed))
+
+
+def answer(*hits: Hit, **changed) -> Results:
+    fields = {
+        "query": "pump",
+        "profile": "default",
+        "hits": hits,
+        "counts": {"keyword": 12, "vector": 64, "returned": len(hits)},
+        "took_ms": 3.21,
+        "terms": ("pump",),
+    }
+    return Results(**(fields | changed))
+
+
+def test_a_hit_shows_rank_words_bar_score_type_topics_age_and_id():
+    """One look says what was found, how good it is and how old."""
+    first, second, *_ = render.results(answer(hit()), PLAIN, explain=False, now=NOW).splitlines()
+    assert first.startswith(" 1  The pump restarts at night.")
+    assert first.endswith("████████ 1.500")
+    assert second.strip() == "fact · pumps, night · 3 days ago · m1"
+
+
+def test_a_short_memory_is_not_shown_twice():
+    """The headline is the whole text, so no passage follows it."""
+    text = render.results(answer(hit()), PLAIN, explain=False, now=NOW)
+    assert text.count("The pump restarts at night.") == 1
+
+
+def test_a_document_shows_its_title_its_passage_and_where_it_is():
+    """path:first-last is the form that editors open."""
+    one = hit(title="Night shift", source="docs/night.md", lines=(12, 20))
+    text = render.results(answer(one), PLAIN, explain=False, now=NOW)
+    assert " 1  Night shift" in text
+    assert "docs/night.md:12-20" in text
+    assert "    The pump restarts at night." in text.splitlines()
+
+
+def test_matched_words_stand_out_in_every_form_on_a_colour_terminal():
+    """The terms are stems: pump marks pumps as well."""
+    one = hit(text="Two pumps, one pump.", snippet="Two pumps, one pump.")
+    text = render.results(answer(one), COLOUR, explain=False, now=NOW)
+    assert "\x1b[1;4mpumps\x1b[0m" in text
+    assert "\x1b[1;4mpump\x1b[0m." in text
+
+
+def test_without_colour_there_is_not_one_escape_character():
+    """A file or a pipe gets text and nothing else."""
+    text = render.results(answer(hit(), hit(id="m2")), PLAIN, explain=True, now=NOW)
+    assert "\x1b" not in text
+    assert OPEN not in text
+    assert SHUT not in text
+
+
+def test_scores_above_one_are_measured_by_the_best_and_others_by_one():
+    """A cosine of 0.5 is half a bar even when nothing better was found."""
+    strong = render.results(answer(hit(score=4.0), hit(score=2.0)), PLAIN, explain=False, now=NOW)
+    weak = render.results(answer(hit(score=0.5)), PLAIN, explain=False, now=NOW)
+    assert "████████ 4.000" in strong
+    assert "████░░░░ 2.000" in strong
+    assert "████░░░░ 0.500" in weak
+
+
+def test_what_an_answer_lacks_stands_under_it_in_words():
+    """A degraded answer says so, and why."""
+    found = answer(hit(), degraded=("vector: no model is here; run scrubjay models pull",))
+    text = render.results(found, PLAIN, explain=False, now=NOW)
+    assert text.splitlines()[-1] == "note: vector: no model is here; run scrubjay models pull"
+    assert "1 hit · keyword 12, vector 64 · profile default · 3 ms" in text
+
+
+def test_nothing_found_is_said_with_the_query():
+    """An empty answer is an answer."""
+    text = render.results(answer(), PLAIN, explain=False, now=NOW)
+    assert text.splitlines()[0] == "Nothing found for “pump”."
+
+
+def test_an_explained_hit_adds_up_to_its_score():
+    """R-7: ranks and raw scores of each list, and the sum."""
+    trace = (
+        Step("keywords", 0.1, {"most": 64}, 0, 0, {"terms": ("pump",)}),
+        Step(
+            "recall",
+            2.0,
+            {},
+            0,
+            76,
+            branches=(
+                Step("keyword", 1.0, {"depth": 64}, 0, 12),
+                Step("vector", 0.5, {"depth": 64}, lost="no model"),
+            ),
+        ),
+        Step(
+            "z_sum",
+            0.2,
+            {"weights": {"keyword": 2.0}},
+            76,
+            64,
+            {
+                "keyword": {"mean": 5.0, "deviation": 4.0},
+                "vector": {"mean": 0.5, "deviation": 0.5},
+            },
+        ),
+    )
+    text = render.results(answer(hit(), trace=trace), PLAIN, explain=True, now=NOW)
+    lines = [line.strip() for line in text.splitlines()]
+    assert "found: keyword #1 (raw 9.000000) · vector #4 (raw 0.250000)" in lines
+    assert "score: 1.500000 = 2.000000 keyword - 0.500000 vector" in lines
+    assert "keyword 2.000000 = 2 × (9.000000 - 5.000000) / 4.000000" in lines
+    assert "vector -0.500000 = 1 × (0.250000 - 0.500000) / 0.500000" in lines
+    assert "lost: no model" in lines
+    assert any(line.endswith("0 → 12      keyword(depth=64)") for line in lines)
+
+
+def test_reciprocal_ranks_are_written_out():
+    """R-1: weight / (k + rank) with the numbers of this search."""
+    one = hit(score=1 / 61 + 1 / 64, why={"rrf_keyword": 1 / 61, "rrf_vector": 1 / 64})
+    trace = (Step("rrf", 0.1, {"k": 60, "weights": None}, 76, 70),)
+    text = render.results(answer(one, trace=trace), PLAIN, explain=True, now=NOW)
+    assert "rrf_keyword 0.016393 = 1 / (60 + 1)" in text
+    assert "rrf_vector 0.015625 = 1 / (60 + 4)" in text
+
+
+def test_parts_that_are_no_sum_are_shown_as_steps():
+    """A multiplier is not added to anything."""
+    one = hit(score=0.6, why={"fused": 0.5, "boost": 1.2})
+    text = render.results(answer(one), PLAIN, explain=True, now=NOW)
+    assert "score: 0.600000 after fused 0.500000, boost 1.200000" in text
+
+
+@pytest.mark.parametrize(
+    "evil",
+    ["\x1b]0;owned\x07", "\x1b[2J", "\x9b31m", "a\rb", "a\x08b", "\x7f", "\u202egnp.exe", "\x00"],
+)
+def test_stored_text_cannot_command_the_terminal(evil):
+    """Escape sequences, returns, backspaces and direction overrides are shown or dropped."""
+    one = hit(text=evil, snippet=evil, title=evil, topics=(evil,), source=evil)
+    shown = render.results(answer(one, query=evil), PLAIN, explain=True, now=NOW)
+    shown += render.memory(Memory(evil, id=evil, title=evil, source=evil), PLAIN, NOW)
+    shown += render.memories([Memory(evil, id=evil)], PLAIN, NOW)
+    assert not [letter for letter in shown if letter != "\n" and not letter.isprintable()]
+
+
+def test_lines_and_tabs_of_a_text_are_kept_when_it_is_shown_in_full():
+    """get shows a text as it was given."""
+    shown = render.memory(Memory("a\n\tb\r\nc", id="m1"), PLAIN, NOW)
+    assert shown.endswith("\n\na\n\tb\nc")
+
+
+def test_json_escapes_what_a_terminal_would_obey():
+    """C0 and C1 controls are written as escapes that mean the same."""
+    text = shapes.dumps({"text": "\x1b[2J\x9b\x7f é 漢"})
+    assert text.splitlines()[1].strip() == '"text": "\\u001b[2J\\u009b\\u007f é 漢"'
+
+
+def test_json_of_an_answer_has_no_trace_unless_asked():
+    """The trace is long; --explain asks for it."""
+    found = answer(hit(), trace=(Step("keywords", 0.1),))
+    assert "trace" not in shapes.results(found, mode="default", explain=False)
+    shape = shapes.results(found, mode="default", explain=True)
+    assert shape["trace"][0]["stage"] == "keywords"
+    assert shape["hits"][0]["found"]["vector"] == {"rank": 4, "score": 0.25}
+
+
+def test_numbers_that_json_does_not_know_become_null():
+    """NaN and infinity would make the document unreadable."""
+    assert shapes.plain({"a": float("nan"), "b": float("inf"), "c": 1.5}) == {
+        "a": None,
+        "b": None,
+        "c": 1.5,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [("abc", 3), ("漢字", 4), ("e\u0301", 1), ("שלום", 4), ("🙂", 2), (f"{OPEN}a{SHUT}", 1)],
+)
+def test_width_is_what_people_see(text, columns):
+    """CJK and emoji are two columns wide, accents and marks none."""
+    assert width(text) == columns
+
+
+@pytest.mark.parametrize(
+    "text", ["word " * 40, "漢字仮名" * 30, "x" * 300, "שלום עולם " * 20, "🙂" * 60, "a 漢 " * 50]
+)
+def test_wrapped_lines_fit_and_lose_nothing(text):
+    """Every script wraps at the width, and every letter is still there."""
+    lines = wrap(text, 30)
+    assert max(map(width, lines)) <= 30
+    assert "".join("".join(lines).split()) == "".join(text.split())
+
+
+def test_a_mark_that_is_broken_over_lines_ends_on_each_line():
+    """A style must not leak into the margin of the next line."""
+    lines = wrap(f"{OPEN}{'漢' * 30}{SHUT} end", 20)
+    assert all(line.count(OPEN) == line.count(SHUT) for line in lines)
+    assert sum(line.count(OPEN) for line in lines) == 3
+
+
+def test_long_text_is_cut_with_an_ellipsis():
+    """A headline never wraps."""
+    assert cut("a long headline", 8) == "a long…"
+    assert cut("漢字仮名", 5) == "漢字…"
+    assert cut("short", 8) == "short"
+
+
+def test_indent_moves_each_line():
+    """What belongs to a hit hangs under it."""
+    assert indent("one two three", 12, 4) == "    one two\n    three"
+
+
+@pytest.mark.parametrize(
+    ("share", "drawn"),
+    [(0, "░░░░"), (0.01, "█░░░"), (0.5, "██░░"), (1, "████"), (7, "████"), (-1, "░░░░")],
+)
+def test_a_bar_shows_a_share(share, drawn):
+    """Anything above nothing shows; nothing overflows."""
+    assert bar(share, 4) == drawn
+
+
+def test_a_table_aligns_what_is_wide():
+    """Columns are counted as seen, not as letters."""
+    assert table([("漢", "x"), ("abc", "y")]) == ["漢   x", "abc  y"]
+
+
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        (timedelta(seconds=5), "just now"),
+        (timedelta(minutes=1), "1 minute ago"),
+        (timedelta(hours=5), "5 hours ago"),
+        (timedelta(days=8), "1 week ago"),
+        (timedelta(days=400), "1 year ago"),
+        (timedelta(days=-2), "on 2026-05-05"),
+    ],
+)
+def test_age_is_said_in_the_unit_a_person_would_use(before, said):
+    """And a moment to come is a date."""
+    assert render.age(NOW - before, NOW) == said
+
+
+def test_a_memory_shows_its_links():
+    """get shows what else there is to look at."""
+    shown = render.memory(Memory("a", id="m1", links=(Link("m2", 0.5, "cause"),)), PLAIN, NOW)
+    assert shown.splitlines()[-1] == "links: m2 (cause 0.5)"
+
+
+def test_cleaning_leaves_ordinary_text_alone():
+    """Scripts, emoji and joiners are not controls."""
+    text = "naïve שלום 漢字 👩‍👩‍👧 Zürich\n\tok"
+    assert clean(text) == text
+    assert one_line(" a \n b\t") == "a b"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_colours_need_a_terminal_and_no_veto(monkeypatch):
+    """NO_COLOR wins, and so does a pipe."""
+    assert screen_of(Terminal()).colour is True
+    assert screen_of(io.StringIO()).colour is False
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert screen_of(Terminal()).colour is False
+
+
+def test_width_follows_columns_within_reason(monkeypatch):
+    """Lines longer than a person reads are not used."""
+    for columns, used in (("60", 60), ("500", 110), ("5", 32)):
+        monkeypatch.setenv("COLUMNS", columns)
+        assert screen_of(io.StringIO()).width == used
