@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scrubjay.errors import Unavailable
-from scrubjay.text import tokens
+from scrubjay.text import terms
 
 
 class HashingEmbedder:
-    """Puts every token of a text into one of `dims` boxes: texts that share words lie near.
+    """Puts every telling token of a text into one of `dims` boxes: texts that share words lie near.
 
     `meanings` makes chosen words mean the same, so that a test can ask by meaning.
     """
 
-    def __init__(self, dims: int = 64, meanings: dict[str, str] | None = None) -> None:
+    def __init__(self, dims: int = 256, meanings: dict[str, str] | None = None) -> None:
         self.name = f"hashing-{dims}"
         self.dims = dims
         self.calls = 0
@@ -29,7 +29,7 @@ class HashingEmbedder:
         self.calls += 1
         rows = np.full((len(texts), self.dims), 1e-3, np.float32)
         for row, text in zip(rows, texts, strict=True):
-            for token in tokens(text):
+            for token in terms(text):
                 meant = self._meanings.get(token, token)
                 row[crc32(meant.encode()) % self.dims] += 1.0
         return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)

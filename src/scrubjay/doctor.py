@@ -194,5 +194,6 @@ def _checksums(card: ModelCard) -> Finding:
 
 
 def _settings(settings: Settings) -> Finding:
-    source = settings.config_file or "no settings file"
+    there = bool(settings.config_file) and Path(settings.config_file).is_file()
+    source = settings.config_file if there else f"no file at {settings.config_file}, which is fine"
     return Finding("settings", "ok", f"{source}; profile {settings.profile}")

@@ -58,11 +58,19 @@ class Embedding:
             self._backlog.wake()
 
     def settle(self) -> None:
-        """Wait for the last few vectors, so that one finds by meaning what one just wrote."""
+        """Wait for the last few vectors, so that one finds by meaning what one just wrote.
+
+        More than a few are begun in the background: a killed process may have left them.
+        """
         if self._backlog is None or self.embedder is None or not is_ready(self.embedder.inner):
             return
-        if 0 < self.left() <= _SETTLE_MOST and not self._backlog.outage:
-            self._backlog.wait(_SETTLE_S)
+        left = self.left()
+        if not left or self._backlog.outage:
+            return
+        if left > _SETTLE_MOST:
+            self._backlog.wake()
+        else:
+            self._backlog.wait(_SETTLE_S, for_others=False)
 
     def wait(self, timeout_s: float | None, progress: Callable[[int, int], None] | None) -> int:
         """Make vectors until none is wanted or the model is out; return how many are left."""

@@ -100,7 +100,8 @@ class Store:
         def flush() -> None:
             with self._records.transaction():
                 stored = [
-                    remember(self._records, self._graph, one, self._clock)[0] for one in batch
+                    remember(self._records, self._graph, one, self._clock, self._mine)[0]
+                    for one in batch
                 ]
             written.extend(stored)
             batch.clear()
@@ -136,10 +137,15 @@ class Store:
         from scrubjay.write.remember import draft, store
 
         with self._records.transaction():
-            before = self.get(id)
-            given = {**asdict(before), "updated_at": self._clock(), **changes, "id": id}
+            before = self.get_all([id])[0]
+            given = {**asdict(before), "updated_at": None, **changes, "id": id}
             after = draft(self._in_my_namespace(given))
-            store(self._records, self._graph, after)
+            after = replace(
+                after,
+                created_at=after.created_at or before.created_at,
+                updated_at=after.updated_at or self._clock(),
+            )
+            store(self._records, self._graph, after, self._mine)
         self._embedding.wake()
         return replace(after, links=())
 
@@ -240,7 +246,7 @@ class Store:
     def get(self, id: str) -> Memory:
         """Return one memory with its links; NotFound if there is none."""
         memory = self.get_all([id])[0]
-        return replace(memory, links=tuple(self._graph.links(id)))
+        return replace(memory, links=tuple(self._graph.links(id, self._mine)))
 
     def get_many(self, ids: Iterable[str]) -> Memories:
         """Return the memories that are there, in order; `.missing` has the other ids."""
@@ -317,7 +323,7 @@ class Store:
 
     def close(self) -> None:
         """Finish what is under way and close the file; closing twice is fine."""
-        if self._embedding_made is not None:
+        if self._embedding_made is not None and not self._db.closed:
             self._embedding_made.close()
         self._db.close()
 

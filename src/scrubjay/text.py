@@ -95,7 +95,7 @@ def _tokens_of(word: str) -> tuple[str, ...]:
     if not word.strip("_"):
         return ()
     whole, parts = _whole_and_parts(word)
-    return (whole, *parts)
+    return tuple(token for token in (whole, *parts) if token.strip())
 
 
 @lru_cache(maxsize=4096)
@@ -140,7 +140,7 @@ def _unspaced(word: str, *, singles: bool) -> list[str]:
 @lru_cache(maxsize=65536)
 def _stem(word: str) -> str:
     word = word[:_LONGEST_TOKEN_CHARS]
-    if word.isdigit():
+    if not word or word.isdigit():
         return word
     stemmed: str = _stemmer(language_of_word(word)).stemWord(word)
     return stemmed or word

@@ -121,11 +121,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class RankedList:
-    """What one way of searching brought back, best first, one row a memory."""
+    """What one way of searching brought back, best first, one row a memory.
+
+    `best` is the highest score that any text could have had for this query; `searched` is False when
+    the source could not be asked.
+    """
 
     name: str
     rows: tuple[Row, ...] = ()
     searched: bool = True
+    best: float = 1.0
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -14,8 +14,10 @@ import pytest
 
 import scrubjay
 from fakes import HashingEmbedder
+from scrubjay.paths import cache_dir
 from scrubjay.surfaces.cli import main
 
+USER_CACHE = str(cache_dir())  # before any test moves it
 # Words that mean the same to the fake model, as stems: enough to ask by meaning.
 SAME = {"allerg": "harm", "shrimp": "harm", "seafood": "sea", "crab": "sea"}
 
@@ -94,3 +96,10 @@ def shell(
     monkeypatch.setattr(scrubjay, "open", with_fake)
     monkeypatch.setenv("SCRUBJAY_EMBEDDER", embedder.name)  # not one that scrubjay would fetch
     return bare_shell
+
+
+@pytest.fixture
+def real_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The real model out of the real user's cache, fetched there if it is not."""
+    monkeypatch.delenv("SCRUBJAY_OFFLINE")
+    monkeypatch.setenv("SCRUBJAY_CACHE", USER_CACHE)

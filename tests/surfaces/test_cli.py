@@ -413,7 +413,7 @@ def test_status_counts(stocked):
     state = stocked("status", "--json").json
     assert state["memories"] == 3
     assert state["types"] == {"fact": 2, "preference": 1}
-    assert state["models"] == {"hashing-64": 3}
+    assert state["models"] == {"hashing-256": 3}
     assert state["pending"] == 0
     assert "memories     3" in stocked("status").out
 
@@ -621,6 +621,15 @@ def test_a_console_with_another_code_page_gets_utf_8(tmp_path):
         run("-m", "scrubjay", "add", "漢字 ok", "--no-embed", "--db", db, env=env).returncode == OK
     )
     assert "漢字 ok" in run("-m", "scrubjay", "search", "ok", "--db", db, env=env).stdout
+
+
+@pytest.mark.slow
+def test_standard_input_that_is_not_text_is_refused(tmp_path):
+    """One sentence, and nothing is stored."""
+    words = [sys.executable, "-m", "scrubjay", "add", "-", "--db", str(tmp_path / "x.db")]
+    done = subprocess.run(words, input=b"caf\xe9", capture_output=True)
+    assert done.returncode == USAGE
+    assert done.stderr.startswith(b"scrubjay: Standard input is not text in UTF-8")
 
 
 @pytest.mark.slow

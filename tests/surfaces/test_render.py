@@ -52,6 +52,25 @@ def test_a_hit_shows_rank_words_bar_score_type_topics_age_and_id():
     assert second.strip() == "fact · pumps, night · 3 days ago · m1"
 
 
+def test_a_long_untitled_memory_is_shown_once_in_a_column_beside_the_bar():
+    """Its first words are the headline, and the rest goes on below."""
+    text = " ".join(f"word{number}" for number in range(24))
+    shown = render.results(answer(hit(text=text, snippet=text)), PLAIN, explain=False, now=NOW)
+    first, second, third, about, *_ = shown.splitlines()
+    assert first.startswith(" 1  word0 ")
+    assert first.endswith("████████ 1.500")
+    assert " ".join((first[4:63], second, third)).split() == text.split()
+    assert about.strip().startswith("fact · ")
+
+
+def test_a_very_long_passage_is_shortened_with_an_ellipsis():
+    """Four lines are enough to recognise it; get shows it all."""
+    text = "word " * 400
+    shown = render.results(answer(hit(text=text, snippet=text)), PLAIN, explain=False, now=NOW)
+    assert shown.splitlines()[3].endswith("word …")
+    assert "fact" in shown.splitlines()[4]
+
+
 def test_a_short_memory_is_not_shown_twice():
     """The headline is the whole text, so no passage follows it."""
     text = render.results(answer(hit()), PLAIN, explain=False, now=NOW)
@@ -252,6 +271,15 @@ def test_a_bar_shows_a_share(share, drawn):
 def test_a_table_aligns_what_is_wide():
     """Columns are counted as seen, not as letters."""
     assert table([("漢", "x"), ("abc", "y")]) == ["漢   x", "abc  y"]
+
+
+@pytest.mark.parametrize(
+    ("score", "shown"),
+    [(0.0, "0.000"), (-1e-9, "0.000"), (0.0325, "0.0325"), (0.5, "0.500"), (-2.5, "-2.500")],
+)
+def test_a_score_has_the_digits_that_tell_neighbours_apart(score, shown):
+    """And nothing is minus zero."""
+    assert render.number(score) == shown
 
 
 @pytest.mark.parametrize(

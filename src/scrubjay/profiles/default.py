@@ -1,14 +1,22 @@
-"""Our own profile: words and meaning, each measured against its own spread, added up."""
+"""Our own profile: words and meaning, each as a share of the best it could be, added up."""
 
 from __future__ import annotations
 
-from scrubjay.pipeline import Stage, recall
-from scrubjay.stages.fuse import raw, rrf, z_sum
+from scrubjay.pipeline import Stage, recall, when
+from scrubjay.stages.fuse import rrf, weigh
 from scrubjay.stages.present import at_least, load, pool, snippets, top
-from scrubjay.stages.recall import keyword, vector
+from scrubjay.stages.recall import keyword, look_up, nothing_searched, vector
 from scrubjay.stages.understand import embed_query, keywords
 
-_SHOW: tuple[Stage, ...] = (at_least(), top(), load(), snippets())
+WEIGHTS = {"keyword": 0.65, "vector": 0.35}
+
+_SCORE_AND_SHOW: tuple[Stage, ...] = (
+    weigh(weights=WEIGHTS),
+    at_least(),
+    top(),
+    load(),
+    snippets(),
+)
 
 
 def hybrid(depth: int = 64, size: int = 64) -> tuple[Stage, ...]:
@@ -19,19 +27,29 @@ def hybrid(depth: int = 64, size: int = 64) -> tuple[Stage, ...]:
         recall(sources=(keyword(depth=depth), vector(depth=depth))),
         rrf(k=60),
         pool(size=size),
-        z_sum(),
-        *_SHOW,
+        look_up(),
+        *_SCORE_AND_SHOW,
     )
 
 
 def by_word(depth: int = 64) -> tuple[Stage, ...]:
     """Words alone: no model, no numpy, a few milliseconds from a cold shell."""
-    return (keywords(), recall(sources=(keyword(depth=depth),)), raw(), *_SHOW)
+    return (keywords(), recall(sources=(keyword(depth=depth),)), rrf(k=60), *_SCORE_AND_SHOW)
 
 
 def by_meaning(depth: int = 64) -> tuple[Stage, ...]:
-    """Vectors alone."""
-    return (keywords(), embed_query(), recall(sources=(vector(depth=depth),)), raw(), *_SHOW)
+    """Vectors alone, or words where there is no vector to search with."""
+    return (
+        keywords(),
+        embed_query(),
+        recall(sources=(vector(depth=depth),)),
+        when(
+            test=nothing_searched(),
+            then=(recall(sources=(keyword(depth=depth),)).named("words_instead"),),
+        ),
+        rrf(k=60),
+        *_SCORE_AND_SHOW,
+    )
 
 
 MODES = {

@@ -15,12 +15,12 @@ def nested(overrides: Mapping[str, Any]) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for key, value in overrides.items():
         stage, dot, number = str(key).partition(".")
+        dropped = not dot and value is False
+        if stage in out and (dropped or out[stage] is False):
+            raise InvalidInput(f"{stage} is dropped and changed at once; say one of the two")
         if dot:
-            before = out.setdefault(stage, {})
-            if before is False:
-                raise InvalidInput(f"{stage} is dropped and {key} is set; say one of the two")
-            before[number] = value
-        elif value is False:
+            out.setdefault(stage, {})[number] = value
+        elif dropped:
             out[stage] = False
         elif isinstance(value, Mapping):
             out[stage] = {**out.get(stage, {}), **value}

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from scrubjay.pipeline import Part, recall, when
-from scrubjay.stages.fuse import raw, rrf, z_sum
+from scrubjay.stages.fuse import rrf, weigh
 from scrubjay.stages.present import at_least, load, pool, snippets, top
-from scrubjay.stages.recall import keyword, vector
+from scrubjay.stages.recall import keyword, look_up, nothing_searched, vector
 from scrubjay.stages.understand import embed_query, keywords
 
 STAGES: dict[str, Callable[..., Part[Any]]] = {
@@ -20,9 +20,10 @@ STAGES: dict[str, Callable[..., Part[Any]]] = {
         keyword,
         vector,
         when,
+        nothing_searched,
         rrf,
-        z_sum,
-        raw,
+        look_up,
+        weigh,
         pool,
         top,
         at_least,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from math import sqrt
 
 from scrubjay.errors import InvalidInput
 from scrubjay.pipeline import Run, stage
@@ -42,47 +41,26 @@ def rrf(run: Run, *, k: float = 60, weights: Mapping[str, float] | None = None) 
 
 
 @stage
-def raw(run: Run) -> Run:
-    """Rank by one list's own scores, where a search has only one list."""
-    pool = [
-        replace(one, score=found.score, why={name: found.score})
-        for one in gather(run.lists).values()
-        for name, found in one.found.items()
-    ]
-    return replace(run, pool=tuple(sorted(pool, key=lambda one: one.order)))
+def weigh(run: Run, *, weights: Mapping[str, float]) -> Run:
+    """Add up weight x share over the lists, where a share is a score over the best it could be.
 
-
-@stage
-def z_sum(run: Run, *, weights: Mapping[str, float] | None = None) -> Run:
-    """Add up how many standard deviations a candidate lies above the pool's mean in each list.
-
-    A memory that a list did not find has that list's score looked up or, where it has none, counts
-    as the lowest score that the list gave.
+    The best possible BM25 of a query and a cosine of 1 mean the same for every query, so the sum lies
+    in 0..1 and can be compared between queries. A list that was not searched gives its weight to the
+    others; a memory that a list did not find has 0 there; a negative cosine counts as 0.
     """
-    scores = {one.name: _scores(one, run.pool) for one in run.lists if one.rows}
-    spreads = {name: mean_and_deviation(list(of.values())) for name, of in scores.items()}
+    if any(weight < 0 for weight in weights.values()):
+        raise InvalidInput(f"weigh.weights is {dict(weights)}; a weight must be 0 or more")
+    asked = [one for one in run.lists if one.searched and weights.get(one.name, 0) > 0]
+    total = sum(weights[one.name] for one in asked)
+    each = {one.name: (weights[one.name] / total, one.best) for one in asked}
     pool = []
     for candidate in run.pool:
         parts = {
-            name: (weights or {}).get(name, 1.0)
-            * (of[candidate.id] - spreads[name][0])
-            / spreads[name][1]
-            for name, of in scores.items()
+            name: weight * max(candidate.found[name].score, 0.0) / best
+            for name, (weight, best) in each.items()
+            if name in candidate.found and best > 0
         }
         pool.append(replace(candidate, score=sum(parts.values()), why=parts))
     pool.sort(key=lambda one: one.order)
-    return replace(run, pool=tuple(pool)).noting(
-        **{name: {"mean": mean, "deviation": spread} for name, (mean, spread) in spreads.items()}
-    )
-
-
-def _scores(one: RankedList, pool: tuple[Candidate, ...]) -> dict[str, float]:
-    lowest = min(row.score for row in one.rows)
-    return {c.id: c.found[one.name].score if one.name in c.found else lowest for c in pool}
-
-
-def mean_and_deviation(values: list[float]) -> tuple[float, float]:
-    """Mean and standard deviation; the deviation of equal values counts as 1, so that z is 0."""
-    mean = sum(values) / len(values)
-    spread = sqrt(sum((value - mean) ** 2 for value in values) / len(values))
-    return mean, spread if spread > 1e-9 else 1.0
+    spread = {name: {"weight": weight, "best": best} for name, (weight, best) in each.items()}
+    return replace(run, pool=tuple(pool)).noting(**spread)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from scrubjay.errors import InvalidInput
 from scrubjay.pipeline import Run, stage
-from scrubjay.types import RankedList
+from scrubjay.types import Found, RankedList
 
 # A word in a title says more about a memory than one in its text; measured in evals/.
 FIELD_WEIGHTS: Mapping[str, float] = {"title": 1.0, "topics": 1.0, "context": 1.0, "ident": 1.0}
@@ -34,6 +35,35 @@ def vector(run: Run, *, depth: int = 64) -> RankedList:
         run.query.vector, embedder.name, run.query.scope, _enough(run, "vector", depth)
     )
     return found
+
+
+@stage
+def nothing_searched(run: Run) -> bool:
+    """True when no list could be asked so far."""
+    return not any(one.searched for one in run.lists)
+
+
+@stage
+def look_up(run: Run) -> Run:
+    """Give the candidates that only words found their cosine as well, so that both count for all."""
+    index, embedder = run.kit.vectors, run.kit.embedder
+    lacking = tuple(one.id for one in run.pool if "vector" not in one.found)
+    if index is None or embedder is None or run.query.vector is None or not lacking:
+        return run
+    scope = replace(run.query.scope, ids=lacking)
+    rows = index.search(run.query.vector, embedder.name, scope, len(lacking)).rows
+    found = {row.id: row for row in rows}
+    pool = tuple(
+        replace(
+            one,
+            found={**one.found, "vector": Found(None, found[one.id].score)},
+            best_chunk=found[one.id].chunk,
+        )
+        if one.id in found
+        else one
+        for one in run.pool
+    )
+    return replace(run, pool=pool).noting(looked_up=len(found))
 
 
 def _enough(run: Run, source: str, depth: int) -> int:

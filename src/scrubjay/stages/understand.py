@@ -32,6 +32,11 @@ def embed_query(run: Run, *, most_chars: int = 4000) -> Run:
     if not (abs(float(vector @ vector)) > 0):
         raise Unavailable(f"{embedder.name} gave a vector without direction for this query")
     run = replace(run, query=replace(run.query, vector=vector)).noting(model=embedder.name)
+    warnings = []
     if len(text) > most_chars:
-        return run.noting(warning=f"only the first {most_chars} characters were embedded")
-    return run
+        warnings.append(f"only the first {most_chars} characters were embedded")
+    index = run.kit.vectors
+    waiting = index.missing(embedder.name, run.query.scope) if index is not None else 0
+    if waiting:
+        warnings.append(f"{waiting} passages still wait for their vector")
+    return run.noting(warning="; ".join(warnings)) if warnings else run

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from scrubjay.errors import StoreError
+from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.stores.codec import Codec, Plain
 from scrubjay.stores.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
 
@@ -32,15 +32,20 @@ class Database:
         self._local = threading.local()
         self._writing = threading.RLock()
         self._opened: list[sqlite3.Connection] = []
-        self._closed = False
+        self.closed = False
         self._writer = self._connect()
-        with self._errors():
-            self._prepare()
+        try:
+            with self._errors():
+                self._prepare()
+        except BaseException:
+            self.close()
+            raise
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """Give a connection for reading; inside a write it is the writer's, so it sees its own rows."""
         with self._errors():
+            self._check_open()
             if self._in_memory or self.in_write:
                 with self._writing:
                     yield self._writer
@@ -64,10 +69,10 @@ class Database:
                 self._local.in_write = True
                 try:
                     yield self._writer
+                    self._writer.execute("COMMIT")
                 except BaseException:
                     self._writer.execute("ROLLBACK") if self._writer.in_transaction else None
                     raise
-                self._writer.execute("COMMIT")
         finally:
             self._local.in_write = False
             self._writing.release()
@@ -78,23 +83,28 @@ class Database:
         return getattr(self._local, "in_write", False)
 
     def purge_log(self) -> None:
-        """Move the write-ahead log into the file and empty it, as far as readers allow."""
+        """Move the write-ahead log into the file and empty it, as far as readers allow.
+
+        Inside a write there is nothing to move yet: whoever began it purges after its end.
+        """
+        if self.in_write:
+            return
         with self._writing, self._errors():
+            self._check_open()
             self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def close(self) -> None:
         """Close every connection; closing twice is fine."""
         with self._writing:
-            self._closed = True
+            self.closed = True
             while self._opened:
                 self._opened.pop().close()
 
     def _check_open(self) -> None:
-        if self._closed:
+        if self.closed:
             raise StoreError(f"{self.path} is closed; open it again with scrubjay.open()")
 
     def _reader(self) -> sqlite3.Connection:
-        self._check_open()
         mine: sqlite3.Connection | None = getattr(self._local, "reader", None)
         if mine is None:
             mine = self._local.reader = self._connect()
@@ -156,8 +166,8 @@ class Database:
             try:
                 self._writer.execute("PRAGMA journal_mode = WAL").fetchone()
                 return
-            except sqlite3.OperationalError:
-                if time.monotonic() > deadline:
+            except sqlite3.OperationalError as error:
+                if not _is_busy(error) or time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
 
@@ -167,6 +177,10 @@ class Database:
             yield
         except sqlite3.Error as error:
             raise StoreError(explain(self.path, error, self.wait_s)) from error
+        except UnicodeEncodeError as error:
+            raise InvalidInput(
+                f"{error.object[:40]!r} holds half of a surrogate pair, which is not a character"
+            ) from error
 
 
 def check_place(path: str) -> None:
@@ -183,7 +197,7 @@ def explain(path: str, error: sqlite3.Error, wait_s: float) -> str:
     said = str(error)
     if "not a database" in said or "file is encrypted" in said:
         return f"{path} is not a scrubjay store: the file is not an SQLite database"
-    if "locked" in said or "busy" in said:
+    if _is_busy(error):
         return f"{path}: another process has been writing for more than {wait_s:.0f} s; try again"
     if "full" in said:
         return f"{path}: the disk is full; nothing was written, free some space and try again"
@@ -192,3 +206,7 @@ def explain(path: str, error: sqlite3.Error, wait_s: float) -> str:
     if "malformed" in said:
         return f"{path} is damaged ({said}); run `scrubjay doctor --db {path}`"
     return f"{path}: {said}"
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return "locked" in str(error) or "busy" in str(error)

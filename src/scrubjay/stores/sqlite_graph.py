@@ -40,16 +40,18 @@ class SqliteGraph:
                 for ends in ((a, b), (b, a))
             )
 
-    def links(self, id_: str) -> list[Link]:
-        """Return the links of one memory, whichever end it is."""
+    def links(self, id_: str, scope: Scope) -> list[Link]:
+        """Return the links of one memory, whichever end it is, to those that the scope may see."""
+        condition, arguments = where(scope, self._db.codec)
         with self._db.read() as db:
             rows = db.execute(
-                "SELECT y.id, e.strength, e.kind FROM memories AS x"
-                " JOIN edges AS e ON e.a = x.n JOIN memories AS y ON y.n = e.b WHERE x.id = ?1"
-                " UNION ALL SELECT y.id, e.strength, e.kind FROM memories AS x"
-                " JOIN edges AS e ON e.b = x.n JOIN memories AS y ON y.n = e.a WHERE x.id = ?1"
+                "SELECT m.id, e.strength, e.kind FROM memories AS x JOIN edges AS e ON e.a = x.n"
+                f" JOIN memories AS m ON m.n = e.b WHERE x.id = ? AND {condition}"
+                " UNION ALL"
+                " SELECT m.id, e.strength, e.kind FROM memories AS x JOIN edges AS e ON e.b = x.n"
+                f" JOIN memories AS m ON m.n = e.a WHERE x.id = ? AND {condition}"
                 " ORDER BY 2 DESC, 1, 3",
-                (id_,),
+                (id_, *arguments, id_, *arguments),
             )
             return [Link(*row) for row in rows]
 

@@ -17,7 +17,8 @@ from scrubjay.types import RankedList, Row, Scope
 
 FIELDS = ("title", "text", "topics", "context", "ident")
 SMALL_STORE = 2000
-_LEAST_IDF = 1e-6  # what FTS5 takes where its formula falls to zero or below
+_K1 = 1.2  # FTS5's, as are b = 0.75 and the least idf
+_LEAST_IDF = 1e-6
 
 Scored = list[tuple[int, float]]
 
@@ -43,14 +44,20 @@ class SqliteKeyword:
             else f" AND +words.rowid IN (SELECT m.n FROM memories AS m WHERE {condition})"
         )
         # FTS5 gives negative BM25; it is turned round here and nowhere else.
-        best = f"-bm25(words, {', '.join(str(float(weights.get(one, 1.0))) for one in FIELDS)})"
-        statement = f"SELECT words.rowid, {best} AS score FROM words WHERE words MATCH ?{narrowed}"
+        bm25 = f"-bm25(words, {', '.join(str(float(weights.get(one, 1.0))) for one in FIELDS)})"
+        statement = f"SELECT words.rowid, {bm25} AS score FROM words WHERE words MATCH ?{narrowed}"
         with self._db.read() as db:
-            rank = _in_a_small_store if _is_small(db) else _in_a_large_store
-            scored = rank(db, statement, tokens, arguments, limit)
+            small = _is_small(db)
+            rarities = _rarities(db, tokens)
+            if small:
+                scored = _in_a_small_store(db, statement, rarities, arguments)
+            else:
+                scored = _in_a_large_store(db, statement, tokens, arguments, limit)
             found = _named(db, scored)
         found.sort(key=lambda row: (-round(row.score, 6), -row.updated_us, row.id))
-        return RankedList("keyword", tuple(found[:limit]))
+        idf = _idf if small else _fts5_idf
+        best = (_K1 + 1) * sum(idf(rarity) for rarity in rarities.values())
+        return RankedList("keyword", tuple(found[:limit]), best=best)
 
 
 def _is_small(db: sqlite3.Connection) -> bool:
@@ -74,19 +81,30 @@ def _in_a_large_store(
 
 
 def _in_a_small_store(
-    db: sqlite3.Connection, statement: str, tokens: list[str], arguments: list[object], limit: int
+    db: sqlite3.Connection, statement: str, rarities: dict[str, float], arguments: list[object]
 ) -> Scored:
-    memories = db.execute("SELECT count(*) FROM words_docsize").fetchone()[0]
     scores: dict[int, float] = {}
-    for token in tokens:
-        (holding,) = db.execute(
-            "SELECT count(*) FROM words WHERE words MATCH ?", (f'"{token}"',)
-        ).fetchone()
-        rarity = (memories - holding + 0.5) / (holding + 0.5)
-        given = log(rarity) if log(rarity) > 0 else _LEAST_IDF
+    for token, rarity in rarities.items():
+        weight = _idf(rarity) / _fts5_idf(rarity)
         for n, score in db.execute(statement, (f'"{token}"', *arguments)):
-            scores[n] = scores.get(n, 0.0) + score / given * log(1 + rarity)
+            scores[n] = scores.get(n, 0.0) + score * weight
     return list(scores.items())
+
+
+def _rarities(db: sqlite3.Connection, tokens: list[str]) -> dict[str, float]:
+    """Return how many memories lack each token for every one that holds it."""
+    memories = db.execute("SELECT count(*) FROM words_docsize").fetchone()[0]
+    count = "SELECT count(*) FROM words WHERE words MATCH ?"
+    held = {token: db.execute(count, (f'"{token}"',)).fetchone()[0] for token in tokens}
+    return {token: (memories - n + 0.5) / (n + 0.5) for token, n in held.items()}
+
+
+def _idf(rarity: float) -> float:
+    return log(1 + rarity)
+
+
+def _fts5_idf(rarity: float) -> float:
+    return log(rarity) if rarity > 1 else _LEAST_IDF
 
 
 def _named(db: sqlite3.Connection, scored: Scored) -> list[Row]:

@@ -138,8 +138,10 @@ class SqliteRecords:
                     place,
                 ).fetchone()
                 if row:
-                    *numbers, heading = row
-                    found[place] = Chunk(*numbers, self._db.codec.unseal(heading))
+                    ordinal, start, stop, first, last, heading = row
+                    found[place] = Chunk(
+                        ordinal, start, stop, first, last, self._db.codec.unseal(heading)
+                    )
         return found
 
     def delete(self, ids: Sequence[str]) -> int:

@@ -39,6 +39,8 @@ class SqliteVector:
         self, vector: NDArray[np.float32], model: str, scope: Scope, limit: int
     ) -> RankedList:
         """Return the memories with the nearest chunk, by cosine; one row a memory, its best chunk."""
+        if scope.ids is not None:
+            return RankedList("vector", tuple(self._of_these(vector, model, scope)[:limit]))
         codes = self._fresh(model)
         if codes is None:
             return RankedList("vector")
@@ -121,6 +123,18 @@ class SqliteVector:
         condition, arguments = where(scope, self._db.codec)
         rows = db.execute(f"SELECT m.n FROM memories AS m WHERE {condition}", arguments).fetchall()
         return np.fromiter((n for (n,) in rows), dtype=np.int64, count=len(rows))
+
+    def _of_these(self, vector: NDArray[np.float32], model: str, scope: Scope) -> list[Row]:
+        """Score the memories of a scope that names its ids: no scan is needed for those."""
+        condition, arguments = where(scope, self._db.codec)
+        with self._db.read() as db:
+            rows = db.execute(
+                "SELECT v.n FROM memories AS m JOIN chunks AS c ON c.memory = m.n"
+                " JOIN vectors AS v ON v.chunk = c.n"
+                f" WHERE v.model = (SELECT n FROM models WHERE name = ?) AND {condition}",
+                (model, *arguments),
+            ).fetchall()
+            return self._exact(db, vector, [n for (n,) in rows], scope)
 
     def _exact(
         self, db: sqlite3.Connection, vector: NDArray[np.float32], nearest: list[int], scope: Scope

@@ -36,7 +36,7 @@ def reasons(hit: Hit, found: Results) -> list[str]:
     """Say where a hit stood in each list, and the sum that leads to its score."""
     lines = [f"found: {_places(hit.found)}", f"score: {_sum(hit)}"]
     for name, amount in hit.why.items():
-        if working := _working(name, amount, hit, found):
+        if working := _working(name, hit, found):
             lines.append(f"{name} {amount:.6f} = {working}")
     return lines
 
@@ -90,26 +90,21 @@ def _sum(hit: Hit) -> str:
     return f"{hit.score:.6f} = {parts}".replace("+ -", "- ")
 
 
-def _working(name: str, amount: float, hit: Hit, found: Results) -> str:
+def _working(name: str, hit: Hit, found: Results) -> str:
     """Write out how a part came about, from the numbers in the trace."""
     for _, step in _walk(found.trace, 0):
-        spread = step.notes.get(name)
-        if isinstance(spread, Mapping) and {"mean", "deviation"} <= spread.keys():
-            return _standard_score(name, amount, hit, step, spread)
+        share = step.notes.get(name)
+        if isinstance(share, Mapping) and {"weight", "best"} <= share.keys():
+            return _share(name, hit, share)
         if name.startswith(f"{step.stage}_"):
             return _reciprocal_rank(name, hit, step)
     return ""
 
 
-def _standard_score(
-    name: str, amount: float, hit: Hit, step: Step, spread: Mapping[str, float]
-) -> str:
-    weight = _weight(step, name)
-    mean, deviation = spread["mean"], spread["deviation"]
+def _share(name: str, hit: Hit, share: Mapping[str, float]) -> str:
     place = hit.found.get(name)
-    raw = place.score if place else mean + amount * deviation / weight if weight else mean
-    remark = "" if place else "  (not in that list: its lowest score counts)"
-    return f"{weight:g} × ({raw:.6f} - {mean:.6f}) / {deviation:.6f}{remark}"
+    raw = max(place.score, 0.0) if place else 0.0
+    return f"{share['weight']:g} × {raw:.6f} / {share['best']:.6f}"
 
 
 def _reciprocal_rank(name: str, hit: Hit, step: Step) -> str:

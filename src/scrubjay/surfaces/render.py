@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from scrubjay.surfaces.layout import bar, cut, indent, pad, width
+from scrubjay.surfaces.layout import bar, cut, indent, pad, width, wrap
 from scrubjay.surfaces.terminal import OPEN, SHUT, clean, one_line
 
 if TYPE_CHECKING:
@@ -99,7 +99,8 @@ def age(moment: datetime | None, now: datetime) -> str:
 
 def number(score: float) -> str:
     """Show a score with the digits that tell neighbours apart."""
-    return f"{score:.3f}" if abs(score) >= 0.1 or score == 0 else f"{score:.4f}"
+    shown = f"{score:.3f}" if abs(score) >= 0.1 else f"{score:.4f}"
+    return "0.000" if float(shown) == 0 else shown
 
 
 def size(count: float) -> str:
@@ -128,32 +129,42 @@ def _hit(
     explain: bool,
     now: datetime,
 ) -> str:
-    from scrubjay.text import mark
-
-    def marked(text: str) -> str:
-        return mark(text, found.terms, OPEN, SHUT)
-
     meter = f"{bar(hit.score / full, _BAR_CELLS)} {number(hit.score)}"
     room = screen.width - _MARGIN - width(meter) - 2
-    line = headline(hit.title, hit.text)
-    shown = pad(marked(cut(line, room)), room)
-    lines = [f"{rank:>2}  {screen.marked(shown)}  {meter}"]
+    head, *body = _wording(hit, found, room, screen.width - _MARGIN)
+    lines = [f"{rank:>2}  {screen.marked(pad(head, room))}  {meter}"]
+    lines += [" " * _MARGIN + screen.marked(line) for line in body]
     about = _about(hit.type, hit.topics, hit.updated_at or hit.created_at, now)
-    about = [*about, *_whereabouts(hit), short_id(hit.id)]
+    about += [*_whereabouts(hit), short_id(hit.id)]
     if hit.stale:
         about.append(f"stale: {hit.stale}")
     lines.append(screen.dim(indent(one_line(" · ".join(about)), screen.width, _MARGIN)))
-    passage = one_line(hit.snippet or hit.text)
-    if passage != line or width(line) > room:
-        body = indent(marked(passage), screen.width, _MARGIN).split("\n")
-        if len(body) > _PASSAGE_LINES:
-            body = [*body[: _PASSAGE_LINES - 1], f"{body[_PASSAGE_LINES - 1]} …"]
-        lines.append(screen.marked("\n".join(body)))
     if explain:
         from scrubjay.surfaces.explain import reasons
 
-        lines.extend(screen.dim(indent(why, screen.width, _MARGIN)) for why in reasons(hit, found))
+        lines += [screen.dim(indent(why, screen.width, _MARGIN)) for why in reasons(hit, found)]
     return "\n".join(lines)
+
+
+def _wording(hit: Hit, found: Results, room: int, below: int) -> list[str]:
+    """Return the lines that say what a hit is: its title and passage, or, untitled, its passage.
+
+    The first has `room` beside the bar, and without a title the others keep to that column.
+    """
+    from scrubjay.text import mark
+
+    passage = mark(one_line(hit.snippet or hit.text), found.terms, OPEN, SHUT)
+    if hit.title:
+        title = mark(cut(one_line(hit.title), room), found.terms, OPEN, SHUT)
+        return [title, *_shortened(wrap(passage, below))]
+    return _shortened(wrap(passage, room)) or ["(empty)"]
+
+
+def _shortened(lines: list[str]) -> list[str]:
+    if len(lines) <= _PASSAGE_LINES:
+        return lines
+    *kept, last = lines[:_PASSAGE_LINES]
+    return [*kept, f"{last.removesuffix('…')} …"]
 
 
 def _about(

@@ -97,11 +97,15 @@ def _width_of(stream: TextIO, terminal: bool) -> int:
 
 
 def speak_utf8() -> None:
-    """Make both streams write UTF-8, whatever the console's code page is."""
-    for stream in (sys.stdout, sys.stderr):
+    """Read and write UTF-8, whatever the console's code page is."""
+    for stream, errors in (
+        (sys.stdin, "strict"),
+        (sys.stdout, "replace"),
+        (sys.stderr, "replace"),
+    ):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
-            reconfigure(encoding="utf-8", errors="replace")
+            reconfigure(encoding="utf-8", errors=errors)
 
 
 def out(text: str) -> None:

@@ -60,8 +60,17 @@ class Backlog:
         """Return how many chunks still want a vector."""
         return self._queue.left(self._embedder.name)[0]
 
-    def wait(self, timeout_s: float | None = None, progress: Progress | None = None) -> int:
-        """Make vectors until none is wanted, the model is out, or time is up; return how many are left."""
+    def wait(
+        self,
+        timeout_s: float | None = None,
+        progress: Progress | None = None,
+        *,
+        for_others: bool = True,
+    ) -> int:
+        """Make vectors until none is wanted, the model is out, or time is up; return how many are left.
+
+        What another process has claimed is waited for only `for_others`: it may have been killed.
+        """
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         total = self.left()
         self.outage = None
@@ -84,8 +93,10 @@ class Backlog:
                 made = self._one_batch()
             finally:
                 self._working.release()
-            if not made and not self.outage:
-                time.sleep(0.02)  # another process holds the lease
+            if not made and not self.outage:  # another process holds the lease
+                if not for_others:
+                    break
+                time.sleep(0.02)
         return self.left()
 
     def _in_background(self) -> None:
@@ -111,6 +122,7 @@ class Backlog:
             self._embedder.name,
             [(one.chunk, row) for one, row in zip(wanted, matrix, strict=True)],
         )
+        self.outage = None
         return True
 
     def _answers(self) -> bool:

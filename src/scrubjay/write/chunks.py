@@ -15,7 +15,7 @@ from scrubjay.types import Chunk
 CHUNK_TOKENS = 200
 OVERLAP_TOKENS = 25
 
-_HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
+_HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)[ \t#\r]*$", re.MULTILINE)
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s*(?=\S)|\n")
 _WORD = re.compile(r"\s+")
@@ -71,7 +71,8 @@ def _pieces(text: str, start: int, stop: int, most: int) -> Iterator[tuple[int, 
     begin, end = start, start
     for first, last in _units(text, start, stop, most, (_PARAGRAPH, _SENTENCE, _WORD)):
         if end > begin and estimate_tokens(text[begin:last]) > most:
-            yield begin, end
+            if text[begin:end].strip():
+                yield begin, end
             begin = _back(text, begin, first)
         end = last
     if text[begin:end].strip():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
 from scrubjay.stores.sqlite_files import IndexedFile, SqliteFiles
+from scrubjay.text import readable, storable
 from scrubjay.types import Ingested, Memory
 from scrubjay.write.remember import draft, store
 
@@ -67,12 +68,13 @@ def ingest(
                 if report:
                     report(number, len(paths), os.path.relpath(file, folder))
                 _one(file, known.get(file), name, namespace, files, records, graph, tally)
-    unreachable = tuple(file for file, _ in tally.failed)
-    seen = set(paths)
+    left_out = {file for file, _ in tally.skipped}
+    unreachable = tuple(os.path.join(folder, "") for folder, _ in tally.failed)
     gone = [
         one.memory
         for one in known.values()
-        if one.path not in seen and not one.path.startswith(unreachable)
+        if one.path in left_out
+        or (not os.path.isfile(one.path) and not one.path.startswith(unreachable))
     ]
     if gone:
         records.delete(gone)
@@ -116,13 +118,17 @@ def _one(
     tally: _Tally,
 ) -> None:
     try:
+        if not storable(path):
+            raise Unreadable("its name is not valid text; rename it first", failed=True)
         stat = os.stat(path)
         if before and (before.size, before.mtime_ns) == (stat.st_size, stat.st_mtime_ns):
             tally.unchanged += 1
             return
         content = _read(path, stat.st_size)
     except Unreadable as left_out:
-        (tally.failed if left_out.failed else tally.skipped).append((path, left_out.reason))
+        (tally.failed if left_out.failed else tally.skipped).append(
+            (readable(path), left_out.reason)
+        )
         return
     except OSError as error:
         tally.failed.append((path, error.strerror or str(error)))

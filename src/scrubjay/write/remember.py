@@ -26,6 +26,7 @@ _TEXTS = (
 ).split()
 _DERIVED = ("content_hash", "language")
 _MOST_NAME_CHARS = 512
+_EVERYTHING = Scope()
 
 
 def draft(given: Mapping[str, Any]) -> Memory:
@@ -64,36 +65,44 @@ def draft(given: Mapping[str, Any]) -> Memory:
 
 
 def remember(
-    records: SqliteRecords, graph: SqliteGraph, memory: Memory, clock: Callable[[], datetime]
+    records: SqliteRecords,
+    graph: SqliteGraph,
+    memory: Memory,
+    clock: Callable[[], datetime],
+    visible: Scope,
 ) -> tuple[Memory, bool]:
     """Store one memory inside the caller's transaction; return it, and whether anything was written.
 
     With an id it replaces the memory of that id. Without one, the same text, type and namespace is
-    the same memory; messages are never folded.
+    the same memory; messages are never folded. What the caller may not see is neither replaced nor linked.
     """
     before: Memory | None = None
     if memory.id:
         before = records.get([memory.id], Scope()).get(memory.id)
+        if before and not records.get([memory.id], visible):
+            raise InvalidInput(f"id {memory.id!r} is taken in another namespace; give another id")
     elif memory.type != "message":
         same = records.same(memory.content_hash, memory.type, memory.namespace)
         if same is not None:
             kept = records.get([same], Scope())[same]
-            return _with_more_topics(records, graph, kept, memory)
+            return _with_more_topics(records, graph, kept, memory, visible)
     now = clock()
     created = memory.created_at or (before.created_at if before else None) or now
-    updated = memory.updated_at or (now if before else created)
+    updated = memory.updated_at or memory.created_at or now
     memory = replace(memory, created_at=created, updated_at=updated)
     if not memory.id:
         memory = replace(memory, id=new_id(records, memory))
-    store(records, graph, memory)
+    store(records, graph, memory, visible)
     return memory, True
 
 
-def store(records: SqliteRecords, graph: SqliteGraph, memory: Memory) -> None:
+def store(
+    records: SqliteRecords, graph: SqliteGraph, memory: Memory, visible: Scope = _EVERYTHING
+) -> None:
     """Write a finished memory, its chunks and its links."""
     markdown = memory.metadata.get("format") == "markdown"
     records.put(memory, split(memory.text, markdown=markdown))
-    known = records.get([link.to for link in memory.links], Scope())
+    known = records.get([link.to for link in memory.links], visible)
     for link in memory.links:
         if link.to not in known and link.to != memory.id:
             raise NotFound(f"links names {link.to!r}, but no memory has that id")
@@ -101,14 +110,14 @@ def store(records: SqliteRecords, graph: SqliteGraph, memory: Memory) -> None:
 
 
 def _with_more_topics(
-    records: SqliteRecords, graph: SqliteGraph, kept: Memory, again: Memory
+    records: SqliteRecords, graph: SqliteGraph, kept: Memory, again: Memory, visible: Scope
 ) -> tuple[Memory, bool]:
     """Return the memory that is there already; topics and links it did not have are added to it."""
     topics = tuple(dict.fromkeys((*kept.topics, *again.topics)))
     if topics == kept.topics and not again.links:
         return kept, False
     merged = replace(kept, topics=topics, links=again.links)
-    store(records, graph, merged)
+    store(records, graph, merged, visible)
     return replace(merged, links=()), True
 
 

@@ -1,0 +1,63 @@
+# Every verb sets up what it needs, on a machine with Python 3.11, make and a package index.
+# PYTHON=python3.12 make test picks another interpreter.
+
+PYTHON ?= python3
+ifeq ($(OS),Windows_NT)
+BIN := .venv/Scripts
+else
+BIN := .venv/bin
+endif
+PY := $(BIN)/python
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check fix docs eval bench clean
+
+help: ## what can be made
+	@$(PYTHON) -c "import re; [print('make %-7s %s' % m) for m in re.findall(r'^(\w+):.*?## (.*)', open('Makefile').read(), re.M)]"
+
+.venv/made:
+	$(PYTHON) -m venv .venv
+	$(PY) -m pip install --quiet --upgrade "pip>=25.1"
+	@$(PY) -c "open('.venv/made', 'w').close()"
+
+.venv/installed: .venv/made pyproject.toml src/scrubjay/_version.py
+	$(PY) -m pip install --quiet --editable ".[all]"
+	@$(PY) -c "open('.venv/installed', 'w').close()"
+
+.venv/developing: .venv/installed
+	$(PY) -m pip install --quiet --group dev
+	@$(PY) -c "open('.venv/developing', 'w').close()"
+
+.venv/benching: .venv/developing
+	$(PY) -m pip install --quiet --group bench
+	@$(PY) -c "open('.venv/benching', 'w').close()"
+
+demo: .venv/installed ## install, fetch the model, index these docs, answer two questions and explain them
+	$(BIN)/scrubjay models pull
+	$(BIN)/scrubjay demo --docs docs
+
+test: .venv/developing ## install what the tests need and run every test
+	$(BIN)/scrubjay models pull
+	$(PY) -m pytest
+
+check: .venv/developing ## lint, types, and whether the generated docs are current
+	$(PY) -m ruff check
+	$(PY) -m ruff format --check
+	$(PY) -m mypy
+	$(PY) -m cogapp --check -PI. README.md docs/*.md docs/profiles/*.md
+
+fix: .venv/developing ## repair what can be repaired by itself
+	$(PY) -m ruff check --fix
+	$(PY) -m ruff format
+
+docs: .venv/developing ## print the generated parts of the docs from the code
+	$(PY) -m cogapp -r -PI. README.md docs/*.md docs/profiles/*.md
+
+eval: .venv/developing ## quality on the test sets in the folder that SCRUBJAY_EVAL_DATA names
+	$(PY) -m evals --write
+
+bench: .venv/benching ## speed beside LanceDB and Chroma, in one run
+	$(PY) -m bench
+
+clean: ## remove the environment and everything cached here
+	$(PYTHON) -c "import shutil; [shutil.rmtree(p, ignore_errors=True) for p in ('.venv', '.cache', '.mypy_cache', '.ruff_cache', '.pytest_cache', '.hypothesis')]"

@@ -1,0 +1,109 @@
+"""The JSON of every command is what its committed schema says, no more and no less."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+
+import jsonschema
+import pytest
+from referencing import Registry, Resource
+
+from scrubjay.surfaces import schemas as schemas_folder
+from scrubjay.surfaces.parser import build
+
+FOLDER = Path(str(schemas_folder.__path__[0]))
+SCHEMAS = {
+    file.stem: json.loads(file.read_text(encoding="utf-8")) for file in FOLDER.glob("*.json")
+}
+REGISTRY: Registry = Registry().with_resources(
+    (schema["$id"], Resource.from_contents(schema)) for schema in SCHEMAS.values()
+)
+
+# One line for each thing that a command can print. `{docs}` is a folder with two files.
+OUTPUTS = [
+    ("added", ["add", "A new thing", "--title", "T", "--topic", "x"]),
+    ("added", ["remember", "Another thing", "--no-embed"]),
+    ("ingested", ["add", "{docs}"]),
+    ("ingested", ["ingest", "{docs}"]),
+    ("results", ["search", "kettle"]),
+    ("results", ["search", "kettle", "--explain"]),
+    ("results", ["vsearch", "kettle", "--explain"]),
+    ("results", ["query", "kettle", "--explain"]),
+    ("results", ["query", "kettle", "--thorough"]),
+    ("results", ["search", "zeppelin"]),
+    ("results", ["search", "--explain", "--", "?!"]),
+    ("memories", ["get", "kettle", "nothing-there"]),
+    ("memories", ["ls"]),
+    ("memories", ["ls", "--type", "none"]),
+    ("forgotten", ["forget", "--query", "kettle"]),
+    ("forgotten", ["forget", "teapot", "nothing-there"]),
+    ("links", ["link", "kettle", "teapot"]),
+    ("links", ["link", "--show", "kettle"]),
+    ("links", ["link", "--unlink", "kettle", "teapot"]),
+    ("profiles", ["profiles"]),
+    ("profiles", ["profiles", "default", "--set", "rrf.k=30"]),
+    ("status", ["status"]),
+    ("doctor", ["doctor"]),
+    ("models", ["models"]),
+    ("demo", ["demo"]),
+    ("error", ["search"]),
+    ("error", ["query", "x", "--profile", "nope"]),
+    ("error", ["link", "nothing-there", "kettle"]),
+]
+
+
+FORMATS = jsonschema.FormatChecker(formats=())
+
+
+@FORMATS.checks("date-time", raises=ValueError)
+def is_a_moment_with_its_zone(value: object) -> bool:
+    return not isinstance(value, str) or datetime.fromisoformat(value).tzinfo is not None
+
+
+def validator(name: str) -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(
+        SCHEMAS[name], registry=REGISTRY, format_checker=FORMATS
+    )
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> str:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "a.md").write_text("# Kettles\n\nA kettle whistles.\n", encoding="utf-8")
+    (folder / "b.md").write_bytes(b"\x80\x81\x82 no text")
+    return str(folder)
+
+
+@pytest.mark.parametrize(("name", "words"), OUTPUTS, ids=[" ".join(words) for _, words in OUTPUTS])
+def test_the_output_of_each_command_fits_its_schema(shell, docs, name, words):
+    """Whatever the exit code is, one document is printed, and it is the one described."""
+    shell("add", "The kettle whistles", "--id", "kettle", "--topic", "kitchen")
+    shell("add", "The teapot is cracked", "--id", "teapot")
+    shell("ingest", docs)
+    if name == "links" and "--show" in words:
+        shell("link", "kettle", "teapot")
+    printed = shell(*(word.format(docs=docs) for word in words[:1]), "--json",
+                    *(word.format(docs=docs) for word in words[1:]))  # fmt: skip
+    validator(name).validate(printed.json)
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_every_schema_is_valid_and_closed(name):
+    """A field that nobody described cannot slip in."""
+    schema = SCHEMAS[name]
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert schema["additionalProperties"] is False
+    with pytest.raises(jsonschema.ValidationError):
+        validator(name).validate({"surprise": 1})
+
+
+def test_every_command_and_every_schema_is_covered():
+    """A new command comes with its schema, and a schema with a command."""
+    parser = build()
+    commands = next(action for action in parser._actions if action.dest == "command").choices
+    assert {words[0] for _, words in OUTPUTS} == set(commands)
+    assert {name for name, _ in OUTPUTS} | {"memory"} == set(SCHEMAS)
