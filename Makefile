@@ -22,6 +22,7 @@ help: ## what can be made
 
 .venv/installed: .venv/made pyproject.toml src/scrubjay/_version.py
 	$(PY) -m pip install --quiet --editable ".[all]"
+	@$(PY) -m compileall -q src
 	@$(PY) -c "open('.venv/installed', 'w').close()"
 
 .venv/developing: .venv/installed

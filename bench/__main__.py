@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     peers, absent = _peers(options.no_peers)
     for line in absent:
         print(line)
-    systems = (*peers, SCRUBJAY)
+    systems = (SCRUBJAY, *peers)
     with tempfile.TemporaryDirectory(prefix="scrubjay-bench-", ignore_cleanup_errors=True) as home:
         rows = _measure(systems, Path(home), quick=options.quick)
     text = f"{table(rows)}\n\n{_notes(systems)}"
@@ -70,8 +70,8 @@ def _peers(none: bool) -> tuple[tuple[System, ...], list[str]]:
 
 def _notes(systems: Sequence[System]) -> str:
     """Say on what machine and in what way each system was asked."""
-    packages = dict.fromkeys(["numpy", *(system.package for system in reversed(systems))])
-    ways = "\n".join(f"- {system.name}: {system.how}." for system in reversed(systems))
+    packages = dict.fromkeys(["numpy", *(system.package for system in systems)])
+    ways = "\n".join(f"- {system.name}: {system.how}." for system in systems)
     return f"Machine: {machine([*packages])}\n\nHow each was asked:\n\n{ways}"
 
 

@@ -16,6 +16,7 @@ from bench.systems import LIMIT, SCRUBJAY, System
 from bench.workers import Answer, Worker, build
 
 GOAL = 3.0
+GOAL_FROM = 10_000
 WARM_UP = 8
 
 
@@ -54,7 +55,9 @@ def race(
                 worker.ask("hybrid", text, vector)
         for turn in range(rounds * len(questions)):
             text, vector = questions[turn % len(questions)]
-            for worker, outcome in lanes:
+            # Another one begins each time: who follows a large scan finds the processor's cache empty.
+            first = turn % len(lanes)
+            for worker, outcome in (*lanes[first:], *lanes[:first]):
                 outcome.answers.append(worker.ask("hybrid", text, vector))
         for text, vector in questions:
             for worker, outcome in lanes:
@@ -78,13 +81,14 @@ def rows(outcomes: Sequence[Outcome], corpus: Corpus) -> list[Row]:
     ]
     for peer in (one for one in outcomes if one is not own):
         ratio = peer.cpu(0.5) / own.cpu(0.5)
+        judged = peer.system.judged and own.count >= GOAL_FROM
         found.append(
             Row(
                 f"hybrid query, {count}: {peer.system.name} beside scrubjay, CPU p50",
                 f"{times(ratio)} (p95 {times(peer.cpu(0.95) / own.cpu(0.95))},"
                 f" wall p50 {times(peer.wall(0.5) / own.wall(0.5))})",
-                f"at least {GOAL:.0f}x",
-                ratio >= GOAL,
+                f"at least {GOAL:.0f}x" if judged else "",
+                ratio >= GOAL if judged else None,
             )
         )
     recalls = [f"{one.system.name} {_overlap(one.nearest, exact):.3f}" for one in outcomes]

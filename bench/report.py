@@ -12,14 +12,7 @@ from pathlib import Path
 
 BEGIN = "<!-- bench: begin -->"
 END = "<!-- bench: end -->"
-PREFACE = f"""# Figures: speed, size, memory
-
-`make bench` measures all of this in one run and writes the table below.
-Times are given as ratios between things measured side by side, never alone.
-
-{BEGIN}
-{END}
-"""
+NEW_PAGE = f"# Figures: speed, size, memory\n\n{BEGIN}\n{END}\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +60,7 @@ def machine(packages: Sequence[str]) -> str:
 
 def publish(page: Path, text: str) -> None:
     """Put the text between the markers of a page; a page that is not there yet is begun."""
-    before = page.read_text(encoding="utf-8") if page.exists() else PREFACE
+    before = page.read_text(encoding="utf-8") if page.exists() else NEW_PAGE
     head, begin, rest = before.partition(BEGIN)
     _, end, tail = rest.partition(END)
     if not (begin and end):

@@ -29,7 +29,8 @@ class Searcher(Protocol):
 class System:
     """One competitor: how to fill a folder from a corpus, and how to open it for searching.
 
-    Two systems with the same `folder` are two ways to ask one store.
+    Two systems with the same `folder` are two ways to ask one store. `judged` says whether
+    the goal is about it: not where it answers with an index that others build nothing like.
     """
 
     name: str
@@ -38,6 +39,7 @@ class System:
     folder: str
     build: Callable[[Corpus, Path], None]
     open: Callable[[Path], Searcher]
+    judged: bool = True
 
 
 class Precomputed:
@@ -105,7 +107,8 @@ class _Scrubjay:
 SCRUBJAY = System(
     "scrubjay",
     "scrubjay",
-    "`search(query)` of the default profile: BM25 list, exact vector list, fusion, records, trace",
+    "`search(query)` of the default profile: BM25 list and exact vector list of 64 each, fusion,"
+    " records, snippets, trace",
     "scrubjay",
     _build_scrubjay,
     _Scrubjay,

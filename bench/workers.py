@@ -92,7 +92,8 @@ def _serve(pipe: Connection, name: str, folder: Path) -> None:
 
 def build(systems: Sequence[System], corpus: Path, home: Path) -> None:
     """Fill one folder a store, two at a time, each in a fresh process."""
-    wanted = {system.folder: system.name for system in systems}
+    # Backwards: Chroma's index takes longest to build, so the others are built beside it.
+    wanted = {system.folder: system.name for system in reversed(systems)}
     with ProcessPoolExecutor(_AT_ONCE, mp_context=_SPAWN, max_tasks_per_child=1) as pool:
         for done in [pool.submit(_build, name, corpus, home) for name in wanted.values()]:
             done.result()

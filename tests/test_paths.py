@@ -39,7 +39,7 @@ def test_each_platform_has_its_own_folders(monkeypatch, platform, data, config, 
     monkeypatch.setattr(sys, "platform", platform)
 
     assert (data_dir(), config_dir(), cache_dir()) == tuple(
-        Path.home() / path for path in (data, config, cache)
+        str(Path.home() / path) for path in (data, config, cache)
     )
 
 
@@ -49,8 +49,8 @@ def test_our_own_variables_come_first(monkeypatch, tmp_path):
     monkeypatch.setenv("SCRUBJAY_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("SCRUBJAY_CACHE", str(tmp_path / "cache"))
 
-    assert data_dir() == config_dir() == tmp_path / "home"
-    assert cache_dir() == tmp_path / "cache"
+    assert data_dir() == config_dir() == str(tmp_path / "home")
+    assert cache_dir() == str(tmp_path / "cache")
 
 
 def test_an_xdg_variable_counts_if_it_is_absolute(monkeypatch, tmp_path):
@@ -58,5 +58,5 @@ def test_an_xdg_variable_counts_if_it_is_absolute(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CONFIG_HOME", "relative")
 
-    assert data_dir() == tmp_path / "scrubjay"
-    assert config_dir().is_absolute()
+    assert data_dir() == str(tmp_path / "scrubjay")
+    assert Path(config_dir()).is_absolute()

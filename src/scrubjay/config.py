@@ -14,24 +14,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
+from scrubjay.types import NOTHING
 
+DEFAULT_EMBEDDER = "all-MiniLM-L6-v2"
 _KEYS = ("db", "default_profile", "embedder")
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     """What a user has set, resolved."""
 
     db: str
     profile: str = "default"
-    embedder: str = "all-MiniLM-L6-v2"
+    embedder: str = DEFAULT_EMBEDDER
     offline: bool = False
     config_file: str = ""
-    profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    profiles: Mapping[str, Mapping[str, Any]] = NOTHING
 
 
 def load(db: str | None = None, profile: str | None = None) -> Settings:
@@ -44,8 +44,8 @@ def load(db: str | None = None, profile: str | None = None) -> Settings:
         profile=profile
         or env.get("SCRUBJAY_PROFILE")
         or table.get("default_profile")
-        or Settings.profile,
-        embedder=env.get("SCRUBJAY_EMBEDDER") or table.get("embedder") or Settings.embedder,
+        or "default",
+        embedder=env.get("SCRUBJAY_EMBEDDER") or table.get("embedder") or DEFAULT_EMBEDDER,
         offline=env.get("SCRUBJAY_OFFLINE", "") not in ("", "0"),
         config_file=file,
         profiles=table.get("profile", {}),
@@ -86,10 +86,10 @@ def _check(file: str, table: dict[str, Any]) -> None:
 def _default_file() -> str:
     from scrubjay.paths import config_dir
 
-    return str(config_dir() / "scrubjay.toml")
+    return os.path.join(config_dir(), "scrubjay.toml")
 
 
 def _default_db() -> str:
     from scrubjay.paths import data_dir
 
-    return str(data_dir() / "memory.db")
+    return os.path.join(data_dir(), "memory.db")

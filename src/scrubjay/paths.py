@@ -1,15 +1,17 @@
-"""Where scrubjay keeps things on this machine: data, settings and what can be fetched again."""
+"""Where scrubjay keeps things on this machine: data, settings and what can be fetched again.
+
+Paths are plain strings here: pathlib alone costs a cold shell more than its keyword search.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 APP = "scrubjay"
 
 
-def data_dir() -> Path:
+def data_dir() -> str:
     """Return the folder of the default store; `SCRUBJAY_HOME` moves it."""
     return _home() or _platform_dir(
         xdg="XDG_DATA_HOME",
@@ -19,7 +21,7 @@ def data_dir() -> Path:
     )
 
 
-def config_dir() -> Path:
+def config_dir() -> str:
     """Return the folder of the settings file; `SCRUBJAY_HOME` moves it, too."""
     return _home() or _platform_dir(
         xdg="XDG_CONFIG_HOME",
@@ -29,10 +31,10 @@ def config_dir() -> Path:
     )
 
 
-def cache_dir() -> Path:
-    """Return the folder of what can be fetched again, as models; `SCRUBJAY_CACHE` moves it."""
+def cache_dir() -> str:
+    """Return the folder of what can be fetched again, such as models; `SCRUBJAY_CACHE` moves it."""
     if chosen := os.environ.get("SCRUBJAY_CACHE"):
-        return Path(chosen).expanduser()
+        return os.path.expanduser(chosen)
     base = _platform_dir(
         xdg="XDG_CACHE_HOME",
         unix=(".cache",),
@@ -41,28 +43,25 @@ def cache_dir() -> Path:
     )
     # Windows keeps data and cache under one roof: without a folder of its own, clearing
     # the cache would clear the memories.
-    return base / "Cache" if sys.platform == "win32" else base
+    return os.path.join(base, "Cache") if sys.platform == "win32" else base
 
 
-def _home() -> Path | None:
-    chosen = os.environ.get("SCRUBJAY_HOME")
-    return Path(chosen).expanduser() if chosen else None
+def _home() -> str:
+    return os.path.expanduser(os.environ.get("SCRUBJAY_HOME", ""))
 
 
-def _platform_dir(*, xdg: str, unix: tuple[str, ...], mac: tuple[str, ...], windows: str) -> Path:
+def _platform_dir(*, xdg: str, unix: tuple[str, ...], mac: tuple[str, ...], windows: str) -> str:
     """Pick by platform; an XDG variable wins wherever it is set, as people who set it expect."""
-    chosen = os.environ.get(xdg)
-    if chosen and Path(chosen).is_absolute():  # the XDG rules say to ignore a relative one
-        return Path(chosen) / APP
+    chosen = os.environ.get(xdg, "")
+    if os.path.isabs(chosen):  # the XDG rules say to ignore a relative one
+        return os.path.join(chosen, APP)
     if sys.platform == "win32":
-        root = os.environ.get(windows)
-        return Path(root) / APP if root else _user_home() / "AppData" / "Local" / APP
-    return _user_home().joinpath(*(mac if sys.platform == "darwin" else unix), APP)
+        root = os.environ.get(windows) or os.path.join(_user_home(), "AppData", "Local")
+        return os.path.join(root, APP)
+    return os.path.join(_user_home(), *(mac if sys.platform == "darwin" else unix), APP)
 
 
-def _user_home() -> Path:
+def _user_home() -> str:
     """Return the home folder, or the working one where there is no home (some containers)."""
-    try:
-        return Path.home()
-    except RuntimeError:
-        return Path.cwd()
+    home = os.path.expanduser("~")
+    return home if os.path.isabs(home) else os.getcwd()

@@ -9,25 +9,23 @@ used by `when` (Run -> bool) are made the same way.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
 
 from scrubjay.errors import InvalidInput, Unavailable
-from scrubjay.types import Candidate, Hit, Memory, Query, RankedList, Results, Step
+from scrubjay.types import NOTHING, Candidate, Hit, Memory, Query, RankedList, Results, Step
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from scrubjay.models import Embedder, Generator, Reranker
-    from scrubjay.stores import GraphIndex, KeywordIndex, Records, VectorIndex
+    from scrubjay.stores.protocols import GraphIndex, KeywordIndex, Records, VectorIndex
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Kit:
+class Kit(NamedTuple):
     """The stores and models of a search. Any may be absent; `why_not` then says why and what to do."""
 
     records: Records | None = None
@@ -38,7 +36,7 @@ class Kit:
     reranker: Reranker | None = None
     generator: Generator | None = None
     clock: Callable[[], datetime] | None = None
-    why_not: Mapping[str, str] = field(default_factory=dict)
+    why_not: Mapping[str, str] = NOTHING
 
     def need(self, part: str) -> Any:
         """Return a component, or raise Unavailable with the reason why it is not there."""
@@ -48,48 +46,57 @@ class Kit:
         return component
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(NamedTuple):
     """One search under way. `notes` is what the current stage has to say for the trace."""
 
     query: Query
-    kit: Kit = field(default_factory=Kit)
+    kit: Kit = Kit()
     lists: tuple[RankedList, ...] = ()
     pool: tuple[Candidate, ...] = ()
     trace: tuple[Step, ...] = ()
-    notes: Mapping[str, Any] = field(default_factory=dict)
+    notes: Mapping[str, Any] = NOTHING
     branches: tuple[Step, ...] = ()
     confidence: float | None = None
 
     def noting(self, **notes: Any) -> Run:
         """Return this run with more to say about the stage that is running."""
-        return replace(self, notes={**self.notes, **notes})
+        return self._replace(notes={**self.notes, **notes})
 
     @property
     def size(self) -> int:
         """How many candidates there are, or, before fusion, how many rows were found."""
-        return len(self.pool) or sum(len(one) for one in self.lists)
+        return len(self.pool) or sum(len(one.rows) for one in self.lists)
 
 
-@dataclass(frozen=True)
 class Part(Generic[T]):
     """A function with its numbers, ready to run: what `stage` makes and profiles list."""
 
-    function: Callable[..., T]
-    numbers: Mapping[str, Any]
-    name: str
+    __slots__ = ("function", "name", "numbers")
+
+    def __init__(self, function: Callable[..., T], numbers: Mapping[str, Any], name: str) -> None:
+        self.function = function
+        self.numbers = numbers
+        self.name = name
 
     def __call__(self, run: Run) -> T:
         """Run the function on one run."""
         return self.function(run, **self.numbers)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Part) and (
+            (self.function, self.numbers, self.name) == (other.function, other.numbers, other.name)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.function, self.name))
+
     def named(self, name: str) -> Part[T]:
         """Return the same part under another name, for a stage that a profile uses twice."""
-        return replace(self, name=name)
+        return Part(self.function, self.numbers, name)
 
     def with_numbers(self, numbers: Mapping[str, Any]) -> Part[T]:
         """Return the same part with some numbers replaced."""
-        return replace(self, numbers={**self.numbers, **numbers})
+        return Part(self.function, {**self.numbers, **numbers}, self.name)
 
     def __str__(self) -> str:
         shown = ", ".join(f"{key}={_show(value)}" for key, value in self.numbers.items())
@@ -138,11 +145,10 @@ def recall(run: Run, *, sources: tuple[Source, ...]) -> Run:
 
     def ask(source: Source) -> tuple[RankedList, Step]:
         found, step = attempt(source, run, RankedList(source.name, searched=False))
-        return replace(found, name=source.name), replace(step, came_out=len(found))
+        return found._replace(name=source.name), step._replace(came_out=len(found.rows))
 
     answers = [ask(source) for source in sources] if len(sources) < 2 else _together(ask, sources)
-    return replace(
-        run,
+    return run._replace(
         lists=(*run.lists, *(found for found, _ in answers)),
         branches=tuple(step for _, step in answers),
     )
@@ -169,21 +175,20 @@ def when(
     for part in then if held else otherwise:
         run, step = advance(part, run)
         steps = (*steps, step)
-    return replace(run.noting(test=str(test), held=held), branches=steps)
+    return run.noting(test=str(test), held=held)._replace(branches=steps)
 
 
 def advance(part: Stage, run: Run) -> tuple[Run, Step]:
     """Run one stage and complete its step with counts and notes."""
     after, step = attempt(part, run, otherwise=run)
-    step = replace(
-        step,
+    step = step._replace(
         went_in=run.size,
         came_out=after.size,
         notes=after.notes,
         branches=after.branches,
         numbers={key: value for key, value in step.numbers.items() if not _is_parts(value)},
     )
-    return replace(after, notes={}, branches=()), step
+    return after._replace(notes={}, branches=()), step
 
 
 def _is_parts(value: object) -> bool:
@@ -198,7 +203,7 @@ def search(query: Query, profile: str, stages: tuple[Stage, ...], kit: Kit) -> R
     run = Run(query, kit)
     for part in stages:
         after, step = advance(part, run)
-        run = replace(after, trace=(*after.trace, step))
+        run = after._replace(trace=(*after.trace, step))
     return results_of(run, profile, took_ms=(perf_counter() - started) * 1000)
 
 
@@ -213,7 +218,7 @@ def results_of(run: Run, profile: str, took_ms: float) -> Results:
         query=run.query.text,
         profile=profile,
         hits=hits,
-        counts={**{one.name: len(one) for one in run.lists}, "returned": len(hits)},
+        counts={**{one.name: len(one.rows) for one in run.lists}, "returned": len(hits)},
         topics=dict(sorted(topics.items(), key=lambda pair: (-pair[1], pair[0]))),
         degraded=tuple(dict.fromkeys(degradations(run.trace))),
         trace=run.trace,
@@ -240,7 +245,9 @@ def hit_of(candidate: Candidate, memory: Memory) -> Hit:
     vector = candidate.found.get("vector")
     return Hit(
         id=memory.id,
-        score=candidate.score,
+        score=round(
+            candidate.score, 6
+        ),  # as it was sorted by, so that it never rises down the list
         text=memory.text,
         title=memory.title,
         type=memory.type,

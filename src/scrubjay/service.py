@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
 from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -107,7 +106,7 @@ class Store:
             batch.clear()
 
         for one in memories:
-            given = asdict(one) if isinstance(one, Memory) else dict(one)
+            given = one._asdict() if isinstance(one, Memory) else dict(one)
             batch.append(draft(self._in_my_namespace(given)))
             if len(batch) == _BATCH:
                 flush()
@@ -138,16 +137,15 @@ class Store:
 
         with self._records.transaction():
             before = self.get_all([id])[0]
-            given = {**asdict(before), "updated_at": None, **changes, "id": id}
+            given = {**before._asdict(), "updated_at": None, **changes, "id": id}
             after = draft(self._in_my_namespace(given))
-            after = replace(
-                after,
+            after = after._replace(
                 created_at=after.created_at or before.created_at,
                 updated_at=after.updated_at or self._clock(),
             )
             store(self._records, self._graph, after, self._mine)
         self._embedding.wake()
-        return replace(after, links=())
+        return after._replace(links=())
 
     def forget(self, id: str | Iterable[str]) -> int:
         """Remove memories and everything made from them; return how many. An unknown id is an error."""
@@ -213,12 +211,9 @@ class Store:
         asked = chosen.limit if limit is None else limit
         if type(asked) is not int or asked < 1:
             raise InvalidInput(f"limit is {limit!r}; it must be a whole number of 1 or more")
-        given = several(namespaces, "namespaces")
-        scope = replace(
-            self._mine,
-            namespaces=self._visible((*given, namespace) if namespace and given else given)
-            if given or not namespace
-            else self._visible((namespace,)),
+        wanted = several(namespaces, "namespaces") + several(namespace, "namespace")
+        scope = self._mine._replace(
+            namespaces=self._visible(wanted),
             types=several(types, "types") or None,
             topics=_topics(topics),
             collection=collection,
@@ -241,12 +236,13 @@ class Store:
         )
         if asked <= chosen.most:
             return found
-        return replace(found, counts={**found.counts, "limit_cut_from": asked})
+        found.counts = {**found.counts, "limit_cut_from": asked}
+        return found
 
     def get(self, id: str) -> Memory:
         """Return one memory with its links; NotFound if there is none."""
         memory = self.get_all([id])[0]
-        return replace(memory, links=tuple(self._graph.links(id, self._mine)))
+        return memory._replace(links=tuple(self._graph.links(id, self._mine)))
 
     def get_many(self, ids: Iterable[str]) -> Memories:
         """Return the memories that are there, in order; `.missing` has the other ids."""
@@ -288,8 +284,7 @@ class Store:
         offset: int = 0,
     ) -> list[Memory]:
         """Return memories, newest first."""
-        scope = replace(
-            self._mine,
+        scope = self._mine._replace(
             namespaces=self._visible((namespace,) if namespace else ()),
             types=several(types, "types") or None,
             topics=_topics(topics),
@@ -361,7 +356,7 @@ class Store:
         if not by_meaning:
             return kit
         embedder, why_not = self._embedding.ready()
-        return replace(kit, embedder=embedder, why_not={"embedder": why_not})
+        return kit._replace(embedder=embedder, why_not={"embedder": why_not})
 
     def _visible(self, wanted: tuple[str, ...]) -> tuple[str, ...] | None:
         """Narrow the namespaces this caller may see to the wanted ones."""

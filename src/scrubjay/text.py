@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 # Stored beside the index: a store indexed by another version of these rules is indexed again.
 ANALYZER_VERSION = 1
@@ -20,23 +20,53 @@ _LETTERS = (
     r"\w\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
     r"\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u200c\u200d"
 )
-# A word may go on through these when more of it follows: pre-edit, foo.bar, a/b, don't, user@host.
-_WORD = re.compile(
-    rf"[{_LETTERS}]+(?:[.\-'’/:@&+#][{_LETTERS}]+|(?<=\d),(?=\d)\w+)*(?:\+\+|#)?"
-    r"|[\u2190-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
-)
-_SPLIT = re.compile(rf"[^{_LETTERS}]+|_+")
-_PLAIN = re.compile(rf"[^\W\d_][{_LETTERS}]*$")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+$")
-_SPACES = re.compile(r"\s+")
-_LATIN_OR_GREEK_MARKS = re.compile(r"([A-Za-z\u0370-\u03ff])[\u0300-\u036f]+")
-_POINTS = re.compile(r"[\u0591-\u05c7\u064b-\u065f\u0670]")  # Hebrew and Arabic vowel signs
+_SYMBOLS = r"[\u2190-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
 # Han, kana, Hangul, Thai, Lao, Khmer, Burmese: no spaces, or endings glued to the word.
-_UNSPACED = re.compile(
+_UNSPACED = (
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     r"\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
+_POINTS = r"[\u0591-\u05c7\u064b-\u065f\u0670]"  # Hebrew and Arabic vowel signs
+_LATIN_OR_GREEK_MARKS = r"([A-Za-z\u0370-\u03ff])[\u0300-\u036f]+"
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+$")
+_SPACES = re.compile(r"\s+")
+
+
+def _word(letters: str, more: str = "") -> str:
+    # A word may go on through these when more of it follows: pre-edit, foo.bar, a/b, don't, user@host.
+    return rf"[{letters}]+(?:[.\-'’/:@&+#][{letters}]+|(?<=\d),(?=\d)\w+)*(?:\+\+|#)?{more}"
+
+
+class _Patterns(NamedTuple):
+    word: re.Pattern[str]
+    split: re.Pattern[str]
+    plain: re.Pattern[str]
+
+
+_ASCII = _Patterns(
+    re.compile(_word(r"\w")), re.compile(r"\W+|_+"), re.compile(r"[^\W\d_][^\W_]*$")
+)
+
+
+@lru_cache(maxsize=1)
+def _unicode() -> _Patterns:
+    # Large character classes take longer to compile than a search takes: only where they are needed.
+    return _Patterns(
+        re.compile(_word(_LETTERS, f"|{_SYMBOLS}")),
+        re.compile(rf"[^{_LETTERS}]+|_+"),
+        re.compile(rf"[^\W\d_](?:(?!_)[{_LETTERS}])*$"),
+    )
+
+
+def _patterns(text: str) -> _Patterns:
+    return _ASCII if text.isascii() else _unicode()
+
+
+def _is_unspaced(word: str) -> bool:
+    return not word.isascii() and re.search(_UNSPACED, word) is not None
+
+
 # The Snowball stemmer of a word, by the script of its first letter.
 _STEMMERS = (
     (0x0370, 0x03FF, "greek"),
@@ -71,18 +101,18 @@ def fold(word: str) -> str:
     if word.isascii():
         return word.lower()
     apart = unicodedata.normalize("NFKD", word).casefold()
-    bare = _POINTS.sub("", _LATIN_OR_GREEK_MARKS.sub(r"\1", apart))
+    bare = re.sub(_POINTS, "", re.sub(_LATIN_OR_GREEK_MARKS, r"\1", apart))
     return unicodedata.normalize("NFC", bare).replace("’", "'")
 
 
 def tokens(text: str) -> list[str]:
     """Return the index tokens of a text, in order."""
-    return [token for word in _WORD.findall(text) for token in _tokens_of(word)]
+    return [token for word in _patterns(text).word.findall(text) for token in _tokens_of(word)]
 
 
 def terms(query: str) -> tuple[str, ...]:
     """Return the distinct tokens to search for: no stop words, unless there is nothing else."""
-    words = _WORD.findall(query)
+    words = _patterns(query).word.findall(query)
     telling = [word for word in words if fold(word) not in STOP_WORDS]
     return tuple(dict.fromkeys(token for word in telling or words for token in _asked(word)))
 
@@ -90,7 +120,7 @@ def terms(query: str) -> tuple[str, ...]:
 @lru_cache(maxsize=65536)
 def _tokens_of(word: str) -> tuple[str, ...]:
     """Return every token under which a word can be found."""
-    if _UNSPACED.search(word):
+    if _is_unspaced(word):
         return tuple(_unspaced(word, singles=True))
     if not word.strip("_"):
         return ()
@@ -101,7 +131,7 @@ def _tokens_of(word: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def _asked(word: str) -> tuple[str, ...]:
     """Return the tokens to look for when a query holds this word."""
-    if _UNSPACED.search(word):
+    if _is_unspaced(word):
         return tuple(_unspaced(word, singles=False))
     return tuple(token for token in _tokens_of(word) if token not in STOP_WORDS) or _tokens_of(
         word
@@ -114,9 +144,9 @@ def _whole_and_parts(word: str) -> tuple[str, list[str]]:
     folded = fold(word)
     if folded.endswith("'s"):
         word, folded = word[:-2], folded[:-2]
-    pieces = [piece for run in _SPLIT.split(word) for piece in _CAMEL.split(run) if piece]
-    plain = _PLAIN.match(folded) and "_" not in folded
-    whole = _stem(folded) if plain else folded[:_LONGEST_TOKEN_CHARS]
+    shapes = _patterns(word)
+    pieces = [piece for run in shapes.split.split(word) for piece in _CAMEL.split(run) if piece]
+    whole = _stem(folded) if shapes.plain.match(folded) else folded[:_LONGEST_TOKEN_CHARS]
     if pieces == [word]:
         return whole, []
     return whole, [_stem(fold(piece)) for piece in pieces if len(piece) > 1 or piece.isdigit()]
@@ -126,7 +156,7 @@ def _unspaced(word: str, *, singles: bool) -> list[str]:
     """Pairs of neighbouring characters; single ones too in the index, so that one character is findable."""
     found: list[str] = []
     end = 0
-    for run in _UNSPACED.finditer(word):
+    for run in re.finditer(_UNSPACED, word):
         found.extend(_tokens_of(word[end : run.start()]) if run.start() > end else ())
         characters = unicodedata.normalize("NFKC", run.group())
         if singles or len(characters) == 1:
@@ -182,7 +212,7 @@ def mark(text: str, wanted: tuple[str, ...], before: str, after: str) -> str:
         hit = not chosen.isdisjoint(_tokens_of(word.group()))
         return f"{before}{word.group()}{after}" if hit else word.group()
 
-    return _WORD.sub(marked, text)
+    return _patterns(text).word.sub(marked, text)
 
 
 def snippet(text: str, wanted: tuple[str, ...], width_chars: int = 240) -> str:
@@ -200,7 +230,7 @@ def _densest(text: str, wanted: set[str], width_chars: int) -> int:
     """Return where the window with the most distinct wanted terms begins; the first such one."""
     places = [
         (match.start(), frozenset(wanted.intersection(_tokens_of(match.group()))))
-        for match in _WORD.finditer(text)
+        for match in _patterns(text).word.finditer(text)
     ]
     places = [(at, found) for at, found in places if found]
     best, best_at = 0, 0

@@ -41,7 +41,9 @@ def parse(value: When | None, name: str, *, end_of_day: bool = False) -> datetim
     try:
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
     except OverflowError:
-        raise InvalidInput(f"{name} is {value}; in UTC that lies outside the years 1 to 9999") from None
+        raise InvalidInput(
+            f"{name} is {value}; in UTC that lies outside the years 1 to 9999"
+        ) from None
 
 
 def _from_iso(text: str, name: str) -> datetime | date:

@@ -581,7 +581,7 @@ def run(*words: str, **more) -> subprocess.CompletedProcess[str]:
 
 
 HEAVY = ("numpy", "onnxruntime", "tokenizers", "importlib.metadata", "concurrent.futures",
-         "shutil", "logging", "tomllib", "urllib.request")  # fmt: skip
+         "shutil", "logging", "tomllib", "urllib.request", "dataclasses", "inspect", "pathlib")  # fmt: skip
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def test_the_demo_answers_both_questions_and_explains_them(shell, tmp_path):
 
 def test_a_second_run_on_a_kept_store_embeds_nothing_again(shell, embedder, tmp_path):
     """Quick, because what is there is not made again: only the questions are read."""
-    kept = str(tmp_path / "demo.db")
+    kept = str(tmp_path / "a folder" / "demo.db")
     assert shell("demo", "--keep", kept).code == 0
     before = embedder.calls
     assert shell("demo", "--keep", kept).code == 0

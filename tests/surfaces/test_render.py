@@ -141,23 +141,24 @@ def test_an_explained_hit_adds_up_to_its_score():
             ),
         ),
         Step(
-            "z_sum",
+            "weigh",
             0.2,
-            {"weights": {"keyword": 2.0}},
+            {"weights": {"keyword": 0.5, "vector": 0.5}},
             76,
             64,
             {
-                "keyword": {"mean": 5.0, "deviation": 4.0},
-                "vector": {"mean": 0.5, "deviation": 0.5},
+                "keyword": {"weight": 0.75, "best": 13.5},
+                "vector": {"weight": 0.25, "best": 0.5},
             },
         ),
     )
-    text = render.results(answer(hit(), trace=trace), PLAIN, explain=True, now=NOW)
+    one = hit(score=0.625, why={"keyword": 0.5, "vector": 0.125})
+    text = render.results(answer(one, trace=trace), PLAIN, explain=True, now=NOW)
     lines = [line.strip() for line in text.splitlines()]
     assert "found: keyword #1 (raw 9.000000) · vector #4 (raw 0.250000)" in lines
-    assert "score: 1.500000 = 2.000000 keyword - 0.500000 vector" in lines
-    assert "keyword 2.000000 = 2 × (9.000000 - 5.000000) / 4.000000" in lines
-    assert "vector -0.500000 = 1 × (0.250000 - 0.500000) / 0.500000" in lines
+    assert "score: 0.625000 = 0.500000 keyword + 0.125000 vector" in lines
+    assert "keyword 0.500000 = 0.75 × 9.000000 / 13.500000" in lines
+    assert "vector 0.125000 = 0.25 × 0.250000 / 0.500000" in lines
     assert "lost: no model" in lines
     assert any(line.endswith("0 → 12      keyword(depth=64)") for line in lines)
 

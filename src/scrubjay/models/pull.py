@@ -11,6 +11,7 @@ import os
 import time
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import Unavailable
@@ -20,7 +21,6 @@ from scrubjay.progress import ProgressBar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from scrubjay.progress import Progress
 
@@ -92,7 +92,7 @@ def offline() -> bool:
 
 def folder(card: ModelCard) -> Path:
     """Return where the model's files are, or would be; a new revision is a new folder."""
-    return cache_dir() / "models" / card.name / card.revision[:12]
+    return Path(cache_dir()) / "models" / card.name / card.revision[:12]
 
 
 def is_cached(card: ModelCard) -> bool:

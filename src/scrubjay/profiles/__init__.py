@@ -7,7 +7,6 @@ installed packages register under the entry-point group `scrubjay.profiles`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 from scrubjay.errors import InvalidInput, NotFound
@@ -17,24 +16,30 @@ from scrubjay.profiles.overrides import checked, nearest, nested
 GROUP = "scrubjay.profiles"
 
 
-@dataclass(frozen=True)
 class Profile:
     """A way to search: its stages in order, how many hits it gives by itself and at most."""
 
-    name: str
-    stages: tuple[Stage, ...]
-    summary: str = ""
-    limit: int = 10
-    most: int = 1000
-
-    def __post_init__(self) -> None:
-        names = [part.name for part in flat(self.stages)]
-        twice = sorted({name for name in names if names.count(name) > 1})
+    def __init__(
+        self,
+        name: str,
+        stages: tuple[Stage, ...],
+        summary: str = "",
+        *,
+        limit: int = 10,
+        most: int = 1000,
+    ) -> None:
+        names = [part.name for part in flat(stages)]
+        twice = sorted({one for one in names if names.count(one) > 1})
         if twice:
             raise InvalidInput(
-                f"profile {self.name} lists {', '.join(twice)} twice; give one a name of its own"
+                f"profile {name} lists {', '.join(twice)} twice; give one a name of its own"
                 " with .named(...)"
             )
+        self.name = name
+        self.stages = stages
+        self.summary = summary
+        self.limit = limit
+        self.most = most
 
     def uses(self, name: str) -> bool:
         """True when a stage or source of this name is in the list."""
@@ -52,7 +57,8 @@ class Profile:
                 )
             if numbers is not False:
                 checked(known[name], numbers)
-        return replace(self, stages=_override(self.stages, wanted))
+        stages = _override(self.stages, wanted)
+        return Profile(self.name, stages, self.summary, limit=self.limit, most=self.most)
 
 
 def flat(stages: tuple[Part[Any], ...]) -> Iterator[Part[Any]]:
@@ -77,6 +83,11 @@ def _override(stages: tuple[Part[Any], ...], wanted: Mapping[str, Any]) -> tuple
         }
         changed.append(part.with_numbers({**inside, **numbers}))
     return tuple(changed)
+
+
+def built_in() -> tuple[str, ...]:
+    """Every profile that comes with scrubjay."""
+    return tuple(_BUILT_IN)
 
 
 def names() -> tuple[str, ...]:
@@ -123,7 +134,8 @@ def _users(name: str, under: tuple[str, ...]) -> Profile | None:
             f" known are {', '.join(names())}"
         )
     summary = f"{base} with changes from the settings file"
-    return replace(built.with_overrides(changes), name=name, summary=summary)
+    changed = built.with_overrides(changes)
+    return Profile(name, changed.stages, summary, limit=changed.limit, most=changed.most)
 
 
 def _plugin(name: str) -> Profile | None:

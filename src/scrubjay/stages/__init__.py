@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from scrubjay.pipeline import Part, recall, when
+from scrubjay import pipeline
+from scrubjay.pipeline import Part, when
 from scrubjay.stages.fuse import rrf, weigh
 from scrubjay.stages.present import at_least, load, pool, snippets, top
 from scrubjay.stages.recall import keyword, look_up, nothing_searched, vector
@@ -16,7 +17,7 @@ STAGES: dict[str, Callable[..., Part[Any]]] = {
     for make in (
         keywords,
         embed_query,
-        recall,
+        pipeline.recall,  # `recall` here is the module of that name
         keyword,
         vector,
         when,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from scrubjay.errors import InvalidInput
 from scrubjay.pipeline import Run, stage
@@ -16,8 +15,7 @@ def gather(lists: tuple[RankedList, ...]) -> dict[str, Candidate]:
     for one in lists:
         for rank, row in enumerate(one.rows, start=1):
             seen = pool.get(row.id) or Candidate(row.id, updated_us=row.updated_us)
-            pool[row.id] = replace(
-                seen,
+            pool[row.id] = seen._replace(
                 found={**seen.found, one.name: Found(rank, row.score)},
                 best_chunk=seen.best_chunk if row.chunk is None else row.chunk,
             )
@@ -36,8 +34,8 @@ def rrf(run: Run, *, k: float = 60, weights: Mapping[str, float] | None = None) 
             for name, found in candidate.found.items()
             if found.rank is not None
         }
-        pool.append(replace(candidate, score=sum(parts.values()), why=parts))
-    return replace(run, pool=tuple(sorted(pool, key=lambda one: one.order)))
+        pool.append(candidate._replace(score=sum(parts.values()), why=parts))
+    return run._replace(pool=tuple(sorted(pool, key=lambda one: one.order)))
 
 
 @stage
@@ -60,7 +58,7 @@ def weigh(run: Run, *, weights: Mapping[str, float]) -> Run:
             for name, (weight, best) in each.items()
             if name in candidate.found and best > 0
         }
-        pool.append(replace(candidate, score=sum(parts.values()), why=parts))
+        pool.append(candidate._replace(score=sum(parts.values()), why=parts))
     pool.sort(key=lambda one: one.order)
     spread = {name: {"weight": weight, "best": best} for name, (weight, best) in each.items()}
-    return replace(run, pool=tuple(pool)).noting(**spread)
+    return run._replace(pool=tuple(pool)).noting(**spread)

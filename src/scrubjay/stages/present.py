@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from scrubjay.errors import InvalidInput
 from scrubjay.pipeline import Run, stage
 from scrubjay.text import snippet
@@ -15,13 +13,13 @@ def pool(run: Run, *, size: int = 64) -> Run:
     """Keep the best for the slower stages: so many, or as many as were asked for if that is more."""
     if size < 1:
         raise InvalidInput(f"pool.size is {size}; it must be 1 or more")
-    return replace(run, pool=run.pool[: max(size, run.query.limit)])
+    return run._replace(pool=run.pool[: max(size, run.query.limit)])
 
 
 @stage
 def top(run: Run) -> Run:
     """Keep as many as were asked for."""
-    return replace(run, pool=run.pool[: run.query.limit])
+    return run._replace(pool=run.pool[: run.query.limit])
 
 
 @stage
@@ -30,7 +28,7 @@ def at_least(run: Run) -> Run:
     low = run.query.min_score
     if low is None:
         return run
-    return replace(run, pool=tuple(one for one in run.pool if one.score >= low))
+    return run._replace(pool=tuple(one for one in run.pool if round(one.score, 6) >= low))
 
 
 @stage
@@ -44,17 +42,17 @@ def load(run: Run) -> Run:
         (one.id, one.best_chunk) for one in run.pool if one.best_chunk is not None
     )
     pool = tuple(
-        replace(one, memory=memories[one.id], chunk=chunks.get((one.id, one.best_chunk or 0)))
+        one._replace(memory=memories[one.id], chunk=chunks.get((one.id, one.best_chunk or 0)))
         for one in run.pool
         if one.id in memories
     )
-    return replace(run, pool=pool)
+    return run._replace(pool=pool)
 
 
 @stage
 def snippets(run: Run, *, width_chars: int = 240) -> Run:
     """Cut the passage that a reader should see first out of the best chunk, or the whole text."""
-    return replace(run, pool=tuple(_with_snippet(run, one, width_chars) for one in run.pool))
+    return run._replace(pool=tuple(_with_snippet(run, one, width_chars) for one in run.pool))
 
 
 def _with_snippet(run: Run, one: Candidate, width_chars: int) -> Candidate:
@@ -63,4 +61,4 @@ def _with_snippet(run: Run, one: Candidate, width_chars: int) -> Candidate:
     text = one.memory.text
     passage = text[one.chunk.start : one.chunk.stop] if one.chunk else text
     shown = snippet(passage, run.query.terms, width_chars)
-    return replace(one, snippet=shown, complete=shown == text)
+    return one._replace(snippet=shown, complete=shown == text)

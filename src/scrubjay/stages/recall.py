@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from scrubjay.errors import InvalidInput
 from scrubjay.pipeline import Run, stage
@@ -50,12 +49,11 @@ def look_up(run: Run) -> Run:
     lacking = tuple(one.id for one in run.pool if "vector" not in one.found)
     if index is None or embedder is None or run.query.vector is None or not lacking:
         return run
-    scope = replace(run.query.scope, ids=lacking)
+    scope = run.query.scope._replace(ids=lacking)
     rows = index.search(run.query.vector, embedder.name, scope, len(lacking)).rows
     found = {row.id: row for row in rows}
     pool = tuple(
-        replace(
-            one,
+        one._replace(
             found={**one.found, "vector": Found(None, found[one.id].score)},
             best_chunk=found[one.id].chunk,
         )
@@ -63,7 +61,7 @@ def look_up(run: Run) -> Run:
         else one
         for one in run.pool
     )
-    return replace(run, pool=pool).noting(looked_up=len(found))
+    return run._replace(pool=pool).noting(looked_up=len(found))
 
 
 def _enough(run: Run, source: str, depth: int) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from scrubjay.errors import Unavailable
 from scrubjay.pipeline import Run, stage
 from scrubjay.text import readable, terms
@@ -13,7 +11,7 @@ from scrubjay.text import readable, terms
 def keywords(run: Run, *, most: int = 64) -> Run:
     """Split the query into stems, without stop words unless it has nothing else."""
     found = terms(readable(run.query.text))
-    run = replace(run, query=replace(run.query, terms=found[:most])).noting(terms=found[:most])
+    run = run._replace(query=run.query._replace(terms=found[:most])).noting(terms=found[:most])
     if not found:
         return run.noting(warning="the query has no searchable term: give at least one word")
     if len(found) > most:
@@ -31,7 +29,7 @@ def embed_query(run: Run, *, most_chars: int = 4000) -> Run:
     vector = embedder.embed([text[:most_chars]], as_query=True)[0]
     if not (abs(float(vector @ vector)) > 0):
         raise Unavailable(f"{embedder.name} gave a vector without direction for this query")
-    run = replace(run, query=replace(run.query, vector=vector)).noting(model=embedder.name)
+    run = run._replace(query=run.query._replace(vector=vector)).noting(model=embedder.name)
     warnings = []
     if len(text) > most_chars:
         warnings.append(f"only the first {most_chars} characters were embedded")

@@ -6,34 +6,6 @@ module may write any of the three without it.
 
 from __future__ import annotations
 
-from typing import Protocol
-
-
-class Codec(Protocol):
-    """How texts, vectors and tokens look in the file."""
-
-    name: str
-
-    def seal(self, text: str) -> str | bytes:
-        """Return a text as it is stored."""
-        ...
-
-    def unseal(self, stored: str | bytes) -> str:
-        """Return a stored text as it was given."""
-        ...
-
-    def seal_vector(self, vector: bytes) -> bytes:
-        """Return a vector's float32 bytes as they are stored."""
-        ...
-
-    def unseal_vector(self, stored: bytes) -> bytes:
-        """Return the float32 bytes of a stored vector."""
-        ...
-
-    def token(self, token: str) -> str:
-        """Return a keyword token or topic as it is indexed; the same token always gives the same."""
-        ...
-
 
 class Plain:
     """Keeps everything as it is."""

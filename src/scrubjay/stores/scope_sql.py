@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrubjay.times import micros
 
 if TYPE_CHECKING:
-    from scrubjay.stores.codec import Codec
+    from scrubjay.stores.protocols import Codec
     from scrubjay.types import Scope
 
 

@@ -13,10 +13,14 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, StoreError
-from scrubjay.stores.codec import Codec, Plain
+from scrubjay.stores.codec import Plain
 from scrubjay.stores.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from scrubjay.stores.protocols import Codec
 
 WAIT_S = 60.0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from scrubjay.errors import InvalidInput
 from scrubjay.stores.scope_sql import marks
@@ -12,8 +12,7 @@ from scrubjay.stores.sqlite import Database
 MOST_TRIES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(NamedTuple):
     """A chunk that wants a vector, with what a model should read of it."""
 
     chunk: int

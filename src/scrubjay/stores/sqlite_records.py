@@ -45,6 +45,7 @@ class SqliteRecords:
         values = self._values(memory)
         with self._db.write() as db:
             row = db.execute("SELECT n FROM memories WHERE id = ?", (memory.id,)).fetchone()
+            before = self.get([memory.id], Scope()).get(memory.id) if row else None
             if row is None:
                 n = db.execute(
                     f"INSERT INTO memories ({', '.join(_COLUMNS)}) VALUES ({marks(_COLUMNS)})",
@@ -56,18 +57,14 @@ class SqliteRecords:
                     f"UPDATE memories SET ({', '.join(_COLUMNS)}) = ({marks(_COLUMNS)}) WHERE n = ?",
                     (*values, n),
                 )
-                for statement in (
-                    "DELETE FROM words WHERE rowid = ?",
-                    "DELETE FROM topics WHERE memory = ?",
-                    "DELETE FROM chunks WHERE memory = ?",
-                ):
-                    db.execute(statement, (n,))
+                db.execute("DELETE FROM words WHERE rowid = ?", (n,))
+                db.execute("DELETE FROM topics WHERE memory = ?", (n,))
             assert n is not None
-            self._index(db, n, memory, chunks)
+            self._index_words(db, n, memory)
+            if before is None or _read_by_models(before) != _read_by_models(memory):
+                self._cut(db, n, chunks)
 
-    def _index(
-        self, db: sqlite3.Connection, n: int, memory: Memory, chunks: Sequence[Chunk]
-    ) -> None:
+    def _index_words(self, db: sqlite3.Connection, n: int, memory: Memory) -> None:
         token = self._db.codec.token
         fields = (memory.title, memory.text, " ".join(memory.topics), memory.context, memory.id)
         db.execute(
@@ -78,7 +75,11 @@ class SqliteRecords:
             "INSERT INTO topics (topic, memory) VALUES (?, ?)",
             [(token(topic), n) for topic in memory.topics],
         )
+
+    def _cut(self, db: sqlite3.Connection, n: int, chunks: Sequence[Chunk]) -> None:
+        """Replace the chunks of a memory, and with them its vectors: they are wanted anew."""
         seal = self._db.codec.seal
+        db.execute("DELETE FROM chunks WHERE memory = ?", (n,))
         db.executemany(
             "INSERT INTO chunks (memory, ordinal, start, stop, first_line, last_line, heading)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -243,3 +244,8 @@ class SqliteRecords:
         stored["topics"] = tuple(json.loads(stored["topics"]))
         stored["metadata"] = json.loads(stored["metadata"])
         return Memory(**stored)
+
+
+def _read_by_models(memory: Memory) -> tuple[str, str, str, object]:
+    """Return what decides a memory's chunks and vectors; while it stays the same, so do they."""
+    return memory.text, memory.title, memory.context, memory.metadata.get("format")

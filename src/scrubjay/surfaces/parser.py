@@ -8,7 +8,7 @@ from typing import NoReturn
 from scrubjay._version import __version__
 from scrubjay.errors import InvalidInput
 
-_COMMANDS = {
+COMMANDS = {
     "add": "remember a text, or read files and folders",
     "remember": "the same as add",
     "ingest": "read files and folders, and follow their changes",
@@ -52,7 +52,7 @@ class _Help(argparse.HelpFormatter):
 def parse(argv: list[str]) -> argparse.Namespace:
     """Read a command line; raises UsageError, or leaves after --help and --version."""
     # Fifteen parsers take four milliseconds to build, one takes half of one.
-    asked = argv[0] if argv and argv[0] in _COMMANDS else None
+    asked = argv[0] if argv and argv[0] in COMMANDS else None
     try:
         return build(asked).parse_args(argv)
     except UsageError as error:
@@ -78,8 +78,8 @@ def build(only: str | None = None) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(
         dest="command", metavar="COMMAND", required=True, prog="scrubjay", parser_class=_Parser
     )
-    for name in _COMMANDS if only is None else (only,):
-        purpose = _COMMANDS[name]
+    for name in COMMANDS if only is None else (only,):
+        purpose = COMMANDS[name]
         command = commands.add_parser(
             name, help=purpose, description=purpose, formatter_class=_Help, allow_abbrev=False
         )

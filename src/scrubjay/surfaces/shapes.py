@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
 from datetime import date
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -28,8 +27,10 @@ def plain(value: object) -> Any:
         return value if isfinite(value) else None
     if isinstance(value, date):
         return value.isoformat()
-    if is_dataclass(value) and not isinstance(value, type):
-        return {one.name: plain(getattr(value, one.name)) for one in fields(value)}
+    if hasattr(value, "_fields"):
+        return {name: plain(getattr(value, name)) for name in value._fields}
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: plain(getattr(value, name)) for name in value.__dataclass_fields__}
     if isinstance(value, Mapping):
         return {str(key): plain(one) for key, one in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
@@ -46,7 +47,7 @@ def dumps(shape: Json) -> str:
 
 def results(found: Results, *, mode: str, explain: bool) -> Json:
     """Return the answer of a search; the trace only where it was asked for."""
-    shape: Json = plain(found)
+    shape: Json = plain(vars(found))
     shape["mode"] = mode
     if not explain:
         del shape["trace"]

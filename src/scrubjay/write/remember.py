@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from scrubjay.stores.sqlite_graph import SqliteGraph
     from scrubjay.stores.sqlite_records import SqliteRecords
 
-_FIELDS = tuple(one.name for one in fields(Memory))
+_FIELDS = Memory._fields
 _TIMES = ("created_at", "updated_at", "event_time", "valid_from", "valid_until")
 _TEXTS = (
     "id title type namespace collection session role owner agent severity domain context source"
@@ -89,9 +88,9 @@ def remember(
     now = clock()
     created = memory.created_at or (before.created_at if before else None) or now
     updated = memory.updated_at or memory.created_at or now
-    memory = replace(memory, created_at=created, updated_at=updated)
+    memory = memory._replace(created_at=created, updated_at=updated)
     if not memory.id:
-        memory = replace(memory, id=new_id(records, memory))
+        memory = memory._replace(id=new_id(records, memory))
     store(records, graph, memory, visible)
     return memory, True
 
@@ -116,9 +115,9 @@ def _with_more_topics(
     topics = tuple(dict.fromkeys((*kept.topics, *again.topics)))
     if topics == kept.topics and not again.links:
         return kept, False
-    merged = replace(kept, topics=topics, links=again.links)
+    merged = kept._replace(topics=topics, links=again.links)
     store(records, graph, merged, visible)
-    return replace(merged, links=()), True
+    return merged._replace(links=()), True
 
 
 def content_hash(text: str) -> str:
@@ -168,13 +167,15 @@ def _link(one: object) -> Link:
         link = one
     elif isinstance(one, str):
         link = Link(one)
-    elif isinstance(one, Mapping):
+    elif isinstance(one, Mapping) and {"to"} <= one.keys() <= {"to", "strength", "kind"}:
         link = Link(**one)
     elif isinstance(one, Sequence) and 2 <= len(one) <= 3:
         link = Link(*one)
     else:
         raise InvalidInput(f"link {one!r} is neither an id nor an (id, strength) pair")
     check_strength(link.strength)
+    _check_text("link", link.to)
+    _name_of("kind", link.kind)
     return link
 
 

@@ -26,6 +26,7 @@ _HITS = 3
 def demo(args: Namespace, screen: Screen) -> int:
     """Show scrubjay on sample memories; fails where an answer does not come first."""
     if args.keep:
+        os.makedirs(os.path.dirname(args.keep) or ".", exist_ok=True)
         return _run(args.keep, args, screen)
     with tempfile.TemporaryDirectory(prefix="scrubjay-demo-") as folder:
         return _run(os.path.join(folder, "demo.db"), args, screen)

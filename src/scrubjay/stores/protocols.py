@@ -1,0 +1,102 @@
+"""What keeps memories and what finds them, as four small protocols.
+
+Records are the truth; the three indexes are ways to find, and can be rebuilt from the records.
+Every search takes a Scope, and each store binds it in its own query: nothing is filtered afterwards.
+Scores out of a store are "higher is better".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from scrubjay.types import Chunk, Memory, Neighbor, RankedList, Scope
+
+
+class Records(Protocol):
+    """Keeps the memories."""
+
+    def put(self, memory: Memory, chunks: Sequence[Chunk]) -> None:
+        """Write a memory with its chunks, in place of any other of the same id."""
+        ...
+
+    def get(self, ids: Sequence[str], scope: Scope) -> dict[str, Memory]:
+        """Return the memories of these ids that the scope may see."""
+        ...
+
+    def chunks(self, places: Iterable[tuple[str, int]]) -> Mapping[tuple[str, int], Chunk]:
+        """Return chunks by memory id and ordinal."""
+        ...
+
+    def delete(self, ids: Sequence[str]) -> int:
+        """Remove memories and everything derived from them; return how many there were."""
+        ...
+
+    def scan(self, scope: Scope, limit: int, offset: int = 0) -> list[Memory]:
+        """Return the memories of a scope, newest first."""
+        ...
+
+
+class KeywordIndex(Protocol):
+    """Finds memories by word."""
+
+    def search(
+        self, terms: Sequence[str], scope: Scope, limit: int, weights: Mapping[str, float]
+    ) -> RankedList:
+        """Return the memories that hold any of the terms, best first."""
+        ...
+
+
+class VectorIndex(Protocol):
+    """Finds memories by the direction of a vector."""
+
+    def search(self, vector: Any, model: str, scope: Scope, limit: int) -> RankedList:
+        """Return the memories with the nearest chunk, by cosine."""
+        ...
+
+    def missing(self, model: str, scope: Scope) -> int:
+        """Return how many chunks have no vector of this model yet."""
+        ...
+
+
+class GraphIndex(Protocol):
+    """Finds memories by the links between them."""
+
+    def link(self, a: str, b: str, strength: float, kind: str) -> None:
+        """Connect two memories."""
+        ...
+
+    def unlink(self, a: str, b: str, kind: str | None) -> int:
+        """Remove the links between two memories; return how many."""
+        ...
+
+    def walk(self, seeds: Sequence[str], scope: Scope, depth: int, limit: int) -> list[Neighbor]:
+        """Return what can be reached from the seeds, best path first."""
+        ...
+
+
+class Codec(Protocol):
+    """How texts, vectors and tokens look in the file."""
+
+    name: str
+
+    def seal(self, text: str) -> str | bytes:
+        """Return a text as it is stored."""
+        ...
+
+    def unseal(self, stored: str | bytes) -> str:
+        """Return a stored text as it was given."""
+        ...
+
+    def seal_vector(self, vector: bytes) -> bytes:
+        """Return a vector's float32 bytes as they are stored."""
+        ...
+
+    def unseal_vector(self, stored: bytes) -> bytes:
+        """Return the float32 bytes of a stored vector."""
+        ...
+
+    def token(self, token: str) -> str:
+        """Return a keyword token or topic as it is indexed; the same token always gives the same."""
+        ...

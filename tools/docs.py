@@ -1,0 +1,60 @@
+"""Parts of the docs that are printed from the code, for cog: page and code cannot drift apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scrubjay import profiles
+from scrubjay.pipeline import Part
+from scrubjay.stages import STAGES
+from scrubjay.surfaces.parser import COMMANDS, build
+
+
+def profile_table() -> None:
+    """Print every built-in profile with its summary."""
+    print("| profile | what it does |\n|---|---|")
+    for name in profiles.built_in():
+        print(f"| `{name}` | {profiles.get(name).summary} |")
+
+
+def stage_list(name: str) -> None:
+    """Print the stages of a profile in order, with their numbers and what each does."""
+    print("| stage | numbers | what it does |\n|---|---|---|")
+    for part in profiles.flat(profiles.get(name).stages):
+        print(f"| `{part.name}` | {_numbers(part)} | {_first_line(part)} |")
+
+
+def catalogue() -> None:
+    """Print every stage there is, with its numbers and their usual values."""
+    print("| stage | numbers | what it does |\n|---|---|---|")
+    for name, make in sorted(STAGES.items()):
+        function = make.__wrapped__  # type: ignore[attr-defined]  # set by the stage decorator
+        defaults = function.__kwdefaults__ or {}
+        numbers = [
+            f"`{key}={defaults[key]!r}`" if key in defaults else f"`{key}`"
+            for key in function.__annotations__
+            if key not in ("run", "return")
+        ]
+        print(f"| `{name}` | {', '.join(numbers)} | {(function.__doc__ or '').splitlines()[0]} |")
+
+
+def help_of_all_commands() -> None:
+    """Print the help of the shell, command by command."""
+    print(f"```text\n{build().format_help().strip()}\n```")
+    for name in COMMANDS:
+        choices: Any = build(name)._subparsers._group_actions[0].choices  # type: ignore[union-attr]
+        print(f"\n## scrubjay {name}\n\n```text\n{choices[name].format_help().strip()}\n```")
+
+
+def _numbers(part: Part[Any]) -> str:
+    shown = {key: value for key, value in part.numbers.items() if not _holds_parts(value)}
+    return ", ".join(f"`{part.name}.{key}={value!r}`" for key, value in shown.items())
+
+
+def _holds_parts(value: object) -> bool:
+    values = value if isinstance(value, tuple) else (value,)
+    return any(isinstance(one, Part) for one in values)
+
+
+def _first_line(part: Part[Any]) -> str:
+    return (part.function.__doc__ or "").splitlines()[0]
