@@ -35,7 +35,7 @@ help: ## what can be made
 
 demo: .venv/installed ## install, fetch the model, index these docs, answer two questions and explain them
 	$(BIN)/scrubjay models pull
-	$(BIN)/scrubjay demo --docs docs
+	$(BIN)/scrubjay demo --docs docs --keep .cache/demo.db
 
 test: .venv/developing ## install what the tests need and run every test
 	$(BIN)/scrubjay models pull

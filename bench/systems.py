@@ -29,8 +29,8 @@ class Searcher(Protocol):
 class System:
     """One competitor: how to fill a folder from a corpus, and how to open it for searching.
 
-    Two systems with the same `folder` are two ways to ask one store. `judged` says whether
-    the goal is about it: not where it answers with an index that others build nothing like.
+    Two systems with the same `folder` are two ways to ask one store. Where `judged` is False the
+    figure is shown for information and no goal is set beside it.
     """
 
     name: str

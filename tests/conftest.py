@@ -23,6 +23,7 @@ settings.register_profile(
 )
 settings.load_profile("scrubjay")
 
+
 @pytest.fixture(autouse=True)
 def nobody_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No settings of the person who runs the tests, and no store of theirs."""

@@ -3,7 +3,7 @@
 The graph holds no numbers of its own but shapes and offsets: every weight is external data that
 points into the model's own safetensors file. Run it after a change, and commit what it writes:
 
-    python tools/build_graph.py
+    python -m tools.build_graph
 """
 
 from __future__ import annotations

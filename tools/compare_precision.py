@@ -1,6 +1,6 @@
 """Measure 32-bit against 8-bit embedding: speed, closeness, batch invariance, retrieval quality.
 
-    python tools/compare_precision.py FOLDER...
+    python -m tools.compare_precision FOLDER...
 
 Each folder has a corpus.jsonl, a queries.jsonl and a qrels.tsv. Speeds are CPU time, taken in
 turns in one run: read them as ratios. Documents are cut to the model's window here, because one
@@ -15,11 +15,11 @@ import time
 from pathlib import Path
 
 import numpy as np
-from int8_graph import int8_model
 from numpy.typing import NDArray
 
 from scrubjay.models.local import OnnxEmbedder
 from scrubjay.models.pull import MINILM, pull
+from tools.int8_graph import int8_model
 
 Matrix = NDArray[np.float32]
 LENGTHS = (20, 128, 200)

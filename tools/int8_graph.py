@@ -10,8 +10,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from build_graph import Graph, build
 from onnx import TensorProto, helper, numpy_helper
+
+from tools.build_graph import Graph, build
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -46,10 +46,15 @@ def load(db: str | None = None, profile: str | None = None) -> Settings:
         or table.get("default_profile")
         or "default",
         embedder=env.get("SCRUBJAY_EMBEDDER") or table.get("embedder") or DEFAULT_EMBEDDER,
-        offline=env.get("SCRUBJAY_OFFLINE", "") not in ("", "0"),
+        offline=offline(),
         config_file=file,
         profiles=table.get("profile", {}),
     )
+
+
+def offline() -> bool:
+    """Say whether the user forbade the network (`SCRUBJAY_OFFLINE=1`)."""
+    return os.environ.get("SCRUBJAY_OFFLINE", "").strip().lower() not in ("", "0", "false", "no")
 
 
 def _read(file: str) -> dict[str, Any]:

@@ -211,6 +211,8 @@ class Store:
         asked = chosen.limit if limit is None else limit
         if type(asked) is not int or asked < 1:
             raise InvalidInput(f"limit is {limit!r}; it must be a whole number of 1 or more")
+        if min_score is not None and min_score != min_score:  # not a number
+            raise InvalidInput("min_score is not a number; give one such as 0.2")
         wanted = several(namespaces, "namespaces") + several(namespace, "namespace")
         scope = self._mine._replace(
             namespaces=self._visible(wanted),

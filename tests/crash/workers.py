@@ -31,7 +31,8 @@ def fast_write(path: str, name: str, count: str) -> None:
         say("ready")
         for start in range(0, int(count), 10):
             store.add_many(
-                {"text": f"{name} wrote note{n} about {name}x{n}"} for n in range(start, start + 10)
+                {"text": f"{name} wrote note{n} about {name}x{n}"}
+                for n in range(start, start + 10)
             )
             say("batch", start)
 

@@ -110,7 +110,14 @@ def test_any_string_is_a_legal_query(store, query):
 
 @pytest.mark.parametrize(
     "huge",
-    ["word " * 20_000, "x" * 100_000, '"' * 100_000, "(NEAR " * 20_000, "日本" * 50_000, "a.b-" * 25_000],
+    [
+        "word " * 20_000,
+        "x" * 100_000,
+        '"' * 100_000,
+        "(NEAR " * 20_000,
+        "日本" * 50_000,
+        "a.b-" * 25_000,
+    ],
 )
 def test_a_hundred_kilobytes_are_a_legal_query(store, huge):
     """And where only a part was searched, the answer says so."""

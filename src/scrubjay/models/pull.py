@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scrubjay.config import offline
 from scrubjay.errors import Unavailable
 from scrubjay.models.checksum import sha256_of
 from scrubjay.paths import cache_dir
@@ -83,11 +84,6 @@ MINILM = ModelCard(
         ),
     ),
 )
-
-
-def offline() -> bool:
-    """Say whether the user forbade the network (`SCRUBJAY_OFFLINE=1`)."""
-    return os.environ.get("SCRUBJAY_OFFLINE", "").strip().lower() not in ("", "0", "false", "no")
 
 
 def folder(card: ModelCard) -> Path:

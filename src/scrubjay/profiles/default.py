@@ -1,4 +1,4 @@
-"""Our own profile: words and meaning, each as a share of the best it could be, added up."""
+"""Our own profile: words and meaning, each measured by the best that was found, in equal parts."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from scrubjay.stages.present import at_least, load, pool, snippets, top
 from scrubjay.stages.recall import keyword, look_up, nothing_searched, vector
 from scrubjay.stages.understand import embed_query, keywords
 
-WEIGHTS = {"keyword": 0.65, "vector": 0.35}
+WEIGHTS = {"keyword": 0.5, "vector": 0.5}
+LEAST = {"keyword": 0.2, "vector": 0.3}
 
 _SCORE_AND_SHOW: tuple[Stage, ...] = (
-    weigh(weights=WEIGHTS),
+    weigh(weights=WEIGHTS, least=LEAST),
     at_least(),
     top(),
     load(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from scrubjay.errors import InvalidInput
 from scrubjay.pipeline import Run, stage
@@ -39,26 +40,60 @@ def rrf(run: Run, *, k: float = 60, weights: Mapping[str, float] | None = None) 
 
 
 @stage
-def weigh(run: Run, *, weights: Mapping[str, float]) -> Run:
-    """Add up weight x share over the lists, where a share is a score over the best it could be.
+def weigh(
+    run: Run, *, weights: Mapping[str, float], least: Mapping[str, float] | None = None
+) -> Run:
+    """Score by how near a candidate comes to the best of each list; the first by its own strength.
 
-    The best possible BM25 of a query and a cosine of 1 mean the same for every query, so the sum lies
-    in 0..1 and can be compared between queries. A list that was not searched gives its weight to the
-    others; a memory that a list did not find has 0 there; a negative cosine counts as 0.
+    In each list a candidate has its score over the best score found there; a best below `least`, as a
+    share of the best possible, is not blown up to 1. These are averaged by weight over the lists that
+    found anything. Then all are scaled such that the first has the score 1 - (1 - a)(1 - b)…, where
+    a, b … are its own shares of the best possible: a number that means the same for every query.
     """
     if any(weight < 0 for weight in weights.values()):
         raise InvalidInput(f"weigh.weights is {dict(weights)}; a weight must be 0 or more")
-    asked = [one for one in run.lists if one.searched and weights.get(one.name, 0) > 0]
+    asked = [one for one in run.lists if one.rows and weights.get(one.name, 0) > 0]
     total = sum(weights[one.name] for one in asked)
-    each = {one.name: (weights[one.name] / total, one.best) for one in asked}
-    pool = []
-    for candidate in run.pool:
-        parts = {
-            name: weight * max(candidate.found[name].score, 0.0) / best
-            for name, (weight, best) in each.items()
-            if name in candidate.found and best > 0
+    notes: dict[str, Any] = {
+        one.name: {
+            "weight": weights[one.name] / total,
+            "of": max(_best(one, run.pool), (least or {}).get(one.name, 0.0) * one.best, 1e-9),
+            "best_possible": one.best,
         }
-        pool.append(candidate._replace(score=sum(parts.values()), why=parts))
+        for one in asked
+    }
+    parts = {one.id: _parts(one, notes) for one in run.pool}
+    first = min(run.pool, key=lambda one: (-sum(parts[one.id].values()), *one.order), default=None)
+    if first is None:
+        return run
+    relative, strength = sum(parts[first.id].values()), _strength(first, asked)
+    times = strength / relative if relative > 0 else 0.0
+    pool = [
+        one._replace(
+            score=sum(amount * times for amount in parts[one.id].values()),
+            why={name: amount * times for name, amount in parts[one.id].items()},
+        )
+        for one in run.pool
+    ]
     pool.sort(key=lambda one: one.order)
-    spread = {name: {"weight": weight, "best": best} for name, (weight, best) in each.items()}
-    return run._replace(pool=tuple(pool)).noting(**spread)
+    return run._replace(pool=tuple(pool), confidence=strength).noting(**notes, times=times)
+
+
+def _best(one: RankedList, pool: tuple[Candidate, ...]) -> float:
+    return max((c.found[one.name].score for c in pool if one.name in c.found), default=0.0)
+
+
+def _parts(candidate: Candidate, lists: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    return {
+        name: numbers["weight"] * max(candidate.found[name].score, 0.0) / numbers["of"]
+        for name, numbers in lists.items()
+        if name in candidate.found
+    }
+
+
+def _strength(candidate: Candidate, lists: list[RankedList]) -> float:
+    lacking = 1.0
+    for one in lists:
+        if one.name in candidate.found and one.best > 0:
+            lacking *= 1 - min(max(candidate.found[one.name].score / one.best, 0.0), 1.0)
+    return 1 - lacking

@@ -37,8 +37,8 @@ class Database:
         self._writing = threading.RLock()
         self._opened: list[sqlite3.Connection] = []
         self.closed = False
-        self._writer = self._connect()
         try:
+            self._writer = self._connect()
             with self._errors():
                 self._prepare()
         except BaseException:
@@ -121,6 +121,7 @@ class Database:
             connection = sqlite3.connect(
                 self.path, timeout=self.wait_s, isolation_level=None, check_same_thread=False
             )
+            self._opened.append(connection)
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA secure_delete = ON")  # forgotten text is overwritten
             connection.execute(
@@ -128,7 +129,6 @@ class Database:
             )  # an acknowledged add survives power loss
             connection.execute("PRAGMA cache_size = -16000")
             connection.execute("PRAGMA temp_store = MEMORY")
-        self._opened.append(connection)
         return connection
 
     def _prepare(self) -> None:

@@ -217,7 +217,7 @@ class SqliteRecords:
             seal(memory.title),
             seal(memory.context),
             seal(json.dumps(memory.topics, ensure_ascii=False)),
-            seal(json.dumps(memory.metadata, ensure_ascii=False)),
+            seal(json.dumps(dict(memory.metadata), ensure_ascii=False)),
             memory.collection,
             memory.session,
             memory.role,

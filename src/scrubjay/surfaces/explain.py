@@ -94,17 +94,17 @@ def _working(name: str, hit: Hit, found: Results) -> str:
     """Write out how a part came about, from the numbers in the trace."""
     for _, step in _walk(found.trace, 0):
         share = step.notes.get(name)
-        if isinstance(share, Mapping) and {"weight", "best"} <= share.keys():
-            return _share(name, hit, share)
+        if isinstance(share, Mapping) and {"weight", "of"} <= share.keys():
+            return _share(name, hit, share, step.notes["times"])
         if name.startswith(f"{step.stage}_"):
             return _reciprocal_rank(name, hit, step)
     return ""
 
 
-def _share(name: str, hit: Hit, share: Mapping[str, float]) -> str:
+def _share(name: str, hit: Hit, share: Mapping[str, float], times: float) -> str:
     place = hit.found.get(name)
     raw = max(place.score, 0.0) if place else 0.0
-    return f"{share['weight']:g} × {raw:.6f} / {share['best']:.6f}"
+    return f"{times:.6f} × {share['weight']:g} × {raw:.6f} / {share['of']:.6f}"
 
 
 def _reciprocal_rank(name: str, hit: Hit, step: Step) -> str:

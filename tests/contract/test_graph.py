@@ -1,0 +1,130 @@
+"""What every index of links does."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backends import a_memory, pieces
+from scrubjay.types import Scope
+
+EVERYTHING = Scope()
+
+
+@pytest.fixture
+def graph(backend):
+    """Eight unconnected memories; those from e on belong to somebody else."""
+    for id_ in "abcdefgh":
+        name = "mine" if id_ < "e" else "theirs"
+        backend.records.put(a_memory(id_, namespace=name), pieces("abcd"))
+    return backend.graph
+
+
+def reached(graph, seed, depth=1, scope=EVERYTHING, limit=100):
+    return {one.id: round(one.score, 9) for one in graph.walk([seed], scope, depth, limit)}
+
+
+def test_links_are_walked_both_ways(graph):
+    """Whoever was named first."""
+    graph.link("a", "b", 0.5, "related")
+
+    assert reached(graph, "a") == {"b": 0.5}
+    assert reached(graph, "b") == {"a": 0.5}
+
+
+def test_a_path_scores_the_product_and_a_node_its_best_path(graph):
+    """Also when the longer path is the better one."""
+    graph.link("a", "b", 0.9, "related")
+    graph.link("b", "c", 0.9, "related")
+    graph.link("a", "c", 0.5, "related")
+    graph.link("c", "d", 1.0, "related")
+
+    assert reached(graph, "a", 1) == {"b": 0.9, "c": 0.5}
+    assert reached(graph, "a", 2) == {"b": 0.9, "c": 0.81, "d": 0.5}
+    assert reached(graph, "a", 3) == {"b": 0.9, "c": 0.81, "d": 0.81}
+
+
+def test_several_seeds_reach_the_union_and_not_themselves(graph):
+    """A seed is not its own neighbour."""
+    graph.link("a", "b", 0.5, "related")
+    graph.link("b", "c", 0.8, "related")
+
+    found = graph.walk(["a", "b"], EVERYTHING, 2, 10)
+
+    assert [(one.id, one.score) for one in found] == [("c", 0.8)]
+
+
+def test_best_first_ties_by_id_and_cut_at_the_limit(graph):
+    """R-5 without an age: score, then id."""
+    for id_, strength in (("d", 0.5), ("b", 0.5), ("c", 0.9)):
+        graph.link("a", id_, strength, "related")
+
+    assert [one.id for one in graph.walk(["a"], EVERYTHING, 1, 10)] == ["c", "b", "d"]
+    assert [one.id for one in graph.walk(["a"], EVERYTHING, 1, 2)] == ["c", "b"]
+
+
+def test_a_scope_binds_every_step(graph):
+    """R-3: neither shown nor walked through."""
+    graph.link("a", "e", 1.0, "related")
+    graph.link("e", "b", 1.0, "related")
+    graph.link("a", "c", 0.1, "related")
+    mine = Scope(namespaces=("mine",))
+
+    assert reached(graph, "a", 3, mine) == {"c": 0.1}
+    assert reached(graph, "e", 3, mine) == {}
+    assert reached(graph, "a", 2) == {"e": 1.0, "b": 1.0, "c": 0.1}
+
+
+def test_kinds_are_apart_and_unlink_counts(graph):
+    """One kind or all; linking again replaces the strength."""
+    graph.link("a", "b", 0.3, "related")
+    graph.link("b", "a", 0.6, "related")
+    graph.link("a", "b", 0.9, "cites")
+
+    assert reached(graph, "a") == {"b": 0.9}
+    assert graph.unlink("b", "a", "cites") == 1
+    assert reached(graph, "a") == {"b": 0.6}
+    assert graph.unlink("a", "b", None) == 1
+    assert graph.unlink("a", "b", None) == 0
+    assert reached(graph, "a") == {}
+
+
+STRENGTHS = st.sampled_from([0.1, 0.25, 0.5, 0.75, 1.0])
+EDGES = st.dictionaries(
+    st.tuples(st.sampled_from("abcdefgh"), st.sampled_from("abcdefgh")).filter(
+        lambda pair: pair[0] < pair[1]
+    ),
+    STRENGTHS,
+    max_size=14,
+)
+
+
+def best_paths(edges, seed, depth):
+    """Every simple path of at most so many links, multiplied out."""
+    both = {**edges, **{(b, a): strength for (a, b), strength in edges.items()}}
+    best, trails = {}, [(seed,)]
+    for _ in range(depth):
+        trails = [(*t, b) for t in trails for a, b in both if a == t[-1] and b not in t]
+        for trail in trails:
+            score = 1.0
+            for step in pairwise(trail):
+                score *= both[step]
+            best[trail[-1]] = max(best.get(trail[-1], 0.0), score)
+    return {id_: round(score, 9) for id_, score in best.items()}
+
+
+@settings(max_examples=40)
+@given(edges=EDGES, depth=st.integers(1, 3))
+def test_walks_agree_with_every_path_multiplied_out(graph, edges, depth):
+    """Any small graph, any depth, any seed."""
+    for (a, b), strength in edges.items():
+        graph.link(a, b, strength, "related")
+    try:
+        for seed in "abcdefgh":
+            assert reached(graph, seed, depth) == best_paths(edges, seed, depth)
+    finally:
+        for a, b in edges:
+            graph.unlink(a, b, None)

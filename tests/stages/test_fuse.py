@@ -1,0 +1,188 @@
+"""Ranked lists into one pool: numbers in, numbers out."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrubjay import InvalidInput
+from scrubjay.pipeline import Run
+from scrubjay.stages.fuse import gather, rrf, weigh
+from scrubjay.types import Found, Query, RankedList, Row
+
+
+def ranked(name, *ids, best=1.0, searched=True):
+    """A list of these ids, or of (id, score) pairs, in this order."""
+    rows = [one if isinstance(one, tuple) else (one, 1.0 / at) for at, one in enumerate(ids, 1)]
+    return RankedList(name, tuple(Row(id_, score) for id_, score in rows), searched, best)
+
+
+def run(*lists):
+    return Run(Query("q"), lists=tuple(lists))
+
+
+def scores(after):
+    return {one.id: one.score for one in after.pool}
+
+
+class TestGather:
+    def test_one_candidate_a_memory_with_every_rank_and_raw_score(self):
+        """R-1, R-4: ranks count from 1; the best chunk of whichever list names one is kept."""
+        words = RankedList("keyword", (Row("a", 7.5, None, 11), Row("b", 3.0, None, 12)))
+        near = RankedList("vector", (Row("b", 0.9, 4, 12), Row("c", 0.8, 2, 13)))
+
+        pool = gather((words, near))
+
+        assert set(pool) == {"a", "b", "c"}
+        assert pool["a"].found == {"keyword": Found(1, 7.5)}
+        assert pool["b"].found == {"keyword": Found(2, 3.0), "vector": Found(1, 0.9)}
+        assert [pool[one].best_chunk for one in "abc"] == [None, 4, 2]
+        assert [pool[one].updated_us for one in "abc"] == [11, 12, 13]
+
+    def test_a_list_without_chunks_does_not_forget_the_best_chunk(self):
+        """Whichever order the lists come in."""
+        near, words = RankedList("vector", (Row("a", 0.9, 4),)), RankedList("k", (Row("a", 1.0),))
+
+        assert gather((near, words))["a"].best_chunk == 4
+        assert gather((words, near))["a"].best_chunk == 4
+
+
+class TestRrf:
+    def test_a_list_gives_weight_over_k_plus_rank(self):
+        """R-1: ranks from 1; an absent list gives 0."""
+        after = rrf(k=60)(run(ranked("keyword", "a", "b"), ranked("vector", "b", "c")))
+
+        assert scores(after) == pytest.approx({"a": 1 / 61, "b": 1 / 62 + 1 / 61, "c": 1 / 62})
+        assert [one.id for one in after.pool] == ["b", "a", "c"]
+        assert after.pool[0].why == pytest.approx({"rrf_keyword": 1 / 62, "rrf_vector": 1 / 61})
+
+    def test_weights_are_by_list_and_one_where_none_is_given(self):
+        """R-1: `weight / (k + rank)`."""
+        lists = run(ranked("keyword", "a"), ranked("vector", "b"))
+
+        after = rrf(k=10, weights={"keyword": 2.0})(lists)
+
+        assert scores(after) == pytest.approx({"a": 2 / 11, "b": 1 / 11})
+
+    def test_no_lists_or_empty_ones_give_no_pool(self):
+        """Nothing was found."""
+        assert rrf(k=60)(run()).pool == ()
+        assert rrf(k=60)(run(ranked("keyword"))).pool == ()
+
+    def test_a_negative_k_is_refused(self):
+        """It could divide by nothing."""
+        with pytest.raises(InvalidInput, match=r"rrf\.k is -1"):
+            rrf(k=-1)(run(ranked("keyword", "a")))
+
+    LISTS = st.lists(
+        st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8), min_size=1, max_size=4
+    )
+
+    @given(lists=LISTS, order=st.randoms(use_true_random=False))
+    def test_the_order_of_the_lists_does_not_matter(self, lists, order):
+        """R-1: a sum has no first summand; the pool is the same to the last place."""
+        named = [ranked(f"list{n}", *ids) for n, ids in enumerate(lists)]
+        mixed = order.sample(named, len(named))
+
+        one, two = rrf(k=60)(run(*named)).pool, rrf(k=60)(run(*mixed)).pool
+
+        assert [c.id for c in one] == [c.id for c in two]
+        assert [c.score for c in one] == pytest.approx([c.score for c in two])
+        assert [dict(c.found) for c in one] == [dict(c.found) for c in two]
+
+    @given(lists=LISTS, k=st.floats(0, 1000))
+    def test_scores_agree_with_the_formula_and_are_sorted(self, lists, k):
+        """R-1, R-2: computed a second time from the ids alone."""
+        after = rrf(k=k)(run(*(ranked(f"list{n}", *ids) for n, ids in enumerate(lists))))
+
+        right = {
+            id_: sum(1 / (k + ids.index(id_) + 1) for ids in lists if id_ in ids)
+            for id_ in {one for ids in lists for one in ids}
+        }
+        assert scores(after) == pytest.approx(right)
+        shown = [round(one.score, 6) for one in after.pool]
+        assert shown == sorted(shown, reverse=True)
+
+    @given(lists=LISTS)
+    def test_being_found_by_one_more_list_never_hurts(self, lists):
+        """A floor of fusion: a further list raises what it holds, and lowers nothing."""
+        before = scores(rrf(k=60)(run(*(ranked(f"l{n}", *ids) for n, ids in enumerate(lists)))))
+        more = [*lists, ["a", "b"]]
+        after = scores(rrf(k=60)(run(*(ranked(f"l{n}", *ids) for n, ids in enumerate(more)))))
+
+        assert all(after[id_] >= score for id_, score in before.items())
+        assert after["a"] > before.get("a", 0)
+
+
+class TestWeigh:
+    HALVES = weigh(weights={"keyword": 0.5, "vector": 0.5}, least={"keyword": 0.2, "vector": 0.3})
+
+    def test_the_first_scores_by_its_own_strength_and_the_others_relative_to_it(self):
+        """a: 6 of 8 by word and a cosine of 0.5; the parts stand beside each score."""
+        lists = run(
+            ranked("keyword", ("a", 6.0), ("b", 3.0), best=8.0),
+            ranked("vector", ("c", 0.8), ("a", 0.4)),
+        )
+
+        after = self.HALVES(rrf(k=60)(lists))
+
+        first = 1 - (1 - 6 / 8) * (1 - 0.4)
+        relative = {"a": 0.5 + 0.5 * 0.4 / 0.8, "b": 0.5 * 3 / 6, "c": 0.5}
+        right = {id_: share / relative["a"] * first for id_, share in relative.items()}
+        assert scores(after) == pytest.approx(right)
+        assert [one.id for one in after.pool] == ["a", "c", "b"]
+        assert all(one.score == pytest.approx(sum(one.why.values())) for one in after.pool)
+        assert after.confidence == pytest.approx(first)
+
+    def test_a_list_that_found_nothing_gives_its_weight_to_the_others(self):
+        """R-6: without vectors, or with a word that nobody wrote, the other list decides."""
+        for other in (ranked("vector", searched=False), ranked("vector")):
+            lists = run(ranked("keyword", ("a", 8.0), ("b", 4.0), best=8.0), other)
+
+            assert scores(self.HALVES(rrf(k=60)(lists))) == pytest.approx({"a": 1.0, "b": 0.5})
+
+    def test_a_weak_best_is_not_blown_up(self):
+        """A cosine of 0.1 at the top of its list is not as good as the best word."""
+        lists = run(
+            ranked("keyword", ("a", 8.0), best=8.0), ranked("vector", ("b", 0.1), ("a", 0.05))
+        )
+
+        after = self.HALVES(rrf(k=60)(lists))
+
+        relative = {"a": 0.5 + 0.5 * 0.05 / 0.3, "b": 0.5 * 0.1 / 0.3}
+        assert scores(after) == pytest.approx({"a": 1.0, "b": relative["b"] / relative["a"]})
+
+    def test_a_negative_cosine_counts_as_nothing(self):
+        """It is not evidence against."""
+        after = self.HALVES(rrf(k=60)(run(ranked("vector", ("a", -0.3)))))
+
+        assert scores(after) == {"a": 0.0}
+
+    def test_nothing_found_stays_nothing(self):
+        """No pool, no score, no error."""
+        assert self.HALVES(rrf(k=60)(run(ranked("keyword"), ranked("vector")))).pool == ()
+
+    def test_a_negative_weight_is_refused(self):
+        """It would turn a list upside down."""
+        with pytest.raises(InvalidInput, match="0 or more"):
+            weigh(weights={"vector": -1.0})(run(ranked("vector", "a")))
+
+    @given(
+        st.lists(
+            st.tuples(st.floats(0, 10), st.floats(-1, 1), st.floats(0, 1), st.floats(0, 1)),
+            min_size=1,
+            max_size=8,
+        )
+    )
+    def test_scores_lie_between_nothing_and_everything(self, rows):
+        """R-2: 0..1 whatever the lists gave, and sorted."""
+        words = sorted(((f"m{n}", row[0]) for n, row in enumerate(rows)), key=lambda one: -one[1])
+        near = sorted(((f"m{n}", row[1]) for n, row in enumerate(rows)), key=lambda one: -one[1])
+        lists = run(ranked("keyword", *words, best=10.0), ranked("vector", *near))
+
+        after = self.HALVES(rrf(k=60)(lists))
+
+        assert all(-1e-9 <= one.score <= 1 + 1e-9 for one in after.pool)
+        shown = [round(one.score, 6) for one in after.pool]
+        assert shown == sorted(shown, reverse=True)

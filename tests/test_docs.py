@@ -1,0 +1,119 @@
+"""The docs say what is true: everything is documented, and every example runs."""
+
+import os
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from scrubjay import profiles
+from scrubjay.config import _KEYS
+from scrubjay.paths import cache_dir
+from scrubjay.stages import STAGES
+from scrubjay.surfaces.cli import main
+from scrubjay.surfaces.parser import COMMANDS
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
+MODELS = cache_dir()
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def blocks(language):
+    """Every fenced block of a language, with its page and a name for the test."""
+    found = []
+    for page in PAGES:
+        texts = [body for kind, body in FENCE.findall(page.read_text("utf-8")) if kind == language]
+        found += [
+            pytest.param(body, id=f"{page.relative_to(ROOT)}:{n}")
+            for n, body in enumerate(texts, 1)
+        ]
+    return found
+
+
+@pytest.fixture
+def at_home(tmp_path, monkeypatch):
+    """A user of their own, with an empty home and the model that was fetched already."""
+    for name in [name for name in os.environ if name.startswith("SCRUBJAY_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("SCRUBJAY_HOME", str(tmp_path))
+    monkeypatch.setenv("SCRUBJAY_CACHE", MODELS)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("code", blocks("python"))
+def test_every_python_example_runs_and_prints_what_it_says(code, at_home, capsys):
+    """A comment after a print is its output."""
+    names = {"__name__": "example"}
+    try:
+        exec(compile(code, "example", "exec"), names)
+    finally:
+        if hasattr(names.get("memory"), "close"):
+            names["memory"].close()
+    printed = capsys.readouterr().out.splitlines()
+    promised = re.findall(r"print\(.*\)  # (.+)$", code, re.MULTILINE)
+    for line in promised:
+        assert line in printed
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("session", blocks("console"))
+def test_every_shell_example_prints_what_it_shows(session, at_home, capsys):
+    """Only times may differ."""
+    for step in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
+        command, _, shown = step.partition("\n")
+        program, *words = shlex.split(command)
+        assert program == "scrubjay"
+        assert main(words) == 0
+        assert without_times(capsys.readouterr().out) == without_times(shown)
+
+
+def without_times(text):
+    return re.sub(r"\d+ ms", "N ms", text).strip()
+
+
+def test_every_command_has_its_help_on_the_page_of_the_shell():
+    """And the page has no command that is gone."""
+    page = (ROOT / "docs/cli.md").read_text("utf-8")
+    assert re.findall(r"^## scrubjay (\w+)$", page, re.MULTILINE) == list(COMMANDS)
+
+
+def test_every_stage_is_in_the_catalogue():
+    """The table of stages is printed from the code; no stage hides from it."""
+    page = (ROOT / "docs/how-search-works.md").read_text("utf-8")
+    for name in STAGES:
+        assert f"| `{name}` |" in page
+
+
+def test_every_stage_that_a_profile_uses_can_be_named_in_toml():
+    """A stage outside the catalogue would have no docs and no address."""
+    for name in profiles.built_in():
+        for part in profiles.flat(profiles.get(name).stages):
+            assert part.function.__name__ in STAGES
+
+
+def test_every_profile_is_documented():
+    """By name, in the README and on its page."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    for name in profiles.built_in():
+        page = (ROOT / f"docs/profiles/{name.partition(':')[0]}.md").read_text("utf-8")
+        assert f"`{name}`" in readme
+        assert f"`{name}`" in page
+
+
+def test_every_setting_and_variable_is_documented():
+    """Settings in the file, and each variable that the code reads."""
+    page = (ROOT / "docs/library.md").read_text("utf-8")
+    code = "".join(path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
+    for name in (*_KEYS, *set(re.findall(r"SCRUBJAY_[A-Z]+", code))):
+        assert f"`{name}`" in page
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_between_pages_leads_somewhere(page):
+    """Relative links point at files that are there."""
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
