@@ -242,6 +242,27 @@ class TestUpdate:
         assert memory.search("automobile", mode="vector")[0].cosine < 0.3
         assert memory.search("green bicycle", mode="vector")[0].cosine > 0.9
 
+    def test_a_change_that_no_model_reads_costs_no_vector(self, memory, embedder):
+        """New topics, an upsert of the same text: found under both, and not embedded again."""
+        memory.add("the red car", id="a")
+        memory.pending(wait=True)
+        calls = embedder.calls
+        memory.update("a", topics=["garage"])
+        memory.add("the red car", id="a", topics=["garage"], owner="ada")
+
+        assert memory.pending(wait=True) == 0
+        assert embedder.calls == calls
+        assert [hit.id for hit in memory.search("garage", mode="keyword", owner="ada")] == ["a"]
+        assert memory.search("automobile", mode="vector", topics=["garage"])[0].cosine > 0.4
+
+    def test_a_new_title_is_read_by_the_model(self, memory):
+        """R-11: title and context are part of what is embedded."""
+        memory.add("it needs oil", id="a")
+        memory.pending(wait=True)
+        memory.update("a", title="automobile")
+
+        assert memory.search("car", mode="vector")[0].cosine > 0.4
+
     def test_none_means_the_default(self, memory):
         """A field is emptied by None; a creation time cannot be."""
         memory.add("x", id="a", title="T", created_at="2020-01-01")

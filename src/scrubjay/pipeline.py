@@ -245,9 +245,8 @@ def hit_of(candidate: Candidate, memory: Memory) -> Hit:
     vector = candidate.found.get("vector")
     return Hit(
         id=memory.id,
-        score=round(
-            candidate.score, 6
-        ),  # as it was sorted by, so that it never rises down the list
+        # As it was sorted by, so that it never rises down the list.
+        score=round(candidate.score, 6),
         text=memory.text,
         title=memory.title,
         type=memory.type,

@@ -206,6 +206,21 @@ def test_a_warm_cache_notices_what_others_write_change_and_delete(backend):
     other.close()
 
 
+def test_a_cache_lets_go_of_what_is_gone(backend):
+    """Memory does not grow with every change of the same few memories."""
+    vectors = clustered(50, 8)
+    fill(backend, vectors)
+    for change in "wxyz":
+        for n in range(50):
+            backend.records.put(a_memory(f"v{n:05}", f"{change}bcd"), pieces("abcd"))
+        backend.embed("m", {f"v{n:05}": [row] for n, row in enumerate(vectors)})
+        found = backend.vectors.search(vectors[0], "m", EVERYTHING, 100)
+        assert len(found.rows) == 50
+        assert found.rows[0].id == "v00000"
+
+    assert len(backend.vectors._codes["m"]) == 50
+
+
 SCRIPT = """
 import sys
 sys.path.insert(0, sys.argv[2])

@@ -32,7 +32,7 @@ class TestGather:
         words = RankedList("keyword", (Row("a", 7.5, None, 11), Row("b", 3.0, None, 12)))
         near = RankedList("vector", (Row("b", 0.9, 4, 12), Row("c", 0.8, 2, 13)))
 
-        pool = gather((words, near))
+        pool = {one.id: one for one in gather((words, near))}
 
         assert set(pool) == {"a", "b", "c"}
         assert pool["a"].found == {"keyword": Found(1, 7.5)}
@@ -44,8 +44,8 @@ class TestGather:
         """Whichever order the lists come in."""
         near, words = RankedList("vector", (Row("a", 0.9, 4),)), RankedList("k", (Row("a", 1.0),))
 
-        assert gather((near, words))["a"].best_chunk == 4
-        assert gather((words, near))["a"].best_chunk == 4
+        assert gather((near, words))[0].best_chunk == 4
+        assert gather((words, near))[0].best_chunk == 4
 
 
 class TestRrf:

@@ -10,17 +10,21 @@ from scrubjay.pipeline import Run, stage
 from scrubjay.types import Candidate, Found, RankedList
 
 
-def gather(lists: tuple[RankedList, ...]) -> dict[str, Candidate]:
+def gather(lists: tuple[RankedList, ...]) -> list[Candidate]:
     """One candidate a memory, with its rank and raw score in every list that found it."""
-    pool: dict[str, Candidate] = {}
+    found: dict[str, dict[str, Found]] = {}
+    chunks: dict[str, int] = {}
+    ages: dict[str, int] = {}
     for one in lists:
         for rank, row in enumerate(one.rows, start=1):
-            seen = pool.get(row.id) or Candidate(row.id, updated_us=row.updated_us)
-            pool[row.id] = seen._replace(
-                found={**seen.found, one.name: Found(rank, row.score)},
-                best_chunk=seen.best_chunk if row.chunk is None else row.chunk,
-            )
-    return pool
+            found.setdefault(row.id, {})[one.name] = Found(rank, row.score)
+            ages[row.id] = row.updated_us
+            if row.chunk is not None:
+                chunks[row.id] = row.chunk
+    return [
+        Candidate(id_, updated_us=ages[id_], best_chunk=chunks.get(id_), found=of)
+        for id_, of in found.items()
+    ]
 
 
 @stage
@@ -29,7 +33,7 @@ def rrf(run: Run, *, k: float = 60, weights: Mapping[str, float] | None = None) 
     if k < 0:
         raise InvalidInput(f"rrf.k is {k}; it must be 0 or more, 60 is usual")
     pool = []
-    for candidate in gather(run.lists).values():
+    for candidate in gather(run.lists):
         parts = {
             f"rrf_{name}": (weights or {}).get(name, 1.0) / (k + found.rank)
             for name, found in candidate.found.items()

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import simsimd
 from numpy.typing import NDArray
+
+
+class Place(NamedTuple):
+    """Which vector it is, and of which chunk of which memory."""
+
+    vector: int
+    memory: int
+    ordinal: int
 
 
 class Codes:
@@ -21,47 +30,44 @@ class Codes:
         self._count = 0
         self._codes = np.empty((0, dims), dtype=np.int8)
         self._scales = np.empty(0, dtype=np.float32)
-        self._ids = np.empty(0, dtype=np.int64)
-        self._memories = np.empty(0, dtype=np.int64)
+        self._places = np.empty((0, 3), dtype=np.int64)
 
     def __len__(self) -> int:
         return self._count
 
-    def extend(self, rows: Sequence[tuple[int, int, bytes]]) -> None:
-        """Append vectors, given as (id, memory, float32 bytes); ids only ever grow."""
-        matrix = np.frombuffer(b"".join(row[2] for row in rows), dtype="<f4").reshape(
-            -1, self.dims
-        )
+    def extend(self, places: Sequence[Place], vectors: Sequence[bytes]) -> None:
+        """Append vectors, given as float32 bytes."""
+        matrix = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(-1, self.dims)
         peaks = np.maximum(np.abs(matrix).max(axis=1), 1e-12)
         with self._changing:
-            start, stop = self._count, self._count + len(rows)
+            start, stop = self._count, self._count + len(places)
             self._make_room(stop)
             self._codes[start:stop] = np.rint(matrix * (127.0 / peaks)[:, None])
             self._scales[start:stop] = peaks / 127.0
-            self._ids[start:stop] = [row[0] for row in rows]
-            self._memories[start:stop] = [row[1] for row in rows]
+            self._places[start:stop] = places
             self._count = stop
 
-    def drop(self, ids: Sequence[int]) -> None:
-        """Remove vectors by id; those that are not there do not matter."""
+    def drop(self, vectors: Sequence[int]) -> None:
+        """Remove vectors by number; those that are not there do not matter."""
         with self._changing:
-            keep = np.flatnonzero(~np.isin(self._ids[: self._count], np.asarray(ids, np.int64)))
+            here = self._places[: self._count, 0]
+            keep = np.flatnonzero(~np.isin(here, np.asarray(vectors, np.int64)))
             if len(keep) == self._count:
                 return
             self._codes, self._scales = self._codes[keep], self._scales[keep]
-            self._ids, self._memories = self._ids[keep], self._memories[keep]
+            self._places = self._places[keep]
             self._count = len(keep)
 
     def nearest(
         self, vector: NDArray[np.float32], limit: int, allowed: NDArray[np.int64] | None
-    ) -> list[int]:
-        """Return the ids of the nearest vectors, of all memories or of the allowed ones."""
+    ) -> list[Place]:
+        """Return where the nearest vectors are, of all memories or of the allowed ones."""
         with self._changing:  # views only: later rows are appended behind them
-            all_ids, memories = self._ids[: self._count], self._memories[: self._count]
+            places = self._places[: self._count]
             codes, scales = self._codes[: self._count], self._scales[: self._count]
         if allowed is not None:
-            rows = np.flatnonzero(np.isin(memories, allowed))
-            all_ids, codes, scales = all_ids[rows], codes[rows], scales[rows]
+            rows = np.flatnonzero(np.isin(places[:, 1], allowed))
+            places, codes, scales = places[rows], codes[rows], scales[rows]
         if not len(codes):
             return []
         query = np.rint(vector * (127.0 / max(float(np.abs(vector).max()), 1e-12))).astype(np.int8)
@@ -69,8 +75,7 @@ class Codes:
         scores = dots * scales
         limit = min(limit, len(scores))
         best = np.argpartition(-scores, limit - 1)[:limit]
-        ids: list[int] = all_ids[best].tolist()
-        return ids
+        return [Place(*place) for place in places[best].tolist()]
 
     def _make_room(self, rows: int) -> None:
         if rows <= len(self._codes):
@@ -79,5 +84,4 @@ class Codes:
         more = max(rows, len(self._codes) * 3 // 2, 256) - len(self._codes)
         self._codes = np.concatenate([self._codes, np.zeros((more, self.dims), dtype=np.int8)])
         self._scales = np.concatenate([self._scales, np.zeros(more, dtype=np.float32)])
-        self._ids = np.concatenate([self._ids, np.zeros(more, dtype=np.int64)])
-        self._memories = np.concatenate([self._memories, np.zeros(more, dtype=np.int64)])
+        self._places = np.concatenate([self._places, np.zeros((more, 3), dtype=np.int64)])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from scrubjay.times import micros
 
@@ -19,8 +19,9 @@ def where(scope: Scope, codec: Codec) -> tuple[str, list[object]]:
 
     def one_of(column: str, values: Sequence[str] | None) -> None:
         if values is not None:
-            conditions.append(f"{column} IN ({marks(values)})")
-            arguments.extend(values)
+            filled = padded(values)
+            conditions.append(f"{column} IN ({marks(filled)})")
+            arguments.extend(filled)
 
     def equals(column: str, value: str | None) -> None:
         one_of(column, None if value is None else (value,))
@@ -45,6 +46,27 @@ def where(scope: Scope, codec: Codec) -> tuple[str, list[object]]:
         conditions.append("m.created_us <= ?")
         arguments.append(micros(scope.until))
     return " AND ".join(conditions) or "1", arguments
+
+
+T = TypeVar("T")
+_MOST_AT_ONCE = 512
+
+
+def padded(values: Sequence[T]) -> list[T]:
+    """Repeat the last value until the length is a power of two: it changes nothing for IN.
+
+    SQLite keeps a compiled statement for each text of it, and compiling one takes longer than
+    running it; so there should be few lengths.
+    """
+    missing = (1 << (len(values) - 1).bit_length()) - len(values) if values else 0
+    return [*values, *[values[-1]] * missing] if missing else list(values)
+
+
+def in_parts(values: Sequence[T]) -> Iterator[tuple[str, list[T]]]:
+    """Yield question marks and values for IN, as many at a time as every SQLite takes."""
+    for start in range(0, len(values), _MOST_AT_ONCE):
+        part = padded(values[start : start + _MOST_AT_ONCE])
+        yield marks(part), part
 
 
 def marks(values: Sequence[object]) -> str:

@@ -143,6 +143,8 @@ class Database:
             )
         if found == 0 and self._writer.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
             self._refuse_foreign()
+        # Two vectors of 1.5 KB fit a page of 4 KB, five one of 8 KB.
+        self._writer.execute("PRAGMA page_size = 8192")
         self._use_wal()
         for version in range(found + 1, SCHEMA_VERSION + 1):
             with self.write() as connection:

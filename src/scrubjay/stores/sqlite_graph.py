@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from scrubjay.stores.scope_sql import marks, where
+from scrubjay.stores.scope_sql import in_parts, marks, where
 from scrubjay.stores.sqlite import Database
 from scrubjay.types import Link, Neighbor, Scope
 
@@ -78,11 +78,9 @@ class SqliteGraph:
                 edge = {n: s for n, s in edge.items() if s > reached.get(n, (0.0, 0))[0]}
                 reached.update({n: (s, step) for n, s in edge.items()})
             names: dict[int, str] = {}
-            found = list(reached)
-            for at in range(0, len(found), 500):
-                part = found[at : at + 500]
+            for several, part in in_parts(list(reached)):
                 names.update(
-                    db.execute(f"SELECT n, id FROM memories WHERE n IN ({marks(part)})", part)
+                    db.execute(f"SELECT n, id FROM memories WHERE n IN ({several})", part)
                 )
         neighbors = [Neighbor(names[n], s, step) for n, (s, step) in reached.items()]
         neighbors.sort(key=lambda one: (-round(one.score, 6), one.id))
@@ -97,14 +95,12 @@ class SqliteGraph:
     ) -> dict[int, float]:
         """Return the nodes one link further, each with its best product of strengths."""
         further: dict[int, float] = {}
-        nodes = list(edge)
-        for at in range(0, len(nodes), 500):
-            part = nodes[at : at + 500]
+        for several, part in in_parts(list(edge)):
             rows = db.execute(
                 "SELECT e.a, e.b, e.strength FROM edges AS e JOIN memories AS m ON m.n = e.b"
-                f" WHERE e.a IN ({marks(part)}) AND {condition} UNION ALL"
+                f" WHERE e.a IN ({several}) AND {condition} UNION ALL"
                 " SELECT e.b, e.a, e.strength FROM edges AS e JOIN memories AS m ON m.n = e.a"
-                f" WHERE e.b IN ({marks(part)}) AND {condition}",
+                f" WHERE e.b IN ({several}) AND {condition}",
                 (*part, *arguments, *part, *arguments),
             )
             for here, there, strength in rows:

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from math import log
 
-from scrubjay.stores.scope_sql import marks, where
+from scrubjay.stores.scope_sql import in_parts, where
 from scrubjay.stores.sqlite import Database
 from scrubjay.types import RankedList, Row, Scope
 
@@ -93,10 +93,24 @@ def _in_a_small_store(
 
 def _rarities(db: sqlite3.Connection, tokens: list[str]) -> dict[str, float]:
     """Return how many memories lack each token for every one that holds it."""
-    memories = db.execute("SELECT count(*) FROM words_docsize").fetchone()[0]
+    memories = _how_many(db)
     count = "SELECT count(*) FROM words WHERE words MATCH ?"
     held = {token: db.execute(count, (f'"{token}"',)).fetchone()[0] for token in tokens}
     return {token: (memories - n + 0.5) / (n + 0.5) for token, n in held.items()}
+
+
+def _how_many(db: sqlite3.Connection) -> int:
+    """Return how many rows the index has: the first number of FTS5's own record of averages.
+
+    Counting them takes longer than the search.
+    """
+    row = db.execute("SELECT block FROM words_data WHERE id = 1").fetchone()
+    number = 0
+    for byte in row[0] if row else b"":
+        number = number << 7 | byte & 0x7F
+        if byte < 0x80:
+            break
+    return number
 
 
 def _idf(rarity: float) -> float:
@@ -109,14 +123,13 @@ def _fts5_idf(rarity: float) -> float:
 
 def _named(db: sqlite3.Connection, scored: Scored) -> list[Row]:
     """Add id and age to rows, which still exist."""
+    scores = dict(scored)
     found: list[Row] = []
-    for start in range(0, len(scored), 500):
-        part = dict(scored[start : start + 500])
+    for several, part in in_parts([n for n, _ in scored]):
         found += (
-            Row(id_, part[n], None, updated_us)
+            Row(id_, scores[n], None, updated_us)
             for n, id_, updated_us in db.execute(
-                f"SELECT n, id, updated_us FROM memories WHERE n IN ({marks(list(part))})",
-                list(part),
+                f"SELECT n, id, updated_us FROM memories WHERE n IN ({several})", part
             )
         )
     return found

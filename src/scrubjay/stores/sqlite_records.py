@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from scrubjay.stores.scope_sql import marks, where
+from scrubjay.stores.scope_sql import in_parts, marks, where
 from scrubjay.stores.sqlite import Database
 from scrubjay.text import tokens
 from scrubjay.times import micros, moment
@@ -25,7 +25,6 @@ _COLUMNS = (
 ).split()
 _SELECT = "SELECT " + ", ".join(f"m.{column}" for column in _COLUMNS) + " FROM memories AS m"
 _SEALED = ("text", "title", "context", "topics", "metadata", "source")
-_BATCH = 500
 
 
 class SqliteRecords:
@@ -99,9 +98,8 @@ class SqliteRecords:
         condition, arguments = where(scope, self._db.codec)
         found: dict[str, Memory] = {}
         with self._db.read() as db:
-            for start in range(0, len(ids), _BATCH):
-                part = ids[start : start + _BATCH]
-                statement = f"{_SELECT} WHERE m.id IN ({marks(part)}) AND {condition}"
+            for several, part in in_parts(ids):
+                statement = f"{_SELECT} WHERE m.id IN ({several}) AND {condition}"
                 for row in db.execute(statement, (*part, *arguments)):
                     found[row[0]] = self._memory(row)
         return found
@@ -149,13 +147,10 @@ class SqliteRecords:
         """Remove memories and everything derived from them; return how many there were."""
         with self._db.write() as db:
             gone = 0
-            for start in range(0, len(ids), _BATCH):
-                part = ids[start : start + _BATCH]
-                chosen = f"SELECT n FROM memories WHERE id IN ({marks(part)})"
+            for several, part in in_parts(ids):
+                chosen = f"SELECT n FROM memories WHERE id IN ({several})"
                 db.execute(f"DELETE FROM words WHERE rowid IN ({chosen})", part)
-                gone += db.execute(
-                    f"DELETE FROM memories WHERE id IN ({marks(part)})", part
-                ).rowcount
+                gone += db.execute(f"DELETE FROM memories WHERE id IN ({several})", part).rowcount
             if gone:
                 # A deleted row's tokens stay in the index's segments until those are merged.
                 db.execute("INSERT INTO words (words) VALUES ('optimize')")

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from scrubjay.stores.scope_sql import marks, where
+from scrubjay.stores.scope_sql import in_parts, where
 from scrubjay.stores.sqlite import Database
 from scrubjay.types import RankedList, Row, Scope
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from scrubjay.stores.int8 import Codes
+    from scrubjay.stores.int8 import Codes, Place
 
 # How many more chunks than memories are scored exactly: int8 order is off by a few places only.
 _RESCORE_FACTOR = 2
@@ -44,34 +44,34 @@ class SqliteVector:
         codes = self._fresh(model)
         if codes is None:
             return RankedList("vector")
-        rows: list[Row] = []
-        take = limit * _RESCORE_FACTOR
         with self._db.read() as db:
             allowed = None if scope.everything else self._allowed(db, scope)
+            take = limit * _RESCORE_FACTOR
             while True:
                 nearest = codes.nearest(vector, take, allowed)
-                rows = self._exact(db, vector, nearest, scope)
+                best = self._best_chunks(db, vector, nearest)
                 # Several chunks of one memory fold into one row, so a search may have to look further.
-                if len(rows) >= limit or len(nearest) < take:
+                if len(best) >= limit or len(nearest) < take:
                     break
                 take *= 4
+            rows = self._named(db, _with_ties(best, limit), scope)
         return RankedList("vector", tuple(rows[:limit]))
 
     def add(self, model: str, vectors: Sequence[tuple[int, NDArray[np.float32]]]) -> None:
         """Store the vectors of chunks that still exist and still want one; the first one stays."""
         seal = self._db.codec.seal_vector
         with self._db.write() as db:
-            for chunk, vector in vectors:
-                db.execute(
-                    "INSERT OR IGNORE INTO vectors (model, chunk, vector)"
-                    " SELECT models.n, chunks.n, ? FROM models, chunks"
-                    " WHERE models.name = ? AND chunks.n = ?",
-                    (seal(vector.astype("<f4").tobytes()), model, chunk),
-                )
+            row = db.execute("SELECT n FROM models WHERE name = ?", (model,)).fetchone()
+            if row is None:
+                return
             db.executemany(
-                "DELETE FROM wanting WHERE chunk = ?"
-                " AND model = (SELECT n FROM models WHERE name = ?)",
-                [(chunk, model) for chunk, _ in vectors],
+                "INSERT OR IGNORE INTO vectors (model, chunk, vector)"
+                " SELECT ?, n, ? FROM chunks WHERE n = ?",
+                [(row[0], seal(one.astype("<f4").tobytes()), chunk) for chunk, one in vectors],
+            )
+            db.executemany(
+                "DELETE FROM wanting WHERE model = ? AND chunk = ?",
+                [(row[0], chunk) for chunk, _ in vectors],
             )
 
     def missing(self, model: str, scope: Scope) -> int:
@@ -88,7 +88,7 @@ class SqliteVector:
 
     def _fresh(self, model: str) -> Codes | None:
         """Return the int8 copy of a model's vectors, in step with the file."""
-        from scrubjay.stores.int8 import Codes
+        from scrubjay.stores.int8 import Codes, Place
 
         with self._refreshing, self._db.read() as db:
             row = db.execute("SELECT n, dims FROM models WHERE name = ?", (model,)).fetchone()
@@ -108,12 +108,15 @@ class SqliteVector:
             if added > codes.seen_added:
                 unseal = self._db.codec.unseal_vector
                 new = db.execute(
-                    "SELECT v.n, c.memory, v.vector FROM vectors AS v JOIN chunks AS c ON c.n = v.chunk"
+                    "SELECT v.n, c.memory, c.ordinal, v.vector"
+                    " FROM vectors AS v JOIN chunks AS c ON c.n = v.chunk"
                     " WHERE v.model = ? AND v.n > ? AND v.n <= ? ORDER BY v.n",
                     (n, codes.seen_added, added),
                 )
                 while batch := new.fetchmany(4096):
-                    codes.extend([(at, memory, unseal(vector)) for at, memory, vector in batch])
+                    codes.extend(
+                        [Place(*place) for *place, _ in batch], [unseal(one[3]) for one in batch]
+                    )
             codes.seen_added, codes.seen_gone = added, gone
             return codes
 
@@ -126,42 +129,66 @@ class SqliteVector:
 
     def _of_these(self, vector: NDArray[np.float32], model: str, scope: Scope) -> list[Row]:
         """Score the memories of a scope that names its ids: no scan is needed for those."""
+        from scrubjay.stores.int8 import Place
+
         condition, arguments = where(scope, self._db.codec)
         with self._db.read() as db:
             rows = db.execute(
-                "SELECT v.n FROM memories AS m JOIN chunks AS c ON c.memory = m.n"
-                " JOIN vectors AS v ON v.chunk = c.n"
+                "SELECT v.n, c.memory, c.ordinal FROM memories AS m"
+                " JOIN chunks AS c ON c.memory = m.n JOIN vectors AS v ON v.chunk = c.n"
                 f" WHERE v.model = (SELECT n FROM models WHERE name = ?) AND {condition}",
                 (model, *arguments),
             ).fetchall()
-            return self._exact(db, vector, [n for (n,) in rows], scope)
+            best = self._best_chunks(db, vector, [Place(*row) for row in rows])
+            return self._named(db, best, scope)
 
-    def _exact(
-        self, db: sqlite3.Connection, vector: NDArray[np.float32], nearest: list[int], scope: Scope
-    ) -> list[Row]:
-        """Score these vectors by their float32 values, best chunk of each memory, in the one order."""
+    def _best_chunks(
+        self, db: sqlite3.Connection, vector: NDArray[np.float32], nearest: list[Place]
+    ) -> dict[int, tuple[float, int]]:
+        """Return each memory's best cosine, by its float32 values, and the chunk that has it."""
         import numpy as np
 
-        condition, arguments = where(scope, self._db.codec)
-        found: list[tuple[str, int, int, bytes]] = []
-        for start in range(0, len(nearest), 500):
-            part = nearest[start : start + 500]
+        places = {place.vector: place for place in nearest}
+        found: list[tuple[int, bytes]] = []
+        for several, part in in_parts(list(places)):
             found += db.execute(
-                "SELECT m.id, c.ordinal, m.updated_us, v.vector FROM vectors AS v"
-                " JOIN chunks AS c ON c.n = v.chunk JOIN memories AS m ON m.n = c.memory"
-                f" WHERE v.n IN ({marks(part)}) AND {condition}",
-                (*part, *arguments),
+                f"SELECT n, vector FROM vectors WHERE n IN ({several})", part
             ).fetchall()
         if not found:
-            return []
+            return {}
         unseal = self._db.codec.unseal_vector
-        matrix = np.frombuffer(b"".join(unseal(row[3]) for row in found), dtype="<f4")
+        matrix = np.frombuffer(b"".join(unseal(row[1]) for row in found), dtype="<f4")
         cosines = matrix.reshape(len(found), -1) @ vector.astype(np.float32)
-        best: dict[str, Row] = {}
-        for (id_, ordinal, updated_us, _), cosine in zip(found, cosines.tolist(), strict=True):
-            before = best.get(id_)
-            if before is None or (cosine, -ordinal) > (before.score, -(before.chunk or 0)):
-                best[id_] = Row(id_, cosine, ordinal, updated_us)
-        return sorted(
-            best.values(), key=lambda row: (-round(row.score, 6), -row.updated_us, row.id)
-        )
+        best: dict[int, tuple[float, int]] = {}
+        for (n, _), cosine in zip(found, cosines.tolist(), strict=True):
+            place = places[n]
+            before = best.get(place.memory)
+            if before is None or (cosine, -place.ordinal) > (before[0], -before[1]):
+                best[place.memory] = (cosine, place.ordinal)
+        return best
+
+    def _named(
+        self, db: sqlite3.Connection, best: dict[int, tuple[float, int]], scope: Scope
+    ) -> list[Row]:
+        """Add id and age to what the scope may see, in the one order."""
+        condition, arguments = where(scope, self._db.codec)
+        rows: list[Row] = []
+        for several, part in in_parts(list(best)):
+            rows += (
+                Row(id_, best[n][0], best[n][1], updated_us)
+                for n, id_, updated_us in db.execute(
+                    "SELECT m.n, m.id, m.updated_us FROM memories AS m"
+                    f" WHERE m.n IN ({several}) AND {condition}",
+                    (*part, *arguments),
+                )
+            )
+        rows.sort(key=lambda row: (-round(row.score, 6), -row.updated_us, row.id))
+        return rows
+
+
+def _with_ties(best: dict[int, tuple[float, int]], limit: int) -> dict[int, tuple[float, int]]:
+    """Keep the best so many, and those that tie with the last: age and id decide between them."""
+    if len(best) <= limit:
+        return best
+    last = round(sorted((cosine for cosine, _ in best.values()), reverse=True)[limit - 1], 6)
+    return {memory: of for memory, of in best.items() if round(of[0], 6) >= last}
