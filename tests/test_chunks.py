@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from time import perf_counter
 
 import pytest
 from hypothesis import given
@@ -116,6 +117,15 @@ def test_a_heading_of_a_windows_file_has_no_carriage_return():
         "One",
         "Two",
     ]
+
+
+@pytest.mark.parametrize("line", ["# a" + " " * 100_000 + "b", "# " + "#" * 100_000 + "x"])
+def test_a_monstrous_heading_is_read_in_no_time(line):
+    """No text makes the cutting take more than a moment."""
+    started = perf_counter()
+    split(line, markdown=True)
+
+    assert perf_counter() - started < 2
 
 
 def test_headings_are_text_where_the_text_is_not_markdown():

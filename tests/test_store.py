@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
+from threading import Thread
 from time import perf_counter
 
 import numpy as np
@@ -774,6 +775,7 @@ class TestFailingEmbedder:
             store.pending(wait=True)
             model.how = None
             store.add("written after the outage")
+            store._embedding._backlog._thread.join(10)
             for n in range(20):
                 added = store.add(f"fresh memory number {n}")
                 found = store.search(f"fresh memory number {n}", mode="vector")
@@ -838,6 +840,7 @@ class TestModelChange:
             store.add_many({"text": f"memory number {n}"} for n in range(30))
             store.pending(wait=True)
         with scrubjay.open(path, embedder=second) as store:
+            assert store.status().pending == 30
             assert store.pending() == 30
             assert store.pending(wait=True) == 0
             assert store.status().models == {"first": 30, "second": 30}
@@ -916,6 +919,18 @@ def test_a_store_without_a_path_is_the_users_own(tmp_path, monkeypatch):
         store.add("a")
 
     assert (tmp_path / "nest" / "memory.db").exists()
+
+
+def test_threads_that_end_take_their_connections_with_them(words_only):
+    """A server that answers each request in a thread of its own does not run out of files."""
+    words_only.add("port 5433")
+    for _ in range(30):
+        worker = Thread(target=words_only.search, args=("port",))
+        worker.start()
+        worker.join()
+
+    assert len(words_only._db._opened) <= 3
+    assert len(words_only.search("port")) == 1
 
 
 def test_threads_share_one_store(memory):

@@ -10,7 +10,7 @@ True
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -58,14 +58,24 @@ def open(
     generator: Generator | None = None,
     clock: Callable[[], datetime] | None = None,
     user: str | None = None,
+    tenant: str | None = None,
+    key: str | bytes | os.PathLike[str] | None = None,
+    tiers: Mapping[str, str] | None = None,
+    vectors: str | None = None,
+    graph: str | None = None,
 ) -> Store:
     """Open a store: a file, ":memory:", or without a path the user's own.
 
     `embedder` takes an object, a name, `None` for the configured one, or `False` for none.
     `clock` is called for the present moment. With `user`, only that user's namespace is seen.
+    `tenant`, `key`, `tiers`, `vectors` and `graph` are reserved: this version refuses them.
     """
     from scrubjay.config import load
 
+    later = {"tenant": tenant, "key": key, "tiers": tiers, "vectors": vectors, "graph": graph}
+    for name, given in later.items():
+        if given is not None:
+            raise InvalidInput(f"{name}= is not there in scrubjay {__version__}; leave it out")
     settings = load(db=None if path is None else os.fspath(path), profile=profile)
     if path is None:
         os.makedirs(os.path.dirname(settings.db), exist_ok=True)

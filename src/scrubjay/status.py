@@ -21,20 +21,23 @@ def status(
     """Count what a caller may see; sizes are of the whole file."""
     types = records.counts("type", scope)
     model = embedding.embedder.name if embedding.embedder is not None else None
+    models, chunks = embedding.queue.models(), records.size("chunks")
     left, failed = embedding.queue.left(model) if model else (0, 0)
+    if model and model not in models:  # it has not been used yet: everything wants its vectors
+        left = chunks
     return Status(
         path=path,
         schema=SCHEMA_VERSION,
         memories=sum(types.values()),
         documents=types.get("document", 0),
-        chunks=records.size("chunks"),
+        chunks=chunks,
         links=records.size("edges"),
         feedback=records.size("feedback"),
         namespaces=records.counts("namespace", scope),
         types=types,
         collections=records.counts("collection", scope),
         model=model,
-        models=embedding.queue.models(),
+        models=models,
         pending=left - failed,
         failed=failed,
         failures=tuple(embedding.queue.reasons(model)) if model else (),

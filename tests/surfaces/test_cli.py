@@ -141,7 +141,7 @@ def test_search_finds_by_word_and_shows_the_passage(stocked):
     assert done.code == OK
     assert " 1  The pump restarts at night when pressure falls." in done.out
     assert "fact · pumps · just now · pump-night" in done.out
-    assert "1 hit · keyword 1 · profile default:keyword" in done.out
+    assert "1 hit · confidence 0.69 · keyword 1 · profile default:keyword" in done.out
 
 
 def test_vsearch_finds_by_meaning_alone(shell):
@@ -322,7 +322,18 @@ def test_ls_of_an_empty_store_says_how_to_begin(shell):
     """And nothing found is code three."""
     done = shell("ls")
     assert done.code == NOTHING
-    assert "scrubjay add" in done.out
+    assert "scrubjay add" in done.err
+
+
+@pytest.mark.parametrize("command", ["search", "vsearch", "query", "ls", "get", "status", "forget"])
+def test_looking_never_makes_a_store(shell, tmp_path, command):
+    """A typing error in --db leaves no file behind, and says what makes one."""
+    there = tmp_path / "typo.db"
+    words = [] if command in ("ls", "status") else ["something"]
+    done = shell(command, *words, "--db", str(there))
+    assert done.code == NOTHING
+    assert f"there is no {there}" in done.err
+    assert not there.exists()
 
 
 # --- forgetting and linking -------------------------------------------------------------------
@@ -534,6 +545,7 @@ BAD = {
 def test_bad_input_is_one_clear_sentence_and_a_code(shell, tmp_path, case):
     """It names what would be right, on standard error, and as JSON for programs."""
     code, named, make = BAD[case]
+    shell("add", "something to begin with")
     words = make(tmp_path / "bad.db")
     done = shell(*words)
     assert done.code == code, done.err

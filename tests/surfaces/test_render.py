@@ -147,18 +147,19 @@ def test_an_explained_hit_adds_up_to_its_score():
             76,
             64,
             {
-                "keyword": {"weight": 0.75, "best": 13.5},
-                "vector": {"weight": 0.25, "best": 0.5},
+                "keyword": {"weight": 0.75, "of": 13.5, "best_possible": 20.0},
+                "vector": {"weight": 0.25, "of": 0.5, "best_possible": 1.0},
+                "times": 1.25,
             },
         ),
     )
-    one = hit(score=0.625, why={"keyword": 0.5, "vector": 0.125})
+    one = hit(score=0.78125, why={"keyword": 0.625, "vector": 0.15625})
     text = render.results(answer(one, trace=trace), PLAIN, explain=True, now=NOW)
     lines = [line.strip() for line in text.splitlines()]
     assert "found: keyword #1 (raw 9.000000) · vector #4 (raw 0.250000)" in lines
-    assert "score: 0.625000 = 0.500000 keyword + 0.125000 vector" in lines
-    assert "keyword 0.500000 = 0.75 × 9.000000 / 13.500000" in lines
-    assert "vector 0.125000 = 0.25 × 0.250000 / 0.500000" in lines
+    assert "score: 0.781250 = 0.625000 keyword + 0.156250 vector" in lines
+    assert "keyword 0.625000 = 1.250000 × 0.75 × 9.000000 / 13.500000" in lines
+    assert "vector 0.156250 = 1.250000 × 0.25 × 0.250000 / 0.500000" in lines
     assert "lost: no model" in lines
     assert any(line.endswith("0 → 12      keyword(depth=64)") for line in lines)
 

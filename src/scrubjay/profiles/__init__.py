@@ -14,6 +14,11 @@ from scrubjay.pipeline import Part, Stage
 from scrubjay.profiles.overrides import checked, nearest, nested
 
 GROUP = "scrubjay.profiles"
+_NEEDED = {
+    "recall": "it brings the candidates",
+    "rrf": "it makes one pool of the lists",
+    "load": "a hit without it has no text",
+}
 
 
 class Profile:
@@ -57,6 +62,8 @@ class Profile:
                 )
             if numbers is not False:
                 checked(known[name], numbers)
+            elif name in _NEEDED:
+                raise InvalidInput(f"stage {name} cannot be left out of {self.name}: {_NEEDED[name]}")
         stages = _override(self.stages, wanted)
         return Profile(self.name, stages, self.summary, limit=self.limit, most=self.most)
 

@@ -11,6 +11,7 @@ import os
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -25,6 +26,16 @@ if TYPE_CHECKING:
 WAIT_S = 60.0
 
 
+class _Connection:
+    """A connection that is closed when nobody holds it any more: a reader's, when its thread ends."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.sqlite = connection
+
+    def __del__(self) -> None:
+        self.sqlite.close()
+
+
 class Database:
     """A store's file, or ":memory:"."""
 
@@ -35,10 +46,11 @@ class Database:
         self._in_memory = path == ":memory:"
         self._local = threading.local()
         self._writing = threading.RLock()
-        self._opened: list[sqlite3.Connection] = []
+        self._opened: weakref.WeakSet[_Connection] = weakref.WeakSet()
         self.closed = False
         try:
-            self._writer = self._connect()
+            self._writers = self._connect()
+            self._writer = self._writers.sqlite
             with self._errors():
                 self._prepare()
         except BaseException:
@@ -101,27 +113,28 @@ class Database:
         """Close every connection; closing twice is fine."""
         with self._writing:
             self.closed = True
-            while self._opened:
-                self._opened.pop().close()
+            for connection in list(self._opened):
+                connection.sqlite.close()
 
     def _check_open(self) -> None:
         if self.closed:
             raise StoreError(f"{self.path} is closed; open it again with scrubjay.open()")
 
     def _reader(self) -> sqlite3.Connection:
-        mine: sqlite3.Connection | None = getattr(self._local, "reader", None)
+        mine: _Connection | None = getattr(self._local, "reader", None)
         if mine is None:
             mine = self._local.reader = self._connect()
-        return mine
+        return mine.sqlite
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self) -> _Connection:
         if not self._in_memory:
             check_place(self.path)
         with self._errors():
             connection = sqlite3.connect(
                 self.path, timeout=self.wait_s, isolation_level=None, check_same_thread=False
             )
-            self._opened.append(connection)
+            opened = _Connection(connection)
+            self._opened.add(opened)
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA secure_delete = ON")  # forgotten text is overwritten
             connection.execute(
@@ -129,7 +142,7 @@ class Database:
             )  # an acknowledged add survives power loss
             connection.execute("PRAGMA cache_size = -16000")
             connection.execute("PRAGMA temp_store = MEMORY")
-        return connection
+        return opened
 
     def _prepare(self) -> None:
         """Make a new file ours, or bring an older one up to date, one migration a transaction."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -28,8 +29,18 @@ def settings_of(args: Namespace) -> Settings:
     return config.load(db=args.db, profile=getattr(args, "profile", None))
 
 
-def open_store(db: str | None, *, embed: bool = True) -> Store:
-    """Open the store that was named, or the configured one; without `embed`, make no vectors."""
+def open_store(db: str | None, *, embed: bool = True, make: bool = False) -> Store:
+    """Open the store that was named, or the configured one; without `embed`, make no vectors.
+
+    Only a command that writes may `make` one: a typing error in --db must not leave a file behind.
+    """
+    path = config.load(db=db).db
+    if not make and path != ":memory:" and not os.path.exists(path):
+        from scrubjay.stores.sqlite import check_place
+
+        if db:  # the folder of the default store is made when it is needed
+            check_place(path)
+        raise NotFound(f"nothing is stored yet: there is no {path}; `scrubjay add` makes it")
     return scrubjay.open(db, embedder=None if embed else False)
 
 

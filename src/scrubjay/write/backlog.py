@@ -41,7 +41,8 @@ class Backlog:
         self.outage: str | None = None
 
     def wake(self) -> None:
-        """Start the thread that makes vectors, unless it is at work."""
+        """Start the thread that makes vectors, unless it is at work; the model gets a new chance."""
+        self.outage = None
         with self._starting:
             if self._stopping.is_set() or (self._thread and self._thread.is_alive()):
                 return

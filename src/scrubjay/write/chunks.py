@@ -15,7 +15,7 @@ from scrubjay.types import Chunk
 CHUNK_TOKENS = 200
 OVERLAP_TOKENS = 25
 
-_HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)[ \t#\r]*$", re.MULTILINE)
+_HEADING = re.compile(r"^(#{1,6})[ \t]+(\S.*)", re.MULTILINE)
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s*(?=\S)|\n")
 _WORD = re.compile(r"\s+")
@@ -60,8 +60,8 @@ def _sections(text: str) -> Iterator[tuple[str, int, int]]:
         if text[start : match.start()].strip():
             yield heading, start, match.start()
         level = len(match.group(1))
-        trail = [*trail[: level - 1], match.group(2)]
-        start, heading = match.start(), " › ".join(trail)
+        trail = [*trail[: level - 1], match.group(2).rstrip(" \t\r#")]
+        start, heading = match.start(), " › ".join(filter(None, trail))
     if text[start:].strip():
         yield heading, start, len(text)
 

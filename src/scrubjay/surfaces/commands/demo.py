@@ -34,7 +34,7 @@ def demo(args: Namespace, screen: Screen) -> int:
 
 def _run(db: str, args: Namespace, screen: Screen) -> int:
     say = (lambda _: None) if args.json else out
-    with open_store(db) as store:
+    with open_store(db, make=True) as store:
         now = datetime.now(UTC)
         store.add_many([sample.fields(now) for sample in SAMPLES])
         say(f"Remembered {render.plural(len(SAMPLES), 'memory')} of an invented team.")

@@ -31,9 +31,9 @@ def find(args: Namespace, screen: Screen) -> int:
     profile = args.profile or ("default" if args.command in _MODES else settings.profile)
     overrides = overrides_of(args.sets)
     profile_of(profile, overrides, mode=mode)  # a typing error is said before anything is fetched
-    if mode != "keyword" and (missing := fetch_model(settings)):
-        err(f"scrubjay: searching by word only, because {missing}")
     with open_store(args.db) as store:
+        if mode != "keyword" and (missing := fetch_model(settings)):
+            err(f"scrubjay: searching by word only, because {missing}")
         found = store.search(
             words_of(args.query),
             profile=profile,

@@ -32,7 +32,7 @@ def add(args: Namespace, screen: Screen) -> int:
         err(f"scrubjay: reading {named} as files (--text remembers the words instead)")
         return _ingest(args, args.text, screen)
     settings = settings_of(args)
-    with open_store(args.db, embed=not args.no_embed) as store:
+    with open_store(args.db, embed=not args.no_embed, make=True) as store:
         memory = store.add(
             words_of(args.text),
             id=args.id,
@@ -64,7 +64,7 @@ def ingest(args: Namespace, screen: Screen) -> int:
 
 def _ingest(args: Namespace, paths: list[str], screen: Screen) -> int:
     settings = settings_of(args)
-    with open_store(args.db, embed=not args.no_embed) as store:
+    with open_store(args.db, embed=not args.no_embed, make=True) as store:
         done = [(path, _read(store, path, args.collection, args.namespace)) for path in paths]
         left = _vectors(store, settings, later=args.no_embed)
     failed = any(one.failed or _in_vain(one) for _, one in done)
