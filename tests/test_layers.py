@@ -19,7 +19,7 @@ FLOORS = (
     ("pipeline",),
     ("stages",),
     ("profiles", "write"),
-    ("embedding", "status"),
+    ("embedding", "status", "caller"),
     ("service",),
     ("__init__",),
     ("doctor",),

@@ -71,7 +71,7 @@ class TestOlder:
             assert store.get("port").links == (Link("tmj9xce8xk5t", 0.5),)
             assert store.get("tmj9xce8xk5t").metadata == {"ticket": 7}
             assert [hit.id for hit in store.search("staging 5433", mode="keyword")] == ["port"]
-            assert store.pending() == 0
+            assert store.pending(wait=False) == 0
             assert len(store.search("anything", mode="vector")) == 3
             assert model.calls == [["anything"]]  # no text had to be embedded again
             state = store.status()

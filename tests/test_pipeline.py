@@ -241,6 +241,7 @@ def by_hand(results):
     """Recompute all final scores from the trace and the hits' raw scores, and nothing else."""
     (step,) = [one for one in results.trace if one.stage == "weigh"]
     weights, least = step.numbers["weights"], step.numbers["least"]
+    powers = step.numbers["powers"]
     possible = {name: n["best_possible"] for name, n in step.notes.items() if name in weights}
     whole = sum(weights[name] for name in possible)
 
@@ -259,7 +260,7 @@ def by_hand(results):
     first = max(results, key=relative)
     lacking = 1.0
     for name, best in possible.items():
-        lacking *= 1 - min(raw(first, name) / best, 1.0)
+        lacking *= 1 - min(raw(first, name) / best, 1.0) ** powers[name]
     return [relative(hit) * (1 - lacking) / relative(first) for hit in results]
 
 

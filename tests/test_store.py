@@ -701,7 +701,7 @@ class TestClosing:
         with scrubjay.open(tmp_path / "a.db", embedder=embedder) as store:
             store.add("the red car")
         with scrubjay.open(tmp_path / "a.db", embedder=embedder) as store:
-            assert store.pending() == 0
+            assert store.pending(wait=False) == 0
             assert store.search("automobile", mode="vector")[0].cosine > 0.4
 
 
@@ -780,7 +780,7 @@ class TestFailingEmbedder:
                 added = store.add(f"fresh memory number {n}")
                 found = store.search(f"fresh memory number {n}", mode="vector")
                 assert found[0].id == added.id, n
-            assert store.pending() == 0
+            assert store.pending(wait=False) == 0
 
     def test_one_poison_text_does_not_block_the_others(self, tmp_path):
         """It is set aside after three tries and counted as failed, with the reason."""
@@ -841,7 +841,7 @@ class TestModelChange:
             store.pending(wait=True)
         with scrubjay.open(path, embedder=second) as store:
             assert store.status().pending == 30
-            assert store.pending() == 30
+            assert store.pending(wait=False) == 30
             assert store.pending(wait=True) == 0
             assert store.status().models == {"first": 30, "second": 30}
             assert store.status().model == "second"
@@ -849,7 +849,7 @@ class TestModelChange:
             store.pending(wait=True)
             assert store.status().models == {"first": 30, "second": 31}
         with scrubjay.open(path, embedder=first) as store:
-            assert store.pending() == 1
+            assert store.pending(wait=False) == 1
             before = first.calls
             store.pending(wait=True)
             assert first.calls == before + 1
@@ -876,7 +876,7 @@ class TestPending:
         assert memory.pending(wait=True, progress=lambda *at: seen.append(at)) == 0
         assert memory.status().models == {"hashing-256": 250}
         assert seen[-1][0] == seen[-1][1]
-        assert memory.pending() == 0
+        assert memory.pending(wait=False) == 0
 
     def test_what_a_killed_process_left_is_resumed_by_a_search(self, tmp_path, embedder):
         """More than a search waits for is at least begun by it: nobody has to ask."""
@@ -885,13 +885,13 @@ class TestPending:
             store._chosen_embedder.dims = 256
             store.add_many({"text": f"memory number {n}"} for n in range(300))
         with scrubjay.open(path, embedder=embedder) as store:
-            assert store.pending() == 300
+            assert store.pending(wait=False) == 300
             store.search("memory")
             for _ in range(500):
-                if store.pending() == 0:
+                if store.pending(wait=False) == 0:
                     break
                 store._embedding._backlog._thread.join(0.05)
-            assert store.pending() == 0
+            assert store.pending(wait=False) == 0
 
     def test_a_search_does_not_wait_for_what_another_process_claimed(self, tmp_path, embedder):
         """That process may be slow, or dead: its lease runs out by itself."""
@@ -908,7 +908,7 @@ class TestPending:
             assert perf_counter() - started < 5
             assert {hit.id for hit in found} == {"old", "new"}
             assert found.degraded == ("embed_query: 1 passages still wait for their vector",)
-            assert store.pending() == 1
+            assert store.pending(wait=False) == 1
 
 
 def test_a_store_without_a_path_is_the_users_own(tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrubjay._version import __version__
 from scrubjay.errors import (
@@ -54,8 +54,8 @@ def open(
     *,
     profile: str | None = None,
     embedder: Embedder | str | bool | None = None,
-    reranker: Reranker | None = None,
-    generator: Generator | None = None,
+    reranker: Reranker | str | bool | None = None,
+    generator: Generator | str | bool | None = None,
     clock: Callable[[], datetime] | None = None,
     user: str | None = None,
     tenant: str | None = None,
@@ -77,14 +77,33 @@ def open(
         if given is not None:
             raise InvalidInput(f"{name}= is not there in scrubjay {__version__}; leave it out")
     settings = load(db=None if path is None else os.fspath(path), profile=profile)
+    if "://" in settings.db:
+        raise InvalidInput(f"{settings.db} is a server; this version keeps memories in a file")
     if path is None:
-        os.makedirs(os.path.dirname(settings.db), exist_ok=True)
+        _make_folder(os.path.dirname(os.path.abspath(settings.db)))
     return Store(
         settings.db,
         profile=settings.profile,
         embedder=embedder,
-        reranker=reranker,
-        generator=generator,
+        reranker=_given("reranker", reranker),
+        generator=_given("generator", generator),
         clock=clock,
         user=user,
     )
+
+
+def _make_folder(folder: str) -> None:
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"the folder {folder} cannot be made ({error.strerror}); name a store elsewhere,"
+            " or set SCRUBJAY_HOME"
+        ) from error
+
+
+def _given(role: str, model: Any) -> Any:
+    """Return a model object; None and False mean none, and no name is known yet."""
+    if isinstance(model, str):
+        raise NotFound(f"there is no {role} named {model!r}; give an object with that protocol")
+    return model or None

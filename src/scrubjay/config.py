@@ -36,6 +36,8 @@ class Settings(NamedTuple):
 
 def load(db: str | None = None, profile: str | None = None) -> Settings:
     """Read the settings that hold now."""
+    if db is not None and (not db.strip() or "\0" in db):
+        raise InvalidInput(f"{db!r} is not a path; give a file, or nothing for the default store")
     file = os.environ.get("SCRUBJAY_CONFIG") or _default_file()
     table = _read(file)
     env = os.environ
@@ -82,6 +84,11 @@ def _check(file: str, table: dict[str, Any]) -> None:
         if not isinstance(table.get(key, ""), str):
             raise InvalidInput(f"{file}: {key} must be a text")
     profiles = table.get("profile", {})
+    if isinstance(profiles, dict) and "default" in profiles:
+        raise InvalidInput(
+            f"{file}: [profile.default] would hide the built-in one; give it a name of its own and"
+            ' set default_profile = "NAME"'
+        )
     if not isinstance(profiles, dict) or any(
         not isinstance(one, dict) for one in profiles.values()
     ):

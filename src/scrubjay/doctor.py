@@ -56,7 +56,7 @@ def examine(settings: Settings) -> list[Finding]:
         _python(),
         _sqlite(),
         *(_package(*package) for package in _PACKAGES),
-        *_store(settings.db),
+        *_store(settings.db, settings.embedder),
         *_model(settings),
         Finding("reranker", "ok", "not configured; none is needed"),
         Finding("generator", "ok", "not configured; no language model is ever called"),
@@ -101,7 +101,7 @@ def pip_install(*what: str) -> str:
     return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
 
 
-def _store(path: str) -> Iterator[Finding]:
+def _store(path: str, model: str) -> Iterator[Finding]:
     if path == ":memory:" or "://" in path:
         yield Finding("store", "ok", f"{path} (nothing to examine in a file)")
         return
@@ -114,12 +114,12 @@ def _store(path: str) -> Iterator[Finding]:
         return
     try:
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as db:
-            yield from _contents(db, file)
+            yield from _contents(db, file, model)
     except sqlite3.Error as error:
         yield Finding("store", "failed", f"{file} does not open as a store: {error}")
 
 
-def _contents(db: sqlite3.Connection, file: Path) -> Iterator[Finding]:
+def _contents(db: sqlite3.Connection, file: Path, model: str) -> Iterator[Finding]:
     schema = _pragma(db, "user_version")
     if _pragma(db, "application_id") != APPLICATION_ID:
         detail = f"{file} belongs to another program; give another with --db or SCRUBJAY_DB"
@@ -134,7 +134,7 @@ def _contents(db: sqlite3.Connection, file: Path) -> Iterator[Finding]:
     yield Finding("store", "ok", detail)
     yield _integrity(db, file)
     yield _writable(file)
-    yield _pending(db)
+    yield _pending(db, model)
 
 
 def _pragma(db: sqlite3.Connection, name: str) -> object:
@@ -158,9 +158,13 @@ def _writable(file: Path) -> Finding:
     return Finding("writing", "ok", "the file and its folder can be written")
 
 
-def _pending(db: sqlite3.Connection) -> Finding:
+def _pending(db: sqlite3.Connection, model: str) -> Finding:
     try:
-        count = db.execute("SELECT count(*) FROM wanting").fetchone()[0]
+        count = db.execute(
+            "SELECT count(*) FROM wanting JOIN models ON models.n = wanting.model"
+            " WHERE models.name = ?1 OR models.name LIKE ?1 || '/%'",
+            (model,),
+        ).fetchone()[0]
     except sqlite3.OperationalError as error:  # an older schema, brought up to date when opened
         return Finding("vectors", "degraded", f"cannot be counted: {error}", "scrubjay status")
     if count:

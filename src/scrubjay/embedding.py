@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from scrubjay.config import load
+from scrubjay.config import load, offline
+from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.models.guard import GuardedEmbedder
 from scrubjay.models.registry import is_ready, load_embedder
 from scrubjay.stores.sqlite_backlog import SqliteBacklog
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 # A search waits for what this process wrote just before, if that is little; it never waits for much.
 _SETTLE_MOST = 100
-_SETTLE_S = 10.0
+_SETTLE_S = 5.0
+_BUSY_S = 0.2
 
 
 class Embedding:
@@ -33,12 +35,21 @@ class Embedding:
             Backlog(self.queue, vectors, self.embedder) if self.embedder is not None else None
         )
         self._active = False
+        self._wrote = False
 
-    def activate(self) -> None:
+    def activate(self, wait_s: float | None = None) -> None:
         """Make the model known to the file, once."""
         if self.embedder is not None and not self._active:
-            self.queue.activate(self.embedder.name, self.embedder.dims)
+            self.queue.activate(self.embedder.name, self.embedder.dims, wait_s)
             self._active = True
+
+    def prepare_search(self) -> None:
+        """Make the model known and wait for the last few vectors; a busy writer is not waited for."""
+        try:
+            self.activate(wait_s=_BUSY_S)
+        except StoreError:
+            return  # somebody else is writing; the vectors that are there will do
+        self.settle()
 
     def ready(self) -> tuple[GuardedEmbedder | None, str]:
         """Return the embedder if it can answer now, else the reason; a search never fetches a model."""
@@ -46,6 +57,11 @@ class Embedding:
             return None, "there is no embedder: the store was opened with embedder=False"
         if is_ready(self.embedder.inner):
             return self.embedder, ""
+        if offline():
+            return (
+                None,
+                f"{self.embedder.name} is not here, and SCRUBJAY_OFFLINE forbids fetching it",
+            )
         return None, (
             f"{self.embedder.name} is not on this machine yet"
             + (f" ({self._backlog.outage})" if self._backlog.outage else "")
@@ -53,37 +69,41 @@ class Embedding:
         )
 
     def wake(self) -> None:
-        """Begin to make what is wanted, in the background."""
+        """Begin to make what this process wants, in the background."""
+        self._wrote = True
         if self._backlog is not None:
             self._backlog.wake()
 
     def settle(self) -> None:
         """Wait for the last few vectors, so that one finds by meaning what one just wrote.
 
-        More than a few are begun in the background: a killed process may have left them.
+        What others left behind, a killed process perhaps, is begun in the background.
         """
         if self._backlog is None or self.embedder is None or not is_ready(self.embedder.inner):
             return
         left = self.left()
         if not left or self._backlog.outage:
             return
-        if left > _SETTLE_MOST:
-            self._backlog.wake()
-        else:
-            self._backlog.wait(_SETTLE_S, for_others=False)
+        self._backlog.wake()
+        if left <= _SETTLE_MOST and self._wrote:
+            self._backlog.watch(_SETTLE_S)
 
     def wait(self, timeout_s: float | None, progress: Callable[[int, int], None] | None) -> int:
         """Make vectors until none is wanted or the model is out; return how many are left."""
-        return self._backlog.wait(timeout_s, progress) if self._backlog is not None else 0
+        if self._backlog is None or self.embedder is None:
+            return 0
+        self.queue.retry(self.embedder.name)  # what was given up gets another chance
+        return self._backlog.wait(timeout_s, progress)
 
     def left(self) -> int:
         """Return how many passages want a vector of the model in use."""
         return self._backlog.left() if self._backlog is not None else 0
 
     def close(self) -> None:
-        """Settle, then stop the thread."""
+        """Settle if anything was written, then stop the thread."""
         if self._backlog is not None:
-            self.settle()
+            if self._wrote:
+                self.settle()
             self._backlog.stop()
 
 
@@ -92,4 +112,7 @@ def _resolve(chosen: Embedder | str | bool | None) -> GuardedEmbedder | None:
         return None
     if chosen is None or chosen is True:
         chosen = load().embedder
-    return GuardedEmbedder(load_embedder(chosen) if isinstance(chosen, str) else chosen)
+    try:
+        return GuardedEmbedder(load_embedder(chosen) if isinstance(chosen, str) else chosen)
+    except NotFound as unknown:  # a setting or an argument is wrong, not a memory missing
+        raise InvalidInput(str(unknown)) from unknown

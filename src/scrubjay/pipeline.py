@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from scrubjay.models import Embedder, Generator, Reranker
-    from scrubjay.stores.protocols import GraphIndex, KeywordIndex, Records, VectorIndex
+    from scrubjay.stores.protocols import Files, GraphIndex, KeywordIndex, Records, VectorIndex
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -32,6 +32,7 @@ class Kit(NamedTuple):
     keyword: KeywordIndex | None = None
     vectors: VectorIndex | None = None
     graph: GraphIndex | None = None
+    files: Files | None = None
     embedder: Embedder | None = None
     reranker: Reranker | None = None
     generator: Generator | None = None
@@ -158,10 +159,11 @@ def _together(
     ask: Callable[[Source], tuple[RankedList, Step]], sources: tuple[Source, ...]
 ) -> list[tuple[RankedList, Step]]:
     # Imported here: a keyword search from a cold shell has one source and needs no threads.
-    from scrubjay.threads import POOL
+    from scrubjay.threads import pool
 
+    threads = pool()
     first, *others = sources
-    waiting = [POOL.submit(ask, source) for source in others]
+    waiting = [threads.submit(ask, source) for source in others]
     return [ask(first), *(one.result() for one in waiting)]
 
 

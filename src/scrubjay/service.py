@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from scrubjay import profiles
+from scrubjay.caller import Caller, both, check_number, several
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.pipeline import Kit, search
 from scrubjay.stores.sqlite import Database
+from scrubjay.stores.sqlite_files import SqliteFiles
 from scrubjay.stores.sqlite_graph import SqliteGraph
 from scrubjay.stores.sqlite_keyword import SqliteKeyword
 from scrubjay.stores.sqlite_records import SqliteRecords
 from scrubjay.stores.sqlite_vector import SqliteVector
 from scrubjay.text import readable
-from scrubjay.times import When, micros, parse, system_clock
-from scrubjay.types import Link, Memories, Memory, Neighbor, Query, Results, Scope, Status
+from scrubjay.times import When, micros, system_clock
+from scrubjay.types import Link, Memories, Memory, Neighbor, Query, Results, Status
 
 if TYPE_CHECKING:
     from scrubjay.embedding import Embedding
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
 FEEDBACK = ("accepted", "modified", "dismissed")
 _BATCH = 500
+_BATCH_CHARS = 1_000_000  # a transaction is kept short: others want to write
 
 
 class Store:
@@ -46,15 +50,19 @@ class Store:
         self.path = path
         self.profile = profile
         self._clock = clock or system_clock
-        self._mine = Scope() if user is None else Scope(namespaces=(personal(user),))
+        self._caller = Caller(user)
+        self._mine = self._caller.sees
         self._db = Database(path)
         self._records = SqliteRecords(self._db)
+        self._records.index_again()
         self._graph = SqliteGraph(self._db)
         self._keyword = SqliteKeyword(self._db)
+        self._files = SqliteFiles(self._db)
         self._vectors = SqliteVector(self._db)
         self._reranker, self._generator = reranker, generator
         self._chosen_embedder = embedder
         self._embedding_made: Embedding | None = None
+        self._making = threading.Lock()
 
     # -- writing ------------------------------------------------------------------------------
 
@@ -106,9 +114,13 @@ class Store:
             batch.clear()
 
         for one in memories:
+            if not isinstance(one, Memory | Mapping):
+                raise InvalidInput(
+                    f"{one!r} is neither a mapping nor a Memory; give {{'text': …}}"
+                )
             given = one._asdict() if isinstance(one, Memory) else dict(one)
-            batch.append(draft(self._in_my_namespace(given)))
-            if len(batch) == _BATCH:
+            batch.append(draft(self._caller.placed(given)))
+            if len(batch) == _BATCH or sum(len(one.text) for one in batch) > _BATCH_CHARS:
                 flush()
         flush()
         self._embedding.wake()
@@ -126,7 +138,7 @@ class Store:
         from scrubjay.write.ingest import ingest
 
         self._embedding.activate()
-        place = self._in_my_namespace({"namespace": namespace})["namespace"]
+        place = self._caller.placed({"namespace": namespace})["namespace"]
         done = ingest(self._db, self._records, self._graph, path, collection, place, progress)
         self._embedding.wake()
         return done
@@ -136,16 +148,16 @@ class Store:
         from scrubjay.write.remember import draft, store
 
         with self._records.transaction():
-            before = self.get_all([id])[0]
+            before = self.get_all([id])[0]._replace(links=())
             given = {**before._asdict(), "updated_at": None, **changes, "id": id}
-            after = draft(self._in_my_namespace(given))
+            after = draft(self._caller.placed(given))
             after = after._replace(
                 created_at=after.created_at or before.created_at,
                 updated_at=after.updated_at or self._clock(),
             )
             store(self._records, self._graph, after, self._mine)
         self._embedding.wake()
-        return after._replace(links=())
+        return self.get(id)
 
     def forget(self, id: str | Iterable[str]) -> int:
         """Remove memories and everything made from them; return how many. An unknown id is an error."""
@@ -191,10 +203,10 @@ class Store:
         mode: str | None = None,
         limit: int | None = None,
         namespace: str | None = None,
-        namespaces: Iterable[str] | None = None,
+        namespaces: Sequence[str] | None = None,
         collection: str | None = None,
-        topics: Iterable[str] | str | None = None,
-        types: Iterable[str] | str | None = None,
+        topics: Sequence[str] | str | None = None,
+        types: Sequence[str] | str | None = None,
         owner: str | None = None,
         agent: str | None = None,
         since: When | None = None,
@@ -203,33 +215,40 @@ class Store:
         only_domain: str | None = None,
         min_score: float | None = None,
         overrides: Mapping[str, Any] | None = None,
+        tags: Sequence[str] | None = None,
+        domain: str | None = None,
+        weights: Mapping[str, float] | None = None,
     ) -> Results:
-        """Find memories. Every string is a legal query; what could not be searched is in `degraded`."""
+        """Find memories. Every string is a legal query; what could not be searched is in `degraded`.
+
+        `tags` and `domain` score, and `weights` weigh, in profiles that have stages for them.
+        """
         if not isinstance(query, str):
             raise InvalidInput(f"query is {query!r}; it must be a text")
         chosen = profiles.get(profile or self.profile, overrides, mode=mode)
+        for name, given in (("tags", tags), ("domain", domain), ("weights", weights)):
+            if given is not None:
+                raise InvalidInput(f"profile {chosen.name} has no stage that takes {name}=")
         asked = chosen.limit if limit is None else limit
         if type(asked) is not int or asked < 1:
             raise InvalidInput(f"limit is {limit!r}; it must be a whole number of 1 or more")
-        if min_score is not None and min_score != min_score:  # not a number
-            raise InvalidInput("min_score is not a number; give one such as 0.2")
-        wanted = several(namespaces, "namespaces") + several(namespace, "namespace")
-        scope = self._mine._replace(
-            namespaces=self._visible(wanted),
-            types=several(types, "types") or None,
-            topics=_topics(topics),
+        if min_score is not None:
+            check_number("min_score", min_score)
+        scope = self._caller.narrowed(
+            namespaces=both(several(namespaces, "namespaces"), several(namespace, "namespace")),
+            types=types,
+            topics=topics,
             collection=collection,
             session=session,
             owner=owner,
             agent=agent,
             domain=only_domain,
-            since=parse(since, "since"),
-            until=parse(until, "until", end_of_day=True),
+            since=since,
+            until=until,
         )
         by_meaning = chosen.uses("embed_query")
         if by_meaning:
-            self._embedding.activate()
-            self._embedding.settle()
+            self._embedding.prepare_search()
         found = search(
             Query(query, scope, min(asked, chosen.most), min_score),
             chosen.name,
@@ -243,15 +262,18 @@ class Store:
 
     def get(self, id: str) -> Memory:
         """Return one memory with its links; NotFound if there is none."""
-        memory = self.get_all([id])[0]
-        return memory._replace(links=tuple(self._graph.links(id, self._mine)))
+        return self.get_all([id])[0]
 
     def get_many(self, ids: Iterable[str]) -> Memories:
         """Return the memories that are there, in order; `.missing` has the other ids."""
-        wanted = list(ids)
+        wanted = [ids] if isinstance(ids, str) else list(ids)
         found = self._records.get(wanted, self._mine)
         return Memories(
-            [found[id_] for id_ in wanted if id_ in found],
+            [
+                found[id_]._replace(links=tuple(self._graph.links(id_, self._mine)))
+                for id_ in wanted
+                if id_ in found
+            ],
             [id_ for id_ in wanted if id_ not in found],
         )
 
@@ -279,19 +301,21 @@ class Store:
         self,
         *,
         namespace: str | None = None,
-        types: Iterable[str] | str | None = None,
-        topics: Iterable[str] | str | None = None,
+        types: Sequence[str] | str | None = None,
+        topics: Sequence[str] | str | None = None,
         collection: str | None = None,
         limit: int = 50,
         offset: int = 0,
     ) -> list[Memory]:
         """Return memories, newest first."""
-        scope = self._mine._replace(
-            namespaces=self._visible((namespace,) if namespace else ()),
-            types=several(types, "types") or None,
-            topics=_topics(topics),
+        scope = self._caller.narrowed(
+            namespaces=several(namespace, "namespace"),
+            types=types,
+            topics=topics,
             collection=collection,
         )
+        if limit < 1 or offset < 0:
+            raise InvalidInput(f"limit is {limit} and offset {offset}; at least 1 and 0")
         return self._records.scan(scope, limit, offset)
 
     def neighbors(self, id: str, *, depth: int = 1, limit: int | None = None) -> list[Neighbor]:
@@ -303,12 +327,12 @@ class Store:
 
     def pending(
         self,
-        wait: bool = False,
+        wait: bool = True,
         *,
         timeout_s: float | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> int:
-        """Return how many passages still want a vector; with `wait`, make them first."""
+        """Make the vectors that are still wanted, and return how many are left; or only count them."""
         self._embedding.activate()
         return self._embedding.wait(timeout_s, progress) if wait else self._embedding.left()
 
@@ -339,11 +363,12 @@ class Store:
 
     @property
     def _embedding(self) -> Embedding:
-        if self._embedding_made is None:
-            from scrubjay.embedding import Embedding
+        with self._making:
+            if self._embedding_made is None:
+                from scrubjay.embedding import Embedding
 
-            self._embedding_made = Embedding(self._db, self._vectors, self._chosen_embedder)
-        return self._embedding_made
+                self._embedding_made = Embedding(self._db, self._vectors, self._chosen_embedder)
+            return self._embedding_made
 
     def _kit(self, by_meaning: bool) -> Kit:
         kit = Kit(
@@ -351,6 +376,7 @@ class Store:
             keyword=self._keyword,
             vectors=self._vectors,
             graph=self._graph,
+            files=self._files,
             reranker=self._reranker,
             generator=self._generator,
             clock=self._clock,
@@ -359,46 +385,3 @@ class Store:
             return kit
         embedder, why_not = self._embedding.ready()
         return kit._replace(embedder=embedder, why_not={"embedder": why_not})
-
-    def _visible(self, wanted: tuple[str, ...]) -> tuple[str, ...] | None:
-        """Narrow the namespaces this caller may see to the wanted ones."""
-        mine = self._mine.namespaces
-        if not wanted:
-            return mine
-        return wanted if mine is None else tuple(one for one in wanted if one in mine)
-
-    def _in_my_namespace(self, given: dict[str, Any]) -> dict[str, Any]:
-        mine = self._mine.namespaces
-        if mine is None:
-            return given
-        if given.get("namespace") not in (None, "default", *mine):
-            raise InvalidInput(
-                f"namespace is {given['namespace']!r}; this store was opened for one user, whose"
-                f" namespace is {mine[0]!r}"
-            )
-        return {**given, "namespace": mine[0]}
-
-
-def personal(user: str) -> str:
-    """Return the namespace of a user's own memories."""
-    if not user.strip() or not user.isprintable():
-        raise InvalidInput(f"user is {user!r}; give a printable name")
-    return f"user:{user.strip()}"
-
-
-def several(given: Iterable[str] | str | None, name: str) -> tuple[str, ...]:
-    """Return one or more texts as a tuple."""
-    if given is None:
-        return ()
-    values = (given,) if isinstance(given, str) else tuple(given)
-    if not all(isinstance(one, str) for one in values):
-        raise InvalidInput(f"{name} is {given!r}; give a list of texts")
-    return values
-
-
-def _topics(given: Iterable[str] | str | None) -> tuple[str, ...] | None:
-    if given is None:
-        return None
-    from scrubjay.write.remember import topics_of
-
-    return topics_of(given) or None

@@ -215,6 +215,11 @@ def mark(text: str, wanted: tuple[str, ...], before: str, after: str) -> str:
     return _patterns(text).word.sub(marked, text)
 
 
+def matches(text: str, wanted: tuple[str, ...]) -> int:
+    """Return how many of the wanted terms a text holds."""
+    return len(set(wanted).intersection(tokens(text))) if wanted else 0
+
+
 def snippet(text: str, wanted: tuple[str, ...], width_chars: int = 240) -> str:
     """Return the stretch of a text, cut at words, that holds the most of the wanted terms."""
     if len(text) <= width_chars:

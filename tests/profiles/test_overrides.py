@@ -23,7 +23,7 @@ class TestNested:
 
     def test_false_leaves_a_stage_out(self):
         """A stage that is not in the list is off."""
-        assert nested({"snippets": False, "rrf.k": 1}) == {"snippets": False, "rrf": {"k": 1}}
+        assert nested({"passages": False, "rrf.k": 1}) == {"passages": False, "rrf": {"k": 1}}
 
     def test_a_stage_alone_names_no_number(self):
         """The sentence shows how it is written."""
@@ -47,7 +47,7 @@ class TestSets:
             (["rrf.k = 30.5"], {"rrf": {"k": 30.5}}),
             (["rrf.k=30", "pool.size=5"], {"rrf": {"k": 30}, "pool": {"size": 5}}),
             (["keyword.weights={title=2}"], {"keyword": {"weights": {"title": 2}}}),
-            (["snippets=false"], {"snippets": False}),
+            (["passages=false"], {"passages": False}),
             (["x.name=plain text"], {"x": {"name": "plain text"}}),
             ([], {}),
         ],
@@ -85,9 +85,9 @@ class TestChecked:
 
     def test_a_stage_or_a_source_is_dropped(self):
         """By name, at any depth."""
-        changed = profiles.get("default", {"snippets": False, "vector": False})
+        changed = profiles.get("default", {"passages": False, "vector": False})
 
-        assert not changed.uses("snippets")
+        assert not changed.uses("passages")
         assert not changed.uses("vector")
         assert changed.uses("keyword")
 
@@ -95,7 +95,7 @@ class TestChecked:
         ("overrides", "says"),
         [
             ({"rff.k": 30}, r"no stage 'rff' \(did you mean 'rrf'\?\)"),
-            ({"snipets": False}, r"no stage 'snipets' \(did you mean 'snippets'\?\)"),
+            ({"pasages": False}, r"no stage 'pasages' \(did you mean 'passages'\?\)"),
             ({"pool.sise": 30}, r"no number 'sise' \(did you mean 'size'\?\)"),
             ({"top.size": 30}, "no number 'size'; it has no numbers"),
             ({"rrf.k": "sixty"}, "rrf.k is 'sixty'; it must be a number"),
@@ -103,7 +103,7 @@ class TestChecked:
             ({"rrf.k": float("nan")}, "rrf.k is nan"),
             ({"rrf.k": None}, "rrf.k is None"),
             ({"pool.size": 2.5}, "pool.size is 2.5; it must be a whole number"),
-            ({"keyword.weights": {"title": "much"}}, "it must be a table of names and numbers"),
+            ({"keyword.weights": {"title": "much"}}, "it must be a table such as"),
             ({"keyword.weights": 3}, "it must be a table"),
             ({"recall.sources": "keyword"}, "recall.sources is 'keyword'"),
         ],
@@ -117,12 +117,12 @@ class TestChecked:
         """R-7: the numbers shown are the numbers used."""
         memory.add("port 5433")
 
-        found = memory.search("port", overrides={"rrf.k": 7, "snippets.width_chars": 10})
+        found = memory.search("port", overrides={"rrf.k": 7, "passages.width_chars": 10})
 
         steps = {step.stage: step for step in found.trace}
         assert steps["rrf"].numbers["k"] == 7
-        assert steps["snippets"].numbers == {"width_chars": 10}
-        assert memory.search("port", overrides={"snippets": False})[0].snippet == ""
+        assert steps["passages"].numbers == {"width_chars": 10}
+        assert memory.search("port", overrides={"passages": False})[0].snippet == ""
 
     def test_a_wrong_override_changes_nothing_in_the_store(self, memory):
         """It is refused before the store is asked."""

@@ -80,7 +80,7 @@ class TestUsersOwn:
     def test_a_profile_of_the_settings_file_is_a_base_and_its_changes(self, configured, memory):
         """Searchable by name, listed, and explained under it."""
         configured(
-            '[profile.mine]\nbase = "default:keyword"\nrrf = { k = 7 }\nsnippets = false\n'
+            '[profile.mine]\nbase = "default:keyword"\nrrf = { k = 7 }\npassages = false\n'
             "keyword = { depth = 9, weights = { title = 3 } }\n"
         )
         memory.add("port 5433")
@@ -88,7 +88,7 @@ class TestUsersOwn:
         mine = profiles.get("mine")
         assert (mine.name, number(mine, "rrf", "k")) == ("mine", 7)
         assert number(mine, "keyword", "weights") == {"title": 3}
-        assert not mine.uses("snippets")
+        assert not mine.uses("passages")
         assert not mine.uses("vector")
         assert "mine" in profiles.names()
         found = memory.search("port", profile="mine")

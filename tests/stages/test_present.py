@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from scrubjay import InvalidInput
 from scrubjay.pipeline import Run
-from scrubjay.stages.present import at_least, pool, snippets, top
+from scrubjay.stages.present import at_least, passages, pool, top
 from scrubjay.types import Candidate, Chunk, Memory, Query
 
 
@@ -52,7 +52,7 @@ TEXT = "A first line.\n" + "filler " * 60 + "\nthe harbour is closed\n" + "fille
 def shown(memory, chunk=None, terms=("harbour",), width=80):
     one = Candidate("a", memory=memory, chunk=chunk)
     asked = Run(Query("q", terms=terms), pool=(one,))
-    return snippets(width_chars=width)(asked).pool[0]
+    return passages(width_chars=width)(asked).pool[0]
 
 
 def test_a_snippet_is_cut_around_the_words_of_the_query():

@@ -141,7 +141,7 @@ def test_search_finds_by_word_and_shows_the_passage(stocked):
     assert done.code == OK
     assert " 1  The pump restarts at night when pressure falls." in done.out
     assert "fact · pumps · just now · pump-night" in done.out
-    assert "1 hit · confidence 0.69 · keyword 1 · profile default:keyword" in done.out
+    assert "1 hit · confidence 0.83 · keyword 1 · profile default:keyword" in done.out
 
 
 def test_vsearch_finds_by_meaning_alone(shell):
@@ -325,7 +325,9 @@ def test_ls_of_an_empty_store_says_how_to_begin(shell):
     assert "scrubjay add" in done.err
 
 
-@pytest.mark.parametrize("command", ["search", "vsearch", "query", "ls", "get", "status", "forget"])
+@pytest.mark.parametrize(
+    "command", ["search", "vsearch", "query", "ls", "get", "status", "forget"]
+)
 def test_looking_never_makes_a_store(shell, tmp_path, command):
     """A typing error in --db leaves no file behind, and says what makes one."""
     there = tmp_path / "typo.db"

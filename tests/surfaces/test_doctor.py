@@ -115,7 +115,7 @@ def test_a_store_that_the_user_may_not_write_failed(store, monkeypatch):
 def test_pending_vectors_are_counted(store):
     """A model is known to the file and owes a vector."""
     with scrubjay.open(store) as opened:
-        opened.pending()
+        opened.pending(wait=False)
     one = finding("vectors", store)
     assert (one.state, one.fix) == ("degraded", "scrubjay models pull")
     assert one.detail.startswith("1 ")

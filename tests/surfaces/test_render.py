@@ -208,8 +208,8 @@ def test_json_escapes_what_a_terminal_would_obey():
 def test_json_of_an_answer_has_no_trace_unless_asked():
     """The trace is long; --explain asks for it."""
     found = answer(hit(), trace=(Step("keywords", 0.1),))
-    assert "trace" not in shapes.results(found, mode="default", explain=False)
-    shape = shapes.results(found, mode="default", explain=True)
+    assert "trace" not in shapes.results(found, mode="default", explain=False, full=True)
+    shape = shapes.results(found, mode="default", explain=True, full=True)
     assert shape["trace"][0]["stage"] == "keywords"
     assert shape["hits"][0]["found"]["vector"] == {"rank": 4, "score": 0.25}
 
@@ -277,9 +277,9 @@ def test_a_table_aligns_what_is_wide():
 
 @pytest.mark.parametrize(
     ("score", "shown"),
-    [(0.0, "0.000"), (-1e-9, "0.000"), (0.0325, "0.0325"), (0.5, "0.500"), (-2.5, "-2.500")],
+    [(0.0, "0.000"), (-1e-9, "0.000"), (0.0325, "0.033"), (0.5, "0.500"), (-2.5, "-2.500")],
 )
-def test_a_score_has_the_digits_that_tell_neighbours_apart(score, shown):
+def test_a_score_has_three_places(score, shown):
     """And nothing is minus zero."""
     assert render.number(score) == shown
 

@@ -110,7 +110,7 @@ def reading(memory: Store) -> str:
         since="2026-01-01",
         until=datetime.now(UTC),
         min_score=0.2,
-        overrides={"rrf.k": 30, "snippets": False},
+        overrides={"rrf.k": 30, "passages": False},
     )
     for hit in results:
         shown: Hit = hit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from scrubjay.errors import InvalidInput, ScrubjayError, Unavailable
+from scrubjay.errors import InvalidInput, Unavailable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +34,7 @@ class GuardedEmbedder:
         try:
             answer = self.inner.embed(texts, as_query=as_query)
             matrix = np.asarray(answer, dtype=np.float32)
-        except ScrubjayError:
+        except Unavailable:
             raise
         except Exception as error:  # foreign code may raise anything
             raise Unavailable(f"{self.name} failed: {type(error).__name__}: {error}") from error

@@ -63,9 +63,24 @@ class Profile:
             if numbers is not False:
                 checked(known[name], numbers)
             elif name in _NEEDED:
-                raise InvalidInput(f"stage {name} cannot be left out of {self.name}: {_NEEDED[name]}")
+                raise InvalidInput(
+                    f"stage {name} cannot be left out of {self.name}: {_NEEDED[name]}"
+                )
         stages = _override(self.stages, wanted)
+        self._refuse_holes(wanted, stages)
         return Profile(self.name, stages, self.summary, limit=self.limit, most=self.most)
+
+    def _refuse_holes(self, wanted: Mapping[str, Any], stages: tuple[Stage, ...]) -> None:
+        """Refuse to leave out what a profile cannot do without."""
+        kept = {part.name for part in flat(stages)}
+        for name, numbers in wanted.items():
+            if numbers is False and name in kept:
+                raise InvalidInput(
+                    f"{name} decides what another stage does; it cannot be left out"
+                )
+        for part in flat(stages):
+            if part.numbers.get("sources") == ():
+                raise InvalidInput(f"{part.name} has no source left to ask in {self.name}")
 
 
 def flat(stages: tuple[Part[Any], ...]) -> Iterator[Part[Any]]:

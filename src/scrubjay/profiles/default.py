@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from scrubjay.pipeline import Stage, recall, when
 from scrubjay.stages.fuse import rrf, weigh
-from scrubjay.stages.present import at_least, load, pool, snippets, top
+from scrubjay.stages.present import at_least, check_files, load, passages, pool, top
 from scrubjay.stages.recall import keyword, look_up, nothing_searched, vector
 from scrubjay.stages.understand import embed_query, keywords
 
 WEIGHTS = {"keyword": 0.5, "vector": 0.5}
 LEAST = {"keyword": 0.2, "vector": 0.3}
+# One word found once in a long text is a small share of the best possible, but it is there.
+POWERS = {"keyword": 0.5, "vector": 1.0}
 
 _SCORE_AND_SHOW: tuple[Stage, ...] = (
-    weigh(weights=WEIGHTS, least=LEAST),
+    weigh(weights=WEIGHTS, least=LEAST, powers=POWERS),
     at_least(),
     top(),
     load(),
-    snippets(),
+    passages(),
+    check_files(),
 )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import isfinite
 from typing import Any
 
 from scrubjay.errors import InvalidInput
 from scrubjay.pipeline import Part
+
+_MOST = 1e9  # larger numbers mean nothing here, and their sums overflow
 
 
 def nested(overrides: Mapping[str, Any]) -> dict[str, Any]:
@@ -33,7 +34,7 @@ def nested(overrides: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_sets(sets: Iterable[str]) -> dict[str, Any]:
-    """Read `--set` arguments such as `rrf.k=30`, `keyword.weights={title=2}`, `snippets=false`."""
+    """Read `--set` arguments such as `rrf.k=30`, `keyword.weights={title=2}`, `passages=false`."""
     import tomllib
 
     out: dict[str, Any] = {}
@@ -67,15 +68,19 @@ def _fits(value: object, kind: str) -> bool:
         return "None" in options
     if isinstance(value, bool):
         return "bool" in options
+    if isinstance(value, int | float) and not abs(value) <= _MOST:
+        return False
     if isinstance(value, int):
         return "int" in options or "float" in options
     if isinstance(value, float):
-        return "float" in options and isfinite(value)
+        return "float" in options
     if isinstance(value, str):
         return "str" in options
     if isinstance(value, Mapping):
-        return any(one.startswith("Mapping") for one in options) and all(
-            isinstance(key, str) and _fits(inner, "float") for key, inner in value.items()
+        return (
+            bool(value)
+            and any(one.startswith("Mapping") for one in options)
+            and all(isinstance(key, str) and _fits(inner, "float") for key, inner in value.items())
         )
     return False
 
@@ -88,7 +93,7 @@ def _said(kind: str) -> str:
         "bool": "true or false",
     }
     options = [one.strip() for one in kind.split("|") if one.strip() != "None"]
-    return " or ".join(words.get(one, "a table of names and numbers") for one in options)
+    return " or ".join(words.get(one, "a table such as {keyword = 0.5}") for one in options)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from scrubjay import pipeline
 from scrubjay.pipeline import Part, when
 from scrubjay.stages.fuse import rrf, weigh
-from scrubjay.stages.present import at_least, load, pool, snippets, top
+from scrubjay.stages.present import at_least, check_files, load, passages, pool, top
 from scrubjay.stages.recall import keyword, look_up, nothing_searched, vector
 from scrubjay.stages.understand import embed_query, keywords
 
@@ -29,6 +29,7 @@ STAGES: dict[str, Callable[..., Part[Any]]] = {
         top,
         at_least,
         load,
-        snippets,
+        passages,
+        check_files,
     )
 }

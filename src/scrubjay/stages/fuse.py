@@ -45,17 +45,24 @@ def rrf(run: Run, *, k: float = 60, weights: Mapping[str, float] | None = None) 
 
 @stage
 def weigh(
-    run: Run, *, weights: Mapping[str, float], least: Mapping[str, float] | None = None
+    run: Run,
+    *,
+    weights: Mapping[str, float],
+    least: Mapping[str, float] | None = None,
+    powers: Mapping[str, float] | None = None,
 ) -> Run:
     """Score by how near a candidate comes to the best of each list; the first by its own strength.
 
     In each list a candidate has its score over the best score found there; a best below `least`, as a
     share of the best possible, is not blown up to 1. These are averaged by weight over the lists that
     found anything. Then all are scaled such that the first has the score 1 - (1 - a)(1 - b)…, where
-    a, b … are its own shares of the best possible: a number that means the same for every query.
+    a, b … are its own shares of the best possible, each to its power: a number that means the same
+    for every query.
     """
-    if any(weight < 0 for weight in weights.values()):
-        raise InvalidInput(f"weigh.weights is {dict(weights)}; a weight must be 0 or more")
+    if any(weight < 0 for weight in weights.values()) or not any(weights.values()):
+        raise InvalidInput(
+            f"weigh.weights is {dict(weights)}; weights must be 0 or more, and one above 0"
+        )
     asked = [one for one in run.lists if one.rows and weights.get(one.name, 0) > 0]
     total = sum(weights[one.name] for one in asked)
     notes: dict[str, Any] = {
@@ -70,7 +77,7 @@ def weigh(
     first = min(run.pool, key=lambda one: (-sum(parts[one.id].values()), *one.order), default=None)
     if first is None:
         return run
-    relative, strength = sum(parts[first.id].values()), _strength(first, asked)
+    relative, strength = sum(parts[first.id].values()), _strength(first, asked, powers or {})
     times = strength / relative if relative > 0 else 0.0
     pool = [
         one._replace(
@@ -95,9 +102,10 @@ def _parts(candidate: Candidate, lists: Mapping[str, Mapping[str, float]]) -> di
     }
 
 
-def _strength(candidate: Candidate, lists: list[RankedList]) -> float:
+def _strength(candidate: Candidate, lists: list[RankedList], powers: Mapping[str, float]) -> float:
     lacking = 1.0
     for one in lists:
         if one.name in candidate.found and one.best > 0:
-            lacking *= 1 - min(max(candidate.found[one.name].score / one.best, 0.0), 1.0)
+            share = min(max(candidate.found[one.name].score / one.best, 0.0), 1.0)
+            lacking *= 1 - share ** powers.get(one.name, 1.0)
     return 1 - lacking

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from scrubjay.errors import InvalidInput
 from scrubjay.pipeline import Run, stage
-from scrubjay.text import snippet
-from scrubjay.types import Candidate
+from scrubjay.text import matches, snippet
+from scrubjay.types import Candidate, Chunk
 
 
 @stage
@@ -50,15 +50,50 @@ def load(run: Run) -> Run:
 
 
 @stage
-def snippets(run: Run, *, width_chars: int = 240) -> Run:
-    """Cut the passage that a reader should see first out of the best chunk, or the whole text."""
-    return run._replace(pool=tuple(_with_snippet(run, one, width_chars) for one in run.pool))
+def passages(run: Run, *, width_chars: int = 240) -> Run:
+    """Choose the passage a reader should see first, with its lines, and cut a snippet out of it.
+
+    That is the chunk that vectors liked best, unless it holds none of the query's words and another
+    one does: who asked for a word wants to see it.
+    """
+    if width_chars < 1:
+        raise InvalidInput(f"passages.width_chars is {width_chars}; it must be 1 or more")
+    return run._replace(pool=tuple(_with_passage(run, one, width_chars) for one in run.pool))
 
 
-def _with_snippet(run: Run, one: Candidate, width_chars: int) -> Candidate:
+def _with_passage(run: Run, one: Candidate, width_chars: int) -> Candidate:
     if one.memory is None:
         return one
+    text, terms = one.memory.text, run.query.terms
+    chunk = one.chunk
+    if chunk is None or not matches(text[chunk.start : chunk.stop], terms):
+        chunk = _wordiest(run, one, terms) or chunk
+    passage = text[chunk.start : chunk.stop] if chunk else text
+    shown = snippet(passage, terms, width_chars)
+    return one._replace(chunk=chunk, snippet=shown, complete=shown == text)
+
+
+def _wordiest(run: Run, one: Candidate, terms: tuple[str, ...]) -> Chunk | None:
+    """Return the first of the chunks that hold the most of the query's words."""
+    if one.memory is None or run.kit.records is None:
+        return None
     text = one.memory.text
-    passage = text[one.chunk.start : one.chunk.stop] if one.chunk else text
-    shown = snippet(passage, run.query.terms, width_chars)
-    return one._replace(snippet=shown, complete=shown == text)
+    found = [
+        (matches(text[chunk.start : chunk.stop], terms), -chunk.ordinal, chunk)
+        for chunk in run.kit.records.chunks_of(one.id)
+    ]
+    best = max(found, default=None)
+    return best[2] if best and best[0] else None
+
+
+@stage
+def check_files(run: Run) -> Run:
+    """Mark documents whose file has changed or vanished since it was read."""
+    files = run.kit.files
+    if files is None:
+        return run
+    known = files.of([one.id for one in run.pool if one.memory and one.memory.type == "document"])
+    pool = tuple(
+        one._replace(stale=known[one.id].state()) if one.id in known else one for one in run.pool
+    )
+    return run._replace(pool=pool)

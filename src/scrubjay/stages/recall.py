@@ -8,7 +8,7 @@ from scrubjay.errors import InvalidInput
 from scrubjay.pipeline import Run, stage
 from scrubjay.types import Found, RankedList
 
-# A word in a title says more about a memory than one in its text; measured in evals/.
+# How much a word counts in each field; text counts 1.
 FIELD_WEIGHTS: Mapping[str, float] = {"title": 1.0, "topics": 1.0, "context": 1.0, "ident": 1.0}
 
 
@@ -17,6 +17,12 @@ def keyword(
     run: Run, *, depth: int = 64, weights: Mapping[str, float] = FIELD_WEIGHTS
 ) -> RankedList:
     """Memories that hold any of the query's terms, by BM25."""
+    unknown = [name for name in weights if name not in (*FIELD_WEIGHTS, "text")]
+    if unknown or any(weight < 0 for weight in weights.values()):
+        fields = ", ".join(("text", *FIELD_WEIGHTS))
+        raise InvalidInput(
+            f"keyword.weights is {dict(weights)}; the fields are {fields}, weights 0 or more"
+        )
     index = run.kit.need("keyword")
     found: RankedList = index.search(
         run.query.terms, run.query.scope, _enough(run, "keyword", depth), weights
@@ -27,9 +33,9 @@ def keyword(
 @stage
 def vector(run: Run, *, depth: int = 64) -> RankedList:
     """Memories whose best chunk lies nearest to the query's vector, by cosine."""
-    index, embedder = run.kit.need("vectors"), run.kit.need("embedder")
-    if run.query.vector is None:
+    if run.query.vector is None:  # embed_query has said why
         return RankedList("vector", searched=False)
+    index, embedder = run.kit.need("vectors"), run.kit.need("embedder")
     found: RankedList = index.search(
         run.query.vector, embedder.name, run.query.scope, _enough(run, "vector", depth)
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scrubjay.errors import Unavailable
+from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.pipeline import Run, stage
 from scrubjay.text import readable, terms
 
@@ -10,6 +10,8 @@ from scrubjay.text import readable, terms
 @stage
 def keywords(run: Run, *, most: int = 64) -> Run:
     """Split the query into stems, without stop words unless it has nothing else."""
+    if most < 1:
+        raise InvalidInput(f"keywords.most is {most}; it must be 1 or more")
     found = terms(readable(run.query.text))
     run = run._replace(query=run.query._replace(terms=found[:most])).noting(terms=found[:most])
     if not found:
@@ -22,6 +24,8 @@ def keywords(run: Run, *, most: int = 64) -> Run:
 @stage
 def embed_query(run: Run, *, most_chars: int = 4000) -> Run:
     """Turn the query into a vector of the store's model."""
+    if most_chars < 1:
+        raise InvalidInput(f"embed_query.most_chars is {most_chars}; it must be 1 or more")
     text = readable(run.query.text)
     if not terms(text):
         return run  # a vector of punctuation would find something, and mean nothing

@@ -10,6 +10,8 @@ import numpy as np
 import simsimd
 from numpy.typing import NDArray
 
+_MOST_TIES = 4096
+
 
 class Place(NamedTuple):
     """Which vector it is, and of which chunk of which memory."""
@@ -75,6 +77,9 @@ class Codes:
         scores = dots * scales
         limit = min(limit, len(scores))
         best = np.argpartition(-scores, limit - 1)[:limit]
+        ties = np.flatnonzero(scores >= scores[best].min())
+        if len(ties) <= _MOST_TIES:  # age and id decide between equals, so all must come along
+            best = ties
         return [Place(*place) for place in places[best].tolist()]
 
     def _make_room(self, rows: int) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from scrubjay.stores.sqlite_files import IndexedFile
     from scrubjay.types import Chunk, Memory, Neighbor, RankedList, Scope
 
 
@@ -29,12 +30,24 @@ class Records(Protocol):
         """Return chunks by memory id and ordinal."""
         ...
 
+    def chunks_of(self, id_: str) -> Sequence[Chunk]:
+        """Return every chunk of a memory, in order."""
+        ...
+
     def delete(self, ids: Sequence[str]) -> int:
         """Remove memories and everything derived from them; return how many there were."""
         ...
 
     def scan(self, scope: Scope, limit: int, offset: int = 0) -> list[Memory]:
         """Return the memories of a scope, newest first."""
+        ...
+
+
+class Files(Protocol):
+    """Knows which file became which document."""
+
+    def of(self, ids: Sequence[str]) -> Mapping[str, IndexedFile]:
+        """Return the files behind these documents."""
         ...
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from scrubjay.stores.protocols import Codec
 
 WAIT_S = 60.0
+_PURGE_WAIT_S = 0.2
 
 
 class _Connection:
@@ -47,6 +48,8 @@ class Database:
         self._local = threading.local()
         self._writing = threading.RLock()
         self._opened: weakref.WeakSet[_Connection] = weakref.WeakSet()
+        self._pid = os.getpid()
+        self._purge_due = False
         self.closed = False
         try:
             self._writers = self._connect()
@@ -69,19 +72,22 @@ class Database:
                 yield self._reader()
 
     @contextmanager
-    def write(self) -> Iterator[sqlite3.Connection]:
-        """Give the writer inside one transaction: all of it is durable afterwards, or none of it."""
+    def write(self, wait_s: float | None = None) -> Iterator[sqlite3.Connection]:
+        """Give the writer inside one transaction: all of it is durable afterwards, or none of it.
+
+        A caller that can do without may wait for less than the usual bound.
+        """
         if self.in_write:  # a write inside a write is part of it
             yield self._writer
             return
-        if not self._writing.acquire(timeout=self.wait_s):
-            raise StoreError(
-                f"{self.path}: another thread has been writing for {self.wait_s:.0f} s"
-            )
+        wait_s = self.wait_s if wait_s is None else wait_s
+        if not self._writing.acquire(timeout=wait_s):
+            raise StoreError(f"{self.path}: another thread has been writing for {wait_s:.0f} s")
         try:
             with self._errors():
                 self._check_open()
-                self._writer.execute("BEGIN IMMEDIATE")
+                with self._waiting(wait_s):
+                    self._writer.execute("BEGIN IMMEDIATE")
                 self._local.in_write = True
                 try:
                     yield self._writer
@@ -92,6 +98,17 @@ class Database:
         finally:
             self._local.in_write = False
             self._writing.release()
+        if self._purge_due:
+            self.purge_log()
+
+    @contextmanager
+    def _waiting(self, wait_s: float) -> Iterator[None]:
+        """Let the writer wait for other processes no longer than this."""
+        self._writer.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
+        try:
+            yield
+        finally:
+            self._writer.execute(f"PRAGMA busy_timeout = {int(self.wait_s * 1000)}")
 
     @property
     def in_write(self) -> bool:
@@ -99,19 +116,24 @@ class Database:
         return getattr(self._local, "in_write", False)
 
     def purge_log(self) -> None:
-        """Move the write-ahead log into the file and empty it, as far as readers allow.
+        """Move the write-ahead log into the file and empty it.
 
-        Inside a write there is nothing to move yet: whoever began it purges after its end.
+        Inside a write there is nothing to move yet: whoever began it purges after its end. A reader
+        of another process can stand in the way; then the next write or the closing tries again.
         """
         if self.in_write:
             return
         with self._writing, self._errors():
             self._check_open()
-            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            with self._waiting(_PURGE_WAIT_S):
+                row = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            self._purge_due = bool(row and row[0])
 
     def close(self) -> None:
         """Close every connection; closing twice is fine."""
         with self._writing:
+            if self._purge_due and not self.closed and self._pid == os.getpid():
+                self.purge_log()
             self.closed = True
             for connection in list(self._opened):
                 connection.sqlite.close()
@@ -119,6 +141,10 @@ class Database:
     def _check_open(self) -> None:
         if self.closed:
             raise StoreError(f"{self.path} is closed; open it again with scrubjay.open()")
+        if self._pid != os.getpid():  # SQLite forbids to carry a connection over a fork
+            raise StoreError(
+                f"{self.path} was opened before this process was forked; open it again here"
+            )
 
     def _reader(self) -> sqlite3.Connection:
         mine: _Connection | None = getattr(self._local, "reader", None)
@@ -148,6 +174,8 @@ class Database:
         """Make a new file ours, or bring an older one up to date, one migration a transaction."""
         found = self._version()
         if found == SCHEMA_VERSION:
+            if self._writer.execute("PRAGMA journal_mode").fetchone()[0] not in ("wal", "memory"):
+                self._use_wal()  # a copy made by other tools may have lost it
             return
         if found > SCHEMA_VERSION:
             raise StoreError(
@@ -196,6 +224,8 @@ class Database:
             yield
         except sqlite3.Error as error:
             raise StoreError(explain(self.path, error, self.wait_s)) from error
+        except OverflowError as error:
+            raise InvalidInput(f"a number is too large to be stored: {error}") from error
         except UnicodeEncodeError as error:
             raise InvalidInput(
                 f"{error.object[:40]!r} holds half of a surrogate pair, which is not a character"
@@ -209,6 +239,12 @@ def check_place(path: str) -> None:
         raise StoreError(f"{path} is a folder; give the path of a file, such as {path}/memory.db")
     if not os.path.isdir(folder):
         raise StoreError(f"there is no folder {folder}; make it first, or give another path")
+    if os.path.isfile(path) and os.path.getsize(path) and os.access(path, os.R_OK):
+        with open(path, "rb") as file:
+            if file.read(16) != b"SQLite format 3\0":
+                raise StoreError(
+                    f"{path} is not a scrubjay store: the file is not an SQLite database"
+                )
 
 
 def explain(path: str, error: sqlite3.Error, wait_s: float) -> str:

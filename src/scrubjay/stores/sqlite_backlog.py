@@ -28,12 +28,12 @@ class SqliteBacklog:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def activate(self, model: str, dims: int) -> None:
+    def activate(self, model: str, dims: int, wait_s: float | None = None) -> None:
         """Make a model known to the file; when it is new, every chunk wants a vector of it."""
         with self._db.read() as db:
             row = db.execute("SELECT dims FROM models WHERE name = ?", (model,)).fetchone()
         if row is None:
-            with self._db.write() as db:
+            with self._db.write(wait_s) as db:
                 db.execute(
                     "INSERT OR IGNORE INTO models (name, dims) VALUES (?, ?)", (model, dims)
                 )
@@ -59,21 +59,32 @@ class SqliteBacklog:
                 "  AND leased_until_s < ? AND tries < ? ORDER BY chunk LIMIT ?) RETURNING chunk",
                 (now + lease_s, model, model, now, MOST_TRIES, most),
             ).fetchall()
-            chosen = [chunk for (chunk,) in rows]
-            unseal = self._db.codec.unseal
-            return [
-                Wanted(
-                    n, unseal(title), unseal(heading), unseal(context), unseal(text)[start:stop]
-                )
-                for n, title, heading, context, text, start, stop in db.execute(
-                    "SELECT c.n, m.title, c.heading, m.context, m.text, c.start, c.stop"
-                    " FROM chunks AS c JOIN memories AS m ON m.n = c.memory"
-                    f" WHERE c.n IN ({marks(chosen)}) ORDER BY c.n",
-                    chosen,
-                )
-            ]
+        return self._read([chunk for (chunk,) in rows])
 
-    def release(self, model: str, chunks: list[int], reason: str, *, tried: bool) -> None:
+    def _read(self, chunks: list[int]) -> list[Wanted]:
+        """Read what a model should see of these chunks, each memory's text once."""
+        unseal = self._db.codec.unseal
+        texts: dict[int, tuple[str, str, str]] = {}
+        found: list[Wanted] = []
+        with self._db.read() as db:
+            places = db.execute(
+                "SELECT n, memory, heading, start, stop FROM chunks"
+                f" WHERE n IN ({marks(chunks)}) ORDER BY n",
+                chunks,
+            ).fetchall()
+            for n, memory, heading, start, stop in places:
+                if memory not in texts:
+                    row = db.execute(
+                        "SELECT title, context, text FROM memories WHERE n = ?", (memory,)
+                    ).fetchone()
+                    if row is None:  # forgotten in this very moment
+                        continue
+                    texts[memory] = (unseal(row[0]), unseal(row[1]), unseal(row[2]))
+                title, context, text = texts[memory]
+                found.append(Wanted(n, title, unseal(heading), context, text[start:stop]))
+        return found
+
+    def release(self, model: str, chunks: list[int], reason: str | None, *, tried: bool) -> None:
         """Give chunks back, with the reason; `tried` counts against them."""
         with self._db.write() as db:
             db.executemany(
@@ -84,6 +95,8 @@ class SqliteBacklog:
 
     def retry(self, model: str) -> None:
         """Forget earlier failures, so that they are tried again."""
+        if not self.left(model)[1]:
+            return
         with self._db.write() as db:
             db.execute(
                 "UPDATE wanting SET tries = 0 WHERE model = (SELECT n FROM models WHERE name = ?)",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from scrubjay.stores.sqlite import Database
@@ -16,6 +17,15 @@ class IndexedFile(NamedTuple):
     size: int
     mtime_ns: int
     digest: str
+    collection: str | None = None
+
+    def state(self) -> str | None:
+        """Return "missing" or "stale" when the file is no longer what was read."""
+        try:
+            now = os.stat(self.path)
+        except OSError:
+            return "missing"
+        return None if (now.st_size, now.st_mtime_ns) == (self.size, self.mtime_ns) else "stale"
 
 
 class SqliteFiles:
@@ -44,7 +54,7 @@ class SqliteFiles:
         unseal = self._db.codec.unseal
         with self._db.read() as db:
             rows = db.execute(
-                "SELECT f.path, m.id, f.size, f.mtime_ns, f.digest FROM files AS f"
+                "SELECT f.path, m.id, f.size, f.mtime_ns, f.digest, m.collection FROM files AS f"
                 " JOIN memories AS m ON m.n = f.memory WHERE m.namespace = coalesce(?, 'default')",
                 (namespace,),
             ).fetchall()
@@ -52,14 +62,14 @@ class SqliteFiles:
         inside = os.path.join(root, "")
         return [one for one in files if one.path == root or one.path.startswith(inside)]
 
-    def of(self, ids: list[str]) -> dict[str, IndexedFile]:
+    def of(self, ids: Sequence[str]) -> dict[str, IndexedFile]:
         """Return the files behind these documents."""
         unseal = self._db.codec.unseal
         found = {}
         with self._db.read() as db:
             for id_ in ids:
                 row = db.execute(
-                    "SELECT f.path, m.id, f.size, f.mtime_ns, f.digest FROM files AS f"
+                    "SELECT f.path, m.id, f.size, f.mtime_ns, f.digest, m.collection FROM files AS f"
                     " JOIN memories AS m ON m.n = f.memory WHERE m.id = ?",
                     (id_,),
                 ).fetchone()

@@ -19,6 +19,7 @@ FIELDS = ("title", "text", "topics", "context", "ident")
 SMALL_STORE = 2000
 _K1 = 1.2  # FTS5's, as are b = 0.75 and the least idf
 _LEAST_IDF = 1e-6
+_MOST_TIES = 4096  # a word that nearly every memory holds ties them all
 
 Scored = list[tuple[int, float]]
 
@@ -47,8 +48,9 @@ class SqliteKeyword:
         bm25 = f"-bm25(words, {', '.join(str(float(weights.get(one, 1.0))) for one in FIELDS)})"
         statement = f"SELECT words.rowid, {bm25} AS score FROM words WHERE words MATCH ?{narrowed}"
         with self._db.read() as db:
-            small = _is_small(db)
-            rarities = _rarities(db, tokens)
+            memories = _how_many(db)
+            small = memories <= SMALL_STORE
+            rarities = _rarities(db, tokens, memories)
             if small:
                 scored = _in_a_small_store(db, statement, rarities, arguments)
             else:
@@ -58,11 +60,6 @@ class SqliteKeyword:
         idf = _idf if small else _fts5_idf
         best = (_K1 + 1) * sum(idf(rarity) for rarity in rarities.values())
         return RankedList("keyword", tuple(found[:limit]), best=best)
-
-
-def _is_small(db: sqlite3.Connection) -> bool:
-    row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'memories'").fetchone()
-    return row is None or row[0] <= SMALL_STORE
 
 
 def _in_a_large_store(
@@ -75,7 +72,8 @@ def _in_a_large_store(
             f"{statement} ORDER BY score DESC LIMIT ?", (match, *arguments, fetch)
         ).fetchall()
         # Ties at the cut are broken by age and id, so all of them must be on the table.
-        if len(rows) < fetch or round(rows[-1][1], 6) < round(rows[limit - 1][1], 6):
+        all_ties = len(rows) < fetch or round(rows[-1][1], 6) < round(rows[limit - 1][1], 6)
+        if all_ties or fetch > _MOST_TIES:
             return rows
         fetch *= 4
 
@@ -91,9 +89,8 @@ def _in_a_small_store(
     return list(scores.items())
 
 
-def _rarities(db: sqlite3.Connection, tokens: list[str]) -> dict[str, float]:
+def _rarities(db: sqlite3.Connection, tokens: list[str], memories: int) -> dict[str, float]:
     """Return how many memories lack each token for every one that holds it."""
-    memories = _how_many(db)
     count = "SELECT count(*) FROM words WHERE words MATCH ?"
     held = {token: db.execute(count, (f'"{token}"',)).fetchone()[0] for token in tokens}
     return {token: (memories - n + 0.5) / (n + 0.5) for token, n in held.items()}

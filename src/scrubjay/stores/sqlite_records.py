@@ -14,7 +14,7 @@ from typing import Any
 
 from scrubjay.stores.scope_sql import in_parts, marks, where
 from scrubjay.stores.sqlite import Database
-from scrubjay.text import tokens
+from scrubjay.text import ANALYZER_VERSION, tokens
 from scrubjay.times import micros, moment
 from scrubjay.types import Chunk, Memory, Scope
 
@@ -24,6 +24,7 @@ _COLUMNS = (
     "valid_until_us"
 ).split()
 _SELECT = "SELECT " + ", ".join(f"m.{column}" for column in _COLUMNS) + " FROM memories AS m"
+_SELECT_N = _SELECT.replace("SELECT ", "SELECT m.n, ", 1)
 _SEALED = ("text", "title", "context", "topics", "metadata", "source")
 
 
@@ -32,6 +33,28 @@ class SqliteRecords:
 
     def __init__(self, db: Database) -> None:
         self._db = db
+
+    def index_again(self) -> None:
+        """Index every word anew if the rules of text.py have changed since the file was written."""
+        with self._db.read() as db:
+            row = db.execute("SELECT value FROM meta WHERE key = 'analyzer'").fetchone()
+        if row is not None and row[0] == ANALYZER_VERSION:
+            return
+        with self._db.write() as db:
+            if row is not None:
+                db.execute("DELETE FROM words")
+                db.execute("DELETE FROM topics")
+                after = 0
+                while batch := db.execute(
+                    f"{_SELECT_N} WHERE m.n > ? ORDER BY m.n LIMIT 500", (after,)
+                ).fetchall():
+                    for n, *stored in batch:
+                        self._index_words(db, n, self._memory(stored))
+                    after = batch[-1][0]
+            db.execute(
+                "INSERT OR REPLACE INTO meta (key, value) VALUES ('analyzer', ?)",
+                (ANALYZER_VERSION,),
+            )
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -125,6 +148,15 @@ class SqliteRecords:
             ).fetchone()
         return row[0] if row else None
 
+    def times_stored(self, content_hash: str, type_: str, namespace: str) -> int:
+        """Return how many memories have this content, type and namespace."""
+        with self._db.read() as db:
+            row = db.execute(
+                "SELECT count(*) FROM memories WHERE content_hash = ? AND type = ? AND namespace = ?",
+                (content_hash, type_, namespace),
+            ).fetchone()
+        return int(row[0])
+
     def chunks(self, places: Iterable[tuple[str, int]]) -> Mapping[tuple[str, int], Chunk]:
         """Return chunks by memory id and ordinal."""
         found: dict[tuple[str, int], Chunk] = {}
@@ -142,6 +174,17 @@ class SqliteRecords:
                         ordinal, start, stop, first, last, self._db.codec.unseal(heading)
                     )
         return found
+
+    def chunks_of(self, id_: str) -> list[Chunk]:
+        """Return every chunk of a memory, in order."""
+        with self._db.read() as db:
+            rows = db.execute(
+                "SELECT c.ordinal, c.start, c.stop, c.first_line, c.last_line, c.heading"
+                " FROM chunks AS c JOIN memories AS m ON m.n = c.memory"
+                " WHERE m.id = ? ORDER BY c.ordinal",
+                (id_,),
+            ).fetchall()
+        return [Chunk(*row)._replace(heading=self._db.codec.unseal(row[5])) for row in rows]
 
     def delete(self, ids: Sequence[str]) -> int:
         """Remove memories and everything derived from them; return how many there were."""

@@ -102,6 +102,8 @@ class SqliteVector:
                 )
             )
             added, gone = counters.get("vectors", 0), counters.get("gone", 0)
+            if not codes.seen_added:
+                codes.seen_gone = gone  # what went before the first look was never loaded
             if gone > codes.seen_gone:
                 lost = db.execute("SELECT vector FROM gone WHERE n > ?", (codes.seen_gone,))
                 codes.drop([vector for (vector,) in lost])

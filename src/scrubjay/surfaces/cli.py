@@ -35,7 +35,7 @@ def main(argv: list[str] | None = None) -> int:
         _leave_quietly()
         return OK
     except KeyboardInterrupt:
-        err("")
+        err("\nscrubjay: interrupted; what was stored stays, run it again to go on")
         return INTERRUPTED
     return code
 

@@ -133,6 +133,9 @@ def _search(command: argparse.ArgumentParser) -> None:
     command.add_argument("query", nargs="+", help="what to look for; - reads it")
     command.add_argument("-n", "--limit", type=int, default=None, help="at most so many hits")
     command.add_argument("--explain", action="store_true", help="show why, stage by stage")
+    command.add_argument(
+        "--full", action="store_true", help="whole texts, not passages of long ones"
+    )
     command.add_argument("--profile", default=None, help="see: scrubjay profiles")
     command.add_argument(
         "--set", action="append", dest="sets", metavar="STAGE.NUMBER=VALUE", help="repeatable"

@@ -17,12 +17,19 @@ _MARGIN = 4  # room for the rank; everything about a hit hangs under its headlin
 _PASSAGE_LINES = 4
 
 
-def results(found: Results, screen: Screen, *, explain: bool, now: datetime | None = None) -> str:
+def results(
+    found: Results,
+    screen: Screen,
+    *,
+    explain: bool,
+    whole: bool = False,
+    now: datetime | None = None,
+) -> str:
     """Show an answer: the hits, what they were found among, and what the answer lacks."""
     now = now or datetime.now(UTC)
     top = max((hit.score for hit in found.hits), default=0.0)
     blocks = [
-        _hit(rank, hit, found, screen, full=max(top, 1.0), explain=explain, now=now)
+        _hit(rank, hit, found, screen, full=max(top, 1.0), explain=explain, whole=whole, now=now)
         for rank, hit in enumerate(found.hits, start=1)
     ]
     if not blocks:
@@ -98,8 +105,8 @@ def age(moment: datetime | None, now: datetime) -> str:
 
 
 def number(score: float) -> str:
-    """Show a score with the digits that tell neighbours apart."""
-    shown = f"{score:.3f}" if abs(score) >= 0.1 else f"{score:.4f}"
+    """Show a score to three places."""
+    shown = f"{score:.3f}"
     return "0.000" if float(shown) == 0 else shown
 
 
@@ -127,8 +134,11 @@ def _hit(
     *,
     full: float,
     explain: bool,
+    whole: bool,
     now: datetime,
 ) -> str:
+    from scrubjay.text import mark
+
     meter = f"{bar(hit.score / full, _BAR_CELLS)} {number(hit.score)}"
     room = screen.width - _MARGIN - width(meter) - 2
     head, *body = _wording(hit, found, room, screen.width - _MARGIN)
@@ -139,6 +149,9 @@ def _hit(
     if hit.stale:
         about.append(f"stale: {hit.stale}")
     lines.append(screen.dim(indent(one_line(" · ".join(about)), screen.width, _MARGIN)))
+    if whole:
+        text = mark(clean(hit.text), found.terms, OPEN, SHUT)
+        lines += ["", *(" " * _MARGIN + screen.marked(line) for line in text.splitlines())]
     if explain:
         from scrubjay.surfaces.explain import reasons
 

@@ -95,6 +95,8 @@ def fetch_model(settings: Settings) -> str | None:
         return None
     if settings.offline:
         return f"the model {card.name} is not here and SCRUBJAY_OFFLINE forbids fetching it"
+    if not sys.stderr.isatty():  # where no bar is drawn, a word says why it takes a while
+        err(f"scrubjay: fetching {card.name}, once")
     try:
         pull(card)
     except Unavailable as error:
@@ -104,7 +106,7 @@ def fetch_model(settings: Settings) -> str | None:
 
 def embed_pending(store: Store, settings: Settings) -> int:
     """Make the vectors that are still owed; return how many are left, saying why if any are."""
-    if not store.pending():
+    if not store.pending(wait=False):
         return 0
     from scrubjay.progress import ProgressBar
 
@@ -114,7 +116,7 @@ def embed_pending(store: Store, settings: Settings) -> int:
             left = store.pending(wait=True, progress=bar)
         why = "; ".join(store.status().failures) or "the model does not answer"
     else:
-        left = store.pending()
+        left = store.pending(wait=False)
     if left:
         err(f"scrubjay: stored and found by word; vectors are pending: {one_line(why)}")
         err(f"scrubjay: this makes them: {MAKES_VECTORS}")

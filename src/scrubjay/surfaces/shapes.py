@@ -45,12 +45,21 @@ def dumps(shape: Json) -> str:
     return json.dumps(shape, ensure_ascii=False, indent=2, allow_nan=False).translate(_ESCAPED)
 
 
-def results(found: Results, *, mode: str, explain: bool) -> Json:
-    """Return the answer of a search; the trace only where it was asked for."""
+_LONG_CHARS = 2048
+
+
+def results(found: Results, *, mode: str, explain: bool, full: bool) -> Json:
+    """Return the answer of a search; the trace and long texts only where they were asked for.
+
+    A document of a whole book would fill the context of an agent that only wanted to know where.
+    """
     shape: Json = plain(vars(found))
     shape["mode"] = mode
     if not explain:
         del shape["trace"]
+    for hit in shape["hits"]:
+        if not full and len(hit["text"]) > _LONG_CHARS:
+            hit["text"] = hit["snippet"]
     return shape
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 BATCH = 100
+STOP_S = 10.0  # a model that hangs must not keep its user from leaving; the lease runs out
+SLICE = 16  # between two slices the work can be stopped, and progress is seen
 LEASE_S = 15.0  # renewed with every batch; after a crash others wait no longer than this
 
 
@@ -36,42 +38,46 @@ class Backlog:
         self._embedder = embedder
         self._working = threading.Lock()
         self._stopping = threading.Event()
+        self._wished = False
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
         self.outage: str | None = None
 
     def wake(self) -> None:
-        """Start the thread that makes vectors, unless it is at work; the model gets a new chance."""
+        """Start the thread that makes vectors, or let it look again; the model gets a new chance."""
         self.outage = None
         with self._starting:
-            if self._stopping.is_set() or (self._thread and self._thread.is_alive()):
-                return
-            self._thread = threading.Thread(
-                target=self._in_background, name="scrubjay-backlog", daemon=True
-            )
-            self._thread.start()
+            self._wished = True
+            if self._thread is None and not self._stopping.is_set():
+                thread = threading.Thread(
+                    target=self._in_background, name="scrubjay-backlog", daemon=True
+                )
+                thread.start()
+                self._thread = thread
 
     def stop(self) -> None:
         """Finish the batch at hand and stop."""
         self._stopping.set()
-        if self._thread and self._thread is not threading.current_thread():
-            self._thread.join()
+        thread = self._thread
+        if thread is not None:
+            thread.join(STOP_S)
 
     def left(self) -> int:
         """Return how many chunks still want a vector."""
         return self._queue.left(self._embedder.name)[0]
 
-    def wait(
-        self,
-        timeout_s: float | None = None,
-        progress: Progress | None = None,
-        *,
-        for_others: bool = True,
-    ) -> int:
-        """Make vectors until none is wanted, the model is out, or time is up; return how many are left.
+    def watch(self, timeout_s: float) -> None:
+        """Wait while the thread is at work, but not for long: it may itself wait for another writer."""
+        deadline = time.monotonic() + timeout_s
+        while time.monotonic() < deadline:
+            left, failed = self._queue.left(self._embedder.name)
+            thread = self._thread
+            if left <= failed or thread is None:
+                return
+            thread.join(0.01)
 
-        What another process has claimed is waited for only `for_others`: it may have been killed.
-        """
+    def wait(self, timeout_s: float | None = None, progress: Progress | None = None) -> int:
+        """Make vectors until none is wanted, the model is out, or time is up; return how many are left."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         total = self.left()
         self.outage = None
@@ -91,34 +97,49 @@ class Backlog:
             if not self._working.acquire(timeout=0.05):
                 continue
             try:
-                made = self._one_batch()
+                made = self._one_batch(2 * SLICE)
             finally:
                 self._working.release()
-            if not made and not self.outage:  # another process holds the lease
-                if not for_others:
-                    break
-                time.sleep(0.02)
+            if not made and not self.outage:
+                time.sleep(0.02)  # another process holds the lease
         return self.left()
 
     def _in_background(self) -> None:
         try:
-            while not self._stopping.is_set():
+            while True:
+                self._wished = False
                 with self._working:
-                    if not self._one_batch():
+                    made = self._one_batch(BATCH)
+                with self._starting:
+                    # What was wished for during the last look is looked for again.
+                    if self._stopping.is_set() or not (made or self._wished):
+                        self._thread = None
                         return
         except StoreError:
             # The store was closed or its disk filled up; what is wanted stays written down.
-            return
+            with self._starting:
+                self._thread = None
 
-    def _one_batch(self) -> bool:
+    def _one_batch(self, most: int) -> bool:
         """Claim a batch and embed it; False when there was none to be had, or the model is out."""
-        wanted = self._queue.claim(self._embedder.name, BATCH, LEASE_S)
+        wanted = self._queue.claim(self._embedder.name, most, LEASE_S)
         if not wanted:
             return False
+        for start in range(0, len(wanted), SLICE):
+            if self._stopping.is_set():
+                left = [one.chunk for one in wanted[start:]]
+                self._queue.release(self._embedder.name, left, None, tried=False)
+                return False
+            if not self._embed(wanted[start : start + SLICE], rest=wanted[start:]):
+                return False
+        return True
+
+    def _embed(self, wanted: list[Wanted], rest: list[Wanted]) -> bool:
+        """Make and store a few vectors; False when the model is out, and then the rest is given back."""
         try:
             matrix = self._embedder.embed([_read_as(one) for one in wanted])
         except Unavailable as gone:
-            return self._one_by_one(wanted) if self._answers() else self._give_back(wanted, gone)
+            return self._one_by_one(wanted) if self._answers() else self._give_back(rest, gone)
         self._vectors.add(
             self._embedder.name,
             [(one.chunk, row) for one, row in zip(wanted, matrix, strict=True)],

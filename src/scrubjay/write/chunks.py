@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterator
 
 from scrubjay.types import Chunk
+from scrubjay.write.markdown import Heading, headings
 
 CHUNK_TOKENS = 200
 OVERLAP_TOKENS = 25
 
-_HEADING = re.compile(r"^(#{1,6})[ \t]+(\S.*)", re.MULTILINE)
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s*(?=\S)|\n")
 _WORD = re.compile(r"\s+")
@@ -54,14 +54,13 @@ def estimate_tokens(text: str) -> int:
 
 def _sections(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield each heading of a Markdown text with the stretch that it heads."""
-    trail: list[str] = []
+    trail: list[Heading] = []
     start, heading = 0, ""
-    for match in _HEADING.finditer(text):
-        if text[start : match.start()].strip():
-            yield heading, start, match.start()
-        level = len(match.group(1))
-        trail = [*trail[: level - 1], match.group(2).rstrip(" \t\r#")]
-        start, heading = match.start(), " › ".join(filter(None, trail))
+    for one in headings(text):
+        if text[start : one.start].strip():
+            yield heading, start, one.start
+        trail = [*(above for above in trail if above.level < one.level), one]
+        start, heading = one.start, " › ".join(above.text for above in trail)
     if text[start:].strip():
         yield heading, start, len(text)
 

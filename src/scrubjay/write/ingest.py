@@ -6,12 +6,13 @@ import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.errors import InvalidInput
 from scrubjay.stores.sqlite_files import IndexedFile, SqliteFiles
 from scrubjay.text import readable, storable
 from scrubjay.types import Ingested, Memory
+from scrubjay.write.markdown import title
 from scrubjay.write.remember import draft, store
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 FORMATS = {".md": "markdown", ".markdown": "markdown", ".txt": "text", ".text": "text"}
 MOST_BYTES = 10_000_000
 _BATCH = 50
+_BATCH_CHARS = 1_000_000
 
 Report = Callable[[int, int, str], None]
 
@@ -62,12 +64,26 @@ def ingest(
     files, tally = SqliteFiles(db), _Tally()
     known = {one.path: one for one in files.under(root, namespace)}
     paths = list(_walk(root, tally))
-    for start in range(0, len(paths), _BATCH):
+    batch: list[_Change] = []
+
+    def flush() -> None:
         with records.transaction():
-            for number, file in enumerate(paths[start : start + _BATCH], start):
-                if report:
-                    report(number, len(paths), os.path.relpath(file, folder))
-                _one(file, known.get(file), name, namespace, files, records, graph, tally)
+            for change in batch:
+                if change.document is not None:
+                    store(records, graph, change.document)
+                files.put(change.file)
+        batch.clear()
+
+    for number, file in enumerate(paths):
+        if report:
+            report(number, len(paths), os.path.relpath(file, folder))
+        change = _look(file, known.get(file), name, namespace, tally, named=collection is not None)
+        if change is not None:
+            batch.append(change)
+        # Files are read before the transaction begins, and it is kept short: others want to write.
+        if len(batch) >= _BATCH or sum(one.size for one in batch) > _BATCH_CHARS:
+            flush()
+    flush()
     left_out = {file for file, _ in tally.skipped}
     unreachable = tuple(os.path.join(folder, "") for folder, _ in tally.failed)
     gone = [
@@ -107,44 +123,56 @@ def _walk(root: str, tally: _Tally) -> Iterator[str]:
                 yield path
 
 
-def _one(
+class _Change(NamedTuple):
+    """A file to note, with its document unless that stays as it is."""
+
+    file: IndexedFile
+    document: Memory | None = None
+
+    @property
+    def size(self) -> int:
+        """How much there is to write."""
+        return len(self.document.text) if self.document is not None else 0
+
+
+def _look(
     path: str,
     before: IndexedFile | None,
     collection: str,
     namespace: str | None,
-    files: SqliteFiles,
-    records: SqliteRecords,
-    graph: SqliteGraph,
     tally: _Tally,
-) -> None:
+    *,
+    named: bool,
+) -> _Change | None:
+    """Read a file if it changed; say in the tally what became of it."""
+    moved = before is not None and named and before.collection != collection
     try:
         if not storable(path):
             raise Unreadable("its name is not valid text; rename it first", failed=True)
         stat = os.stat(path)
-        if before and (before.size, before.mtime_ns) == (stat.st_size, stat.st_mtime_ns):
+        seen = (stat.st_size, stat.st_mtime_ns)
+        if before and (before.size, before.mtime_ns) == seen and not moved:
             tally.unchanged += 1
-            return
+            return None
         content = _read(path, stat.st_size)
     except Unreadable as left_out:
         (tally.failed if left_out.failed else tally.skipped).append(
             (readable(path), left_out.reason)
         )
-        return
+        return None
     except OSError as error:
         tally.failed.append((path, error.strerror or str(error)))
-        return
+        return None
     digest = sha256(content.encode()).hexdigest()
-    if before and before.digest == digest:
+    if before and before.digest == digest and not moved:
         tally.unchanged += 1
-        files.put(IndexedFile(path, before.memory, stat.st_size, stat.st_mtime_ns, digest))
-        return
+        return _Change(IndexedFile(path, before.memory, *seen, digest, before.collection))
     document = _document(path, content, collection, namespace, stat.st_mtime_ns)
-    store(records, graph, document)
-    files.put(IndexedFile(path, document.id, stat.st_size, stat.st_mtime_ns, digest))
     if before:
         tally.updated += 1
     else:
         tally.added += 1
+    return _Change(IndexedFile(path, document.id, *seen, digest, collection), document)
 
 
 def _read(path: str, size: int) -> str:
@@ -192,24 +220,5 @@ def document_id(path: str, namespace: str | None) -> str:
 
 def title_of(content: str, path: str, kind: str) -> str:
     """Return the front matter's title, else the first heading, else the file's name."""
-    lines = iter(content.splitlines())
-    first = next(lines, "")
-    if first.strip() == "---":
-        for line in lines:
-            if line.strip() in ("---", "..."):
-                break
-            key, colon, value = line.partition(":")
-            if colon and key.strip().lower() == "title" and value.strip(" \t\"'"):
-                return value.strip(" \t\"'")
-    else:
-        lines = iter(content.splitlines())
-    fenced = False
-    for line in lines if kind == "markdown" else ():
-        if line.lstrip().startswith(("```", "~~~")):
-            fenced = not fenced
-        hashes = len(line) - len(line.lstrip("#"))
-        if not fenced and 1 <= hashes <= 6 and line[hashes : hashes + 1] in (" ", "\t"):
-            heading = line[hashes:].strip().rstrip("#").strip()
-            if heading:
-                return heading
-    return os.path.splitext(os.path.basename(path))[0]
+    found = title(content) if kind == "markdown" else ""
+    return found or os.path.splitext(os.path.basename(path))[0]

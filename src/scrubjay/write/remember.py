@@ -103,7 +103,9 @@ def store(
     records.put(memory, split(memory.text, markdown=markdown))
     known = records.get([link.to for link in memory.links], visible)
     for link in memory.links:
-        if link.to not in known and link.to != memory.id:
+        if link.to == memory.id:
+            raise InvalidInput(f"{memory.id} cannot be linked to itself; leave it out of links")
+        if link.to not in known:
             raise NotFound(f"links names {link.to!r}, but no memory has that id")
         graph.link(memory.id, link.to, link.strength, link.kind)
 
@@ -128,7 +130,9 @@ def content_hash(text: str) -> str:
 def new_id(records: SqliteRecords, memory: Memory) -> str:
     """Return a short id made from the content, so that equal stores have equal ids."""
     seed = "\0".join((memory.namespace, memory.type, memory.session or "", memory.content_hash))
-    for attempt in range(1_000_000):
+    # The same message may be said a thousand times: begin where the last one ended.
+    said = records.times_stored(memory.content_hash, memory.type, memory.namespace)
+    for attempt in range(said, said + 1_000_000):
         digest = hashlib.sha256(f"{seed}\0{attempt}".encode()).digest()
         made = "".join(_ID_LETTERS[byte & 31] for byte in digest[:12])
         if not records.get([made], Scope()):

@@ -79,5 +79,5 @@ def _shape(question: Question, found: Results) -> dict[str, Any]:
         "shows": question.shows,
         "expected": question.answer,
         "passed": _right(question, found),
-        "results": results(found, mode="default", explain=True),
+        "results": results(found, mode="default", explain=True, full=False),
     }

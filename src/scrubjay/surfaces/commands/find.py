@@ -12,7 +12,7 @@ from scrubjay.surfaces.session import (
     settings_of,
     words_of,
 )
-from scrubjay.surfaces.terminal import err, out
+from scrubjay.surfaces.terminal import out
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -32,8 +32,8 @@ def find(args: Namespace, screen: Screen) -> int:
     overrides = overrides_of(args.sets)
     profile_of(profile, overrides, mode=mode)  # a typing error is said before anything is fetched
     with open_store(args.db) as store:
-        if mode != "keyword" and (missing := fetch_model(settings)):
-            err(f"scrubjay: searching by word only, because {missing}")
+        if mode != "keyword":
+            fetch_model(settings)  # what is missing afterwards is in the answer's own notes
         found = store.search(
             words_of(args.query),
             profile=profile,
@@ -52,9 +52,9 @@ def find(args: Namespace, screen: Screen) -> int:
     if args.json:
         from scrubjay.surfaces.shapes import dumps, results
 
-        out(dumps(results(found, mode=mode or "default", explain=args.explain)))
+        out(dumps(results(found, mode=mode or "default", explain=args.explain, full=args.full)))
     else:
         from scrubjay.surfaces import render
 
-        out(render.results(found, screen, explain=args.explain))
+        out(render.results(found, screen, explain=args.explain, whole=args.full))
     return 0 if len(found) else _NOTHING_FOUND

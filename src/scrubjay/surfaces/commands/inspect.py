@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrubjay.errors import InvalidInput
 from scrubjay.surfaces import render
 from scrubjay.surfaces.layout import indent, pad, width
 from scrubjay.surfaces.session import MAKES_VECTORS, open_store, settings_of
@@ -24,7 +25,6 @@ _MARKS = {"ok": "✓", "missing": "·", "degraded": "!", "failed": "✗"}
 def status(args: Namespace, screen: Screen) -> int:
     """Show the counts, the models, what is pending and how large the store is."""
     with open_store(args.db) as store:
-        store.pending()  # makes the model known to the file, so that what it owes is counted
         state = store.status()
     out(dumps(plain(state)) if args.json else _status(state, screen))
     return 0
@@ -32,9 +32,14 @@ def status(args: Namespace, screen: Screen) -> int:
 
 def doctor(args: Namespace, screen: Screen) -> int:
     """Examine every part; fails where a part failed, not where one is merely missing."""
-    from scrubjay.doctor import examine
+    from scrubjay.doctor import Finding, examine
 
-    findings = examine(settings_of(args))
+    try:
+        findings = examine(settings_of(args))
+    except InvalidInput as error:  # the settings file itself is what is wrong
+        findings = [
+            Finding("settings", "failed", str(error), "correct the file, then: scrubjay doctor")
+        ]
     failed = any(one.state == "failed" for one in findings)
     if args.json:
         out(dumps({"ok": not failed, "findings": plain(findings)}))

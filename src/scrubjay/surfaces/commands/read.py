@@ -54,7 +54,7 @@ def ls(args: Namespace, screen: Screen) -> int:
     elif found:
         out(render.memories(found, screen))
     else:
-        out('Nothing is stored here yet. Begin with: scrubjay add "…"')
+        out("Nothing that is stored fits.")
     return 0 if found else _NOTHING_FOUND
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from scrubjay.errors import InvalidInput
 from scrubjay.surfaces import render
 from scrubjay.surfaces.session import (
     MAKES_VECTORS,
@@ -27,10 +28,15 @@ if TYPE_CHECKING:
 def add(args: Namespace, screen: Screen) -> int:
     """Remember a text; where every argument is a file or folder, read those instead."""
     if not args.as_text and all(os.path.exists(word) for word in args.text):
+        _refuse_options_of_texts(args)
         # os.path: pathlib is not worth its import for one question.
         named = ", ".join(map(one_line, args.text))
         err(f"scrubjay: reading {named} as files (--text remembers the words instead)")
         return _ingest(args, args.text, screen)
+    if not args.as_text and len(args.text) == 1 and _looks_like_a_path(args.text[0]):
+        raise InvalidInput(
+            f"there is no file or folder {args.text[0]}; --text remembers the words themselves"
+        )
     settings = settings_of(args)
     with open_store(args.db, embed=not args.no_embed, make=True) as store:
         memory = store.add(
@@ -55,6 +61,20 @@ def add(args: Namespace, screen: Screen) -> int:
     state = "stored, found by word and by meaning" if left == 0 else "stored, found by word"
     out(f"{screen.green('remembered')} {render.short_id(memory.id)}  {screen.dim(state)}")
     return 0
+
+
+def _looks_like_a_path(word: str) -> bool:
+    begins = word.startswith(("./", "../", "~/", "/", ".\\", "..\\"))
+    return not any(map(str.isspace, word)) and (begins or word.endswith((".md", ".txt")))
+
+
+def _refuse_options_of_texts(args: Namespace) -> None:
+    """Say which option would be ignored: a file has its own title, type and time."""
+    for name in ("id", "title", "type", "topic", "session", "source", "at"):
+        if getattr(args, name):
+            raise InvalidInput(
+                f"--{name} does not go with files; --text remembers the words instead"
+            )
 
 
 def ingest(args: Namespace, screen: Screen) -> int:
