@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ from scrubjay.models import TokenEmbedder, registry
 from scrubjay.models.local import OnnxEmbedder
 from scrubjay.models.pull import MINILM, folder
 from scrubjay.models.registry import known_models, load_embedder
+from scrubjay.paths import cache_dir
 
 ROOT = Path(__file__).parents[2]
 JAY = "A scrub jay remembers where it hid each acorn."
@@ -324,3 +326,15 @@ def test_importing_the_embedder_imports_no_library_of_numbers():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.model
+def test_the_runtime_is_kept_from_reporting_home(tmp_path):
+    """Nothing but our own cache appears in a home: no device id, no queue of events."""
+    home = tmp_path / "home"
+    home.mkdir()
+    code = "from scrubjay.models.local import OnnxEmbedder; OnnxEmbedder().embed(['a'])"
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("ORT_", "CI", "XDG_"))}
+    kept |= {"HOME": str(home), "SCRUBJAY_CACHE": cache_dir()}
+    subprocess.run([sys.executable, "-c", code], env=kept, check=True)
+    assert list(home.rglob("*")) == []

@@ -653,3 +653,70 @@ def test_a_reader_that_leaves_is_no_error(small_store):
     command = f'"{sys.executable}" -m scrubjay ls --db "{small_store}" | true'
     done = subprocess.run(command, shell=True, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+# --- what a person expects --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", ["./nosuchfile.md", "nosuchfile.md", "~/nowhere", "/no/where"])
+def test_a_path_that_is_not_there_is_not_remembered_as_a_text(shell, word):
+    """A typing error must not become a memory; --text says that it is one."""
+    done = shell("add", word)
+    assert done.code == USAGE
+    assert "there is no file or folder" in done.err
+    assert shell("add", "--text", word).code == OK
+
+
+def test_options_of_texts_do_not_go_with_files(shell, tmp_path):
+    """Nothing is ignored silently."""
+    file = tmp_path / "a.md"
+    file.write_text("# A\n")
+    done = shell("add", str(file), "--topic", "x")
+    assert done.code == USAGE
+    assert "--topic does not go with files" in done.err
+
+
+def test_long_texts_come_whole_only_when_asked_for(shell, tmp_path):
+    """One hit must not fill the context of an agent."""
+    text = "# Long\n\n" + "The pump restarts at night. " * 500
+    file = tmp_path / "long.md"
+    file.write_text(text)
+    shell("ingest", str(file))
+    hit = shell("search", "pump", "--json").json["hits"][0]
+    assert len(hit["text"]) < 500
+    assert not hit["complete"]
+    assert shell("search", "pump", "--json", "--full").json["hits"][0]["text"] == text
+    assert shell("search", "pump", "--full").out.count("The pump restarts") >= 500
+
+
+def test_an_empty_db_is_refused(shell):
+    """It is not the default store."""
+    assert shell("add", "went where?", "--db", "").code == USAGE
+
+
+def test_a_file_of_one_byte_is_not_overwritten(shell, tmp_path):
+    """Whatever it is, it is not a store."""
+    file = tmp_path / "x"
+    file.write_bytes(b"x")
+    assert shell("search", "a", "--db", str(file)).code == FAILED
+    assert shell("add", "a", "--db", str(file)).code == FAILED
+    assert file.read_bytes() == b"x"
+
+
+def test_doctor_diagnoses_settings_that_cannot_be_read(shell, home):
+    """It must work when parts are broken: that is its job."""
+    (home / "data").mkdir(exist_ok=True)
+    (home / "data" / "scrubjay.toml").write_text("not toml [")
+    done = shell("doctor")
+    assert done.code == FAILED
+    assert "cannot be read as TOML" in done.out
+
+
+def test_a_new_collection_moves_files_that_did_not_change(shell, tmp_path):
+    """The option is not ignored because the text is the same."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("# A\n")
+    shell("ingest", str(tmp_path / "notes"))
+    done = shell("ingest", str(tmp_path / "notes"), "--collection", "wiki")
+    assert "1 changed" in done.out
+    assert len(shell("ls", "--collection", "wiki", "--json").json["memories"]) == 1

@@ -94,6 +94,8 @@ class OnnxEmbedder:
         return self._loaded
 
     def _open(self, folder: Path) -> tuple[WindowedTokenizer, Any]:
+        # onnxruntime 1.29 began to report sessions to its maker unless told otherwise before import.
+        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
         try:
             import onnxruntime as ort
 
