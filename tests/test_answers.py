@@ -10,9 +10,7 @@ from scrubjay.errors import InvalidInput
 from scrubjay.stores import sqlite_records
 
 DULL = "This paragraph talks about nothing in particular, at some length. "
-FILLER = "
-
-".join(f"{n}. {DULL * 6}" for n in range(40))
+FILLER = "\n\n".join(f"{n}. {DULL * 6}" for n in range(40))
 
 
 @pytest.fixture
