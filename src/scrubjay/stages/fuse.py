@@ -32,15 +32,19 @@ def rrf(run: Run, *, k: float = 60, weights: Mapping[str, float] | None = None) 
     """Sum weight / (k + rank) over every list a memory appears in; an absent list gives 0."""
     if k < 0:
         raise InvalidInput(f"rrf.k is {k}; it must be 0 or more, 60 is usual")
+    by_list = weights or {}
     pool = []
-    for candidate in gather(run.lists):
+    for one in gather(run.lists):
         parts = {
-            f"rrf_{name}": (weights or {}).get(name, 1.0) / (k + found.rank)
-            for name, found in candidate.found.items()
-            if found.rank is not None
+            f"rrf_{name}": by_list.get(name, 1.0) / (k + place.rank)
+            for name, place in one.found.items()
+            if place.rank is not None
         }
-        pool.append(candidate._replace(score=sum(parts.values()), why=parts))
-    return run._replace(pool=tuple(sorted(pool, key=lambda one: one.order)))
+        # Built anew rather than replaced: this runs for every candidate of every search.
+        score = sum(parts.values())
+        pool.append(Candidate(one.id, score, one.updated_us, one.best_chunk, one.found, parts))
+    pool.sort(key=lambda one: one.order)
+    return run._replace(pool=tuple(pool))
 
 
 @stage

@@ -66,7 +66,8 @@ def _with_passage(run: Run, one: Candidate, width_chars: int) -> Candidate:
         return one
     text, terms = one.memory.text, run.query.terms
     chunk = one.chunk
-    if chunk is None or not matches(text[chunk.start : chunk.stop], terms):
+    whole = chunk is not None and chunk.stop - chunk.start == len(text)
+    if not whole and (chunk is None or not matches(text[chunk.start : chunk.stop], terms)):
         chunk = _wordiest(run, one, terms) or chunk
     passage = text[chunk.start : chunk.stop] if chunk else text
     shown = snippet(passage, terms, width_chars)
@@ -78,9 +79,11 @@ def _wordiest(run: Run, one: Candidate, terms: tuple[str, ...]) -> Chunk | None:
     if one.memory is None or run.kit.records is None:
         return None
     text = one.memory.text
+    chunks = run.kit.records.chunks_of(one.id)
+    if len(chunks) == 1:
+        return chunks[0]
     found = [
-        (matches(text[chunk.start : chunk.stop], terms), -chunk.ordinal, chunk)
-        for chunk in run.kit.records.chunks_of(one.id)
+        (matches(text[chunk.start : chunk.stop], terms), -chunk.ordinal, chunk) for chunk in chunks
     ]
     best = max(found, default=None)
     return best[2] if best and best[0] else None

@@ -78,6 +78,8 @@ class SqliteVector:
         """Return how many chunks have no vector of this model yet."""
         condition, arguments = where(scope, self._db.codec)
         with self._db.read() as db:
+            if not db.execute("SELECT 1 FROM wanting LIMIT 1").fetchone():
+                return 0
             row = db.execute(
                 "SELECT count(*) FROM wanting AS w JOIN chunks AS c ON c.n = w.chunk"
                 " JOIN memories AS m ON m.n = c.memory"
@@ -131,38 +133,48 @@ class SqliteVector:
 
     def _of_these(self, vector: NDArray[np.float32], model: str, scope: Scope) -> list[Row]:
         """Score the memories of a scope that names its ids: no scan is needed for those."""
-        from scrubjay.stores.int8 import Place
-
         condition, arguments = where(scope, self._db.codec)
         with self._db.read() as db:
-            rows = db.execute(
-                "SELECT v.n, c.memory, c.ordinal FROM memories AS m"
+            found = db.execute(
+                "SELECT m.id, c.ordinal, m.updated_us, v.vector FROM memories AS m"
                 " JOIN chunks AS c ON c.memory = m.n JOIN vectors AS v ON v.chunk = c.n"
                 f" WHERE v.model = (SELECT n FROM models WHERE name = ?) AND {condition}",
                 (model, *arguments),
             ).fetchall()
-            best = self._best_chunks(db, vector, [Place(*row) for row in rows])
-            return self._named(db, best, scope)
+        best: dict[str, Row] = {}
+        cosines = self._cosines(vector, [row[3] for row in found])
+        for (id_, ordinal, updated_us, _), cosine in zip(found, cosines, strict=True):
+            before = best.get(id_)
+            if before is None or (cosine, -ordinal) > (before.score, -(before.chunk or 0)):
+                best[id_] = Row(id_, cosine, ordinal, updated_us)
+        return sorted(best.values(), key=_in_order)
+
+    def _cosines(self, vector: NDArray[np.float32], stored: list[bytes]) -> list[float]:
+        """Return the exact cosines of stored vectors."""
+        import numpy as np
+
+        if not stored:
+            return []
+        unseal = self._db.codec.unseal_vector
+        matrix = np.frombuffer(b"".join(map(unseal, stored)), dtype="<f4")
+        cosines: list[float] = (
+            matrix.reshape(len(stored), -1) @ vector.astype(np.float32)
+        ).tolist()
+        return cosines
 
     def _best_chunks(
         self, db: sqlite3.Connection, vector: NDArray[np.float32], nearest: list[Place]
     ) -> dict[int, tuple[float, int]]:
         """Return each memory's best cosine, by its float32 values, and the chunk that has it."""
-        import numpy as np
-
         places = {place.vector: place for place in nearest}
         found: list[tuple[int, bytes]] = []
         for several, part in in_parts(list(places)):
             found += db.execute(
                 f"SELECT n, vector FROM vectors WHERE n IN ({several})", part
             ).fetchall()
-        if not found:
-            return {}
-        unseal = self._db.codec.unseal_vector
-        matrix = np.frombuffer(b"".join(unseal(row[1]) for row in found), dtype="<f4")
-        cosines = matrix.reshape(len(found), -1) @ vector.astype(np.float32)
         best: dict[int, tuple[float, int]] = {}
-        for (n, _), cosine in zip(found, cosines.tolist(), strict=True):
+        cosines = self._cosines(vector, [row[1] for row in found])
+        for (n, _), cosine in zip(found, cosines, strict=True):
             place = places[n]
             before = best.get(place.memory)
             if before is None or (cosine, -place.ordinal) > (before[0], -before[1]):
@@ -184,8 +196,12 @@ class SqliteVector:
                     (*part, *arguments),
                 )
             )
-        rows.sort(key=lambda row: (-round(row.score, 6), -row.updated_us, row.id))
+        rows.sort(key=_in_order)
         return rows
+
+
+def _in_order(row: Row) -> tuple[float, int, str]:
+    return (-round(row.score, 6), -row.updated_us, row.id)
 
 
 def _with_ties(best: dict[int, tuple[float, int]], limit: int) -> dict[int, tuple[float, int]]:
