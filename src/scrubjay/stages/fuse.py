@@ -83,13 +83,10 @@ def weigh(
         return run
     relative, strength = sum(parts[first.id].values()), _strength(first, asked, powers or {})
     times = strength / relative if relative > 0 else 0.0
-    pool = [
-        one._replace(
-            score=sum(amount * times for amount in parts[one.id].values()),
-            why={name: amount * times for name, amount in parts[one.id].items()},
-        )
-        for one in run.pool
-    ]
+    pool = []
+    for one in run.pool:
+        why = {name: amount * times for name, amount in parts[one.id].items()}
+        pool.append(one._replace(score=sum(why.values()), why=why))
     pool.sort(key=lambda one: one.order)
     return run._replace(pool=tuple(pool), confidence=strength).noting(**notes, times=times)
 

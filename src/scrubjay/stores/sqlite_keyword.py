@@ -55,7 +55,7 @@ class SqliteKeyword:
                 scored = _in_a_small_store(db, statement, rarities, arguments)
             else:
                 scored = _in_a_large_store(db, statement, tokens, arguments, limit)
-            found = _named(db, scored)
+            found = _named(db, _with_ties(scored, limit))
         found.sort(key=lambda row: (-round(row.score, 6), -row.updated_us, row.id))
         idf = _idf if small else _fts5_idf
         best = (_K1 + 1) * sum(idf(rarity) for rarity in rarities.values())
@@ -116,6 +116,14 @@ def _idf(rarity: float) -> float:
 
 def _fts5_idf(rarity: float) -> float:
     return log(rarity) if rarity > 1 else _LEAST_IDF
+
+
+def _with_ties(scored: Scored, limit: int) -> Scored:
+    """Keep the best so many, and those that tie with the last: age and id decide between them."""
+    if len(scored) <= limit:
+        return scored
+    last = round(sorted((score for _, score in scored), reverse=True)[limit - 1], 6)
+    return [(n, score) for n, score in scored if round(score, 6) >= last]
 
 
 def _named(db: sqlite3.Connection, scored: Scored) -> list[Row]:

@@ -25,7 +25,6 @@ _COLUMNS = (
 ).split()
 _SELECT = "SELECT " + ", ".join(f"m.{column}" for column in _COLUMNS) + " FROM memories AS m"
 _SELECT_N = _SELECT.replace("SELECT ", "SELECT m.n, ", 1)
-_SEALED = ("text", "title", "context", "topics", "metadata", "source")
 
 
 class SqliteRecords:
@@ -270,18 +269,36 @@ class SqliteRecords:
         ]
 
     def _memory(self, row: Sequence[Any]) -> Memory:
-        stored = dict(zip(_COLUMNS, row, strict=True))
-        for column in _SEALED:
-            if stored[column] is not None:
-                stored[column] = self._db.codec.unseal(stored[column])
-        for time in ("created", "updated"):
-            stored[f"{time}_at"] = moment(stored.pop(f"{time}_us"))
-        for time in ("valid_from", "valid_until"):
-            stored[time] = moment(stored.pop(f"{time}_us"))
-        stored["event_time"] = moment(stored.pop("event_us"))
-        stored["topics"] = tuple(json.loads(stored["topics"]))
-        stored["metadata"] = json.loads(stored["metadata"])
-        return Memory(**stored)
+        # Unpacked rather than looked up by name: this runs for every hit of every search.
+        unseal = self._db.codec.unseal
+        id_, namespace, type_, text, title, context, topics, metadata, *rest = row
+        collection, session, role, owner, agent, severity, domain, source, *rest = rest
+        language, content_hash, created, updated, event, valid_from, valid_until = rest
+        return Memory(
+            text=unseal(text),
+            id=id_,
+            title=unseal(title),
+            type=type_,
+            topics=tuple(json.loads(unseal(topics))),
+            namespace=namespace,
+            collection=collection,
+            session=session,
+            role=role,
+            owner=owner,
+            agent=agent,
+            severity=severity,
+            domain=domain,
+            context=unseal(context),
+            created_at=moment(created),
+            updated_at=moment(updated),
+            event_time=moment(event),
+            valid_from=moment(valid_from),
+            valid_until=moment(valid_until),
+            source=None if source is None else unseal(source),
+            metadata=json.loads(unseal(metadata)),
+            content_hash=content_hash,
+            language=language,
+        )
 
 
 def _read_by_models(memory: Memory) -> tuple[str, str, str, object]:
