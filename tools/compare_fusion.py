@@ -62,9 +62,24 @@ def min_max(words: Scores, meaning: Scores, possible: float) -> Scores:
     return fused
 
 
+def as_listed(words: Scores, meaning: Scores, possible: float) -> Scores:
+    """The same without looking anything up: what a list did not bring counts as its lowest."""
+    lists = [{id_: of[id_] for id_ in best_of(of, DEPTH)} for of in (words, meaning)]
+    low_words, low_meaning = (min(of.values(), default=0.0) for of in lists)
+    return _standard(
+        {
+            id_: (lists[0].get(id_, low_words), lists[1].get(id_, low_meaning))
+            for id_ in best_of(rrf(words, meaning, 0.0), POOL)
+        }
+    )
+
+
 def standard(words: Scores, meaning: Scores, possible: float) -> Scores:
     """Standard deviations above the pool's mean, added."""
-    both = pairs(words, meaning)
+    return _standard(pairs(words, meaning))
+
+
+def _standard(both: dict[str, tuple[float, float]]) -> Scores:
     if not both:
         return {}
     columns = [[pair[side] for pair in both.values()] for side in (0, 1)]
@@ -98,6 +113,7 @@ WAYS: dict[str, Way] = {
     "cosine alone": lambda words, meaning, possible: meaning,
     "RRF, k = 60": rrf,
     "min-max, added": min_max,
+    "standard scores, nothing looked up": as_listed,
     "standard scores, added": standard,
     "share of the best possible x .65 + cosine x .35": absolute,
     "score over the best found, equal": over_best(0.0, 0.0),

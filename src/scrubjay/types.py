@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 DEFAULT_NAMESPACE = "default"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
-Override = int | float | str | bool | Mapping[str, Any]
-
 
 class Link(NamedTuple):
     """An edge as written by hand: to which memory, how strong, of what kind."""
@@ -156,10 +154,6 @@ class Candidate(NamedTuple):
     def order(self) -> tuple[float, int, str]:
         """The one order of results: score to six places, then newer, then id."""
         return (-round(self.score, 6), -self.updated_us, self.id)
-
-    def scored(self, score: float, part: str, amount: float) -> Candidate:
-        """Return this candidate with a new score and the part that made it."""
-        return self._replace(score=score, why={**self.why, part: amount})
 
 
 class Step(NamedTuple):

@@ -116,9 +116,11 @@ class Backlog:
                         self._thread = None
                         return
         except StoreError:
-            # The store was closed or its disk filled up; what is wanted stays written down.
-            with self._starting:
-                self._thread = None
+            return  # the store was closed or its disk filled up; what is wanted stays written down
+        finally:
+            with self._starting:  # whatever ended this thread, the next wish must find another
+                if self._thread is threading.current_thread():
+                    self._thread = None
 
     def _one_batch(self, most: int) -> bool:
         """Claim a batch and embed it; False when there was none to be had, or the model is out."""
