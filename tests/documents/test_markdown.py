@@ -2,8 +2,8 @@
 
 import pytest
 
+from scrubjay.documents.markdown import front_matter, headings, title
 from scrubjay.write.chunks import split
-from scrubjay.write.markdown import front_matter, headings, title
 
 
 def heads(text):
@@ -36,7 +36,7 @@ def test_a_hash_in_a_code_block_is_no_heading():
 
 def test_siblings_after_a_skipped_level_do_not_nest():
     """The trail above a chunk holds only headings that stand above it."""
-    chunks = split("# A\none\n### C\ntwo\n### D\nthree\n## B\nfour\n", markdown=True)
+    chunks = split("# A\none\n### C\ntwo\n### D\nthree\n## B\nfour\n", "markdown")
     assert [chunk.heading for chunk in chunks] == ["A", "A › C", "A › D", "A › B"]
 
 

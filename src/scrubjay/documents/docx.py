@@ -1,0 +1,93 @@
+"""Word documents into Markdown."""
+
+from __future__ import annotations
+
+import lzma
+import re
+import struct
+import zipfile
+import zlib
+from html import unescape
+from io import BytesIO
+from typing import Any
+from xml.parsers.expat import ExpatError
+
+from scrubjay.documents import Document, Unreadable
+from scrubjay.documents.front import moment_of, topics_from
+from scrubjay.documents.html import read_html
+from scrubjay.documents.pdf import sensible_title
+from scrubjay.text import readable
+
+PACKAGES = ("mammoth", "bs4", "markdownify")
+MOST_BYTES = 200_000_000  # of all that is packed in it
+MOST_XML_BYTES = 40_000_000  # of what is parsed: as objects, XML takes some twenty times its size
+_CORE = "docProps/core.xml"
+_OLD_FORMAT = b"\xd0\xcf\x11\xe0"
+# What zipfile, expat and mammoth raise when a part is damaged or not what its name says.
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    ExpatError,
+    EOFError,
+    OSError,
+    LookupError,
+    ValueError,
+    AttributeError,
+    TypeError,
+    RuntimeError,  # an encrypted part, an unknown compression, nesting without end
+)
+
+
+def read_docx(data: bytes) -> Document:
+    """Return a Word document as Markdown, with the title, keywords and dates of its properties."""
+    if data.startswith(_OLD_FORMAT):
+        raise Unreadable("locked with a password, or an old .doc; save it as .docx", failed=True)
+    try:
+        core = _checked(data)
+        markup = _html(data)
+    except _DAMAGED as error:
+        raise Unreadable(f"not a readable DOCX: {_why(error)}", failed=True) from None
+    body = read_html(markup)
+    return body._replace(
+        title=sensible_title(_property(core, "dc:title")) or body.title,
+        topics=tuple(dict.fromkeys(topics_from(_property(core, "cp:keywords")))),
+        created_at=moment_of(_property(core, "dcterms:created")),
+        updated_at=moment_of(_property(core, "dcterms:modified")),
+    )
+
+
+def _checked(data: bytes) -> str:
+    """Return the core properties of a package that is not too large when unpacked."""
+    with zipfile.ZipFile(BytesIO(data)) as package:
+        parts = package.infolist()
+        xml = sum(part.file_size for part in parts if part.filename.endswith((".xml", ".rels")))
+        if sum(part.file_size for part in parts) > MOST_BYTES or xml > MOST_XML_BYTES:
+            raise Unreadable("not a readable DOCX: too large when unpacked", failed=True)
+        if _CORE not in package.namelist():
+            return ""
+        return package.read(_CORE).decode("utf-8", "replace")
+
+
+def _html(data: bytes) -> str:
+    import mammoth
+
+    def only_its_words(image: Any) -> list[Any]:
+        return [mammoth.html.text(image.alt_text)] if image.alt_text else []
+
+    return str(mammoth.convert_to_html(BytesIO(data), convert_image=only_its_words).value)
+
+
+def _property(core: str, name: str) -> str:
+    # Read without an XML parser: a document's own entities have no place here.
+    found = re.search(rf"<{name}(?:\s[^<>]*)?>([^<]*)</{name}>", core)
+    return readable(unescape(found[1])).strip() if found else ""
+
+
+def _why(error: BaseException) -> str:
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    if isinstance(error, zipfile.BadZipFile):
+        return "not a zip file" if "not a zip" in str(error) else "damaged zip file"
+    return "damaged"
