@@ -17,7 +17,7 @@ from scrubjay.stores.sqlite_graph import SqliteGraph
 from scrubjay.stores.sqlite_keyword import SqliteKeyword
 from scrubjay.stores.sqlite_records import SqliteRecords
 from scrubjay.stores.sqlite_vector import SqliteVector
-from scrubjay.types import Chunk, Memory
+from scrubjay.types import Chunk, Memory, Term
 
 
 class Sqlite:
@@ -75,3 +75,8 @@ def pieces(text: str, count: int = 1) -> list[Chunk]:
         Chunk(n, n * size, min(len(text), (n + 1) * size), n + 1, n + 1, f"part {n}")
         for n in range(count)
     ]
+
+
+def asking(*tokens: str) -> list[Term]:
+    """Terms of one token each."""
+    return [Term(((token,),)) for token in tokens]

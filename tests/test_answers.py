@@ -104,7 +104,7 @@ def test_words_are_indexed_again_when_the_rules_for_words_change(tmp_path, monke
     with scrubjay.open(file, embedder=False) as store:
         store.add("The kettle whistles", topics=["kitchen"])
     monkeypatch.setattr(sqlite_records, "ANALYZER_VERSION", 99)
-    monkeypatch.setattr(sqlite_records, "tokens", lambda text: [w + "x" for w in text.split()])
+    monkeypatch.setattr(sqlite_records, "tokens", lambda text, _: [w + "x" for w in text.split()])
     with scrubjay.open(file, embedder=False) as store:
         with store._db.read() as db:
             assert db.execute("SELECT text FROM words").fetchall() == [("Thex kettlex whistlesx",)]

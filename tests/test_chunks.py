@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrubjay.write.chunks import (
-    CHUNK_TOKENS,
-    OVERLAP_TOKENS,
+    Cutting,
     embedding_text,
     estimate_tokens,
     split,
@@ -35,13 +34,14 @@ SOME = st.lists(
     ),
     max_size=120,
 ).map("".join)
+FORMATS = st.sampled_from(["text", "markdown", "rst", "pages", "chat"])
 
 
-@given(text=SOME, markdown=st.booleans(), most=st.sampled_from([20, 60, CHUNK_TOKENS]))
-def test_every_visible_character_is_in_a_chunk(text, markdown, most):
+@given(text=SOME, format=FORMATS, most=st.sampled_from([20, 60, Cutting().tokens]))
+def test_every_visible_character_is_in_a_chunk(text, format, most):
     """Long text is split, never silently cut."""
     covered = set()
-    for chunk in split(text, markdown=markdown, most_tokens=most):
+    for chunk in split(text, format, Cutting(most, 25)):
         covered.update(range(chunk.start, chunk.stop))
 
     assert [
@@ -49,28 +49,28 @@ def test_every_visible_character_is_in_a_chunk(text, markdown, most):
     ] == []
 
 
-@given(text=SOME, markdown=st.booleans(), most=st.sampled_from([20, 60, CHUNK_TOKENS]))
-def test_a_chunk_fits_and_has_something_in_it(text, markdown, most):
+@given(text=SOME, format=FORMATS, most=st.sampled_from([20, 60, Cutting().tokens]))
+def test_a_chunk_fits_and_has_something_in_it(text, format, most):
     """At most so many tokens by the estimate, beside what it repeats of the one before."""
-    for chunk in split(text, markdown=markdown, most_tokens=most):
+    for chunk in split(text, format, Cutting(most, 25)):
         passage = text[chunk.start : chunk.stop]
-        repeated = passage[: OVERLAP_TOKENS * 4]
+        repeated = passage[: Cutting().overlap * 4]
         assert estimate_tokens(passage) <= most + estimate_tokens(repeated) + 1
         assert passage.strip() or not text.strip()
 
 
-@given(text=SOME, markdown=st.booleans())
-def test_lines_count_from_one_and_say_where_a_chunk_stands(text, markdown):
+@given(text=SOME, format=FORMATS)
+def test_lines_count_from_one_and_say_where_a_chunk_stands(text, format):
     """The first and the last line of what was cut out."""
-    for chunk in split(text, markdown=markdown, most_tokens=30):
+    for chunk in split(text, format, Cutting(30, 25)):
         assert chunk.first_line == text.count("\n", 0, chunk.start) + 1
         assert chunk.last_line == text.count("\n", 0, max(chunk.stop - 1, 0)) + 1
 
 
-@given(text=SOME, markdown=st.booleans())
-def test_chunks_are_numbered_in_order_and_go_forward(text, markdown):
+@given(text=SOME, format=FORMATS)
+def test_chunks_are_numbered_in_order_and_go_forward(text, format):
     """Each begins and ends after the one before."""
-    chunks = split(text, markdown=markdown, most_tokens=30)
+    chunks = split(text, format, Cutting(30, 25))
 
     assert [one.ordinal for one in chunks] == list(range(len(chunks)))
     assert chunks
@@ -92,7 +92,7 @@ def test_neighbours_overlap_at_a_word():
     assert len(chunks) > 3
     for before, after in pairwise(chunks):
         shared = before.stop - after.start
-        assert OVERLAP_TOKENS < shared <= OVERLAP_TOKENS * 4
+        assert Cutting().overlap < shared <= Cutting().overlap * 4
         assert text[after.start - 1] == " "
 
 
@@ -100,7 +100,7 @@ def test_markdown_is_cut_at_its_headings_with_the_trail_to_each():
     """A chunk knows the headings above it."""
     text = "intro\n# One\ntext\n## Deep\ntext\n# Two ##\ntext\n"
 
-    chunks = split(text, markdown=True)
+    chunks = split(text, "markdown")
 
     assert [one.heading for one in chunks] == ["", "One", "One › Deep", "Two"]
     assert [text[one.start : one.stop].split("\n")[0] for one in chunks] == [
@@ -113,7 +113,7 @@ def test_markdown_is_cut_at_its_headings_with_the_trail_to_each():
 
 def test_a_heading_of_a_windows_file_has_no_carriage_return():
     """CRLF is not part of the heading."""
-    assert [one.heading for one in split("# One\r\ntext\r\n# Two\r\n", markdown=True)] == [
+    assert [one.heading for one in split("# One\r\ntext\r\n# Two\r\n", "markdown")] == [
         "One",
         "Two",
     ]
@@ -123,14 +123,14 @@ def test_a_heading_of_a_windows_file_has_no_carriage_return():
 def test_a_monstrous_heading_is_read_in_no_time(line):
     """No text makes the cutting take more than a moment."""
     started = perf_counter()
-    split(line, markdown=True)
+    split(line, "markdown")
 
     assert perf_counter() - started < 2
 
 
 def test_headings_are_text_where_the_text_is_not_markdown():
     """A shell script's comments are not chapters."""
-    assert [one.heading for one in split("# comment\necho", markdown=False)] == [""]
+    assert [one.heading for one in split("# comment\necho")] == [""]
 
 
 def test_a_wall_of_blanks_is_no_chunk():
@@ -146,7 +146,9 @@ def test_an_endless_word_is_cut():
 
     assert chunks[0].start == 0
     assert chunks[-1].stop == 10_000
-    assert all(one.stop - one.start <= CHUNK_TOKENS * 4 + OVERLAP_TOKENS * 4 for one in chunks)
+    assert all(
+        one.stop - one.start <= Cutting().tokens * 4 + Cutting().overlap * 4 for one in chunks
+    )
 
 
 @pytest.mark.parametrize(

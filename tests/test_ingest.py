@@ -56,7 +56,7 @@ class TestIncremental:
     def test_a_second_run_reads_nothing(self, memory, notes, monkeypatch):
         """Unchanged files are known by size and time."""
         memory.ingest(notes)
-        monkeypatch.setattr(module, "_read", lambda *_: pytest.fail("a file was read again"))
+        monkeypatch.setattr(module, "_bytes_of", lambda *_: pytest.fail("a file was read again"))
 
         done = memory.ingest(notes)
 
@@ -90,14 +90,14 @@ class TestIncremental:
         assert len(memory.search("oil", mode="keyword")) == 0
 
     def test_a_removed_file_disappears(self, memory, notes):
-        """A renamed one, too, and comes back under its new name."""
+        """A renamed one lives on under its new name."""
         memory.ingest(notes)
         (notes / "boats.txt").unlink()
         (notes / "cars.md").rename(notes / "autos.md")
 
         done = memory.ingest(notes)
 
-        assert (done.added, done.removed) == (1, 2)
+        assert (done.added, done.moved, done.removed) == (0, 1, 1)
         assert len(memory.search("boat", mode="keyword")) == 0
         assert len(memory.search("red car", mode="keyword")) == 1
         assert memory.status().memories == 2
@@ -174,7 +174,7 @@ class TestIncremental:
 
 class TestLeftOut:
     def test_hidden_and_other_files_are_left_alone(self, memory, notes):
-        """Without a word: nobody expects them."""
+        """Hidden ones without a word: nobody expects them."""
         (notes / ".secret.md").write_text("hidden")
         (notes / ".git").mkdir()
         (notes / ".git" / "config.md").write_text("hidden")
@@ -182,7 +182,8 @@ class TestLeftOut:
 
         done = memory.ingest(notes)
 
-        assert (done.added, done.skipped, done.failed) == (3, (), ())
+        assert (done.added, done.failed) == (3, ())
+        assert done.skipped == ((str(notes / "photo.png"), "binary, not text"),)
 
     def test_what_is_skipped_or_failed_is_named_with_its_reason(self, memory, notes, monkeypatch):
         """Empty, binary, too large, not UTF-8; the rest is indexed."""
@@ -217,14 +218,14 @@ class TestLeftOut:
     def test_an_unreadable_file_keeps_what_was_known_of_it(self, memory, notes, monkeypatch):
         """A passing trouble does not cost the index its content."""
         memory.ingest(notes)
-        real = module._read
+        real = module._bytes_of
 
-        def refuse(path, size):
-            if path.endswith("cars.md"):
-                raise PermissionError(13, "Permission denied", path)
-            return real(path, size)
+        def refuse(file):
+            if file.path.endswith("cars.md"):
+                raise PermissionError(13, "Permission denied", file.path)
+            return real(file)
 
-        monkeypatch.setattr(module, "_read", refuse)
+        monkeypatch.setattr(module, "_bytes_of", refuse)
         change(notes / "cars.md", "changed meanwhile")
 
         done = memory.ingest(notes)

@@ -6,17 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrubjay.text import (
-    STOP_WORDS,
-    fold,
-    mark,
-    normalise,
-    readable,
-    snippet,
-    storable,
-    terms,
-    tokens,
-)
+from scrubjay.passages import mark, snippet
+from scrubjay.text import STOP_WORDS, fold, normalise, readable, storable, terms, tokens
 
 ANY = st.text(max_size=200)
 
@@ -26,7 +17,7 @@ ANY = st.text(max_size=200)
     [
         ("Running dogs", ["run", "dog"]),
         ("C++ and C#", ["c++", "and", "c#"]),
-        ("rm -rf", ["rm", "rf"]),
+        ("rm -rf", ["rm", "-rf", "rf"]),
         ("foo.bar", ["foo.bar", "foo", "bar"]),
         ("snake_case", ["snake_case", "snake", "case"]),
         ("camelCase", ["camelcas", "camel", "case"]),

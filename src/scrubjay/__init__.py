@@ -89,6 +89,8 @@ def open(
         generator=_given("generator", generator),
         clock=clock,
         user=user,
+        chunk_tokens=settings.chunk_tokens,
+        chunk_overlap_tokens=settings.chunk_overlap_tokens,
     )
 
 

@@ -4,6 +4,8 @@ The file is `scrubjay.toml` in the user's configuration folder, or wherever SCRU
 
     db = "~/notes.db"
     default_profile = "mine"
+    chunk_tokens = 200
+    chunk_overlap_tokens = 25
 
     [profile.mine]
     base = "default"
@@ -20,7 +22,9 @@ from scrubjay.errors import InvalidInput
 from scrubjay.types import NOTHING
 
 DEFAULT_EMBEDDER = "all-MiniLM-L6-v2"
-_KEYS = ("db", "default_profile", "embedder")
+_TEXTS = ("db", "default_profile", "embedder")
+_NUMBERS = ("chunk_tokens", "chunk_overlap_tokens")
+_KEYS = (*_TEXTS, *_NUMBERS)
 
 
 class Settings(NamedTuple):
@@ -29,6 +33,8 @@ class Settings(NamedTuple):
     db: str
     profile: str = "default"
     embedder: str = DEFAULT_EMBEDDER
+    chunk_tokens: int = 200
+    chunk_overlap_tokens: int = 25
     offline: bool = False
     config_file: str = ""
     profiles: Mapping[str, Mapping[str, Any]] = NOTHING
@@ -41,6 +47,7 @@ def load(db: str | None = None, profile: str | None = None) -> Settings:
     file = os.environ.get("SCRUBJAY_CONFIG") or _default_file()
     table = _read(file)
     env = os.environ
+    chunk_tokens, overlap_tokens = _chunk_sizes(table)
     return Settings(
         db=os.path.expanduser(db or env.get("SCRUBJAY_DB") or table.get("db") or _default_db()),
         profile=profile
@@ -48,6 +55,8 @@ def load(db: str | None = None, profile: str | None = None) -> Settings:
         or table.get("default_profile")
         or "default",
         embedder=env.get("SCRUBJAY_EMBEDDER") or table.get("embedder") or DEFAULT_EMBEDDER,
+        chunk_tokens=chunk_tokens,
+        chunk_overlap_tokens=overlap_tokens,
         offline=offline(),
         config_file=file,
         profiles=table.get("profile", {}),
@@ -57,6 +66,24 @@ def load(db: str | None = None, profile: str | None = None) -> Settings:
 def offline() -> bool:
     """Say whether the user forbade the network (`SCRUBJAY_OFFLINE=1`)."""
     return os.environ.get("SCRUBJAY_OFFLINE", "").strip().lower() not in ("", "0", "false", "no")
+
+
+def _chunk_sizes(table: Mapping[str, Any]) -> tuple[int, int]:
+    """Return how large a chunk is and how much it repeats; refuse sizes that cannot work."""
+    sizes = []
+    for name, usual in zip(_NUMBERS, (200, 25), strict=True):
+        given = os.environ.get(f"SCRUBJAY_{name.upper()}") or table.get(name, usual)
+        if not str(given).isdigit():
+            raise InvalidInput(f"{name} is {given!r}; give a whole number such as {usual}")
+        sizes.append(int(given))
+    tokens, overlap = sizes
+    if not 20 <= tokens <= 100_000:
+        raise InvalidInput(f"chunk_tokens is {tokens}; give 20 or more, 200 is usual")
+    if overlap > tokens // 2:
+        raise InvalidInput(
+            f"chunk_overlap_tokens is {overlap}; give at most half of chunk_tokens ({tokens // 2})"
+        )
+    return tokens, overlap
 
 
 def _read(file: str) -> dict[str, Any]:
@@ -80,7 +107,7 @@ def _check(file: str, table: dict[str, Any]) -> None:
     if unknown:
         known = ", ".join((*_KEYS, "profile"))
         raise InvalidInput(f"{file}: unknown setting {unknown[0]!r}; known are {known}")
-    for key in _KEYS:
+    for key in _TEXTS:
         if not isinstance(table.get(key, ""), str):
             raise InvalidInput(f"{file}: {key} must be a text")
     profiles = table.get("profile", {})

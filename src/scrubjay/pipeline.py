@@ -58,6 +58,7 @@ class Run(NamedTuple):
     notes: Mapping[str, Any] = NOTHING
     branches: tuple[Step, ...] = ()
     confidence: float | None = None
+    counts: Mapping[str, int] = NOTHING
 
     def noting(self, **notes: Any) -> Run:
         """Return this run with more to say about the stage that is running."""
@@ -220,7 +221,11 @@ def results_of(run: Run, profile: str, took_ms: float) -> Results:
         query=run.query.text,
         profile=profile,
         hits=hits,
-        counts={**{one.name: len(one.rows) for one in run.lists}, "returned": len(hits)},
+        counts={
+            **{one.name: len(one.rows) for one in run.lists},
+            **run.counts,
+            "returned": len(hits),
+        },
         topics=dict(sorted(topics.items(), key=lambda pair: (-pair[1], pair[0]))),
         degraded=tuple(dict.fromkeys(degradations(run.trace))),
         trace=run.trace,
@@ -261,6 +266,9 @@ def hit_of(candidate: Candidate, memory: Memory) -> Hit:
         updated_at=memory.updated_at,
         source=memory.source,
         lines=(candidate.chunk.first_line, candidate.chunk.last_line) if candidate.chunk else None,
+        page=_page(candidate, memory),
+        heading=candidate.chunk.heading if candidate.chunk else "",
+        language=memory.language,
         stale=candidate.stale,
         snippet=candidate.snippet,
         complete=candidate.complete,
@@ -269,3 +277,10 @@ def hit_of(candidate: Candidate, memory: Memory) -> Hit:
         why=candidate.why,
         found=candidate.found,
     )
+
+
+def _page(candidate: Candidate, memory: Memory) -> int | None:
+    """Return the page of a passage, in texts that have pages: each begins with a form feed."""
+    if candidate.chunk is None or memory.metadata.get("format") != "pages":
+        return None
+    return memory.text.count("\f", 0, candidate.chunk.start) + 1

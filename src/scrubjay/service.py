@@ -15,6 +15,7 @@ from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.pipeline import Kit, search
 from scrubjay.stores.sqlite import Database
 from scrubjay.stores.sqlite_files import SqliteFiles
+from scrubjay.stores.sqlite_folders import SqliteFolders
 from scrubjay.stores.sqlite_graph import SqliteGraph
 from scrubjay.stores.sqlite_keyword import SqliteKeyword
 from scrubjay.stores.sqlite_records import SqliteRecords
@@ -26,7 +27,9 @@ from scrubjay.types import Link, Memories, Memory, Neighbor, Query, Results, Sta
 if TYPE_CHECKING:
     from scrubjay.embedding import Embedding
     from scrubjay.models import Embedder, Generator, Reranker
-    from scrubjay.types import Ingested
+    from scrubjay.types import Collection, Covered, Ingested
+    from scrubjay.write.shelf import Shelf
+    from scrubjay.write.watch import Watcher
 
 FEEDBACK = ("accepted", "modified", "dismissed")
 _BATCH = 500
@@ -46,6 +49,8 @@ class Store:
         generator: Generator | None = None,
         clock: Callable[[], datetime] | None = None,
         user: str | None = None,
+        chunk_tokens: int = 200,
+        chunk_overlap_tokens: int = 25,
     ) -> None:
         self.path = path
         self.profile = profile
@@ -58,7 +63,11 @@ class Store:
         self._graph = SqliteGraph(self._db)
         self._keyword = SqliteKeyword(self._db)
         self._files = SqliteFiles(self._db)
+        self._folders = SqliteFolders(self._db)
         self._vectors = SqliteVector(self._db)
+        self._chunk_sizes = (chunk_tokens, chunk_overlap_tokens)
+        self._watchers: list[Watcher] = []
+        self._ingesting = threading.Lock()
         self._reranker, self._generator = reranker, generator
         self._chosen_embedder = embedder
         self._embedding_made: Embedding | None = None
@@ -102,14 +111,12 @@ class Store:
 
         written: list[Memory] = []
         self._embedding.activate()
+        shelf = self._shelf()
         batch: list[Memory] = []
 
         def flush() -> None:
             with self._records.transaction():
-                stored = [
-                    remember(self._records, self._graph, one, self._clock, self._mine)[0]
-                    for one in batch
-                ]
+                stored = [remember(shelf, one, self._mine)[0] for one in batch]
             written.extend(stored)
             batch.clear()
 
@@ -128,19 +135,39 @@ class Store:
 
     def ingest(
         self,
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] | None = None,
         *,
         collection: str | None = None,
         namespace: str | None = None,
+        watch: bool = False,
         progress: Callable[[int, int, str], None] | None = None,
+        on_change: Callable[[Ingested], None] | None = None,
     ) -> Ingested:
-        """Index a file or a folder; a second run takes only what changed, and drops what is gone."""
-        from scrubjay.write.ingest import ingest
+        """Index a file or a folder; a second run takes only what changed, and drops what is gone.
 
+        Without a path, every folder that was read before is brought up to date. With `watch`, a thread
+        keeps up with changes until the store is closed, and calls `on_change` after each.
+        """
+        from scrubjay.write.ingest import ingest, refresh
+
+        if path is None and collection is not None:
+            raise InvalidInput("collection goes with a path; `rename_collection` renames one")
+        if watch:
+            from scrubjay.write.watch import check_watchable
+
+            check_watchable()
         self._embedding.activate()
-        place = self._caller.placed({"namespace": namespace})["namespace"]
-        done = ingest(self._db, self._records, self._graph, path, collection, place, progress)
+        with self._ingesting:
+            if path is None:
+                spaces = self._caller.narrowed(namespaces=several(namespace, "namespace"))
+                folders = self._folders.all(spaces.namespaces)
+                done = refresh(self._shelf(), folders, progress)
+            else:
+                place = self._caller.placed({"namespace": namespace})["namespace"]
+                done = ingest(self._shelf(), path, collection, place, progress)
         self._embedding.wake()
+        if watch:
+            self._watch(path, collection, namespace, on_change)
         return done
 
     def update(self, id: str, **changes: Any) -> Memory:
@@ -155,7 +182,7 @@ class Store:
                 created_at=after.created_at or before.created_at,
                 updated_at=after.updated_at or self._clock(),
             )
-            store(self._records, self._graph, after, self._mine)
+            store(self._shelf(), after, self._mine)
         self._embedding.wake()
         return self.get(id)
 
@@ -318,6 +345,49 @@ class Store:
             raise InvalidInput(f"limit is {limit} and offset {offset}; at least 1 and 0")
         return self._records.scan(scope, limit, offset)
 
+    @property
+    def watching(self) -> str | None:
+        """Say why a watch ended by itself; None while all is well."""
+        return next((one.failure for one in self._watchers if one.failure), None)
+
+    def coverage(
+        self,
+        *,
+        state: str | None = None,
+        collection: str | None = None,
+        namespace: str | None = None,
+    ) -> list[Covered]:
+        """Return every file that `ingest` met: indexed, skipped or failed, and why; by path."""
+        from scrubjay.coverage import coverage
+
+        scope = self._caller.narrowed(
+            namespaces=several(namespace, "namespace"), collection=collection
+        )
+        return coverage(self._files, scope, state)
+
+    def collections(self) -> list[Collection]:
+        """Return the collections, by name."""
+        return self._folders.collections(self._mine)
+
+    def rename_collection(self, name: str, new_name: str) -> int:
+        """Give a collection another name; return how many memories are in it."""
+        names = self._collection_names(name)
+        new_name = new_name.strip()
+        if not new_name or not new_name.isprintable():
+            raise InvalidInput(f"{new_name!r} is not a name; give a printable one such as 'notes'")
+        if new_name in names:
+            raise InvalidInput(f"there is a collection {new_name!r} already; give another name")
+        return self._folders.rename(name, new_name, self._mine)
+
+    def remove_collection(self, name: str) -> int:
+        """Forget everything in a collection, and no longer follow its folders; return how many memories."""
+        self._collection_names(name)
+        with self._records.transaction():
+            gone = self._records.delete(self._records.ids(self._mine._replace(collection=name)))
+            self._folders.unfollow(name, self._mine)
+        self._db.purge_log()
+        return gone
+
     def neighbors(self, id: str, *, depth: int = 1, limit: int | None = None) -> list[Neighbor]:
         """Return what a memory's links reach, best path first."""
         if not 1 <= depth <= 3:
@@ -344,6 +414,8 @@ class Store:
 
     def close(self) -> None:
         """Finish what is under way and close the file; closing twice is fine."""
+        while self._watchers:
+            self._watchers.pop().stop()
         if self._embedding_made is not None and not self._db.closed:
             self._embedding_made.close()
         self._db.close()
@@ -369,6 +441,54 @@ class Store:
 
                 self._embedding_made = Embedding(self._db, self._vectors, self._chosen_embedder)
             return self._embedding_made
+
+    def _shelf(self) -> Shelf:
+        from scrubjay.stores.sqlite_targets import SqliteTargets
+        from scrubjay.write.chunks import Cutting
+        from scrubjay.write.shelf import Shelf
+
+        return Shelf(
+            self._records,
+            self._graph,
+            self._files,
+            self._folders,
+            SqliteTargets(self._db),
+            self._clock,
+            Cutting(*self._chunk_sizes),
+            self._own_files(),
+        )
+
+    def _watch(
+        self,
+        path: str | os.PathLike[str] | None,
+        collection: str | None,
+        namespace: str | None,
+        on_change: Callable[[Ingested], None] | None,
+    ) -> None:
+        from scrubjay.write.watch import Watcher
+
+        def refresh() -> None:
+            done = self.ingest(path, collection=collection, namespace=namespace)
+            if on_change and any(done._replace(unchanged=0)):
+                on_change(done)
+
+        spaces = self._caller.narrowed(namespaces=several(namespace, "namespace")).namespaces
+        followed = [one.path for one in self._folders.all(spaces)] if path is None else [path]
+        there = [os.path.abspath(one) for one in followed if os.path.exists(one)]
+        self._watchers.append(Watcher(there, self._own_files(), refresh))
+
+    def _own_files(self) -> tuple[str, ...]:
+        """Return the files of the store itself, as they would be met in a folder."""
+        path = os.path.abspath(self.path)
+        return tuple(path + ending for ending in ("", "-wal", "-shm", "-journal"))
+
+    def _collection_names(self, name: str) -> list[str]:
+        """Return the names of all collections, this one among them."""
+        names = [one.name for one in self.collections()]
+        if name not in names:
+            known = ", ".join(names) or "none yet"
+            raise NotFound(f"there is no collection {name!r}; there are: {known}")
+        return names
 
     def _kit(self, by_meaning: bool) -> Kit:
         kit = Kit(

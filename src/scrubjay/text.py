@@ -1,19 +1,22 @@
 """Words out of text, the same way for what is stored and for what is asked.
 
-A plain word becomes its Snowball stem. An identifier (`snake_case`, `camelCase`, `foo.bar`, `v1.2.3`,
-`C++`) becomes itself and its parts, so that it is found whole and by part. Scripts that do not put
-spaces between words become overlapping pairs of characters.
+A plain word becomes its Snowball stem in the language of its text. An identifier (`snake_case`,
+`camelCase`, `foo.bar`, `v1.2.3`, `C++`, `--force`) becomes itself and its parts, so that it is found
+whole and by part. Scripts that do not put spaces between words become overlapping pairs of characters.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from scrubjay.language import STEMMERS
+
 # Stored beside the index: a store indexed by another version of these rules is indexed again.
-ANALYZER_VERSION = 1
+ANALYZER_VERSION = 2
 
 # Letters and digits, and the marks that \w leaves out: accents, vowel signs of Indic scripts, Thai.
 _LETTERS = (
@@ -34,8 +37,10 @@ _SPACES = re.compile(r"\s+")
 
 
 def _word(letters: str, more: str = "") -> str:
-    # A word may go on through these when more of it follows: pre-edit, foo.bar, a/b, don't, user@host.
-    return rf"[{letters}]+(?:[.\-'’/:@&+#][{letters}]+|(?<=\d),(?=\d)\w+)*(?:\+\+|#)?{more}"
+    # A word may begin with the dashes of an option, -rf or --force, and may go on through these marks
+    # when more of it follows: pre-edit, foo.bar, a/b, don't, user@host.
+    option = rf"(?<![{letters}-])--?(?=[^\W\d_])"
+    return rf"(?:{option})?[{letters}]+(?:[.\-'’/:@&+#][{letters}]+|(?<=\d),(?=\d)\w+)*(?:\+\+|#)?{more}"
 
 
 class _Patterns(NamedTuple):
@@ -63,19 +68,23 @@ def _patterns(text: str) -> _Patterns:
     return _ASCII if text.isascii() else _unicode()
 
 
-def _is_unspaced(word: str) -> bool:
+def is_unspaced(word: str) -> bool:
+    """True when a word has characters of a script that puts no spaces between words."""
     return not word.isascii() and re.search(_UNSPACED, word) is not None
 
 
-# The Snowball stemmer of a word, by the script of its first letter.
-_STEMMERS = (
-    (0x0370, 0x03FF, "greek"),
-    (0x0400, 0x04FF, "russian"),
-    (0x0530, 0x058F, "armenian"),
-    (0x0600, 0x06FF, "arabic"),
-    (0x0900, 0x097F, "hindi"),
-    (0x0B80, 0x0BFF, "tamil"),
+# The Snowball stemmer of a word by the script of its first letter, and others of that script.
+_SCRIPTS = (
+    (0x0370, 0x03FF, "greek", ()),
+    (0x0400, 0x04FF, "russian", ("serbian",)),
+    (0x0530, 0x058F, "armenian", ()),
+    (0x0590, 0x05FF, "", ("yiddish",)),
+    (0x0600, 0x06FF, "arabic", ("persian",)),
+    (0x0900, 0x097F, "hindi", ("nepali",)),
+    (0x0B80, 0x0BFF, "tamil", ()),
 )
+_NOT_LATIN = frozenset(name for *_, usual, others in _SCRIPTS for name in (usual, *others)) - {""}
+_LATIN_WITHOUT_STEMMER = frozenset("af cy is lv ms mt sk sl sq sw tl vi".split())
 _LONGEST_TOKEN_CHARS = 128
 
 STOP_WORDS = frozenset(
@@ -105,91 +114,143 @@ def fold(word: str) -> str:
     return unicodedata.normalize("NFC", bare).replace("’", "'")
 
 
-def tokens(text: str) -> list[str]:
-    """Return the index tokens of a text, in order."""
-    return [token for word in _patterns(text).word.findall(text) for token in _tokens_of(word)]
+def tokens(text: str, language: str = "") -> list[str]:
+    """Return the index tokens of a text in a language, in order."""
+    stems = stemming(language)
+    return [token for word in words(text) for token in tokens_of(word, stems)]
 
 
-def terms(query: str) -> tuple[str, ...]:
+def words(text: str) -> list[str]:
+    """Return the words of a text as written, identifiers whole."""
+    return word_pattern(text).findall(text)
+
+
+def word_pattern(text: str) -> re.Pattern[str]:
+    """Return the pattern that finds the words of a text."""
+    return _patterns(text).word
+
+
+def terms(
+    query: str, language: str = "", stop_words: frozenset[str] = STOP_WORDS
+) -> tuple[str, ...]:
     """Return the distinct tokens to search for: no stop words, unless there is nothing else."""
-    words = _patterns(query).word.findall(query)
-    telling = [word for word in words if fold(word) not in STOP_WORDS]
-    return tuple(dict.fromkeys(token for word in telling or words for token in _asked(word)))
-
-
-@lru_cache(maxsize=65536)
-def _tokens_of(word: str) -> tuple[str, ...]:
-    """Return every token under which a word can be found."""
-    if _is_unspaced(word):
-        return tuple(_unspaced(word, singles=True))
-    if not word.strip("_"):
-        return ()
-    whole, parts = _whole_and_parts(word)
-    return tuple(token for token in (whole, *parts) if token.strip())
-
-
-@lru_cache(maxsize=4096)
-def _asked(word: str) -> tuple[str, ...]:
-    """Return the tokens to look for when a query holds this word."""
-    if _is_unspaced(word):
-        return tuple(_unspaced(word, singles=False))
-    return tuple(token for token in _tokens_of(word) if token not in STOP_WORDS) or _tokens_of(
-        word
+    stems = stemming(language)
+    return tuple(
+        dict.fromkeys(
+            token for word in telling(words(query), stop_words) for token in asked(word, stems)
+        )
     )
 
 
-def _whole_and_parts(word: str) -> tuple[str, list[str]]:
+def telling(of: list[str], stop_words: frozenset[str] = STOP_WORDS) -> list[str]:
+    """Return words without stop words, or all of them if there is nothing else."""
+    return [word for word in of if fold(word) not in stop_words] or of
+
+
+@lru_cache(maxsize=65536)
+def tokens_of(word: str, stems: str = "english") -> tuple[str, ...]:
+    """Return every token under which a word can be found."""
+    if is_unspaced(word):
+        return tuple(_unspaced(word, stems, singles=True))
+    if not word.strip("_"):
+        return ()
+    whole, parts = whole_and_parts(word, stems)
+    tails = [f"-{tail.lower()}" for tail in word.split("-")[1:] if tail] if "-" in word[1:] else []
+    return tuple(token for token in (whole, *parts, *tails) if token.strip() and token != "-")
+
+
+@lru_cache(maxsize=4096)
+def asked(word: str, stems: str = "english") -> tuple[str, ...]:
+    """Return the tokens to look for when a query holds this word."""
+    if is_unspaced(word):
+        return tuple(_unspaced(word, stems, singles=False))
+    if not word.strip("_"):
+        return ()
+    whole, parts = whole_and_parts(word, stems)
+    found = tuple(token for token in (whole, *parts) if token.strip())
+    return tuple(token for token in found if token not in STOP_WORDS) or found
+
+
+def whole_and_parts(word: str, stems: str = "english") -> tuple[str, list[str]]:
+    """Return the token of a word, and those of its parts where it is an identifier."""
     if _THOUSANDS.match(word):
         word = word.replace(",", "")
     folded = fold(word)
     if folded.endswith("'s"):
         word, folded = word[:-2], folded[:-2]
     shapes = _patterns(word)
+    if shapes.plain.match(folded) and not _CAMEL.search(word):
+        return stem(word, stems), []
     pieces = [piece for run in shapes.split.split(word) for piece in _CAMEL.split(run) if piece]
-    whole = _stem(folded) if shapes.plain.match(folded) else folded[:_LONGEST_TOKEN_CHARS]
+    whole = stem(word, stems) if shapes.plain.match(folded) else folded[:_LONGEST_TOKEN_CHARS]
     if pieces == [word]:
         return whole, []
-    return whole, [_stem(fold(piece)) for piece in pieces if len(piece) > 1 or piece.isdigit()]
+    option = word.startswith("-")  # its one letter is a word of its own: -v
+    return whole, [stem(one, stems) for one in pieces if option or len(one) > 1 or one.isdigit()]
 
 
-def _unspaced(word: str, *, singles: bool) -> list[str]:
+def _unspaced(word: str, stems: str, *, singles: bool) -> list[str]:
     """Pairs of neighbouring characters; single ones too in the index, so that one character is findable."""
     found: list[str] = []
-    end = 0
-    for run in re.finditer(_UNSPACED, word):
-        found.extend(_tokens_of(word[end : run.start()]) if run.start() > end else ())
-        characters = unicodedata.normalize("NFKC", run.group())
-        if singles or len(characters) == 1:
-            found.extend(characters)
-        found.extend(characters[at : at + 2] for at in range(len(characters) - 1))
-        end = run.end()
-    found.extend(_tokens_of(word[end:]) if end < len(word) else ())
+    for characters, pairs in unspaced_runs(word, stems):
+        found.extend(characters if singles else ())
+        found.extend(pairs)
     return found
 
 
+def unspaced_runs(word: str, stems: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield each stretch of a word as single characters and as tokens that stand side by side in the index."""
+    end = 0
+    for run in re.finditer(_UNSPACED, word):
+        if run.start() > end:
+            yield "", list(tokens_of(word[end : run.start()], stems))
+        characters = unicodedata.normalize("NFKC", run.group())
+        if len(characters) == 1:
+            yield "", [characters]
+        else:
+            yield characters, [characters[at : at + 2] for at in range(len(characters) - 1)]
+        end = run.end()
+    if end < len(word):
+        yield "", list(tokens_of(word[end:], stems))
+
+
+def stemming(language: str) -> str:
+    """Return how Latin words in a text of some language are stemmed; "" means not at all."""
+    known = STEMMERS.get(language)
+    if known:
+        return known
+    # In a language of another script, Latin words are mostly English.
+    return "" if language in _LATIN_WITHOUT_STEMMER else "english"
+
+
 @lru_cache(maxsize=65536)
-def _stem(word: str) -> str:
-    word = word[:_LONGEST_TOKEN_CHARS]
-    if not word or word.isdigit():
-        return word
-    stemmed: str = _stemmer(language_of_word(word)).stemWord(word)
-    return stemmed or word
+def stem(word: str, stems: str = "english") -> str:
+    """Return the folded stem of a word; a word in another script is stemmed as that script is."""
+    bare = fold(word[:_LONGEST_TOKEN_CHARS])
+    algorithm = _algorithm(bare[:1] or " ", stems)
+    if not bare or bare.isdigit() or not algorithm:
+        return bare
+    if algorithm == "english" or algorithm in _NOT_LATIN:
+        stemmed = _stemmer(algorithm).stemWord(bare)
+    else:  # the endings of other languages are told by their accents
+        accented = unicodedata.normalize("NFC", word[:_LONGEST_TOKEN_CHARS]).lower()
+        stemmed = fold(_stemmer(algorithm).stemWord(accented))
+    return stemmed or bare
 
 
-@lru_cache(maxsize=16)
-def _stemmer(language: str) -> Any:
+def _algorithm(first: str, stems: str) -> str:
+    """Return the Snowball algorithm for a word, from its first letter and the language of its text."""
+    for low, high, usual, others in _SCRIPTS:
+        if low <= ord(first[0]) <= high:
+            return stems if stems in others else usual
+    return "english" if stems in _NOT_LATIN and stems != "serbian" else stems
+
+
+@lru_cache(maxsize=40)
+def _stemmer(algorithm: str) -> Any:
     import Stemmer
 
-    return Stemmer.Stemmer(language)
-
-
-def language_of_word(word: str) -> str:
-    """Return the Snowball language for a word, from the script of its first letter."""
-    first = ord(word[0])
-    for low, high, language in _STEMMERS:
-        if low <= first <= high:
-            return language
-    return "english"
+    return Stemmer.Stemmer(algorithm)
 
 
 def storable(text: str) -> bool:
@@ -202,52 +263,3 @@ def storable(text: str) -> bool:
 def readable(text: str) -> str:
     """Return a text with halves of surrogate pairs replaced, so that any string can be asked for."""
     return text if storable(text) else text.encode("utf-8", "replace").decode("utf-8")
-
-
-def mark(text: str, wanted: tuple[str, ...], before: str, after: str) -> str:
-    """Put `before` and `after` around each word of a text that one of the wanted terms matches."""
-    chosen = set(wanted)
-
-    def marked(word: re.Match[str]) -> str:
-        hit = not chosen.isdisjoint(_tokens_of(word.group()))
-        return f"{before}{word.group()}{after}" if hit else word.group()
-
-    return _patterns(text).word.sub(marked, text)
-
-
-def matches(text: str, wanted: tuple[str, ...]) -> int:
-    """Return how many of the wanted terms a text holds."""
-    return len(set(wanted).intersection(tokens(text))) if wanted else 0
-
-
-def snippet(text: str, wanted: tuple[str, ...], width_chars: int = 240) -> str:
-    """Return the stretch of a text, cut at words, that holds the most of the wanted terms."""
-    if len(text) <= width_chars:
-        return text
-    start = _densest(text, set(wanted), width_chars)
-    stop = min(len(text), start + width_chars)
-    if stop < len(text):
-        stop = max(text.rfind(" ", start + width_chars // 2, stop), start + width_chars // 2 + 1)
-    return ("…" if start else "") + text[start:stop].strip() + ("…" if stop < len(text) else "")
-
-
-def _densest(text: str, wanted: set[str], width_chars: int) -> int:
-    """Return where the window with the most distinct wanted terms begins; the first such one."""
-    places = [
-        (match.start(), frozenset(wanted.intersection(_tokens_of(match.group()))))
-        for match in _patterns(text).word.finditer(text)
-    ]
-    places = [(at, found) for at, found in places if found]
-    best, best_at = 0, 0
-    for index, (at, _) in enumerate(places):
-        seen: set[str] = set()
-        for later, found in places[index : index + 64]:
-            if later - at >= width_chars * 3 // 4:
-                break
-            seen |= found
-        if len(seen) > best:
-            best, best_at = len(seen), at
-    if not best_at:
-        return 0
-    lead = max(0, best_at - width_chars // 5)  # a little of what comes before the first match
-    return text.find(" ", lead, best_at) + 1 or lead

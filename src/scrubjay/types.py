@@ -71,6 +71,24 @@ class Chunk(NamedTuple):
     heading: str = ""
 
 
+class Term(NamedTuple):
+    """One thing a query asks for: any of these runs of neighbouring tokens; a token with * is a beginning.
+
+    `parts` are asked for, each by itself, where the whole is nowhere. A negated term spares the texts
+    that hold a token of `unless`.
+    """
+
+    any_of: tuple[tuple[str, ...], ...]
+    parts: tuple[tuple[tuple[str, ...], ...], ...] = ()
+    unless: tuple[str, ...] = ()
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """Every token of it."""
+        runs = (*self.any_of, *(run for part in self.parts for run in part))
+        return tuple(token for run in runs for token in run)
+
+
 class Scope(NamedTuple):
     """What a search may see. Every index binds it in its own query language; None means no limit."""
 
@@ -85,6 +103,8 @@ class Scope(NamedTuple):
     domain: str | None = None
     since: datetime | None = None
     until: datetime | None = None
+    holds: tuple[Term, ...] = ()
+    lacks: tuple[Term, ...] = ()
 
     @property
     def everything(self) -> bool:
@@ -102,7 +122,11 @@ class Query(NamedTuple):
     scope: Scope = _EVERYTHING
     limit: int = 10
     min_score: float | None = None
+    words: tuple[Term, ...] = ()
     terms: tuple[str, ...] = ()
+    meaning: str = ""
+    language: str = ""
+    foreign: bool = False
     vector: Any = None
 
 
@@ -187,6 +211,9 @@ class Hit(NamedTuple):
     updated_at: datetime | None = None
     source: str | None = None
     lines: tuple[int, int] | None = None
+    page: int | None = None
+    heading: str = ""
+    language: str = ""
     stale: str | None = None
     snippet: str = ""
     complete: bool = False
@@ -267,12 +294,34 @@ class Status(NamedTuple):
     size_bytes: int
 
 
+class Covered(NamedTuple):
+    """One file that `ingest` met: `state` is indexed, skipped or failed, `reason` says why not."""
+
+    path: str
+    state: str
+    reason: str = ""
+    collection: str | None = None
+    ids: tuple[str, ...] = ()
+    size_bytes: int = 0
+
+
+class Collection(NamedTuple):
+    """A named group of memories, and the files and folders that were read into it."""
+
+    name: str
+    memories: int
+    documents: int
+    folders: tuple[str, ...] = ()
+    indexed_at: datetime | None = None
+
+
 class Ingested(NamedTuple):
     """What one `ingest` did, file by file where something went wrong."""
 
     added: int = 0
     updated: int = 0
     unchanged: int = 0
+    moved: int = 0
     removed: int = 0
     skipped: tuple[tuple[str, str], ...] = ()
     failed: tuple[tuple[str, str], ...] = ()

@@ -7,7 +7,7 @@ from math import log
 
 import pytest
 
-from backends import a_memory, pieces
+from backends import a_memory, asking, pieces
 from scrubjay.stores import sqlite_keyword
 from scrubjay.text import terms, tokens
 from scrubjay.types import Scope
@@ -43,6 +43,19 @@ def bm25(memories, asked, weights, idf):
         if score:
             scores[id_] = score
     return scores
+
+
+def all_terms_first(memories, asked, scores):
+    """GN-6: what holds every term stands above what holds only some, and keeps its own order."""
+    held = {one.id: set().union(*fields_of(one)) for one in memories}
+    complete = {id_ for id_ in scores if held[id_].issuperset(asked)}
+    highest = max((score for id_, score in scores.items() if id_ not in complete), default=0.0)
+    if not complete or min(scores[id_] for id_ in complete) > highest:
+        return scores
+    return {
+        id_: max(score, highest) + 0.001 * score if id_ in complete else score
+        for id_, score in scores.items()
+    }
 
 
 def never_zero(n, holding):
@@ -81,14 +94,16 @@ def corpus(backend):
     "weights", [{}, {"title": 3.0, "topics": 2.0, "context": 0.5, "ident": 0.0}]
 )
 def test_scores_agree_with_an_independent_bm25(backend, corpus, monkeypatch, small, weights):
-    """R-9, R-10: higher is better, terms joined by OR, to six places and in the same order."""
+    """R-9, GN-6: higher is better, what holds every term first, to six places and in the same order."""
     if not small:
         monkeypatch.setattr(sqlite_keyword, "SMALL_STORE", 0)
     for query in ("born", "tulk torn", "sent rist bulk pork", "nulk zebra", "id7"):
         asked = terms(query)
-        right = bm25(corpus, asked, weights, never_zero if small else as_fts5)
+        right = all_terms_first(
+            corpus, asked, bm25(corpus, asked, weights, never_zero if small else as_fts5)
+        )
 
-        found = backend.keyword.search(asked, EVERYTHING, 500, weights)
+        found = backend.keyword.search(asking(*asked), EVERYTHING, 500, weights)
 
         scored = {row.id: row.score for row in found.rows}
         positive = {id_: score for id_, score in right.items() if score > 1e-9}
@@ -105,13 +120,13 @@ def test_the_order_is_score_then_newer_then_id_wherever_it_is_cut(
     """R-5: a shorter list is the beginning of a longer one."""
     if not small:
         monkeypatch.setattr(sqlite_keyword, "SMALL_STORE", 0)
-    whole = backend.keyword.search(["tent"], EVERYTHING, 500, {}).rows
+    whole = backend.keyword.search(asking("tent"), EVERYTHING, 500, {}).rows
 
     assert list(whole) == sorted(
         whole, key=lambda row: (-round(row.score, 6), -row.updated_us, row.id)
     )
     for limit in (1, 3, 10, 50):
-        assert backend.keyword.search(["tent"], EVERYTHING, limit, {}).rows == whole[:limit]
+        assert backend.keyword.search(asking("tent"), EVERYTHING, limit, {}).rows == whole[:limit]
 
 
 @pytest.mark.parametrize("small", [True, False], ids=["small-store", "large-store"])
@@ -123,7 +138,7 @@ def test_equal_texts_are_cut_by_age_and_id(backend, monkeypatch, small):
         one = a_memory(f"{n:03}", "same words", hours=n % 10)
         backend.records.put(one, pieces(one.text))
 
-    rows = backend.keyword.search(["same"], EVERYTHING, 12, {}).rows
+    rows = backend.keyword.search(asking("same"), EVERYTHING, 12, {}).rows
 
     newest = [f"{n:03}" for n in range(100) if n % 10 == 9] + ["008", "018"]
     assert [row.id for row in rows] == newest
@@ -134,7 +149,7 @@ def test_one_row_a_memory_whatever_its_chunks(backend):
     text = "apple here. " * 20 + "banana there. " * 20
     backend.records.put(a_memory("a", text), pieces(text, 8))
 
-    rows = backend.keyword.search(["appl", "banana"], EVERYTHING, 10, {}).rows
+    rows = backend.keyword.search(asking("appl", "banana"), EVERYTHING, 10, {}).rows
 
     assert [row.id for row in rows] == ["a"]
 
@@ -142,7 +157,7 @@ def test_one_row_a_memory_whatever_its_chunks(backend):
 def test_no_terms_find_nothing(backend, corpus):
     """And neither does a word that nobody wrote."""
     assert backend.keyword.search([], EVERYTHING, 10, {}).rows == ()
-    assert backend.keyword.search(["zebra"], EVERYTHING, 10, {}).rows == ()
+    assert backend.keyword.search(asking("zebra"), EVERYTHING, 10, {}).rows == ()
 
 
 @pytest.mark.parametrize(
@@ -150,15 +165,17 @@ def test_no_terms_find_nothing(backend, corpus):
 )
 def test_any_token_is_legal(backend, corpus, term):
     """What comes in as a token is never read as syntax."""
-    backend.keyword.search([term, "tent"], EVERYTHING, 10, {})
-    assert backend.keyword.search(["tent", term], EVERYTHING, 10, {}).rows
+    backend.keyword.search(asking(term, "tent"), EVERYTHING, 10, {})
+    assert backend.keyword.search(asking("tent", term), EVERYTHING, 10, {}).rows
 
 
 def test_a_change_is_searchable_at_once_from_elsewhere(backend):
     """A write in one process is found by the next search in another."""
     other = backend.again()
     backend.records.put(a_memory("a", "zebra"), pieces("zebra"))
-    assert [row.id for row in other.keyword.search(["zebra"], EVERYTHING, 5, {}).rows] == ["a"]
+    assert [row.id for row in other.keyword.search(asking("zebra"), EVERYTHING, 5, {}).rows] == [
+        "a"
+    ]
     backend.records.delete(["a"])
-    assert other.keyword.search(["zebra"], EVERYTHING, 5, {}).rows == ()
+    assert other.keyword.search(asking("zebra"), EVERYTHING, 5, {}).rows == ()
     other.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backends import a_memory, pieces
+from backends import a_memory, asking, pieces
 from clocks import NOON
 from scrubjay.types import Scope
 
@@ -55,7 +55,7 @@ def test_put_replaces_the_memory_of_the_same_id(backend):
     assert backend.records.get(["a"], EVERYTHING)["a"].text == "new"
     assert backend.records.get(["a"], Scope(topics=("t",))) == {}
     assert list(backend.records.chunks([("a", 0), ("a", 1), ("a", 2)])) == [("a", 0)]
-    assert backend.keyword.search(["old"], EVERYTHING, 10, {}).rows == ()
+    assert backend.keyword.search(asking("old"), EVERYTHING, 10, {}).rows == ()
 
 
 def test_get_leaves_out_what_is_not_there_or_not_in_scope(backend):
@@ -101,7 +101,7 @@ def test_every_filter_of_a_scope_binds(backend, scope, seen):
 
     assert "".join(sorted(backend.records.get(["a", "b", "c"], scope))) == seen
     assert "".join(sorted(one.id for one in backend.records.scan(scope, 10))) == seen
-    words = backend.keyword.search(["text"], scope, 10, {})
+    words = backend.keyword.search(asking("text"), scope, 10, {})
     assert "".join(sorted(row.id for row in words.rows)) == seen
 
 
@@ -136,7 +136,7 @@ def test_delete_counts_and_takes_everything_with_it(backend):
     assert set(backend.records.get(["a", "b", "c"], EVERYTHING)) == {"b", "c"}
     assert dict(backend.records.chunks([("a", 0)])) == {}
     assert [one.id for one in backend.graph.walk(["b"], EVERYTHING, 1, 9)] == ["c"]
-    assert [row.id for row in backend.keyword.search(["text"], EVERYTHING, 9, {}).rows] == [
+    assert [row.id for row in backend.keyword.search(asking("text"), EVERYTHING, 9, {}).rows] == [
         "b",
         "c",
     ]

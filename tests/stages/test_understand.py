@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from backends import asking
 from fakes import BrokenEmbedder, HashingEmbedder
 from scrubjay import InvalidInput, Unavailable
 from scrubjay.pipeline import Kit, Run
@@ -108,13 +109,14 @@ class TestSources:
     def test_an_index_is_asked_under_the_scope_and_deep_enough(self, limit, depth, enough):
         """R-3: the filters go into the index; a list is never shorter than the answer."""
         words, near, model = Index(), Index(), HashingEmbedder(8)
-        query = Query("q", self.SCOPE, limit, None, ("a", "b"), np.ones(8))
+        asked = tuple(asking("a", "b"))
+        query = Query("q", self.SCOPE, limit, words=asked, vector=np.ones(8))
         run = Run(query, Kit(keyword=words, vectors=near, embedder=model))
 
         keyword(depth=depth, weights={"title": 2.0})(run)
         vector(depth=depth)(run)
 
-        assert words.asked == (("a", "b"), self.SCOPE, enough, {"title": 2.0})
+        assert words.asked == (asked, self.SCOPE, enough, {"title": 2.0})
         assert near.asked[1:] == ("hashing-8", self.SCOPE, enough)
 
     def test_a_query_without_a_vector_is_not_searched(self):

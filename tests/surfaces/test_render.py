@@ -86,6 +86,60 @@ def test_a_document_shows_its_title_its_passage_and_where_it_is():
     assert "    The pump restarts at night." in text.splitlines()
 
 
+def test_a_passage_shows_the_headings_above_it_after_its_path():
+    """Without the title, which stands above."""
+    one = hit(title="Night", source="/n/a.md", lines=(3, 9), heading="Night › Care › Oil")
+    text = render.results(answer(one), PLAIN, explain=False, now=NOW)
+    assert "/n/a.md:3-9 · Care › Oil · m1" in " ".join(text.split())
+    alone = hit(title="Night", source="/n/a.md", lines=(3, 9), heading="Night")
+    text = render.results(answer(alone), PLAIN, explain=False, now=NOW)
+    assert "/n/a.md:3-9 · m1" in text
+
+
+def test_a_passage_on_a_page_shows_the_page_and_no_lines():
+    """The lines of a PDF are nowhere to be seen."""
+    one = hit(source="/n/report.pdf", lines=(80, 90), page=3)
+    text = render.results(answer(one), PLAIN, explain=False, now=NOW)
+    assert "/n/report.pdf, page 3 · m1" in text
+    assert "80" not in text
+
+
+@pytest.mark.parametrize(
+    ("stale", "said"),
+    [("stale", "stale: changed since it was read"), ("missing", "missing: the file is gone")],
+)
+def test_a_file_that_is_not_what_was_read_is_named_in_words(stale, said):
+    """On a line of its own, that nobody overlooks."""
+    text = render.results(answer(hit(stale=stale)), PLAIN, explain=False, now=NOW)
+    assert f"    {said}" in text.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("changed", "db", "said"),
+    [
+        (1, None, "note: 1 file changed since it was indexed: scrubjay ingest"),
+        (3, None, "note: 3 files changed since they were indexed: scrubjay ingest"),
+        (
+            3,
+            "a b.db",
+            "note: 3 files changed since they were indexed: scrubjay ingest --db 'a b.db'",
+        ),
+    ],
+)
+def test_changed_files_are_counted_with_the_command_that_reads_them(changed, db, said):
+    """For the store that was asked, and at the very end."""
+    found = answer(hit(), counts={"keyword": 1, "checked_files": 9, "changed_files": changed})
+    text = render.results(found, Screen(width=110), explain=False, db=db, now=NOW)
+    assert text.splitlines()[-1] == said
+
+
+def test_files_that_were_checked_are_no_list_of_hits():
+    """The summary names lists, and no note is made of nothing."""
+    found = answer(hit(), counts={"keyword": 12, "checked_files": 9, "changed_files": 0})
+    text = render.results(found, PLAIN, explain=False, now=NOW)
+    assert text.splitlines()[-1] == "1 hit · keyword 12 · profile default · 3 ms"
+
+
 def test_matched_words_stand_out_in_every_form_on_a_colour_terminal():
     """The terms are stems: pump marks pumps as well."""
     one = hit(text="Two pumps, one pump.", snippet="Two pumps, one pump.")
@@ -186,7 +240,7 @@ def test_parts_that_are_no_sum_are_shown_as_steps():
 )
 def test_stored_text_cannot_command_the_terminal(evil):
     """Escape sequences, returns, backspaces and direction overrides are shown or dropped."""
-    one = hit(text=evil, snippet=evil, title=evil, topics=(evil,), source=evil)
+    one = hit(text=evil, snippet=evil, title=evil, topics=(evil,), source=evil, heading=evil)
     shown = render.results(answer(one, query=evil), PLAIN, explain=True, now=NOW)
     shown += render.memory(Memory(evil, id=evil, title=evil, source=evil), PLAIN, NOW)
     shown += render.memories([Memory(evil, id=evil)], PLAIN, NOW)

@@ -27,6 +27,7 @@ OUTPUTS = [
     ("added", ["remember", "Another thing", "--no-embed"]),
     ("ingested", ["add", "{docs}"]),
     ("ingested", ["ingest", "{docs}"]),
+    ("ingested", ["ingest"]),
     ("results", ["search", "kettle"]),
     ("results", ["search", "kettle", "--explain"]),
     ("results", ["vsearch", "kettle", "--explain"]),
@@ -37,6 +38,12 @@ OUTPUTS = [
     ("memories", ["get", "kettle", "nothing-there"]),
     ("memories", ["ls"]),
     ("memories", ["ls", "--type", "none"]),
+    ("coverage", ["ls", "--coverage"]),
+    ("coverage", ["ls", "--coverage", "--collection", "none"]),
+    ("collections", ["collections"]),
+    ("collections", ["collections", "rename", "docs", "wiki"]),
+    ("collections", ["collections", "remove", "docs"]),
+    ("collections", ["collections", "remove", "docs", "--yes"]),
     ("forgotten", ["forget", "--query", "kettle"]),
     ("forgotten", ["forget", "teapot", "nothing-there"]),
     ("links", ["link", "kettle", "teapot"]),
@@ -51,6 +58,8 @@ OUTPUTS = [
     ("error", ["search"]),
     ("error", ["query", "x", "--profile", "nope"]),
     ("error", ["link", "nothing-there", "kettle"]),
+    ("error", ["collections", "remove", "nothing-there"]),
+    ("error", ["search", "kettle", "--files"]),
 ]
 
 

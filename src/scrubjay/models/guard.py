@@ -26,6 +26,7 @@ class GuardedEmbedder:
         self.inner = inner
         self.name = str(inner.name)
         self.dims = int(inner.dims)
+        self.languages = tuple(getattr(inner, "languages", ()))
 
     def embed(self, texts: Sequence[str], *, as_query: bool = False) -> NDArray[np.float32]:
         """Return unit vectors, or raise Unavailable with the reason."""

@@ -46,6 +46,7 @@ class OnnxEmbedder:
     ) -> None:
         # The precision is part of the name: vectors of different precision are never mixed.
         self.name = f"{card.name}/fp32"
+        self.languages = card.languages
         self.dims = card.dims
         self.window = card.window
         self.card = card

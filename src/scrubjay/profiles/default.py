@@ -9,12 +9,14 @@ from scrubjay.stages.recall import keyword, look_up, nothing_searched, vector
 from scrubjay.stages.understand import embed_query, keywords
 
 WEIGHTS = {"keyword": 0.5, "vector": 0.5}
+# An English model reads other languages letter by letter; what it says of them is worth less.
+FOREIGN = {"keyword": 0.7, "vector": 0.3}
 LEAST = {"keyword": 0.2, "vector": 0.3}
 # One word found once in a long text is a small share of the best possible, but it is there.
 POWERS = {"keyword": 0.5, "vector": 1.0}
 
 _SCORE_AND_SHOW: tuple[Stage, ...] = (
-    weigh(weights=WEIGHTS, least=LEAST, powers=POWERS),
+    weigh(weights=WEIGHTS, least=LEAST, powers=POWERS, foreign=FOREIGN),
     at_least(),
     top(),
     load(),

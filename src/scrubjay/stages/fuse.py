@@ -54,6 +54,7 @@ def weigh(
     weights: Mapping[str, float],
     least: Mapping[str, float] | None = None,
     powers: Mapping[str, float] | None = None,
+    foreign: Mapping[str, float] | None = None,
 ) -> Run:
     """Score by how near a candidate comes to the best of each list; the first by its own strength.
 
@@ -61,8 +62,10 @@ def weigh(
     share of the best possible, is not blown up to 1. These are averaged by weight over the lists that
     found anything. Then all are scaled such that the first has the score 1 - (1 - a)(1 - b)…, where
     a, b … are its own shares of the best possible, each to its power: a number that means the same
-    for every query.
+    for every query. `foreign` are the weights for a query in a language that the model does not know.
     """
+    if run.query.foreign and foreign is not None:
+        weights = foreign
     if any(weight < 0 for weight in weights.values()) or not any(weights.values()):
         raise InvalidInput(
             f"weigh.weights is {dict(weights)}; weights must be 0 or more, and one above 0"

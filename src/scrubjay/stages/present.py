@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from scrubjay.errors import InvalidInput
+from scrubjay.passages import matches, snippet
 from scrubjay.pipeline import Run, stage
-from scrubjay.text import matches, snippet
 from scrubjay.types import Candidate, Chunk
 
 
@@ -64,13 +64,15 @@ def passages(run: Run, *, width_chars: int = 240) -> Run:
 def _with_passage(run: Run, one: Candidate, width_chars: int) -> Candidate:
     if one.memory is None:
         return one
-    text, terms = one.memory.text, run.query.terms
+    text, terms, language = one.memory.text, run.query.terms, one.memory.language
     chunk = one.chunk
     whole = chunk is not None and chunk.stop - chunk.start == len(text)
-    if not whole and (chunk is None or not matches(text[chunk.start : chunk.stop], terms)):
+    if not whole and (
+        chunk is None or not matches(text[chunk.start : chunk.stop], terms, language)
+    ):
         chunk = _wordiest(run, one, terms) or chunk
     passage = text[chunk.start : chunk.stop] if chunk else text
-    shown = snippet(passage, terms, width_chars)
+    shown = snippet(passage, terms, width_chars, language)
     return one._replace(chunk=chunk, snippet=shown, complete=shown == text)
 
 
@@ -83,20 +85,36 @@ def _wordiest(run: Run, one: Candidate, terms: tuple[str, ...]) -> Chunk | None:
     if len(chunks) == 1:
         return chunks[0]
     found = [
-        (matches(text[chunk.start : chunk.stop], terms), -chunk.ordinal, chunk) for chunk in chunks
+        (
+            matches(text[chunk.start : chunk.stop], terms, one.memory.language),
+            -chunk.ordinal,
+            chunk,
+        )
+        for chunk in chunks
     ]
     best = max(found, default=None)
     return best[2] if best and best[0] else None
 
 
 @stage
-def check_files(run: Run) -> Run:
-    """Mark documents whose file has changed or vanished since it was read."""
+def check_files(run: Run, *, most: int = 2000) -> Run:
+    """Mark documents whose file has changed or vanished since it was read, and count all such files.
+
+    Where more than `most` files are indexed, only those of the hits are looked at.
+    """
     files = run.kit.files
-    if files is None:
+    if files is None or not (indexed := files.how_many()):
         return run
-    known = files.of([one.id for one in run.pool if one.memory and one.memory.type == "document"])
+    if indexed <= most:
+        known = {
+            one.memory: one for one in files.seen(run.query.scope._replace(holds=(), lacks=()))
+        }
+    else:
+        known = dict(files.of([one.id for one in run.pool if one.memory and one.memory.source]))
+    states = {path: one.state() for path, one in {f.path: f for f in known.values()}.items()}
     pool = tuple(
-        one._replace(stale=known[one.id].state()) if one.id in known else one for one in run.pool
+        one._replace(stale=states[known[one.id].path]) if one.id in known else one
+        for one in run.pool
     )
-    return run._replace(pool=pool)
+    changed = sum(1 for state in states.values() if state)
+    return run._replace(pool=pool, counts={"checked_files": len(states), "changed_files": changed})

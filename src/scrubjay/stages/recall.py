@@ -16,7 +16,7 @@ FIELD_WEIGHTS: Mapping[str, float] = {"title": 1.0, "topics": 1.0, "context": 1.
 def keyword(
     run: Run, *, depth: int = 64, weights: Mapping[str, float] = FIELD_WEIGHTS
 ) -> RankedList:
-    """Memories that hold any of the query's terms, by BM25."""
+    """Memories that hold all of the query's terms, then those that hold any, by BM25."""
     unknown = [name for name in weights if name not in (*FIELD_WEIGHTS, "text")]
     if unknown or any(weight < 0 for weight in weights.values()):
         fields = ", ".join(("text", *FIELD_WEIGHTS))
@@ -25,7 +25,7 @@ def keyword(
         )
     index = run.kit.need("keyword")
     found: RankedList = index.search(
-        run.query.terms, run.query.scope, _enough(run, "keyword", depth), weights
+        run.query.words, run.query.scope, _enough(run, "keyword", depth), weights
     )
     return found
 

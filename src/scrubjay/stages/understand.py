@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scrubjay.asking import Asked, loosened, understand
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.pipeline import Run, stage
 from scrubjay.text import readable, terms
@@ -9,16 +10,44 @@ from scrubjay.text import readable, terms
 
 @stage
 def keywords(run: Run, *, most: int = 64) -> Run:
-    """Split the query into stems, without stop words unless it has nothing else."""
+    """Split the query into stems of its language, phrases, negations and beginnings; no stop words.
+
+    Phrases, negations and beginnings narrow the scope, so they bind every source.
+    """
     if most < 1:
         raise InvalidInput(f"keywords.most is {most}; it must be 1 or more")
-    found = terms(readable(run.query.text))
-    run = run._replace(query=run.query._replace(terms=found[:most])).noting(terms=found[:most])
-    if not found:
-        return run.noting(warning="the query has no searchable term: give at least one word")
-    if len(found) > most:
-        return run.noting(warning=f"only the first {most} of {len(found)} terms were searched")
-    return run
+    records, query = run.kit.records, run.query
+    held = tuple(records.languages()) if records is not None else ()
+    asked, warning = _findable(understand(readable(query.text), held), run, held)
+    found = asked.words
+    if not (found or asked.holds):
+        warning = "the query has no searchable term: give at least one word"
+    elif len(found) > most:
+        warning = f"only the first {most} of {len(found)} terms were searched"
+    asked = asked._replace(words=found[:most])
+    run = run._replace(
+        query=query._replace(
+            # What must be there also scores: a phrase said twice is worth more than once.
+            words=(*asked.words, *asked.holds),
+            terms=asked.tokens,
+            meaning=asked.meaning,
+            language=asked.language,
+            scope=query.scope._replace(holds=asked.holds, lacks=asked.lacks),
+        )
+    )
+    run = run.noting(terms=asked.tokens)
+    if asked.language:
+        run = run.noting(language=asked.language)
+    return run.noting(warning=warning) if warning else run
+
+
+def _findable(asked: Asked, run: Run, held: tuple[str, ...]) -> tuple[Asked, str]:
+    """Ask for the words of a phrase that stands nowhere, if there are other words: say so."""
+    records = run.kit.records
+    scope = run.query.scope._replace(holds=asked.holds, lacks=asked.lacks)
+    if records is None or not asked.holds or not asked.words or records.holds_any(scope):
+        return asked, ""
+    return loosened(asked, held), "no text holds the phrase; its words were searched instead"
 
 
 @stage
@@ -26,14 +55,19 @@ def embed_query(run: Run, *, most_chars: int = 4000) -> Run:
     """Turn the query into a vector of the store's model."""
     if most_chars < 1:
         raise InvalidInput(f"embed_query.most_chars is {most_chars}; it must be 1 or more")
-    text = readable(run.query.text)
+    text = readable(run.query.meaning or run.query.text)
     if not terms(text):
         return run  # a vector of punctuation would find something, and mean nothing
     embedder = run.kit.need("embedder")
     vector = embedder.embed([text[:most_chars]], as_query=True)[0]
     if not (abs(float(vector @ vector)) > 0):
         raise Unavailable(f"{embedder.name} gave a vector without direction for this query")
-    run = run._replace(query=run.query._replace(vector=vector)).noting(model=embedder.name)
+    known = getattr(embedder, "languages", ())
+    foreign = bool(known and run.query.language and run.query.language not in known)
+    query = run.query._replace(vector=vector, foreign=foreign)
+    run = run._replace(query=query).noting(model=embedder.name)
+    if foreign:
+        run = run.noting(foreign=f"{run.query.language} is not among {', '.join(known)}")
     warnings = []
     if len(text) > most_chars:
         warnings.append(f"only the first {most_chars} characters were embedded")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from scrubjay.stores.sqlite_files import IndexedFile
-    from scrubjay.types import Chunk, Memory, Neighbor, RankedList, Scope
+    from scrubjay.types import Chunk, Memory, Neighbor, RankedList, Scope, Term
 
 
 class Records(Protocol):
@@ -38,6 +38,14 @@ class Records(Protocol):
         """Remove memories and everything derived from them; return how many there were."""
         ...
 
+    def languages(self) -> Sequence[str]:
+        """Return the languages of what is stored; "" stands for texts whose language is not clear."""
+        ...
+
+    def holds_any(self, scope: Scope) -> bool:
+        """True when the scope sees at least one memory."""
+        ...
+
     def scan(self, scope: Scope, limit: int, offset: int = 0) -> list[Memory]:
         """Return the memories of a scope, newest first."""
         ...
@@ -50,14 +58,22 @@ class Files(Protocol):
         """Return the files behind these documents."""
         ...
 
+    def how_many(self) -> int:
+        """Return how many documents came out of files."""
+        ...
+
+    def seen(self, scope: Scope) -> Sequence[IndexedFile]:
+        """Return every indexed file that a scope may see."""
+        ...
+
 
 class KeywordIndex(Protocol):
     """Finds memories by word."""
 
     def search(
-        self, terms: Sequence[str], scope: Scope, limit: int, weights: Mapping[str, float]
+        self, terms: Sequence[Term], scope: Scope, limit: int, weights: Mapping[str, float]
     ) -> RankedList:
-        """Return the memories that hold any of the terms, best first."""
+        """Return the memories that hold all of the terms, then those that hold any, best first."""
         ...
 
 

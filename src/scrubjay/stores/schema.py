@@ -126,5 +126,50 @@ def m002_files(db: sqlite3.Connection) -> None:
     )
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (m001_memories, m002_files)
+def m003_folders(db: sqlite3.Connection) -> None:
+    """Which folders are followed, what of them was left out and why, and what documents link to."""
+    for statement in (
+        # One file may hold several documents: `part` tells them apart.
+        # When another `reader` would read it now, it is read anew.
+        "ALTER TABLE files ADD COLUMN part TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE files ADD COLUMN reader TEXT NOT NULL DEFAULT ''",
+        "CREATE INDEX files_by_digest ON files (digest)",
+        """CREATE TABLE left_out (
+            n INTEGER PRIMARY KEY,
+            namespace TEXT NOT NULL,
+            path NOT NULL,
+            collection TEXT,
+            state TEXT NOT NULL,
+            reason TEXT NOT NULL,
+            size INTEGER NOT NULL,
+            mtime_ns INTEGER NOT NULL,
+            reader TEXT NOT NULL
+        )""",
+        """CREATE TABLE folders (
+            n INTEGER PRIMARY KEY,
+            namespace TEXT NOT NULL,
+            path NOT NULL,
+            collection TEXT NOT NULL,
+            indexed_us INTEGER NOT NULL
+        )""",
+        # `name` is the last part of what a document links to: a new file of that name may be it.
+        """CREATE TABLE targets (
+            memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            name TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            target NOT NULL
+        )""",
+        "CREATE INDEX targets_by_memory ON targets (memory)",
+        "CREATE INDEX targets_by_name ON targets (name)",
+        "CREATE INDEX memories_by_language ON memories (language)",
+        "CREATE INDEX memories_by_collection ON memories (collection) WHERE collection IS NOT NULL",
+    ):
+        db.execute(statement)
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
+    m001_memories,
+    m002_files,
+    m003_folders,
+)
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -9,7 +9,7 @@ from scrubjay.times import micros
 
 if TYPE_CHECKING:
     from scrubjay.stores.protocols import Codec
-    from scrubjay.types import Scope
+    from scrubjay.types import Scope, Term
 
 
 def where(scope: Scope, codec: Codec) -> tuple[str, list[object]]:
@@ -45,7 +45,31 @@ def where(scope: Scope, codec: Codec) -> tuple[str, list[object]]:
     if scope.until is not None:
         conditions.append("m.created_us <= ?")
         arguments.append(micros(scope.until))
+    for term in scope.holds:
+        conditions.append("m.n IN (SELECT rowid FROM words WHERE words MATCH ?)")
+        arguments.append(match(term, codec))
+    for term in scope.lacks:
+        conditions.append("m.n NOT IN (SELECT rowid FROM words WHERE words MATCH ?)")
+        arguments.append(match(term, codec))
     return " AND ".join(conditions) or "1", arguments
+
+
+def match(term: Term, codec: Codec) -> str:
+    """Return a term as an FTS5 expression; a negated one passes over texts that hold it literally."""
+    wanted = " OR ".join(match_run(run, codec) for run in term.any_of)
+    if not term.unless:
+        return f"({wanted})"
+    literally = " OR ".join(match_run((token,), codec) for token in term.unless)
+    return f"(({wanted}) NOT ({literally}))"
+
+
+def match_run(run: Sequence[str], codec: Codec) -> str:
+    """Return neighbouring tokens as an FTS5 phrase; with a star, the last is only begun so."""
+    *others, last = run
+    begun = len(last) > 1 and last.endswith("*")
+    tokens = " ".join(map(codec.token, (*others, last[:-1] if begun else last)))
+    quoted = tokens.replace('"', '""')
+    return f'"{quoted}" *' if begun else f'"{quoted}"'
 
 
 T = TypeVar("T")

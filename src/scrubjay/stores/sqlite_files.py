@@ -1,16 +1,23 @@
-"""Which file became which document, and what it looked like then."""
+"""Which file became which documents, what it looked like then, and which files were left out."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from scrubjay.stores.scope_sql import where
 from scrubjay.stores.sqlite import Database
+from scrubjay.types import Scope
+
+_SELECT = (
+    "SELECT f.path, m.id, f.size, f.mtime_ns, f.digest, m.collection, f.part, f.reader"
+    " FROM files AS f JOIN memories AS m ON m.n = f.memory"
+)
 
 
 class IndexedFile(NamedTuple):
-    """One file as it was when it was read."""
+    """One document of a file, and the file as it was when it was read."""
 
     path: str
     memory: str
@@ -18,6 +25,8 @@ class IndexedFile(NamedTuple):
     mtime_ns: int
     digest: str
     collection: str | None = None
+    part: str = ""
+    reader: str = ""
 
     def state(self) -> str | None:
         """Return "missing" or "stale" when the file is no longer what was read."""
@@ -28,8 +37,20 @@ class IndexedFile(NamedTuple):
         return None if (now.st_size, now.st_mtime_ns) == (self.size, self.mtime_ns) else "stale"
 
 
+class LeftOut(NamedTuple):
+    """One file or folder that was not read: `state` is "skipped" or "failed"."""
+
+    path: str
+    state: str
+    reason: str
+    collection: str | None = None
+    size: int = 0
+    mtime_ns: int = 0
+    reader: str = ""
+
+
 class SqliteFiles:
-    """The indexed files of one store."""
+    """The files of one store."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -38,41 +59,91 @@ class SqliteFiles:
         """Note a file beside its document."""
         with self._db.write() as db:
             db.execute(
-                "INSERT OR REPLACE INTO files (memory, path, size, mtime_ns, digest)"
-                " SELECT n, ?, ?, ?, ? FROM memories WHERE id = ?",
+                "INSERT OR REPLACE INTO files (memory, path, size, mtime_ns, digest, part, reader)"
+                " SELECT n, ?, ?, ?, ?, ?, ? FROM memories WHERE id = ?",
                 (
                     self._db.codec.seal(file.path),
                     file.size,
                     file.mtime_ns,
                     file.digest,
+                    file.part,
+                    file.reader,
                     file.memory,
                 ),
             )
 
-    def under(self, root: str, namespace: str | None) -> list[IndexedFile]:
+    def under(self, root: str, namespace: str) -> list[IndexedFile]:
         """Return the files of a namespace that were indexed below a folder, or the one file itself."""
-        unseal = self._db.codec.unseal
         with self._db.read() as db:
-            rows = db.execute(
-                "SELECT f.path, m.id, f.size, f.mtime_ns, f.digest, m.collection FROM files AS f"
-                " JOIN memories AS m ON m.n = f.memory WHERE m.namespace = coalesce(?, 'default')",
-                (namespace,),
-            ).fetchall()
-        files = [IndexedFile(unseal(path), *rest) for path, *rest in rows]
-        inside = os.path.join(root, "")
-        return [one for one in files if one.path == root or one.path.startswith(inside)]
+            rows = db.execute(f"{_SELECT} WHERE m.namespace = ?", (namespace,)).fetchall()
+        return [one for one in self._files(rows) if is_under(one.path, root)]
+
+    def seen(self, scope: Scope) -> list[IndexedFile]:
+        """Return every indexed file that a scope may see."""
+        condition, arguments = where(scope, self._db.codec)
+        with self._db.read() as db:
+            return self._files(db.execute(f"{_SELECT} WHERE {condition}", arguments))
 
     def of(self, ids: Sequence[str]) -> dict[str, IndexedFile]:
         """Return the files behind these documents."""
-        unseal = self._db.codec.unseal
         found = {}
         with self._db.read() as db:
             for id_ in ids:
-                row = db.execute(
-                    "SELECT f.path, m.id, f.size, f.mtime_ns, f.digest, m.collection FROM files AS f"
-                    " JOIN memories AS m ON m.n = f.memory WHERE m.id = ?",
-                    (id_,),
-                ).fetchone()
-                if row:
-                    found[id_] = IndexedFile(unseal(row[0]), *row[1:])
+                for file in self._files(db.execute(f"{_SELECT} WHERE m.id = ?", (id_,))):
+                    found[id_] = file
         return found
+
+    def how_many(self) -> int:
+        """Return how many documents came out of files."""
+        with self._db.read() as db:
+            return int(db.execute("SELECT count(*) FROM files").fetchone()[0])
+
+    def with_digest(self, digest: str, namespace: str) -> list[IndexedFile]:
+        """Return the files of a namespace that held just these bytes."""
+        with self._db.read() as db:
+            return self._files(
+                db.execute(
+                    f"{_SELECT} WHERE f.digest = ? AND m.namespace = ?", (digest, namespace)
+                )
+            )
+
+    def left_out(self, root: str | None, namespaces: Sequence[str] | None) -> list[LeftOut]:
+        """Return what was left out below a folder, or everywhere, in some namespaces or in all."""
+        unseal = self._db.codec.unseal
+        with self._db.read() as db:
+            rows = db.execute(
+                "SELECT namespace, path, state, reason, collection, size, mtime_ns, reader FROM left_out"
+            ).fetchall()
+        found = (
+            LeftOut(unseal(path), *rest)
+            for namespace, path, *rest in rows
+            if namespaces is None or namespace in namespaces
+        )
+        return [one for one in found if root is None or is_under(one.path, root)]
+
+    def leave_out(self, root: str, namespace: str, now: Iterable[LeftOut]) -> None:
+        """Replace the list of what was left out below a folder."""
+        before = self.left_out(root, [namespace])
+        after = list(now)
+        if set(before) == set(after):
+            return
+        seal, unseal = self._db.codec.seal, self._db.codec.unseal
+        with self._db.write() as db:
+            rows = db.execute("SELECT n, path FROM left_out WHERE namespace = ?", (namespace,))
+            gone = [(n,) for n, path in rows.fetchall() if is_under(unseal(path), root)]
+            db.executemany("DELETE FROM left_out WHERE n = ?", gone)
+            db.executemany(
+                "INSERT INTO left_out"
+                " (namespace, path, state, reason, collection, size, mtime_ns, reader)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [(namespace, seal(one.path), *one[1:]) for one in after],
+            )
+
+    def _files(self, rows: Iterable[tuple[str, ...]]) -> list[IndexedFile]:
+        unseal = self._db.codec.unseal
+        return [IndexedFile(unseal(path), *rest) for path, *rest in rows]  # type: ignore[arg-type]  # as selected
+
+
+def is_under(path: str, root: str) -> bool:
+    """True when a path is a root itself or lies below it."""
+    return path == root or path.startswith(os.path.join(root, ""))

@@ -29,6 +29,21 @@ class SqliteGraph:
                 (kind, strength, a, b),
             )
 
+    def link_written(self, a: str, targets: Sequence[str], kind: str) -> None:
+        """Replace the links that a document's own text makes; one set by hand is never touched."""
+        with self._db.write() as db:
+            db.execute(
+                "DELETE FROM edges WHERE made = 'text' AND kind = ?"
+                " AND a = (SELECT n FROM memories WHERE id = ?)",
+                (kind, a),
+            )
+            db.executemany(
+                "INSERT OR IGNORE INTO edges (a, b, kind, strength, made)"
+                " SELECT x.n, y.n, ?, 1.0, 'text' FROM memories AS x, memories AS y"
+                " WHERE x.id = ? AND y.id = ? AND x.n <> y.n",
+                [(kind, a, b) for b in targets],
+            )
+
     def unlink(self, a: str, b: str, kind: str | None) -> int:
         """Remove the links between two memories, of one kind or of all; return how many."""
         of_kind, more = ("", ()) if kind is None else (" AND kind = ?", (kind,))
@@ -47,7 +62,7 @@ class SqliteGraph:
             rows = db.execute(
                 "SELECT m.id, e.strength, e.kind FROM memories AS x JOIN edges AS e ON e.a = x.n"
                 f" JOIN memories AS m ON m.n = e.b WHERE x.id = ? AND {condition}"
-                " UNION ALL"
+                " UNION"  # two documents may link to each other
                 " SELECT m.id, e.strength, e.kind FROM memories AS x JOIN edges AS e ON e.b = x.n"
                 f" JOIN memories AS m ON m.n = e.a WHERE x.id = ? AND {condition}"
                 " ORDER BY 2 DESC, 1, 3",

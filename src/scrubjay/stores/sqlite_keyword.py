@@ -1,5 +1,8 @@
 """Words in SQLite: BM25 by FTS5 over tokens that text.py made, one row a memory.
 
+What holds every term comes first, then what holds any. Where such a memory's BM25 is lower than that
+of one which holds only some, it is lifted just above: the score shown is the score sorted by.
+
 FTS5 gives a term that more than half of the memories hold no weight at all. In a large store that is
 right; in a small one, where half may be two, it would leave nothing to rank by. There the terms are
 asked one by one and weighed by ln(1 + (N - n + 0.5) / (n + 0.5)), which is never zero.
@@ -10,18 +13,54 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping, Sequence
 from math import log
+from typing import TYPE_CHECKING, NamedTuple
 
-from scrubjay.stores.scope_sql import in_parts, where
+from scrubjay.stores.scope_sql import in_parts, match, match_run, where
 from scrubjay.stores.sqlite import Database
-from scrubjay.types import RankedList, Row, Scope
+from scrubjay.types import RankedList, Row, Scope, Term
+
+if TYPE_CHECKING:
+    from scrubjay.stores.protocols import Codec
 
 FIELDS = ("title", "text", "topics", "context", "ident")
 SMALL_STORE = 2000
 _K1 = 1.2  # FTS5's, as are b = 0.75 and the least idf
 _LEAST_IDF = 1e-6
 _MOST_TIES = 4096  # a word that nearly every memory holds ties them all
+_LIFT = 0.001  # keeps the order of those that are lifted
 
-Scored = list[tuple[int, float]]
+Scores = dict[int, float]
+
+
+class _Ask(NamedTuple):
+    """One search of one index: the statement that scores, what narrows it, and how deep it goes."""
+
+    db: sqlite3.Connection
+    codec: Codec
+    statement: str
+    narrowing: list[object]
+    limit: int
+
+    def score(self, matching: str) -> Scores:
+        """Score everything that matches."""
+        return dict(self.db.execute(self.statement, (matching, *self.narrowing)))
+
+    def best(self, matching: str) -> Scores:
+        """Score the best that match, with all that tie with the last: age and id decide between those."""
+        fetch = self.limit + 16
+        ordered = f"{self.statement} ORDER BY score DESC LIMIT ?"
+        while True:
+            rows = self.db.execute(ordered, (matching, *self.narrowing, fetch)).fetchall()
+            cut = self.limit - 1
+            all_ties = len(rows) < fetch or round(rows[-1][1], 6) < round(rows[cut][1], 6)
+            if all_ties or fetch > _MOST_TIES:
+                return dict(rows)
+            fetch *= 4
+
+    def finds(self, term: Term) -> bool:
+        """True when anything in reach holds a term."""
+        matching = (match(term, self.codec), *self.narrowing)
+        return self.db.execute(f"{self.statement} LIMIT 1", matching).fetchone() is not None
 
 
 class SqliteKeyword:
@@ -31,12 +70,11 @@ class SqliteKeyword:
         self._db = db
 
     def search(
-        self, terms: Sequence[str], scope: Scope, limit: int, weights: Mapping[str, float]
+        self, terms: Sequence[Term], scope: Scope, limit: int, weights: Mapping[str, float]
     ) -> RankedList:
-        """Return the memories that hold any of the terms, best first by BM25."""
+        """Return the memories that hold all of the terms, then those that hold any, by BM25."""
         if not terms:
             return RankedList("keyword")
-        tokens = [self._db.codec.token(term).replace('"', '""') for term in terms]
         condition, arguments = where(scope, self._db.codec)
         # The plus keeps SQLite from asking FTS5 row by row, which would rank anew for each.
         narrowed = (
@@ -48,52 +86,76 @@ class SqliteKeyword:
         bm25 = f"-bm25(words, {', '.join(str(float(weights.get(one, 1.0))) for one in FIELDS)})"
         statement = f"SELECT words.rowid, {bm25} AS score FROM words WHERE words MATCH ?{narrowed}"
         with self._db.read() as db:
+            ask = _Ask(db, self._db.codec, statement, arguments, limit)
+            terms = _parts_of_the_unknown(ask, terms)
             memories = _how_many(db)
             small = memories <= SMALL_STORE
-            rarities = _rarities(db, tokens, memories)
-            if small:
-                scored = _in_a_small_store(db, statement, rarities, arguments)
-            else:
-                scored = _in_a_large_store(db, statement, tokens, arguments, limit)
-            found = _named(db, _with_ties(scored, limit))
+            rarities = {term: _rarity(ask, term, memories) for term in terms}
+            scores, complete = (_small if small else _large)(ask, rarities)
+            found = _named(db, _with_ties(_complete_first(scores, complete), limit))
         found.sort(key=lambda row: (-round(row.score, 6), -row.updated_us, row.id))
         idf = _idf if small else _fts5_idf
         best = (_K1 + 1) * sum(idf(rarity) for rarity in rarities.values())
         return RankedList("keyword", tuple(found[:limit]), best=best)
 
 
-def _in_a_large_store(
-    db: sqlite3.Connection, statement: str, tokens: list[str], arguments: list[object], limit: int
-) -> Scored:
-    match = " OR ".join(f'"{token}"' for token in tokens)
-    fetch = limit + 16
-    while True:
-        rows: Scored = db.execute(
-            f"{statement} ORDER BY score DESC LIMIT ?", (match, *arguments, fetch)
-        ).fetchall()
-        # Ties at the cut are broken by age and id, so all of them must be on the table.
-        all_ties = len(rows) < fetch or round(rows[-1][1], 6) < round(rows[limit - 1][1], 6)
-        if all_ties or fetch > _MOST_TIES:
-            return rows
-        fetch *= 4
+def _parts_of_the_unknown(ask: _Ask, terms: Sequence[Term]) -> list[Term]:
+    """Put the parts of an identifier in its place where the whole is nowhere to be found."""
+    asked: dict[Term, None] = {}
+    for term in terms:
+        if term.parts and not ask.finds(term):
+            asked.update((Term(part), None) for part in term.parts)
+        else:
+            asked[term] = None
+    return list(asked)
 
 
-def _in_a_small_store(
-    db: sqlite3.Connection, statement: str, rarities: dict[str, float], arguments: list[object]
-) -> Scored:
-    scores: dict[int, float] = {}
-    for token, rarity in rarities.items():
-        weight = _idf(rarity) / _fts5_idf(rarity)
-        for n, score in db.execute(statement, (f'"{token}"', *arguments)):
-            scores[n] = scores.get(n, 0.0) + score * weight
-    return list(scores.items())
+def _large(ask: _Ask, rarities: Mapping[Term, float]) -> tuple[Scores, set[int]]:
+    """Let FTS5 rank: first what holds every term, and what holds any only if that is not enough."""
+    each = [match(term, ask.codec) for term in rarities]
+    complete = ask.best(" AND ".join(each))
+    if len(complete) >= ask.limit or len(each) == 1:
+        return complete, set(complete)
+    return {**ask.best(" OR ".join(each)), **complete}, set(complete)
 
 
-def _rarities(db: sqlite3.Connection, tokens: list[str], memories: int) -> dict[str, float]:
-    """Return how many memories lack each token for every one that holds it."""
+def _small(ask: _Ask, rarities: Mapping[Term, float]) -> tuple[Scores, set[int]]:
+    """Rank by our own weights, a run of tokens at a time."""
+    scores: Scores = {}
+    held: dict[int, int] = {}
+    for term, rarity in rarities.items():
+        holding: Scores = {}
+        for run in term.any_of:
+            matching = match_run(run, ask.codec)
+            alone = (
+                rarity if len(term.any_of) == 1 else _rarity(ask, Term((run,)), _how_many(ask.db))
+            )
+            weight = _idf(rarity) / _fts5_idf(alone)
+            for n, score in ask.score(matching).items():
+                holding[n] = holding.get(n, 0.0) + score * weight
+        for n, score in holding.items():
+            scores[n] = scores.get(n, 0.0) + score
+            held[n] = held.get(n, 0) + 1
+    return scores, {n for n, count in held.items() if count == len(rarities)}
+
+
+def _complete_first(scores: Scores, complete: set[int]) -> list[tuple[int, float]]:
+    """Lift what holds every term above what holds only some, where it is not there already."""
+    highest = max((score for n, score in scores.items() if n not in complete), default=0.0)
+    lowest = min((scores[n] for n in complete), default=highest)
+    if lowest > highest or not complete:
+        return list(scores.items())
+    return [
+        (n, max(score, highest) + _LIFT * score if n in complete else score)
+        for n, score in scores.items()
+    ]
+
+
+def _rarity(ask: _Ask, term: Term, memories: int) -> float:
+    """Return how many memories lack a term for every one that holds it."""
     count = "SELECT count(*) FROM words WHERE words MATCH ?"
-    held = {token: db.execute(count, (f'"{token}"',)).fetchone()[0] for token in tokens}
-    return {token: (memories - n + 0.5) / (n + 0.5) for token, n in held.items()}
+    held = ask.db.execute(count, (match(term, ask.codec),)).fetchone()[0]
+    return float((memories - held + 0.5) / (held + 0.5))
 
 
 def _how_many(db: sqlite3.Connection) -> int:
@@ -118,7 +180,7 @@ def _fts5_idf(rarity: float) -> float:
     return log(rarity) if rarity > 1 else _LEAST_IDF
 
 
-def _with_ties(scored: Scored, limit: int) -> Scored:
+def _with_ties(scored: list[tuple[int, float]], limit: int) -> list[tuple[int, float]]:
     """Keep the best so many, and those that tie with the last: age and id decide between them."""
     if len(scored) <= limit:
         return scored
@@ -126,7 +188,7 @@ def _with_ties(scored: Scored, limit: int) -> Scored:
     return [(n, score) for n, score in scored if round(score, 6) >= last]
 
 
-def _named(db: sqlite3.Connection, scored: Scored) -> list[Row]:
+def _named(db: sqlite3.Connection, scored: list[tuple[int, float]]) -> list[Row]:
     """Add id and age to rows, which still exist."""
     scores = dict(scored)
     found: list[Row] = []

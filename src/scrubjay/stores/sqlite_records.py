@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from scrubjay.language import detect
 from scrubjay.stores.scope_sql import in_parts, marks, where
 from scrubjay.stores.sqlite import Database
 from scrubjay.text import ANALYZER_VERSION, tokens
@@ -25,6 +26,18 @@ _COLUMNS = (
 ).split()
 _SELECT = "SELECT " + ", ".join(f"m.{column}" for column in _COLUMNS) + " FROM memories AS m"
 _SELECT_N = _SELECT.replace("SELECT ", "SELECT m.n, ", 1)
+
+
+# Every other format is a programming language.
+_PROSE = ("text", "markdown", "rst", "pages", "chat")
+_TELLING_CHARS = 4000
+
+
+def language_of(memory: Memory) -> str:
+    """Return the language of a memory, or nothing where it is not clear, or it is code."""
+    if memory.metadata.get("format", "text") not in _PROSE:
+        return ""
+    return detect(f"{memory.title}\n{memory.text[:_TELLING_CHARS]}")
 
 
 class SqliteRecords:
@@ -48,7 +61,12 @@ class SqliteRecords:
                     f"{_SELECT_N} WHERE m.n > ? ORDER BY m.n LIMIT 500", (after,)
                 ).fetchall():
                     for n, *stored in batch:
-                        self._index_words(db, n, self._memory(stored))
+                        memory = self._memory(stored)
+                        memory = memory._replace(language=language_of(memory))
+                        db.execute(
+                            "UPDATE memories SET language = ? WHERE n = ?", (memory.language, n)
+                        )
+                        self._index_words(db, n, memory)
                     after = batch[-1][0]
             db.execute(
                 "INSERT OR REPLACE INTO meta (key, value) VALUES ('analyzer', ?)",
@@ -82,38 +100,99 @@ class SqliteRecords:
                 db.execute("DELETE FROM topics WHERE memory = ?", (n,))
             assert n is not None
             self._index_words(db, n, memory)
-            if before is None or _read_by_models(before) != _read_by_models(memory):
-                self._cut(db, n, chunks)
+            if before is None or self._cut_otherwise(before, memory, chunks):
+                self._cut(db, n, before, memory, chunks)
+
+    def _cut_otherwise(self, before: Memory, after: Memory, chunks: Sequence[Chunk]) -> bool:
+        """True when what models read of a memory is no longer the same, or cut in other places."""
+        read = [(one.text, one.title, one.context) for one in (before, after)]
+        return read[0] != read[1] or self.chunks_of(after.id) != list(chunks)
+
+    def titles(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return the title of each of these memories, and its other names."""
+        unseal = self._db.codec.unseal
+        found: dict[str, tuple[str, ...]] = {}
+        with self._db.read() as db:
+            for several, part in in_parts(ids):
+                for id_, title, metadata in db.execute(
+                    f"SELECT id, title, metadata FROM memories WHERE id IN ({several})", part
+                ):
+                    others = json.loads(unseal(metadata)).get("aliases", ())
+                    found[id_] = (unseal(title), *(one for one in others if isinstance(one, str)))
+        return found
+
+    def languages(self) -> tuple[str, ...]:
+        """Return the languages of what is stored; "" stands for texts whose language is not clear."""
+        # From one to the next over the index: counting them all takes longer than a search.
+        with self._db.read() as db:
+            rows = db.execute(
+                "WITH RECURSIVE each (language) AS (SELECT min(language) FROM memories UNION ALL"
+                " SELECT (SELECT min(language) FROM memories AS m WHERE m.language > each.language)"
+                " FROM each WHERE each.language IS NOT NULL)"
+                " SELECT language FROM each WHERE language IS NOT NULL"
+            )
+            return tuple(language for (language,) in rows)
 
     def _index_words(self, db: sqlite3.Connection, n: int, memory: Memory) -> None:
         token = self._db.codec.token
         fields = (memory.title, memory.text, " ".join(memory.topics), memory.context, memory.id)
         db.execute(
             "INSERT INTO words (rowid, title, text, topics, context, ident) VALUES (?, ?, ?, ?, ?, ?)",
-            (n, *(" ".join(map(token, tokens(field))) for field in fields)),
+            (n, *(" ".join(map(token, tokens(field, memory.language))) for field in fields)),
         )
         db.executemany(
             "INSERT INTO topics (topic, memory) VALUES (?, ?)",
             [(token(topic), n) for topic in memory.topics],
         )
 
-    def _cut(self, db: sqlite3.Connection, n: int, chunks: Sequence[Chunk]) -> None:
-        """Replace the chunks of a memory, and with them its vectors: they are wanted anew."""
+    def _cut(
+        self,
+        db: sqlite3.Connection,
+        n: int,
+        before: Memory | None,
+        after: Memory,
+        chunks: Sequence[Chunk],
+    ) -> None:
+        """Replace the chunks of a memory; a passage that stays keeps its vectors, a new one wants them."""
         seal = self._db.codec.seal
-        db.execute("DELETE FROM chunks WHERE memory = ?", (n,))
+        kept = self._unchanged(db, n, before, after)
+        db.execute("UPDATE chunks SET ordinal = -1 - n WHERE memory = ?", (n,))
+        made = []
+        for c in chunks:
+            place = (c.ordinal, c.start, c.stop, c.first_line, c.last_line)
+            same = kept.get((c.heading, after.text[c.start : c.stop]))
+            if same:
+                db.execute(
+                    "UPDATE chunks SET ordinal = ?, start = ?, stop = ?, first_line = ?, last_line = ?"
+                    " WHERE n = ?",
+                    (*place, same.pop()),
+                )
+            else:
+                made.append((n, *place, seal(c.heading)))
+        db.execute("DELETE FROM chunks WHERE memory = ? AND ordinal < 0", (n,))
         db.executemany(
             "INSERT INTO chunks (memory, ordinal, start, stop, first_line, last_line, heading)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [
-                (n, c.ordinal, c.start, c.stop, c.first_line, c.last_line, seal(c.heading))
-                for c in chunks
-            ],
+            made,
         )
-        db.execute(
-            "INSERT INTO wanting (model, chunk)"
-            " SELECT models.n, chunks.n FROM models, chunks WHERE chunks.memory = ?",
-            (n,),
+        db.executemany(
+            "INSERT INTO wanting (model, chunk) SELECT models.n, chunks.n FROM models, chunks"
+            " WHERE chunks.memory = ? AND chunks.ordinal = ?",
+            [(n, row[1]) for row in made],
         )
+
+    def _unchanged(
+        self, db: sqlite3.Connection, n: int, before: Memory | None, after: Memory
+    ) -> dict[tuple[str, str], list[int]]:
+        """Return the chunks of a memory by what a model read of them, if that can still be the same."""
+        kept: dict[tuple[str, str], list[int]] = {}
+        if before is None or (before.title, before.context) != (after.title, after.context):
+            return kept
+        rows = db.execute("SELECT n, start, stop, heading FROM chunks WHERE memory = ?", (n,))
+        for chunk, start, stop, heading in rows:
+            passage = (self._db.codec.unseal(heading), before.text[start:stop])
+            kept.setdefault(passage, []).append(chunk)
+        return kept
 
     def get(self, ids: Sequence[str], scope: Scope) -> dict[str, Memory]:
         """Return the memories of these ids that the scope may see."""
@@ -125,6 +204,20 @@ class SqliteRecords:
                 for row in db.execute(statement, (*part, *arguments)):
                     found[row[0]] = self._memory(row)
         return found
+
+    def holds_any(self, scope: Scope) -> bool:
+        """True when the scope sees at least one memory."""
+        condition, arguments = where(scope, self._db.codec)
+        with self._db.read() as db:
+            found = db.execute(f"SELECT 1 FROM memories AS m WHERE {condition} LIMIT 1", arguments)
+            return found.fetchone() is not None
+
+    def ids(self, scope: Scope) -> list[str]:
+        """Return the ids of everything that a scope may see."""
+        condition, arguments = where(scope, self._db.codec)
+        with self._db.read() as db:
+            rows = db.execute(f"SELECT m.id FROM memories AS m WHERE {condition}", arguments)
+            return [id_ for (id_,) in rows]
 
     def ids_like(self, prefix: str, scope: Scope, limit: int) -> list[str]:
         """Return the ids that begin with a prefix."""
@@ -299,8 +392,3 @@ class SqliteRecords:
             content_hash=content_hash,
             language=language,
         )
-
-
-def _read_by_models(memory: Memory) -> tuple[str, str, str, object]:
-    """Return what decides a memory's chunks and vectors; while it stays the same, so do they."""
-    return memory.text, memory.title, memory.context, memory.metadata.get("format")

@@ -57,13 +57,15 @@ def command(name: str) -> Command:
         case "add" | "remember":
             from scrubjay.surfaces.commands.write import add as chosen
         case "ingest":
-            from scrubjay.surfaces.commands.write import ingest as chosen
+            from scrubjay.surfaces.commands.ingest import ingest as chosen
         case "search" | "vsearch" | "query":
             from scrubjay.surfaces.commands.find import find as chosen
         case "get":
             from scrubjay.surfaces.commands.read import get as chosen
         case "ls":
             from scrubjay.surfaces.commands.read import ls as chosen
+        case "collections":
+            from scrubjay.surfaces.commands.collections import collections as chosen
         case "forget":
             from scrubjay.surfaces.commands.forget import forget as chosen
         case "link":

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from scrubjay.surfaces.layout import bar, cut, indent, pad, width, wrap
-from scrubjay.surfaces.terminal import OPEN, SHUT, clean, one_line
+from scrubjay.surfaces.terminal import OPEN, SHUT, clean, one_line, to_type
 
 if TYPE_CHECKING:
     from scrubjay.surfaces.terminal import Screen
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _BAR_CELLS = 8
 _MARGIN = 4  # room for the rank; everything about a hit hangs under its headline
 _PASSAGE_LINES = 4
+_STALE = {"stale": "stale: changed since it was read", "missing": "missing: the file is gone"}
+_NO_LISTS = ("returned", "changed_files", "checked_files")  # counts that are not of a list
 
 
 def results(
@@ -23,6 +25,7 @@ def results(
     *,
     explain: bool,
     whole: bool = False,
+    db: str | None = None,
     now: datetime | None = None,
 ) -> str:
     """Show an answer: the hits, what they were found among, and what the answer lacks."""
@@ -38,14 +41,19 @@ def results(
         from scrubjay.surfaces.explain import stages
 
         blocks.append(stages(found, screen))
-    blocks.append("\n".join((screen.dim(_summary(found)), *notes(found.degraded, screen))))
+    notes = [indent(one_line(f"note: {why}"), screen.width, 0) for why in lacks(found, db)]
+    blocks.append("\n".join((screen.dim(_summary(found)), *map(screen.yellow, notes))))
     return "\n\n".join(blocks)
 
 
-def notes(degraded: tuple[str, ...], screen: Screen) -> list[str]:
-    """Say in words what an answer lacks and why."""
-    lines = [indent(one_line(f"note: {reason}"), screen.width, 0) for reason in degraded]
-    return [screen.yellow(line) for line in lines]
+def lacks(found: Results, db: str | None) -> list[str]:
+    """Say in words what an answer lacks and why, and what to type where files have changed."""
+    changed = found.counts.get("changed_files", 0)
+    if not changed:
+        return list(found.degraded)
+    since = "since it was indexed" if changed == 1 else "since they were indexed"
+    refresh = f"{plural(changed, 'file')} changed {since}: {to_type('ingest', db)}"
+    return [*found.degraded, refresh]
 
 
 def memory(one: Memory, screen: Screen, now: datetime | None = None) -> str:
@@ -85,6 +93,32 @@ def short_id(identifier: str) -> str:
 def headline(title: str, text: str) -> str:
     """Return the title, or else the first words of the text."""
     return one_line(title) or one_line(text[:400]) or "(empty)"
+
+
+def where(hit: Hit, source: str | None) -> str:
+    """Say where a passage is, in the form that editors open, path:first-last, or by its page."""
+    if not source:
+        return ""
+    if hit.page is not None:
+        return f"{source}, page {hit.page}"
+    return source if hit.lines is None else f"{source}:{span(hit.lines)}"
+
+
+def span(lines: tuple[int, int]) -> str:
+    """Return the lines of a passage: first-last, or the only one."""
+    first, last = lines
+    return f"{first}-{last}" if last > first else f"{first}"
+
+
+def section(hit: Hit) -> str:
+    """Return the headings above a passage, without the title that is shown anyway."""
+    trail = hit.heading.removeprefix(f"{hit.title} › ")
+    return "" if trail == hit.title else trail
+
+
+def staleness(hit: Hit) -> str:
+    """Say in words that the file is no longer what was read."""
+    return _STALE.get(hit.stale, one_line(hit.stale)) if hit.stale else ""
 
 
 def age(moment: datetime | None, now: datetime) -> str:
@@ -137,7 +171,7 @@ def _hit(
     whole: bool,
     now: datetime,
 ) -> str:
-    from scrubjay.text import mark
+    from scrubjay.passages import mark
 
     meter = f"{bar(hit.score / full, _BAR_CELLS)} {number(hit.score)}"
     room = screen.width - _MARGIN - width(meter) - 2
@@ -145,12 +179,12 @@ def _hit(
     lines = [f"{rank:>2}  {screen.marked(pad(head, room))}  {meter}"]
     lines += [" " * _MARGIN + screen.marked(line) for line in body]
     about = _about(hit.type, hit.topics, hit.updated_at or hit.created_at, now)
-    about += [*_whereabouts(hit), short_id(hit.id)]
-    if hit.stale:
-        about.append(f"stale: {hit.stale}")
+    about += [*filter(None, (where(hit, hit.source), section(hit))), short_id(hit.id)]
     lines.append(screen.dim(indent(one_line(" · ".join(about)), screen.width, _MARGIN)))
+    if hit.stale:
+        lines.append(" " * _MARGIN + screen.yellow(staleness(hit)))
     if whole:
-        text = mark(clean(hit.text), found.terms, OPEN, SHUT)
+        text = mark(clean(hit.text), found.terms, OPEN, SHUT, hit.language)
         lines += ["", *(" " * _MARGIN + screen.marked(line) for line in text.splitlines())]
     if explain:
         from scrubjay.surfaces.explain import reasons
@@ -164,11 +198,11 @@ def _wording(hit: Hit, found: Results, room: int, below: int) -> list[str]:
 
     The first has `room` beside the bar, and without a title the others keep to that column.
     """
-    from scrubjay.text import mark
+    from scrubjay.passages import mark
 
-    passage = mark(one_line(hit.snippet or hit.text), found.terms, OPEN, SHUT)
+    passage = mark(one_line(hit.snippet or hit.text), found.terms, OPEN, SHUT, hit.language)
     if hit.title:
-        title = mark(cut(one_line(hit.title), room), found.terms, OPEN, SHUT)
+        title = mark(cut(one_line(hit.title), room), found.terms, OPEN, SHUT, hit.language)
         return [title, *_shortened(wrap(passage, below))]
     return _shortened(wrap(passage, room)) or ["(empty)"]
 
@@ -186,19 +220,9 @@ def _about(
     return [part for part in (kind, ", ".join(topics), age(moment, now)) if part]
 
 
-def _whereabouts(hit: Hit) -> list[str]:
-    """Say where a document's passage is, in the form that editors open: path:first-last."""
-    if not hit.source:
-        return []
-    if hit.lines is None:
-        return [hit.source]
-    first, last = hit.lines
-    return [f"{hit.source}:{first}-{last}" if last > first else f"{hit.source}:{first}"]
-
-
 def _summary(found: Results) -> str:
     lists = ", ".join(
-        f"{name} {count:,}" for name, count in found.counts.items() if name != "returned"
+        f"{name} {count:,}" for name, count in found.counts.items() if name not in _NO_LISTS
     )
     parts = [
         plural(len(found), "hit"),

@@ -121,3 +121,11 @@ def embed_pending(store: Store, settings: Settings) -> int:
         err(f"scrubjay: stored and found by word; vectors are pending: {one_line(why)}")
         err(f"scrubjay: this makes them: {MAKES_VECTORS}")
     return left
+
+
+def make_vectors(store: Store, settings: Settings, *, later: bool) -> int | None:
+    """Make the vectors; return how many are left, or None where they were not even counted."""
+    if not later:
+        return embed_pending(store, settings)
+    err(f"scrubjay: the vectors are left for later; this makes them: {MAKES_VECTORS}")
+    return None

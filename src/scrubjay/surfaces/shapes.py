@@ -45,6 +45,13 @@ def dumps(shape: Json) -> str:
     return json.dumps(shape, ensure_ascii=False, indent=2, allow_nan=False).translate(_ESCAPED)
 
 
+def line(shape: Json) -> str:
+    """Write JSON on one line, for a program that reads one document a line."""
+    import json
+
+    return json.dumps(shape, ensure_ascii=False, allow_nan=False).translate(_ESCAPED)
+
+
 _LONG_CHARS = 2048
 
 
@@ -63,8 +70,11 @@ def results(found: Results, *, mode: str, explain: bool, full: bool) -> Json:
     return shape
 
 
-def ingested(path: str, done: Ingested) -> Json:
-    """Return what one ingest did, with the files it could not read and why."""
+def ingested(path: str | None, done: Ingested) -> Json:
+    """Return what one ingest did, with the files it could not read and why.
+
+    Without a path it was everything that had been read before.
+    """
     shape: Json = plain(done)
     for key in ("skipped", "failed"):
         shape[key] = [{"path": where, "reason": why} for where, why in getattr(done, key)]

@@ -9,24 +9,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
+from scrubjay.documents.markdown import Heading, front_matter
+from scrubjay.documents.outline import outline
 from scrubjay.types import Chunk
-from scrubjay.write.markdown import Heading, headings
-
-CHUNK_TOKENS = 200
-OVERLAP_TOKENS = 25
 
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s*(?=\S)|\n")
 _WORD = re.compile(r"\s+")
 
 
-def split(text: str, *, markdown: bool = False, most_tokens: int = CHUNK_TOKENS) -> list[Chunk]:
+class Cutting(NamedTuple):
+    """How large a chunk may be, and how much of the one before it repeats, in tokens."""
+
+    tokens: int = 200
+    overlap: int = 25
+
+    def __str__(self) -> str:
+        return f"{self.tokens}+{self.overlap}"
+
+
+_USUAL = Cutting()
+
+
+def split(text: str, format: str = "text", cutting: Cutting = _USUAL) -> list[Chunk]:
     """Return the chunks of a text, in order; a short text is one chunk."""
     lines = _LineCounter(text)
     chunks: list[Chunk] = []
-    for heading, start, stop in _sections(text) if markdown else [("", 0, len(text))]:
-        for first, last in _pieces(text, start, stop, most_tokens):
+    for heading, start, stop in _sections(text, format):
+        for first, last in _pieces(text, start, stop, cutting):
             chunks.append(
                 Chunk(len(chunks), first, last, lines.at(first), lines.at(last - 1), heading)
             )
@@ -52,11 +64,15 @@ def estimate_tokens(text: str) -> int:
     return wide + -(-(len(text) - wide) // 3)
 
 
-def _sections(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield each heading of a Markdown text with the stretch that it heads."""
+def _sections(text: str, format: str) -> Iterator[tuple[str, int, int]]:
+    """Yield each heading with the stretch that it heads, or each page; front matter heads nothing."""
+    if format == "pages":
+        yield from _pages(text)
+        return
     trail: list[Heading] = []
-    start, heading = 0, ""
-    for one in headings(text):
+    start = front_matter(text)[1] if format == "markdown" else 0
+    heading = ""
+    for one in outline(text, format):
         if text[start : one.start].strip():
             yield heading, start, one.start
         trail = [*(above for above in trail if above.level < one.level), one]
@@ -65,14 +81,24 @@ def _sections(text: str) -> Iterator[tuple[str, int, int]]:
         yield heading, start, len(text)
 
 
-def _pieces(text: str, start: int, stop: int, most: int) -> Iterator[tuple[int, int]]:
+def _pages(text: str) -> Iterator[tuple[str, int, int]]:
+    start = 0
+    for page in text.split("\f"):
+        stop = start + len(page)
+        if page.strip():
+            yield "", start, stop
+        start = stop + 1
+
+
+def _pieces(text: str, start: int, stop: int, cutting: Cutting) -> Iterator[tuple[int, int]]:
     """Yield stretches of at most so many tokens, cut at paragraphs, else sentences, else words."""
+    most = cutting.tokens
     begin, end = start, start
     for first, last in _units(text, start, stop, most, (_PARAGRAPH, _SENTENCE, _WORD)):
         if end > begin and estimate_tokens(text[begin:last]) > most:
             if text[begin:end].strip():
                 yield begin, end
-            begin = _back(text, begin, first)
+            begin = _back(text, begin, first, cutting.overlap)
         end = last
     if text[begin:end].strip():
         yield begin, end
@@ -95,9 +121,9 @@ def _units(
         at = cut
 
 
-def _back(text: str, begin: int, first: int) -> int:
+def _back(text: str, begin: int, first: int, overlap: int) -> int:
     """Return where the next chunk begins so that it repeats the end of the one before, at a word."""
-    wanted = first - OVERLAP_TOKENS * 4
+    wanted = first - overlap * 4
     if wanted <= begin:
         return first
     space = text.find(" ", wanted, first)

@@ -1,26 +1,29 @@
-"""Files into documents: read what changed, keep what did not, drop what is gone."""
+"""Files into memories: read what changed, keep what did not, follow what moved, drop what is gone."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from hashlib import sha256
+from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrubjay.documents import Document, Unreadable
+from scrubjay.documents.kinds import is_binary_name
+from scrubjay.documents.read import read, reader_of
+from scrubjay.documents.walk import FoundFile, walk
 from scrubjay.errors import InvalidInput
-from scrubjay.stores.sqlite_files import IndexedFile, SqliteFiles
+from scrubjay.stores.sqlite_files import IndexedFile, LeftOut, is_under
+from scrubjay.stores.sqlite_folders import Folder
 from scrubjay.text import readable, storable
-from scrubjay.types import Ingested, Memory
-from scrubjay.write.markdown import title
+from scrubjay.times import micros
+from scrubjay.types import DEFAULT_NAMESPACE, Ingested, Memory
 from scrubjay.write.remember import draft, store
 
 if TYPE_CHECKING:
-    from scrubjay.stores.sqlite import Database
-    from scrubjay.stores.sqlite_graph import SqliteGraph
-    from scrubjay.stores.sqlite_records import SqliteRecords
+    from scrubjay.write.shelf import Shelf
 
-FORMATS = {".md": "markdown", ".markdown": "markdown", ".txt": "text", ".text": "text"}
 MOST_BYTES = 10_000_000
 _BATCH = 50
 _BATCH_CHARS = 1_000_000
@@ -28,197 +31,277 @@ _BATCH_CHARS = 1_000_000
 Report = Callable[[int, int, str], None]
 
 
-class Unreadable(Exception):
-    """Why one file was left out; `failed` when a person would have wanted it in."""
+class _Change(NamedTuple):
+    """What a file became: the memories to write (none where only its date moved), and what to drop."""
 
-    def __init__(self, reason: str, *, failed: bool) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.failed = failed
+    file: FoundFile
+    digest: str
+    reader: str
+    documents: tuple[tuple[Memory, Document], ...] = ()
+    kept: tuple[IndexedFile, ...] = ()
+    surplus: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """How much there is to write."""
+        return sum(len(memory.text) for memory, _ in self.documents)
 
 
-class _Tally:
-    """What one run has done so far."""
+class _Ingest:
+    """One run over one root: what was known before, and what has happened so far."""
 
-    def __init__(self) -> None:
-        self.added = self.updated = self.unchanged = 0
-        self.skipped: list[tuple[str, str]] = []
-        self.failed: list[tuple[str, str]] = []
+    def __init__(self, shelf: Shelf, root: str, collection: str | None, namespace: str) -> None:
+        self._shelf = shelf
+        self._root = root
+        self._namespace = namespace
+        self._collection = collection or _usual_collection(shelf, root, namespace)
+        self._renamed = collection is not None
+        self._known: dict[str, list[IndexedFile]] = {}
+        for one in shelf.files.under(root, namespace):
+            self._known.setdefault(one.path, []).append(one)
+        self._skipped_before = {
+            one.path: one
+            for one in shelf.files.left_out(root, [namespace])
+            if one.state == "skipped"
+        }
+        self._batch: list[_Change] = []
+        self._left: list[LeftOut] = []
+        self._claimed: set[str] = set()  # ids of documents whose file moved
+        self._touched: set[str] = set()
+        self._names: set[str] = set()  # of pages that came or went: links to them may change
+        self.added = self.updated = self.unchanged = self.moved = 0
+
+    def run(self, report: Report | None) -> Ingested:
+        """Bring the index in step with the root; one transaction a batch of files."""
+        found = list(walk(self._root, self._leave, self._shelf.own_files))
+        here = self._root if os.path.isdir(self._root) else os.path.dirname(self._root)
+        for number, file in enumerate(found):
+            if report:
+                report(number, len(found), os.path.relpath(file.path, here))
+            change = self._look(file)
+            if change is not None:
+                self._batch.append(change)
+            # Files are read before the transaction begins, and it is kept short: others want to write.
+            if len(self._batch) >= _BATCH or sum(c.size for c in self._batch) > _BATCH_CHARS:
+                self._flush()
+        self._flush()
+        gone = self._drop_gone({file.path for file in found})
+        self._shelf.files.leave_out(self._root, self._namespace, self._left)
+        self._shelf.relink(self._touched, self._names, self._namespace)
+        self._shelf.folders.follow(
+            Folder(self._root, self._collection, self._namespace, micros(self._shelf.clock()))
+        )
+        if report:
+            report(len(found), len(found), "")
+        return Ingested(
+            self.added,
+            self.updated,
+            self.unchanged,
+            self.moved,
+            gone,
+            self._reasons("skipped"),
+            self._reasons("failed"),
+        )
+
+    def _leave(
+        self, path: str, reason: str, failed: bool, file: FoundFile | None = None, reader: str = ""
+    ) -> None:
+        state = "failed" if failed else "skipped"
+        size, mtime_ns = (file.size, file.mtime_ns) if file else (0, 0)
+        self._left.append(
+            LeftOut(readable(path), state, reason, self._collection, size, mtime_ns, reader)
+        )
+
+    def _reasons(self, state: str) -> tuple[tuple[str, str], ...]:
+        return tuple((one.path, one.reason) for one in self._left if one.state == state)
+
+    def _look(self, file: FoundFile) -> _Change | None:
+        """Read a file if it changed; note it where it cannot be read."""
+        if not storable(file.path):
+            self._leave(file.path, "its name is not valid text; rename it first", True)
+            return None
+        reader = f"{reader_of(file.path)} {self._shelf.cutting}"
+        known = self._known.get(file.path, [])
+        seen = (file.size, file.mtime_ns)
+        same_place = not self._renamed or all(one.collection == self._collection for one in known)
+        if known and same_place and _as_read(known, seen, reader):
+            self.unchanged += 1
+            return None
+        skipped = self._skipped_before.get(file.path)
+        if skipped and (skipped.size, skipped.mtime_ns, skipped.reader) == (*seen, reader):
+            self._left.append(skipped._replace(collection=self._collection))
+            return None
+        try:
+            data = _bytes_of(file)
+            digest = sha256(data).hexdigest()
+            if known and same_place and _as_read(known, None, reader, digest):
+                self.unchanged += 1
+                return _Change(file, digest, reader, kept=tuple(known))
+            return self._change(file, known, digest, reader, read(file.path, data))
+        except Unreadable as left_out:
+            self._leave(file.path, left_out.reason, left_out.failed, file, reader)
+        except InvalidInput as error:
+            self._leave(file.path, str(error), True, file, reader)
+        except OSError as error:
+            self._leave(file.path, error.strerror or str(error), True, file, reader)
+        return None
+
+    def _change(
+        self,
+        file: FoundFile,
+        known: list[IndexedFile],
+        digest: str,
+        reader: str,
+        documents: list[Document],
+    ) -> _Change:
+        before = known or self._moved_from(digest)
+        ids = {one.part: one.memory for one in before}
+        made = []
+        for one in documents:
+            id_ = ids.get(one.name) or self._new_id(file.path, one.name)
+            made.append((self._memory(file, id_, one), one))
+        if known:
+            self.updated += 1
+        elif before:
+            self.moved += 1
+            self._claimed.update(ids.values())
+            self._names.update(self._shelf.names_of(before))
+        else:
+            self.added += 1
+        surplus = set(ids.values()) - {memory.id for memory, _ in made}
+        return _Change(file, digest, reader, tuple(made), surplus=tuple(sorted(surplus)))
+
+    def _moved_from(self, digest: str) -> list[IndexedFile]:
+        """Return the documents of a file that held these bytes and is gone: it lives on here."""
+        by_path: dict[str, list[IndexedFile]] = {}
+        for one in self._shelf.files.with_digest(digest, self._namespace):
+            if one.memory not in self._claimed and not os.path.lexists(one.path):
+                by_path.setdefault(one.path, []).append(one)
+        return by_path[min(by_path)] if by_path else []
+
+    def _new_id(self, path: str, part: str) -> str:
+        """Return an id made from the path; a document that moved away may still have it."""
+        for attempt in range(1_000_000):
+            seed = "\0".join((self._namespace, path, part, *([str(attempt)] if attempt else [])))
+            made = "doc-" + sha256(seed.encode()).hexdigest()[:12]
+            if not self._shelf.taken(made):
+                return made
+        raise InvalidInput(f"no id is free for {path}")
+
+    def _memory(self, file: FoundFile, id_: str, document: Document) -> Memory:
+        changed = datetime.fromtimestamp(file.mtime_ns / 1e9, UTC)
+        stem = os.path.splitext(os.path.basename(file.path))[0]
+        return draft(
+            {
+                "id": id_,
+                "text": document.text,
+                "title": document.title or stem,
+                "type": "document",
+                "topics": document.topics,
+                "namespace": self._namespace,
+                "collection": self._collection,
+                "source": file.path,
+                "created_at": document.created_at or changed,
+                "updated_at": document.updated_at or changed,
+                "metadata": {**document.metadata, "format": document.format},
+            }
+        )
+
+    def _flush(self) -> None:
+        if not self._batch:
+            return
+        shelf = self._shelf
+        with shelf.records.transaction():
+            for change in self._batch:
+                seen = (change.file.size, change.file.mtime_ns, change.digest)
+                for one in change.kept:
+                    shelf.files.put(
+                        IndexedFile(one.path, one.memory, *seen, None, one.part, change.reader)
+                    )
+                for memory, document in change.documents:
+                    store(shelf, memory)
+                    shelf.files.put(
+                        IndexedFile(
+                            change.file.path, memory.id, *seen, None, document.name, change.reader
+                        )
+                    )
+                    shelf.note_targets(memory.id, document.targets)
+                    self._touched.add(memory.id)
+                    self._names.update(shelf.names(change.file.path, memory))
+                if change.surplus:
+                    shelf.records.delete(change.surplus)
+        self._batch.clear()
+
+    def _drop_gone(self, present: set[str]) -> int:
+        """Remove the documents of files that are gone or no longer wanted, not of those out of reach."""
+        skipped = {one.path for one in self._left if one.state == "skipped"}
+        out_of_reach = [one.path for one in self._left if one.state == "failed"]
+        gone = [
+            one
+            for path, files in self._known.items()
+            for one in files
+            if one.memory not in self._claimed
+            and (path in skipped or path not in present)
+            and not any(is_under(path, folder) for folder in out_of_reach)
+        ]
+        if gone:
+            self._names.update(self._shelf.names_of(gone))
+            self._shelf.records.delete([one.memory for one in gone])
+        return len({one.path for one in gone})
 
 
 def ingest(
-    db: Database,
-    records: SqliteRecords,
-    graph: SqliteGraph,
+    shelf: Shelf,
     path: str | os.PathLike[str],
     collection: str | None,
     namespace: str | None,
     report: Report | None,
 ) -> Ingested:
-    """Bring the index in step with a file or folder; one transaction a batch of files."""
+    """Bring the index in step with a file or folder."""
     root = os.path.abspath(os.path.expanduser(os.fspath(path)))
-    if not os.path.exists(root):
+    if not os.path.lexists(root):
         raise InvalidInput(f"there is no file or folder {root}")
+    return _Ingest(shelf, root, collection, namespace or DEFAULT_NAMESPACE).run(report)
+
+
+def refresh(shelf: Shelf, folders: Iterable[Folder], report: Report | None) -> Ingested:
+    """Bring every followed folder up to date; one that is not there now fails, and loses nothing."""
+    total = Ingested()
+    for folder in folders:
+        if os.path.lexists(folder.path):
+            done = _Ingest(shelf, folder.path, None, folder.namespace).run(report)
+        else:
+            done = Ingested(failed=((folder.path, "not there now; what was read of it stays"),))
+        total = Ingested(*map(add, total, done))
+    return total
+
+
+def _usual_collection(shelf: Shelf, root: str, namespace: str) -> str:
+    """Return the collection that a root went into before, else the name of its folder."""
+    held = shelf.folders.holding(root, namespace)
+    if held:
+        return held.collection
     folder = root if os.path.isdir(root) else os.path.dirname(root)
-    name = collection or os.path.basename(folder) or "files"
-    files, tally = SqliteFiles(db), _Tally()
-    known = {one.path: one for one in files.under(root, namespace)}
-    paths = list(_walk(root, tally))
-    batch: list[_Change] = []
+    return os.path.basename(folder) or "files"
 
-    def flush() -> None:
-        with records.transaction():
-            for change in batch:
-                if change.document is not None:
-                    store(records, graph, change.document)
-                files.put(change.file)
-        batch.clear()
 
-    for number, file in enumerate(paths):
-        if report:
-            report(number, len(paths), os.path.relpath(file, folder))
-        change = _look(file, known.get(file), name, namespace, tally, named=collection is not None)
-        if change is not None:
-            batch.append(change)
-        # Files are read before the transaction begins, and it is kept short: others want to write.
-        if len(batch) >= _BATCH or sum(one.size for one in batch) > _BATCH_CHARS:
-            flush()
-    flush()
-    left_out = {file for file, _ in tally.skipped}
-    unreachable = tuple(os.path.join(folder, "") for folder, _ in tally.failed)
-    gone = [
-        one.memory
-        for one in known.values()
-        if one.path in left_out
-        or (not os.path.isfile(one.path) and not one.path.startswith(unreachable))
-    ]
-    if gone:
-        records.delete(gone)
-    if report:
-        report(len(paths), len(paths), "")
-    return Ingested(
-        tally.added,
-        tally.updated,
-        tally.unchanged,
-        len(gone),
-        tuple(tally.skipped),
-        tuple(tally.failed),
+def _as_read(
+    known: list[IndexedFile], seen: tuple[int, int] | None, reader: str, digest: str = ""
+) -> bool:
+    """True when a file is as it was, by size and date or by its bytes, and would be read alike."""
+    return all(
+        one.reader == reader and ((one.size, one.mtime_ns) == seen or one.digest == digest)
+        for one in known
     )
 
 
-def _walk(root: str, tally: _Tally) -> Iterator[str]:
-    """Yield the files below a root, sorted; hidden ones are left alone, links are not followed."""
-    if os.path.isfile(root):
-        yield root
-        return
-
-    def unreadable(error: OSError) -> None:
-        tally.failed.append((str(error.filename), error.strerror or str(error)))
-
-    for folder, inner, names in os.walk(root, onerror=unreadable):
-        inner[:] = sorted(one for one in inner if not one.startswith("."))
-        for one in sorted(names):
-            path = os.path.join(folder, one)
-            if not one.startswith(".") and os.path.splitext(one)[1].lower() in FORMATS:
-                yield path
-
-
-class _Change(NamedTuple):
-    """A file to note, with its document unless that stays as it is."""
-
-    file: IndexedFile
-    document: Memory | None = None
-
-    @property
-    def size(self) -> int:
-        """How much there is to write."""
-        return len(self.document.text) if self.document is not None else 0
-
-
-def _look(
-    path: str,
-    before: IndexedFile | None,
-    collection: str,
-    namespace: str | None,
-    tally: _Tally,
-    *,
-    named: bool,
-) -> _Change | None:
-    """Read a file if it changed; say in the tally what became of it."""
-    moved = before is not None and named and before.collection != collection
-    try:
-        if not storable(path):
-            raise Unreadable("its name is not valid text; rename it first", failed=True)
-        stat = os.stat(path)
-        seen = (stat.st_size, stat.st_mtime_ns)
-        if before and (before.size, before.mtime_ns) == seen and not moved:
-            tally.unchanged += 1
-            return None
-        content = _read(path, stat.st_size)
-    except Unreadable as left_out:
-        (tally.failed if left_out.failed else tally.skipped).append(
-            (readable(path), left_out.reason)
-        )
-        return None
-    except OSError as error:
-        tally.failed.append((path, error.strerror or str(error)))
-        return None
-    digest = sha256(content.encode()).hexdigest()
-    if before and before.digest == digest and not moved:
-        tally.unchanged += 1
-        return _Change(IndexedFile(path, before.memory, *seen, digest, before.collection))
-    document = _document(path, content, collection, namespace, stat.st_mtime_ns)
-    if before:
-        tally.updated += 1
-    else:
-        tally.added += 1
-    return _Change(IndexedFile(path, document.id, *seen, digest, collection), document)
-
-
-def _read(path: str, size: int) -> str:
-    if size > MOST_BYTES:
-        raise Unreadable(f"larger than {MOST_BYTES // 1_000_000} MB", failed=False)
-    with open(path, "rb") as file:
-        data = file.read()
-    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    if encoding == "utf-8-sig" and b"\0" in data:
+def _bytes_of(file: FoundFile) -> bytes:
+    if is_binary_name(file.path):
         raise Unreadable("binary, not text", failed=False)
-    try:
-        content = data.decode(encoding)
-    except UnicodeDecodeError:
-        raise Unreadable("not UTF-8 text; convert it first", failed=True) from None
-    if not content.strip():
-        raise Unreadable("empty", failed=False)
-    return content
-
-
-def _document(
-    path: str, content: str, collection: str, namespace: str | None, mtime_ns: int
-) -> Memory:
-    kind = FORMATS.get(os.path.splitext(path)[1].lower(), "text")
-    changed = datetime.fromtimestamp(mtime_ns / 1e9, UTC)
-    return draft(
-        {
-            "id": document_id(path, namespace),
-            "text": content,
-            "title": title_of(content, path, kind),
-            "type": "document",
-            "namespace": namespace,
-            "collection": collection,
-            "source": path,
-            "created_at": changed,
-            "updated_at": changed,
-            "metadata": {"format": kind},
-        }
-    )
-
-
-def document_id(path: str, namespace: str | None) -> str:
-    """Return the id of a file's document: the same as long as the file stays where it is."""
-    return "doc-" + sha256(f"{namespace or ''}\0{path}".encode()).hexdigest()[:12]
-
-
-def title_of(content: str, path: str, kind: str) -> str:
-    """Return the front matter's title, else the first heading, else the file's name."""
-    found = title(content) if kind == "markdown" else ""
-    return found or os.path.splitext(os.path.basename(path))[0]
+    if file.size > MOST_BYTES:
+        raise Unreadable(f"larger than {MOST_BYTES // 1_000_000} MB", failed=False)
+    with open(file.path, "rb") as opened:
+        data = opened.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:  # it grew since it was found
+        raise Unreadable(f"larger than {MOST_BYTES // 1_000_000} MB", failed=False)
+    return data

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.stores.sqlite_records import language_of
 from scrubjay.text import normalise, storable
 from scrubjay.times import parse
 from scrubjay.types import DEFAULT_NAMESPACE, Link, Memory, Scope
 from scrubjay.write.chunks import split
 
 if TYPE_CHECKING:
-    from scrubjay.stores.sqlite_graph import SqliteGraph
     from scrubjay.stores.sqlite_records import SqliteRecords
+    from scrubjay.write.shelf import Shelf
 
 _FIELDS = Memory._fields
 _TIMES = ("created_at", "updated_at", "event_time", "valid_from", "valid_until")
@@ -63,18 +63,13 @@ def draft(given: Mapping[str, Any]) -> Memory:
     return Memory(**values)
 
 
-def remember(
-    records: SqliteRecords,
-    graph: SqliteGraph,
-    memory: Memory,
-    clock: Callable[[], datetime],
-    visible: Scope,
-) -> tuple[Memory, bool]:
+def remember(shelf: Shelf, memory: Memory, visible: Scope) -> tuple[Memory, bool]:
     """Store one memory inside the caller's transaction; return it, and whether anything was written.
 
     With an id it replaces the memory of that id. Without one, the same text, type and namespace is
     the same memory; messages are never folded. What the caller may not see is neither replaced nor linked.
     """
+    records = shelf.records
     before: Memory | None = None
     if memory.id:
         before = records.get([memory.id], Scope()).get(memory.id)
@@ -84,42 +79,40 @@ def remember(
         same = records.same(memory.content_hash, memory.type, memory.namespace)
         if same is not None:
             kept = records.get([same], Scope())[same]
-            return _with_more_topics(records, graph, kept, memory, visible)
-    now = clock()
+            return _with_more_topics(shelf, kept, memory, visible)
+    now = shelf.clock()
     created = memory.created_at or (before.created_at if before else None) or now
     updated = memory.updated_at or memory.created_at or now
     memory = memory._replace(created_at=created, updated_at=updated)
     if not memory.id:
         memory = memory._replace(id=new_id(records, memory))
-    store(records, graph, memory, visible)
-    return memory, True
+    return store(shelf, memory, visible), True
 
 
-def store(
-    records: SqliteRecords, graph: SqliteGraph, memory: Memory, visible: Scope = _EVERYTHING
-) -> None:
-    """Write a finished memory, its chunks and its links."""
-    markdown = memory.metadata.get("format") == "markdown"
-    records.put(memory, split(memory.text, markdown=markdown))
+def store(shelf: Shelf, memory: Memory, visible: Scope = _EVERYTHING) -> Memory:
+    """Write a finished memory, its chunks and its links; return it with the language it is in."""
+    records, format = shelf.records, str(memory.metadata.get("format", "text"))
+    memory = memory._replace(language=language_of(memory))
+    records.put(memory, split(memory.text, format, shelf.cutting))
     known = records.get([link.to for link in memory.links], visible)
     for link in memory.links:
         if link.to == memory.id:
             raise InvalidInput(f"{memory.id} cannot be linked to itself; leave it out of links")
         if link.to not in known:
             raise NotFound(f"links names {link.to!r}, but no memory has that id")
-        graph.link(memory.id, link.to, link.strength, link.kind)
+        shelf.graph.link(memory.id, link.to, link.strength, link.kind)
+    return memory
 
 
 def _with_more_topics(
-    records: SqliteRecords, graph: SqliteGraph, kept: Memory, again: Memory, visible: Scope
+    shelf: Shelf, kept: Memory, again: Memory, visible: Scope
 ) -> tuple[Memory, bool]:
     """Return the memory that is there already; topics and links it did not have are added to it."""
     topics = tuple(dict.fromkeys((*kept.topics, *again.topics)))
     if topics == kept.topics and not again.links:
         return kept, False
     merged = kept._replace(topics=topics, links=again.links)
-    store(records, graph, merged, visible)
-    return merged._replace(links=()), True
+    return store(shelf, merged, visible)._replace(links=()), True
 
 
 def content_hash(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrubjay.errors import InvalidInput
 from scrubjay.surfaces.session import (
     fetch_model,
     open_store,
@@ -12,12 +13,13 @@ from scrubjay.surfaces.session import (
     settings_of,
     words_of,
 )
-from scrubjay.surfaces.terminal import out
+from scrubjay.surfaces.terminal import err, one_line, out
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from scrubjay.surfaces.terminal import Screen
+    from scrubjay.types import Results
 
 _MODES = {"search": "keyword", "vsearch": "vector"}
 _NOTHING_FOUND = 3
@@ -25,6 +27,7 @@ _NOTHING_FOUND = 3
 
 def find(args: Namespace, screen: Screen) -> int:
     """Search and show the hits; the exit code says whether there are any."""
+    _check_form(args)
     settings = settings_of(args)
     mode = _MODES.get(args.command) or args.mode
     # `search` and `vsearch` are modes of the default profile; a configured one has its own words.
@@ -49,12 +52,43 @@ def find(args: Namespace, screen: Screen) -> int:
             min_score=args.min_score,
             overrides=overrides,
         )
+    _show(found, mode or "default", args, screen)
+    return 0 if len(found) else _NOTHING_FOUND
+
+
+def _check_form(args: Namespace) -> None:
+    """Refuse two forms of one answer, and what a form has no place for."""
+    if args.json + args.files + args.md > 1:
+        raise InvalidInput("--json, --files and --md are three forms of an answer; choose one")
+    if args.explain and (args.files or args.md):
+        raise InvalidInput("--explain does not go with --files or --md; --json has it all")
+    if args.full and args.files:
+        raise InvalidInput("--full shows texts, --files only where they are; choose one")
+
+
+def _show(found: Results, mode: str, args: Namespace, screen: Screen) -> None:
     if args.json:
         from scrubjay.surfaces.shapes import dumps, results
 
-        out(dumps(results(found, mode=mode or "default", explain=args.explain, full=args.full)))
+        out(dumps(results(found, mode=mode, explain=args.explain, full=args.full)))
+    elif args.files:
+        _show_files(found, args.db)
+    elif args.md:
+        from scrubjay.surfaces import markdown
+
+        out(markdown.results(found, whole=args.full, db=args.db))
     else:
         from scrubjay.surfaces import render
 
-        out(render.results(found, screen, explain=args.explain, whole=args.full))
-    return 0 if len(found) else _NOTHING_FOUND
+        out(render.results(found, screen, explain=args.explain, whole=args.full, db=args.db))
+
+
+def _show_files(found: Results, db: str | None) -> None:
+    """Write paths and nothing else; what the answer lacks is for the person."""
+    from scrubjay.surfaces.files import files
+    from scrubjay.surfaces.render import lacks
+
+    for line in files(found):
+        out(line)
+    for why in lacks(found, db):
+        err(f"scrubjay: {one_line(why)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrubjay.errors import NotFound
+from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.surfaces import render
 from scrubjay.surfaces.session import open_store
 from scrubjay.surfaces.terminal import err, one_line, out
@@ -16,10 +16,13 @@ if TYPE_CHECKING:
     from scrubjay.surfaces.terminal import Screen
 
 _NOTHING_FOUND = 3
+_LIMIT = 50
 
 
 def get(args: Namespace, screen: Screen) -> int:
     """Show memories in full; a missing one is named, and the others are shown all the same."""
+    if args.json and args.md:
+        raise InvalidInput("--json and --md are two forms of an answer; choose one")
     with open_store(args.db) as store:
         ids, missing = resolve(store, args.id)
         found = store.get_many(ids)
@@ -28,6 +31,10 @@ def get(args: Namespace, screen: Screen) -> int:
         from scrubjay.surfaces.shapes import dumps, listing
 
         out(dumps(listing("memories", found, missing=missing)))
+    elif args.md and found:
+        from scrubjay.surfaces import markdown
+
+        out("\n\n".join(markdown.memory(one) for one in found))
     elif found:
         rule = "\n\n" + screen.dim("─" * screen.width) + "\n\n"
         out(rule.join(render.memory(one, screen) for one in found))
@@ -37,14 +44,20 @@ def get(args: Namespace, screen: Screen) -> int:
 
 
 def ls(args: Namespace, screen: Screen) -> int:
-    """List what is stored, newest first."""
+    """List what is stored, newest first; with `--coverage`, the files that were read."""
+    if args.coverage:
+        from scrubjay.surfaces.commands.coverage import coverage
+
+        return coverage(args, screen)
+    if args.state:
+        raise InvalidInput("--state goes with --coverage: scrubjay ls --coverage --state failed")
     with open_store(args.db) as store:
         found = store.ls(
             namespace=args.namespace,
             types=args.type,
             topics=args.topic,
             collection=args.collection,
-            limit=args.limit,
+            limit=_LIMIT if args.limit is None else args.limit,
             offset=args.offset,
         )
     if args.json:

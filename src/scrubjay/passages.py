@@ -1,0 +1,87 @@
+"""The words of a query in a text: how many of them, where they are densest, and marked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from scrubjay.text import stemming, tokens_of, word_pattern
+
+
+class Wanted:
+    """The terms of a query, ready to be looked for in texts; a term that ends in * is a beginning."""
+
+    def __init__(self, terms: tuple[str, ...], language: str = "") -> None:
+        self._whole = {term for term in terms if not term.endswith("*")}
+        self._beginnings = tuple(term[:-1] for term in terms if term.endswith("*"))
+        self._stems = stemming(language)
+
+    def __bool__(self) -> bool:
+        return bool(self._whole or self._beginnings)
+
+    def found(self, word: str) -> set[str]:
+        """Return the terms that a word of a text answers."""
+        tokens = tokens_of(word, self._stems)
+        hits = self._whole.intersection(tokens)
+        if self._beginnings:
+            hits.update(
+                one for one in self._beginnings if any(token.startswith(one) for token in tokens)
+            )
+        return hits
+
+    def places(self, text: str) -> Iterator[tuple[int, set[str]]]:
+        """Yield where a text answers a term, and which."""
+        for match in word_pattern(text).finditer(text):
+            hits = self.found(match.group())
+            if hits:
+                yield match.start(), hits
+
+
+def mark(text: str, terms: tuple[str, ...], before: str, after: str, language: str = "") -> str:
+    """Put `before` and `after` around each word of a text that one of the terms matches."""
+    wanted = Wanted(terms, language)
+
+    def marked(word: re.Match[str]) -> str:
+        hit = wanted.found(word.group())
+        return f"{before}{word.group()}{after}" if hit else word.group()
+
+    return word_pattern(text).sub(marked, text)
+
+
+def matches(text: str, terms: tuple[str, ...], language: str = "") -> int:
+    """Return how many of the terms a text holds."""
+    wanted = Wanted(terms, language)
+    seen: set[str] = set()
+    if wanted:
+        for _, hits in wanted.places(text):
+            seen |= hits
+    return len(seen)
+
+
+def snippet(text: str, terms: tuple[str, ...], width_chars: int = 240, language: str = "") -> str:
+    """Return the stretch of a text, cut at words, that holds the most of the terms."""
+    if len(text) <= width_chars:
+        return text
+    start = _densest(text, Wanted(terms, language), width_chars)
+    stop = min(len(text), start + width_chars)
+    if stop < len(text):
+        stop = max(text.rfind(" ", start + width_chars // 2, stop), start + width_chars // 2 + 1)
+    return ("…" if start else "") + text[start:stop].strip() + ("…" if stop < len(text) else "")
+
+
+def _densest(text: str, wanted: Wanted, width_chars: int) -> int:
+    """Return where the window with the most distinct terms begins; the first such one."""
+    places = list(wanted.places(text)) if wanted else []
+    best, best_at = 0, 0
+    for index, (at, _) in enumerate(places):
+        seen: set[str] = set()
+        for later, found in places[index : index + 64]:
+            if later - at >= width_chars * 3 // 4:
+                break
+            seen |= found
+        if len(seen) > best:
+            best, best_at = len(seen), at
+    if not best_at:
+        return 0
+    lead = max(0, best_at - width_chars // 5)  # a little of what comes before the first match
+    return text.find(" ", lead, best_at) + 1 or lead

@@ -1,0 +1,104 @@
+"""`--md`: answers and memories in Markdown, ready to paste, where stored text stays text."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from scrubjay.passages import mark
+from scrubjay.surfaces import render
+from scrubjay.surfaces.files import file_of, near
+from scrubjay.surfaces.layout import cut
+from scrubjay.surfaces.terminal import OPEN, SHUT, clean, one_line, path_line
+
+if TYPE_CHECKING:
+    from scrubjay.types import Hit, Memory, Results
+
+_TITLE_COLUMNS = 72
+# What begins emphasis, code, a link, HTML, an entity, a table, mathematics or a heading anywhere.
+_ANYWHERE = re.compile(r"[\\`*_\[\]<>&~|#$]")
+# A link without brackets: as one, it would keep the backslashes that the rest of it needs.
+_BARE_LINK = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)
+# A list, a rule or an underline is one at the beginning of a line only.
+_AT_THE_START = re.compile(r"^[-+=:]|^\d{1,9}(?=[.)])")
+_FENCE = re.compile(r"`+")
+
+
+def results(found: Results, *, whole: bool, db: str | None = None) -> str:
+    """Show an answer: a heading and a quoted passage a hit, then what the answer lacks."""
+    blocks = [_hit(rank, hit, found, whole) for rank, hit in enumerate(found.hits, start=1)]
+    if not blocks:
+        blocks.append(f"Nothing found for “{escape(cut(one_line(found.query), 60))}”.")
+    blocks += [escape(f"note: {one_line(why)}") for why in render.lacks(found, db)]
+    return "\n\n".join(blocks)
+
+
+def memory(one: Memory) -> str:
+    """Show one memory in full."""
+    source = [code(path_line(one.source))] if one.source else []
+    facts = " · ".join((escape(one_line(one.type)), *source, code(one_line(one.id))))
+    return f"## {_title(one.title, one.text)}\n\n{facts}\n\n{quote(clean(one.text))}"
+
+
+def escape(text: str) -> str:
+    """Return one line of text such that Markdown shows it letter by letter."""
+    safe = _BARE_LINK.sub(r"\\\g<0>", _ANYWHERE.sub(r"\\\g<0>", text))
+    begins = _AT_THE_START.match(safe)
+    if begins is None:
+        return safe
+    # A digit cannot be escaped; the point after a number can.
+    return f"\\{safe}" if not begins[0].isdigit() else f"{begins[0]}\\{safe[begins.end() :]}"
+
+
+def quote(text: str) -> str:
+    """Return a text as a quote that keeps its lines, with the marked words in bold."""
+    lines = text.strip("\n").split("\n")
+    after = (*lines[1:], "")
+    return "\n".join(
+        _quoted(line, goes_on=bool(below.strip()))
+        for line, below in zip(lines, after, strict=True)
+    )
+
+
+def code(text: str) -> str:
+    """Return a code span around a text, whatever backticks it has itself."""
+    longest = max(map(len, _FENCE.findall(text)), default=0)
+    fence = "`" * (longest + 1)
+    room = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{room}{text}{room}{fence}"
+
+
+def _hit(rank: int, hit: Hit, found: Results, whole: bool) -> str:
+    passage = hit.text if whole else hit.snippet or hit.text
+    path = file_of(hit)
+    place = render.where(hit, near(path) if path else hit.source)
+    facts = (
+        code(path_line(place)) if place else "",
+        escape(one_line(render.section(hit))),
+        f"score {render.number(hit.score)}",
+        code(one_line(hit.id)),
+        escape(render.staleness(hit)),
+    )
+    about = " · ".join(fact for fact in facts if fact)
+    quoted = quote(mark(clean(passage), found.terms, OPEN, SHUT, hit.language))
+    return f"## {rank}. {_title(hit.title, passage)}\n\n{about}\n\n{quoted}"
+
+
+def _title(title: str, text: str) -> str:
+    return escape(cut(render.headline(title, text), _TITLE_COLUMNS))
+
+
+def _quoted(line: str, *, goes_on: bool) -> str:
+    """Return a line of a quote; two spaces at its end keep the next one on a line of its own."""
+    bare = line.rstrip()
+    body = bare.lstrip()
+    if not body:
+        return ">"
+    # Four spaces would make it code, in which nothing is escaped; these are not such spaces.
+    margin = "\u00a0" * len(bare[: len(bare) - len(body)].expandtabs(4))
+    return f"> {margin}{_bold(body)}{'  ' if goes_on else ''}"
+
+
+def _bold(text: str) -> str:
+    """Escape a line and put its marked words in bold; neighbours share one pair of stars."""
+    return escape(text.replace(SHUT + OPEN, "")).replace(OPEN, "**").replace(SHUT, "**")

@@ -1,0 +1,73 @@
+"""Where writing goes: the records with what is kept beside them, and how texts are cut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrubjay.types import Memory, Scope
+from scrubjay.write.chunks import Cutting
+from scrubjay.write.links import KIND, Page, Resolver, name_of, stored
+
+if TYPE_CHECKING:
+    from scrubjay.documents import Target
+    from scrubjay.stores.sqlite_files import IndexedFile, SqliteFiles
+    from scrubjay.stores.sqlite_folders import SqliteFolders
+    from scrubjay.stores.sqlite_graph import SqliteGraph
+    from scrubjay.stores.sqlite_records import SqliteRecords
+    from scrubjay.stores.sqlite_targets import SqliteTargets
+
+
+class Shelf(NamedTuple):
+    """The stores that a write touches, and the settings that hold for it."""
+
+    records: SqliteRecords
+    graph: SqliteGraph
+    files: SqliteFiles
+    folders: SqliteFolders
+    targets: SqliteTargets
+    clock: Callable[[], datetime]
+    cutting: Cutting = Cutting()
+    own_files: tuple[str, ...] = ()
+
+    def taken(self, id_: str) -> bool:
+        """True when a memory has this id."""
+        return bool(self.records.get([id_], Scope()))
+
+    def note_targets(self, id_: str, targets: Sequence[Target]) -> None:
+        """Keep what a document links to, as written."""
+        self.targets.put(id_, stored(targets))
+
+    def names(self, path: str, memory: Memory) -> set[str]:
+        """Return the names under which links may speak of a document."""
+        return {name_of(path), *map(name_of, _names_of(memory))}
+
+    def names_of(self, files: Iterable[IndexedFile]) -> set[str]:
+        """Return the names of documents as they are stored now."""
+        paths = {one.memory: one.path for one in files}
+        memories = self.records.get(list(paths), Scope())
+        return {name for id_, one in memories.items() for name in self.names(paths[id_], one)}
+
+    def relink(self, touched: set[str], names: set[str], namespace: str) -> None:
+        """Resolve the links of documents that changed, and of those that speak of a changed name."""
+        sources = touched | self.targets.naming(names, namespace) if names else touched
+        if not sources:
+            return
+        written = self.targets.of(sources)
+        pages = self._pages(namespace) if any(written.values()) else {}
+        resolver = Resolver(pages.values())
+        with self.records.transaction():
+            for id_, links in written.items():
+                ends = resolver.targets(pages[id_], links) if id_ in pages else []
+                self.graph.link_written(id_, ends, KIND)
+
+    def _pages(self, namespace: str) -> dict[str, Page]:
+        files = {one.memory: one.path for one in self.files.seen(Scope(namespaces=(namespace,)))}
+        names = self.records.titles(list(files))
+        return {id_: Page(id_, path, names.get(id_, ())) for id_, path in files.items()}
+
+
+def _names_of(memory: Memory) -> tuple[str, ...]:
+    aliases = memory.metadata.get("aliases", ())
+    return (memory.title, *(one for one in aliases if isinstance(one, str)))
