@@ -8,33 +8,58 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import cold, hybrid, write
+from bench import cold, documents, hybrid, write
 from bench.corpus import generate
 from bench.peers import PEERS, installed
-from bench.report import Row, machine, publish, table
+from bench.report import DOCUMENTS, MEMORIES, Row, machine, publish, table
 from bench.systems import SCRUBJAY, System
 
 PAGE = Path("docs") / "bench.md"
+PARTS = ("memories", "documents")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmark as the options say."""
+    """Run the parts of the benchmark that the options name, or all of them."""
     options = _parser().parse_args(arguments)
+    unknown = [part for part in options.parts if part not in PARTS]
+    if unknown:
+        raise SystemExit(f"there is no part {unknown[0]}; there are: {', '.join(PARTS)}")
+    parts = options.parts or list(PARTS)
+    with tempfile.TemporaryDirectory(prefix="scrubjay-bench-", ignore_cleanup_errors=True) as home:
+        if "memories" in parts:
+            _memories(Path(home), options)
+        if "documents" in parts:
+            _documents(Path(home) / "documents", options)
+    return 0
+
+
+def _memories(home: Path, options: argparse.Namespace) -> None:
+    """Measure memories beside the peers; the page is written after a full run with all of them."""
     peers, absent = _peers(options.no_peers)
     for line in absent:
         print(line)
     systems = (SCRUBJAY, *peers)
-    with tempfile.TemporaryDirectory(prefix="scrubjay-bench-", ignore_cleanup_errors=True) as home:
-        rows = _measure(systems, Path(home), quick=options.quick)
+    rows = _measure(systems, home, quick=options.quick)
     text = f"{table(rows)}\n\n{_notes(systems)}"
+    _show(text, MEMORIES, options, complete=not absent)
+
+
+def _documents(home: Path, options: argparse.Namespace) -> None:
+    """Measure files going in, and searching beside them."""
+    rows = documents.measure(home, _say, quick=options.quick)
+    packages = ["numpy", "scrubjay", "onnxruntime", "beautifulsoup4", "pypdfium2", "tree-sitter"]
+    text = f"{table(rows)}\n\nMachine: {machine(packages)}"
+    _show(text, DOCUMENTS, options, complete=True)
+
+
+def _show(text: str, part: str, options: argparse.Namespace, *, complete: bool) -> None:
     print(text)
     page: Path | None = options.out
-    if page is None and not (options.quick or absent):
+    if page is None and complete and not options.quick:
         page = PAGE
     if page is not None:
-        publish(page, text)
+        publish(page, text, part)
         print(f"\nwritten to {page}", file=sys.stderr)
-    return 0
 
 
 def _measure(systems: Sequence[System], home: Path, *, quick: bool) -> list[Row]:
@@ -81,7 +106,12 @@ def _say(line: str) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="1k and 5k memories, few runs")
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"{' or '.join(PARTS)}; all of them by default"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="1k and 5k memories, 50 MB of files, few runs"
+    )
     parser.add_argument("--no-peers", action="store_true", help="scrubjay alone")
     parser.add_argument(
         "--out",

@@ -10,9 +10,8 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-BEGIN = "<!-- bench: begin -->"
-END = "<!-- bench: end -->"
-NEW_PAGE = f"# Figures: speed, size, memory\n\n{BEGIN}\n{END}\n"
+MEMORIES = "bench"
+DOCUMENTS = "bench of documents"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +57,24 @@ def machine(packages: Sequence[str]) -> str:
     return "; ".join(parts) + "."
 
 
-def publish(page: Path, text: str) -> None:
-    """Put the text between the markers of a page; a page that is not there yet is begun."""
-    before = page.read_text(encoding="utf-8") if page.exists() else NEW_PAGE
-    head, begin, rest = before.partition(BEGIN)
-    _, end, tail = rest.partition(END)
+def publish(page: Path, text: str, part: str = MEMORIES) -> None:
+    """Put the text between a part's markers in a page; a page that is not there yet is begun."""
+    before = page.read_text(encoding="utf-8") if page.exists() else _new_page()
+    opening, closing = _markers(part)
+    head, begin, rest = before.partition(opening)
+    _, end, tail = rest.partition(closing)
     if not (begin and end):
-        raise ValueError(f"{page} has no lines {BEGIN} and {END} to write between")
-    page.write_text(f"{head}{BEGIN}\n{text}\n{END}{tail}", encoding="utf-8")
+        raise ValueError(f"{page} has no lines {opening} and {closing} to write between")
+    page.write_text(f"{head}{opening}\n{text}\n{closing}{tail}", encoding="utf-8")
+
+
+def _markers(part: str) -> tuple[str, str]:
+    return f"<!-- {part}: begin -->", f"<!-- {part}: end -->"
+
+
+def _new_page() -> str:
+    places = ("\n".join(_markers(part)) for part in (MEMORIES, DOCUMENTS))
+    return "# Figures: speed, size, memory\n\n" + "\n\n".join(places) + "\n"
 
 
 def _version(package: str) -> str:

@@ -17,6 +17,7 @@ from statistics import mean
 import scrubjay
 from evals.measures import MEASURES
 from evals.sets import Part, find
+from scrubjay.config import load
 from scrubjay.text import ANALYZER_VERSION
 
 PROFILES = ("default:keyword", "default:vector", "default")
@@ -77,7 +78,8 @@ def index(part: Part) -> scrubjay.Store:
     """Open the index of a corpus, made once."""
     CACHE.mkdir(parents=True, exist_ok=True)
     name = part.name.replace("/", "-")
-    store = scrubjay.open(CACHE / f"{name}-{part.fingerprint()}-{ANALYZER_VERSION}.db")
+    rules = f"{ANALYZER_VERSION}-{load().chunk_tokens}+{load().chunk_overlap_tokens}"
+    store = scrubjay.open(CACHE / f"{name}-{part.fingerprint()}-{rules}.db")
     documents = part.documents()
     if store.status().memories < len(documents):
         store.add_many(_memory(document) for document in documents)

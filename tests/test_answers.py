@@ -7,7 +7,7 @@ import pytest
 import scrubjay
 from fakes import HashingEmbedder
 from scrubjay.errors import InvalidInput
-from scrubjay.stores import sqlite_records
+from scrubjay.stores import sqlite_records, token_lines
 
 DULL = "This paragraph talks about nothing in particular, at some length. "
 FILLER = "\n\n".join(f"{n}. {DULL * 6}" for n in range(40))
@@ -104,7 +104,7 @@ def test_words_are_indexed_again_when_the_rules_for_words_change(tmp_path, monke
     with scrubjay.open(file, embedder=False) as store:
         store.add("The kettle whistles", topics=["kitchen"])
     monkeypatch.setattr(sqlite_records, "ANALYZER_VERSION", 99)
-    monkeypatch.setattr(sqlite_records, "tokens", lambda text, _: [w + "x" for w in text.split()])
+    monkeypatch.setattr(token_lines, "made_tokens", lambda word, _: (word + "x",))
     with scrubjay.open(file, embedder=False) as store:
         with store._db.read() as db:
             assert db.execute("SELECT text FROM words").fetchall() == [("Thex kettlex whistlesx",)]

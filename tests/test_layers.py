@@ -22,6 +22,7 @@ FLOORS = (
     ("stages",),
     ("profiles", "write"),
     ("embedding", "status", "caller", "coverage"),
+    ("following",),
     ("service",),
     ("__init__",),
     ("doctor",),

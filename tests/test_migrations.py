@@ -90,6 +90,27 @@ class TestOlder:
             store.forget("port")
             assert store.status().memories == 3
 
+    def test_documents_of_the_second_version_go_on_without_being_embedded_again(self, tmp_path):
+        """Their file is read once more, because readers have learnt; its passages are the same."""
+        notes = tmp_path / "notes"
+        notes.mkdir()
+        (notes / "kettle.md").write_text("# Kettle\n\nBoils at six.\n")
+        second = Path(shutil.copy(OLDEST.with_name("schema-2.db"), tmp_path / "old.db"))
+        assert version_of(second) == 2
+        with sqlite3.connect(second) as db:  # the folder was elsewhere then
+            db.execute("UPDATE files SET path = ?", (str(notes / "kettle.md"),))
+        db.close()
+        model = Fixed8()
+
+        with scrubjay.open(second, embedder=model) as store:
+            assert store.get("haus").language == "de"
+            assert [hit.id for hit in store.search("Häuser", mode="keyword")] == ["haus"]
+            done = store.ingest(notes)
+            assert (done.added, done.updated, done.removed) == (0, 1, 0)
+            assert store.pending(wait=True) == 0
+            assert model.calls == []
+            assert store.collections()[0].folders == (str(notes),)
+
     def test_every_migration_runs_in_order_from_every_version(self, tmp_path, monkeypatch):
         """A file of any version becomes the same file."""
         fresh = Database(str(tmp_path / "fresh.db"))

@@ -7,9 +7,9 @@ A query's words are stemmed in its language; where that is not clear, in every l
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from scrubjay.language import detect, stop_words
 from scrubjay.text import (
@@ -27,16 +27,26 @@ from scrubjay.text import (
 from scrubjay.text import asked as asked_tokens
 from scrubjay.types import Term
 
-# In this order: a quoted phrase, a beginning, a word to leave out; each may be negated.
-_SIGNS = re.compile(
-    r"""(?<!\S)(?P<minus>-?)(?:
-        ["“„](?P<phrase>[^"“”„]*\w[^"“”„]*)["”“](?=[\s.,;:!?)\]]|$)
-      | (?P<beginning>\w[\w.\-]*)\*(?!\S)
-      | (?<=-)(?P<word>[^\W\d_][^\s"“”„]*)
-    )""",
-    re.VERBOSE,
+# In this order: a quoted phrase, a beginning, a word to leave out; each may be negated. Where words
+# are not set apart by spaces, neither are quotes.
+_QUOTED = r"""(?:["“„][^"“”„]*["”“]|«[^«»]*»|「[^「」]*」|『[^『』]*』)"""
+_UNSPACED = r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]"
+_SIGNS = rf"""(?x)(?<!\S)(?P<minus>-?)(?:
+        (?P<quoted>{_QUOTED})(?=[\s.,;:!?)\]，。、；：？！）]|{_UNSPACED}|$)
+      | (?P<beginning>\w[^\x00-,/:-@\[-^`{{-\x7f\s“”„«»]*)\*(?!\S)
+      | (?<=-)(?P<word>[^\W\d_][^\s"“”„`]*)(?!\S)
+    ) | (?<={_UNSPACED})(?P<inside>{_QUOTED})"""
+BINDING = ("phrase", "beginning")
+# With these a beginning is completed to words, to see what their stems are.
+_ENDINGS = (
+    *"abcdefghijklmnopqrstuvwxyz",
+    *"ch ed eit en ent er es ich ing ion it ly ment ng nt on ung ur ть".split(),
 )
-_ENDINGS = (*"abcdefghijklmnopqrstuvwxyz", "ed", "er", "es", "ing", "ion", "ly", "ng", "on")
+_MOST_PARTS = 32
+_LONGEST_WORD_CHARS = 1000  # beyond that only a machine reads on
+_BESIDE_UNSPACED = "english"  # what Latin words in such texts mostly are
+
+T = TypeVar("T")
 
 
 class Asked(NamedTuple):
@@ -47,6 +57,7 @@ class Asked(NamedTuple):
     lacks: tuple[Term, ...] = ()
     meaning: str = ""
     language: str = ""
+    wanted: int = 0
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -55,40 +66,76 @@ class Asked(NamedTuple):
         return tuple(dict.fromkeys(found))
 
 
-def understand(query: str, held: Sequence[str] = ()) -> Asked:
-    """Read a query for a store that holds texts in these languages."""
+class _Stems(NamedTuple):
+    """How words are stemmed: those that score, those tried where these are nowhere, those that bind."""
+
+    asked: tuple[str, ...]
+    others: tuple[str, ...]
+    every: tuple[str, ...]
+
+
+def understand(
+    query: str, held: Sequence[str] = (), most: int = 64, bind: Sequence[str] = BINDING
+) -> Asked:
+    """Read a query for a store that holds texts in these languages.
+
+    Of words, of what must be there and of what must not, the first `most` are kept; `wanted` says how
+    many there were of whichever was most. Phrases or beginnings that do not `bind` are plain words.
+    """
     language, stems = _languages(query, held)
-    drop = _stop_words(language)
     plain: list[str] = []
-    holds: list[Term] = []
-    lacks: list[Term] = []
+    positive: list[str] = []
+    holding: list[re.Match[str]] = []
+    lacking: list[re.Match[str]] = []
     end = 0
-    for sign in _SIGNS.finditer(query):
-        plain.append(query[end : sign.start()])
-        terms = _clause(sign, stems)
-        (lacks if sign["minus"] else holds).extend(terms)
-        if not sign["minus"]:
+    for sign in _signs(query):
+        between, shown = query[end : sign.start()], f" {_shown(sign)} "
+        binds = _kind(sign) in bind
+        plain.append(between if sign["minus"] or binds else between + shown)
+        positive.append(between if sign["minus"] else between + shown)
+        if sign["minus"]:
+            lacking.append(sign)
+        elif binds:
             plain.append(" ")
+            holding.append(sign)
         end = sign.end()
-    plain.append(query[end:])
-    rest = "".join(plain)
+    rest, meaning = "".join((*plain, query[end:])), "".join((*positive, query[end:])).strip()
+    lacks, lacked = _first(lacking, lambda sign: _lacking(sign, stems.every), most)
+    holds, held_up = _first(holding, lambda sign: _holding(sign, stems.every), most)
     asked = words(rest)
-    if not holds and not asked:
-        return _literal(query, stems, drop, language)
-    positive = _SIGNS.sub(lambda sign: "" if sign["minus"] else _shown(sign), query)
-    return Asked(
-        tuple(term for word in _telling(asked, drop, holds) for term in _terms(word, stems)),
-        tuple(dict.fromkeys(holds)),
-        tuple(dict.fromkeys(lacks)),
-        positive.strip(),
-        language,
-    )
+    if not holds and not asked:  # only negations are taken as they stand: -rf looks for -rf
+        asked, lacks, meaning = words(query), (), query
+    asked = _telling(asked, _stop_words(language), beside_phrase=bool(holds))
+    found, wanted = _first(dict.fromkeys(asked), lambda word: _terms(word, stems), most)
+    return Asked(found, holds, lacks, meaning, language, max(wanted, held_up, lacked))
 
 
-def loosened(asked: Asked, held: Sequence[str]) -> Asked:
-    """Return the same question with the words of its phrases instead of the phrases."""
-    again = understand(asked.meaning.replace('"', " "), held)
-    return again._replace(lacks=asked.lacks, meaning=asked.meaning, language=asked.language)
+def _signs(query: str) -> Iterator[re.Match[str]]:
+    # Compiling the pattern takes longer than a search, and most queries have no signs.
+    if any(sign in query for sign in '-*"“„«「『'):
+        yield from re.finditer(_SIGNS, query)
+
+
+def _first(
+    of: Iterable[T], make: Callable[[T], list[Term]], most: int
+) -> tuple[tuple[Term, ...], int]:
+    """Return the first so many distinct terms, and how many there would be, without making them all."""
+    made: dict[Term, None] = {}
+    left = 0
+    for one in of:
+        if len(made) > most:
+            left += 1
+        else:
+            made.update(dict.fromkeys(make(one)))
+    return tuple(made)[:most], len(made) + left
+
+
+def _kind(sign: re.Match[str]) -> str:
+    return "beginning" if sign["beginning"] else "word" if sign["word"] else "phrase"
+
+
+def _shown(sign: re.Match[str]) -> str:
+    return sign["beginning"] or sign["word"] or (sign["quoted"] or sign["inside"])[1:-1]
 
 
 @lru_cache(maxsize=8)
@@ -98,40 +145,48 @@ def _stop_words(language: str) -> frozenset[str]:
     return frozenset(map(fold, stop_words(language)))
 
 
-def _literal(query: str, stems: Sequence[str], drop: frozenset[str], language: str) -> Asked:
-    """Take a query of negations only as it stands: `-rf` looks for `-rf`."""
-    found = (term for word in _telling(words(query), drop, []) for term in _terms(word, stems))
-    return Asked(tuple(found), meaning=query, language=language)
-
-
-def _telling(asked: list[str], drop: frozenset[str], holds: list[Term]) -> list[str]:
+def _telling(asked: list[str], drop: frozenset[str], *, beside_phrase: bool) -> list[str]:
     """Return the words without stop words; beside a phrase there need not be any other."""
-    return [word for word in asked if fold(word) not in drop] if holds else telling(asked, drop)
+    if beside_phrase:
+        return [word for word in asked if fold(word) not in drop]
+    return telling(asked, drop)
 
 
-def _languages(query: str, held: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """Return the language of a query, and the ways its words are stemmed: all that the store holds.
+def _languages(query: str, held: Sequence[str]) -> tuple[str, _Stems]:
+    """Return the language of a query, and how its words are stemmed.
 
-    Short texts often have no clear language, so those are asked for whatever the query's is.
+    Short texts often have no clear language, so those are asked for whatever the query's is. What binds
+    is stemmed in every language of the store: a German phrase may be quoted in an English question.
     """
     if all(one in ("", "en") for one in held):
-        return "", ("english",)
+        return "", _Stems(("english",), (), ("english",))
     language = detect(query, {*filter(None, held), "en"})
-    asked = {language, *([""] if "" in held else [])} if language else held
-    return language, tuple(sorted({stemming(one) for one in asked}))
+    every = {stemming(one) for one in held}
+    asked = {stemming(one) for one in (language, *([""] if "" in held else []))}
+    if not language:
+        asked = every
+    return language, _Stems(
+        tuple(sorted(asked)), tuple(sorted(every - asked)), tuple(sorted(every | asked))
+    )
 
 
-def _terms(word: str, stems: Sequence[str]) -> list[Term]:
-    """Return what a word of the query looks for; characters without spaces are asked pair by pair."""
+def _terms(word: str, stems: _Stems) -> list[Term]:
+    """Return what a word of the query looks for; characters without spaces are asked pair by pair.
+
+    Where its form in the query's language is nowhere, its parts and its forms in other languages are.
+    """
     if is_unspaced(word):
-        return [Term(((token,),)) for token in dict.fromkeys(asked_tokens(word, stems[0]))]
+        return [Term(((token,),)) for token in asked_tokens(word, _BESIDE_UNSPACED)]
+    word = word[:_LONGEST_WORD_CHARS]
     wholes: dict[tuple[str, ...], None] = {}
     parts: dict[int, dict[tuple[str, ...], None]] = {}
-    for one in stems:
+    for one in (*stems.asked, *stems.others):
         whole, of = whole_and_parts(word, one)
-        if whole.strip():
+        if one in stems.asked and whole.strip():
             wholes[(whole,)] = None
-        for place, token in enumerate(of):
+        elif whole.strip() and (whole,) not in wholes and not of:
+            parts.setdefault(-1, {})[(whole,)] = None
+        for place, token in enumerate(of[:_MOST_PARTS]):
             if token.strip() and token not in STOP_WORDS:
                 parts.setdefault(place, {})[(token,)] = None
     if not wholes or not word.strip("_"):
@@ -139,14 +194,29 @@ def _terms(word: str, stems: Sequence[str]) -> list[Term]:
     return [Term(tuple(wholes), tuple(tuple(each) for each in parts.values()))]
 
 
-def _clause(sign: re.Match[str], stems: Sequence[str]) -> list[Term]:
+def _holding(sign: re.Match[str], stems: Sequence[str]) -> list[Term]:
     if sign["beginning"]:
-        return [Term(tuple(_beginnings(sign["beginning"], stems)))]
-    if sign["phrase"]:
-        return _phrase(sign["phrase"], stems)
-    found = _terms(sign["word"].rstrip(".,;:!?)"), stems)
-    literal = tuple(f"{dashes}{fold(sign['word'])}" for dashes in ("-", "--"))
-    return [one._replace(unless=literal) for one in found]
+        return _begun(sign["beginning"], stems)
+    return _phrase(_shown(sign), stems)
+
+
+def _lacking(sign: re.Match[str], stems: Sequence[str]) -> list[Term]:
+    """Return what a text must not hold; one that holds it with its dash, as in `rm -rf`, is spared."""
+    if _kind(sign) == "phrase":
+        return _phrase(_shown(sign), stems)
+    if sign["beginning"]:
+        found, first, star = _begun(sign["beginning"], stems), sign["beginning"], "*"
+    else:
+        found, star = _phrase(sign["word"], stems), ""
+        first = next(iter(words(sign["word"])), "")
+    if is_unspaced(first):
+        return found
+    bare, _ = whole_and_parts(f"-{first}")
+    literal = (bare, f"-{bare}", f"-{first.lower()}")
+    return [
+        one._replace(unless=tuple(f"{way}{star}" for way in dict.fromkeys(literal)))
+        for one in found
+    ]
 
 
 def _phrase(phrase: str, stems: Sequence[str]) -> list[Term]:
@@ -157,7 +227,7 @@ def _phrase(phrase: str, stems: Sequence[str]) -> list[Term]:
             found.extend(
                 Term((tuple(tokens),))
                 for word in run
-                for _, tokens in unspaced_runs(word, stems[0])
+                for _, tokens in unspaced_runs(word, _BESIDE_UNSPACED)
                 if tokens
             )
         else:
@@ -175,20 +245,20 @@ def _by_script(of: list[str]) -> list[tuple[bool, list[str]]]:
     return runs
 
 
-def _beginnings(beginning: str, stems: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the beginning itself, and the stems of words so begun that are shorter than it.
+def _begun(beginning: str, stems: Sequence[str]) -> list[Term]:
+    """Return the beginning itself, and the stems of words so begun that do not begin so themselves.
 
-    The index holds stems: `configuratio*` must find "configur", which does not begin so.
+    The index holds stems: `configuratio*` must find "configur", and `library*` "librari". Characters
+    without spaces have no words to begin, and are only found side by side.
     """
+    if is_unspaced(beginning):
+        return _phrase(beginning, stems)
     bare = fold(beginning)
-    shorter = {
+    others = {
         made
         for one in stems
         for ending in ("", *_ENDINGS)
-        if len(made := stem(beginning + ending, one)) < len(bare)
+        # Irish and Indonesian also drop what a word begins with: nothing is left to compare.
+        if not (made := stem(beginning + ending, one)).startswith(bare) and made[:2] == bare[:2]
     }
-    return [(f"{bare}*",), *((one,) for one in sorted(shorter))]
-
-
-def _shown(sign: re.Match[str]) -> str:
-    return sign["phrase"] or sign["beginning"] or ""
+    return [Term(((f"{bare}*",), *((one,) for one in sorted(others))))]

@@ -4,7 +4,7 @@ The file is `scrubjay.toml` in the user's configuration folder, or wherever SCRU
 
     db = "~/notes.db"
     default_profile = "mine"
-    chunk_tokens = 200
+    chunk_tokens = 150
     chunk_overlap_tokens = 25
 
     [profile.mine]
@@ -33,7 +33,7 @@ class Settings(NamedTuple):
     db: str
     profile: str = "default"
     embedder: str = DEFAULT_EMBEDDER
-    chunk_tokens: int = 200
+    chunk_tokens: int = 150
     chunk_overlap_tokens: int = 25
     offline: bool = False
     config_file: str = ""
@@ -71,14 +71,14 @@ def offline() -> bool:
 def _chunk_sizes(table: Mapping[str, Any]) -> tuple[int, int]:
     """Return how large a chunk is and how much it repeats; refuse sizes that cannot work."""
     sizes = []
-    for name, usual in zip(_NUMBERS, (200, 25), strict=True):
+    for name, usual in zip(_NUMBERS, (150, 25), strict=True):
         given = os.environ.get(f"SCRUBJAY_{name.upper()}") or table.get(name, usual)
         if not str(given).isdigit():
             raise InvalidInput(f"{name} is {given!r}; give a whole number such as {usual}")
         sizes.append(int(given))
     tokens, overlap = sizes
     if not 20 <= tokens <= 100_000:
-        raise InvalidInput(f"chunk_tokens is {tokens}; give 20 or more, 200 is usual")
+        raise InvalidInput(f"chunk_tokens is {tokens}; give 20 or more, 150 is usual")
     if overlap > tokens // 2:
         raise InvalidInput(
             f"chunk_overlap_tokens is {overlap}; give at most half of chunk_tokens ({tokens // 2})"

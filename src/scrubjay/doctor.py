@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import shlex
 import sqlite3
@@ -40,6 +41,16 @@ _PACKAGES: tuple[tuple[str, str, State, str], ...] = (
 )
 
 
+# What is lost without the packages of the extra `files`.
+_FILE_KINDS = {
+    "PDF": ("pypdfium2",),
+    "DOCX": ("mammoth", "markdownify", "bs4"),
+    "HTML": ("markdownify", "bs4"),
+    "the structure of code": ("tree_sitter",),
+    "--watch": ("watchfiles",),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One part: how it is, and the command that would make it well, if there is one."""
@@ -56,6 +67,7 @@ def examine(settings: Settings) -> list[Finding]:
         _python(),
         _sqlite(),
         *(_package(*package) for package in _PACKAGES),
+        _files(),
         *_store(settings.db, settings.embedder),
         *_model(settings),
         Finding("reranker", "ok", "not configured; none is needed"),
@@ -93,6 +105,19 @@ def _package(module: str, package: str, without: State, loss: str) -> Finding:
         return Finding(package, "ok", "of unknown version")
     except (ImportError, OSError) as error:  # OSError: a shared library that does not load
         return Finding(package, without, f"does not load ({error}): {loss}", pip_install(package))
+
+
+def _files() -> Finding:
+    """Say which kinds of files cannot be read for want of a package."""
+    lost = [kind for kind, modules in _FILE_KINDS.items() if not all(map(_is_there, modules))]
+    if not lost:
+        return Finding("files", "ok", f"{', '.join(_FILE_KINDS)}: all can be read")
+    fix = pip_install("scrubjay[files]")
+    return Finding("files", "degraded", f"without their packages: {', '.join(lost)}", fix)
+
+
+def _is_there(module: str) -> bool:
+    return importlib.util.find_spec(module) is not None
 
 
 def pip_install(*what: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from itertools import groupby
+from unicodedata import normalize
 
-from scrubjay.text import stemming, tokens_of, word_pattern
+from scrubjay.text import is_unspaced, stemming, tokens_of, word_pattern
 
 
 class Wanted:
@@ -29,23 +30,55 @@ class Wanted:
             )
         return hits
 
-    def places(self, text: str) -> Iterator[tuple[int, set[str]]]:
-        """Yield where a text answers a term, and which."""
+    def places(self, text: str) -> Iterator[tuple[int, int, set[str]]]:
+        """Yield each stretch of a text that answers a term, from where to where, and which it answers."""
         for match in word_pattern(text).finditer(text):
-            hits = self.found(match.group())
-            if hits:
-                yield match.start(), hits
+            word, at = match.group(), match.start()
+            hits = self.found(word)
+            if not hits:
+                continue
+            if not is_unspaced(word):
+                yield at, match.end(), hits
+                continue
+            for start, stop in list(self._within(word)) or [(0, len(word))]:
+                yield at + start, at + stop, self.found(word[start:stop]) or hits
+
+    def _within(self, word: str) -> Iterator[tuple[int, int]]:
+        """Yield the stretches of a run of characters without spaces that were asked for.
+
+        A whole sentence may be one run; a reader wants to see where in it.
+        """
+        asked: set[int] = set()
+        for unspaced, run in groupby(range(len(word)), lambda at: is_unspaced(word[at])):
+            places = list(run)
+            lengths = (1, 2) if unspaced else (len(places),)
+            for at in places if unspaced else places[:1]:
+                for length in lengths:
+                    characters = word[at : at + length]
+                    if at + length <= places[-1] + 1 and self._asked(characters, unspaced):
+                        asked.update(range(at, at + length))
+        for at in sorted(asked):
+            if at - 1 not in asked:
+                start = at
+            if at + 1 not in asked:
+                yield start, at + 1
+
+    def _asked(self, characters: str, unspaced: bool) -> bool:
+        return (
+            normalize("NFKC", characters) in self._whole
+            if unspaced
+            else bool(self.found(characters))
+        )
 
 
 def mark(text: str, terms: tuple[str, ...], before: str, after: str, language: str = "") -> str:
     """Put `before` and `after` around each word of a text that one of the terms matches."""
-    wanted = Wanted(terms, language)
-
-    def marked(word: re.Match[str]) -> str:
-        hit = wanted.found(word.group())
-        return f"{before}{word.group()}{after}" if hit else word.group()
-
-    return word_pattern(text).sub(marked, text)
+    shown: list[str] = []
+    end = 0
+    for start, stop, _ in Wanted(terms, language).places(text):
+        shown += (text[end:start], before, text[start:stop], after)
+        end = stop
+    return "".join((*shown, text[end:]))
 
 
 def matches(text: str, terms: tuple[str, ...], language: str = "") -> int:
@@ -53,7 +86,7 @@ def matches(text: str, terms: tuple[str, ...], language: str = "") -> int:
     wanted = Wanted(terms, language)
     seen: set[str] = set()
     if wanted:
-        for _, hits in wanted.places(text):
+        for *_, hits in wanted.places(text):
             seen |= hits
     return len(seen)
 
@@ -73,9 +106,9 @@ def _densest(text: str, wanted: Wanted, width_chars: int) -> int:
     """Return where the window with the most distinct terms begins; the first such one."""
     places = list(wanted.places(text)) if wanted else []
     best, best_at = 0, 0
-    for index, (at, _) in enumerate(places):
+    for index, (at, *_) in enumerate(places):
         seen: set[str] = set()
-        for later, found in places[index : index + 64]:
+        for later, _, found in places[index : index + 64]:
             if later - at >= width_chars * 3 // 4:
                 break
             seen |= found

@@ -15,7 +15,6 @@ from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.pipeline import Kit, search
 from scrubjay.stores.sqlite import Database
 from scrubjay.stores.sqlite_files import SqliteFiles
-from scrubjay.stores.sqlite_folders import SqliteFolders
 from scrubjay.stores.sqlite_graph import SqliteGraph
 from scrubjay.stores.sqlite_keyword import SqliteKeyword
 from scrubjay.stores.sqlite_records import SqliteRecords
@@ -26,10 +25,10 @@ from scrubjay.types import Link, Memories, Memory, Neighbor, Query, Results, Sta
 
 if TYPE_CHECKING:
     from scrubjay.embedding import Embedding
+    from scrubjay.following import Following
     from scrubjay.models import Embedder, Generator, Reranker
     from scrubjay.types import Collection, Covered, Ingested
     from scrubjay.write.shelf import Shelf
-    from scrubjay.write.watch import Watcher
 
 FEEDBACK = ("accepted", "modified", "dismissed")
 _BATCH = 500
@@ -49,7 +48,7 @@ class Store:
         generator: Generator | None = None,
         clock: Callable[[], datetime] | None = None,
         user: str | None = None,
-        chunk_tokens: int = 200,
+        chunk_tokens: int = 150,
         chunk_overlap_tokens: int = 25,
     ) -> None:
         self.path = path
@@ -63,11 +62,9 @@ class Store:
         self._graph = SqliteGraph(self._db)
         self._keyword = SqliteKeyword(self._db)
         self._files = SqliteFiles(self._db)
-        self._folders = SqliteFolders(self._db)
         self._vectors = SqliteVector(self._db)
         self._chunk_sizes = (chunk_tokens, chunk_overlap_tokens)
-        self._watchers: list[Watcher] = []
-        self._ingesting = threading.Lock()
+        self._following_made: Following | None = None
         self._reranker, self._generator = reranker, generator
         self._chosen_embedder = embedder
         self._embedding_made: Embedding | None = None
@@ -148,26 +145,21 @@ class Store:
         Without a path, every folder that was read before is brought up to date. With `watch`, a thread
         keeps up with changes until the store is closed, and calls `on_change` after each.
         """
-        from scrubjay.write.ingest import ingest, refresh
-
-        if path is None and collection is not None:
-            raise InvalidInput("collection goes with a path; `rename_collection` renames one")
         if watch:
             from scrubjay.write.watch import check_watchable
 
             check_watchable()
+
+        def changed(done: Ingested) -> None:
+            self._embedding.wake()
+            if on_change:
+                on_change(done)
+
         self._embedding.activate()
-        with self._ingesting:
-            if path is None:
-                spaces = self._caller.narrowed(namespaces=several(namespace, "namespace"))
-                folders = self._folders.all(spaces.namespaces)
-                done = refresh(self._shelf(), folders, progress)
-            else:
-                place = self._caller.placed({"namespace": namespace})["namespace"]
-                done = ingest(self._shelf(), path, collection, place, progress)
+        done = self._following.ingest(path, collection, namespace, progress)
         self._embedding.wake()
         if watch:
-            self._watch(path, collection, namespace, on_change)
+            self._following.watch(path, namespace, done, changed)
         return done
 
     def update(self, id: str, **changes: Any) -> Memory:
@@ -346,9 +338,9 @@ class Store:
         return self._records.scan(scope, limit, offset)
 
     @property
-    def watching(self) -> str | None:
-        """Say why a watch ended by itself; None while all is well."""
-        return next((one.failure for one in self._watchers if one.failure), None)
+    def watch_failure(self) -> str | None:
+        """Why a watch ended by itself; None while all is well."""
+        return self._following.failure
 
     def coverage(
         self,
@@ -358,33 +350,19 @@ class Store:
         namespace: str | None = None,
     ) -> list[Covered]:
         """Return every file that `ingest` met: indexed, skipped or failed, and why; by path."""
-        from scrubjay.coverage import coverage
-
-        scope = self._caller.narrowed(
-            namespaces=several(namespace, "namespace"), collection=collection
-        )
-        return coverage(self._files, scope, state)
+        return self._following.coverage(state, collection, namespace)
 
     def collections(self) -> list[Collection]:
         """Return the collections, by name."""
-        return self._folders.collections(self._mine)
+        return self._following.collections()
 
     def rename_collection(self, name: str, new_name: str) -> int:
         """Give a collection another name; return how many memories are in it."""
-        names = self._collection_names(name)
-        new_name = new_name.strip()
-        if not new_name or not new_name.isprintable():
-            raise InvalidInput(f"{new_name!r} is not a name; give a printable one such as 'notes'")
-        if new_name in names:
-            raise InvalidInput(f"there is a collection {new_name!r} already; give another name")
-        return self._folders.rename(name, new_name, self._mine)
+        return self._following.rename(name, new_name)
 
     def remove_collection(self, name: str) -> int:
         """Forget everything in a collection, and no longer follow its folders; return how many memories."""
-        self._collection_names(name)
-        with self._records.transaction():
-            gone = self._records.delete(self._records.ids(self._mine._replace(collection=name)))
-            self._folders.unfollow(name, self._mine)
+        gone = self._following.remove(name)
         self._db.purge_log()
         return gone
 
@@ -414,8 +392,8 @@ class Store:
 
     def close(self) -> None:
         """Finish what is under way and close the file; closing twice is fine."""
-        while self._watchers:
-            self._watchers.pop().stop()
+        if self._following_made is not None:
+            self._following_made.stop()
         if self._embedding_made is not None and not self._db.closed:
             self._embedding_made.close()
         self._db.close()
@@ -443,52 +421,30 @@ class Store:
             return self._embedding_made
 
     def _shelf(self) -> Shelf:
+        from scrubjay.stores.sqlite_folders import SqliteFolders
         from scrubjay.stores.sqlite_targets import SqliteTargets
         from scrubjay.write.chunks import Cutting
-        from scrubjay.write.shelf import Shelf
+        from scrubjay.write.shelf import Shelf, own_files
 
         return Shelf(
             self._records,
             self._graph,
             self._files,
-            self._folders,
+            SqliteFolders(self._db),
             SqliteTargets(self._db),
             self._clock,
             Cutting(*self._chunk_sizes),
-            self._own_files(),
+            own_files(self.path),
         )
 
-    def _watch(
-        self,
-        path: str | os.PathLike[str] | None,
-        collection: str | None,
-        namespace: str | None,
-        on_change: Callable[[Ingested], None] | None,
-    ) -> None:
-        from scrubjay.write.watch import Watcher
+    @property
+    def _following(self) -> Following:
+        with self._making:
+            if self._following_made is None:
+                from scrubjay.following import Following
 
-        def refresh() -> None:
-            done = self.ingest(path, collection=collection, namespace=namespace)
-            if on_change and any(done._replace(unchanged=0)):
-                on_change(done)
-
-        spaces = self._caller.narrowed(namespaces=several(namespace, "namespace")).namespaces
-        followed = [one.path for one in self._folders.all(spaces)] if path is None else [path]
-        there = [os.path.abspath(one) for one in followed if os.path.exists(one)]
-        self._watchers.append(Watcher(there, self._own_files(), refresh))
-
-    def _own_files(self) -> tuple[str, ...]:
-        """Return the files of the store itself, as they would be met in a folder."""
-        path = os.path.abspath(self.path)
-        return tuple(path + ending for ending in ("", "-wal", "-shm", "-journal"))
-
-    def _collection_names(self, name: str) -> list[str]:
-        """Return the names of all collections, this one among them."""
-        names = [one.name for one in self.collections()]
-        if name not in names:
-            known = ", ".join(names) or "none yet"
-            raise NotFound(f"there is no collection {name!r}; there are: {known}")
-        return names
+                self._following_made = Following(self._shelf(), self._caller)
+            return self._following_made
 
     def _kit(self, by_meaning: bool) -> Kit:
         kit = Kit(

@@ -32,8 +32,8 @@ _UNSPACED = (
 _POINTS = r"[\u0591-\u05c7\u064b-\u065f\u0670]"  # Hebrew and Arabic vowel signs
 _LATIN_OR_GREEK_MARKS = r"([A-Za-z\u0370-\u03ff])[\u0300-\u036f]+"
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_TAIL = re.compile(r"-(\w+)")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+$")
-_SPACES = re.compile(r"\s+")
 
 
 def _word(letters: str, more: str = "") -> str:
@@ -50,7 +50,7 @@ class _Patterns(NamedTuple):
 
 
 _ASCII = _Patterns(
-    re.compile(_word(r"\w")), re.compile(r"\W+|_+"), re.compile(r"[^\W\d_][^\W_]*$")
+    *(re.compile(one, re.ASCII) for one in (_word(r"\w"), r"\W+|_+", r"[^\W\d_][^\W_]*$"))
 )
 
 
@@ -85,7 +85,8 @@ _SCRIPTS = (
 )
 _NOT_LATIN = frozenset(name for *_, usual, others in _SCRIPTS for name in (usual, *others)) - {""}
 _LATIN_WITHOUT_STEMMER = frozenset("af cy is lv ms mt sk sl sq sw tl vi".split())
-_LONGEST_TOKEN_CHARS = 128
+LONGEST_TOKEN_CHARS = 128
+MOST_KNOWN_WORDS = 32768
 
 STOP_WORDS = frozenset(
     """a about above after again against all am an and any are aren't as at be because been before
@@ -102,7 +103,7 @@ STOP_WORDS = frozenset(
 
 def normalise(text: str) -> str:
     """Return the form under which two texts count as the same: composed, spaces folded, ends trimmed."""
-    return _SPACES.sub(" ", unicodedata.normalize("NFC", text)).strip()
+    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def fold(word: str) -> str:
@@ -147,16 +148,22 @@ def telling(of: list[str], stop_words: frozenset[str] = STOP_WORDS) -> list[str]
     return [word for word in of if fold(word) not in stop_words] or of
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=MOST_KNOWN_WORDS)
 def tokens_of(word: str, stems: str = "english") -> tuple[str, ...]:
     """Return every token under which a word can be found."""
+    return made_tokens(word, stems)
+
+
+def made_tokens(word: str, stems: str) -> tuple[str, ...]:
+    """Return the same without keeping it: indexing meets more words than are worth it."""
     if is_unspaced(word):
         return tuple(_unspaced(word, stems, singles=True))
     if not word.strip("_"):
         return ()
     whole, parts = whole_and_parts(word, stems)
-    tails = [f"-{tail.lower()}" for tail in word.split("-")[1:] if tail] if "-" in word[1:] else []
-    return tuple(token for token in (whole, *parts, *tails) if token.strip() and token != "-")
+    # So that `-edit` in a query can spare what holds it literally: pre-edit, --edit.
+    tails = [f"-{fold(run)}" for run in _TAIL.findall(word[1:])] if "-" in word[1:] else []
+    return tuple(token for token in (whole, *tails, *parts) if token.strip())
 
 
 @lru_cache(maxsize=4096)
@@ -182,7 +189,7 @@ def whole_and_parts(word: str, stems: str = "english") -> tuple[str, list[str]]:
     if shapes.plain.match(folded) and not _CAMEL.search(word):
         return stem(word, stems), []
     pieces = [piece for run in shapes.split.split(word) for piece in _CAMEL.split(run) if piece]
-    whole = stem(word, stems) if shapes.plain.match(folded) else folded[:_LONGEST_TOKEN_CHARS]
+    whole = stem(word, stems) if shapes.plain.match(folded) else folded[:LONGEST_TOKEN_CHARS]
     if pieces == [word]:
         return whole, []
     option = word.startswith("-")  # its one letter is a word of its own: -v
@@ -199,11 +206,11 @@ def _unspaced(word: str, stems: str, *, singles: bool) -> list[str]:
 
 
 def unspaced_runs(word: str, stems: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield each stretch of a word as single characters and as tokens that stand side by side in the index."""
+    """Yield each stretch of a word as characters and as the tokens that are neighbours in the index."""
     end = 0
     for run in re.finditer(_UNSPACED, word):
         if run.start() > end:
-            yield "", list(tokens_of(word[end : run.start()], stems))
+            yield "", list(made_tokens(word[end : run.start()], stems))
         characters = unicodedata.normalize("NFKC", run.group())
         if len(characters) == 1:
             yield "", [characters]
@@ -211,7 +218,7 @@ def unspaced_runs(word: str, stems: str) -> Iterator[tuple[str, list[str]]]:
             yield characters, [characters[at : at + 2] for at in range(len(characters) - 1)]
         end = run.end()
     if end < len(word):
-        yield "", list(tokens_of(word[end:], stems))
+        yield "", list(made_tokens(word[end:], stems))
 
 
 def stemming(language: str) -> str:
@@ -223,17 +230,21 @@ def stemming(language: str) -> str:
     return "" if language in _LATIN_WITHOUT_STEMMER else "english"
 
 
-@lru_cache(maxsize=65536)
 def stem(word: str, stems: str = "english") -> str:
     """Return the folded stem of a word; a word in another script is stemmed as that script is."""
-    bare = fold(word[:_LONGEST_TOKEN_CHARS])
+    return _stem(word[:LONGEST_TOKEN_CHARS], stems)
+
+
+@lru_cache(maxsize=MOST_KNOWN_WORDS)
+def _stem(word: str, stems: str) -> str:
+    bare = fold(word)
     algorithm = _algorithm(bare[:1] or " ", stems)
     if not bare or bare.isdigit() or not algorithm:
         return bare
-    if algorithm == "english" or algorithm in _NOT_LATIN:
+    if algorithm == "english" or algorithm in _NOT_LATIN - {"serbian"}:
         stemmed = _stemmer(algorithm).stemWord(bare)
     else:  # the endings of other languages are told by their accents
-        accented = unicodedata.normalize("NFC", word[:_LONGEST_TOKEN_CHARS]).lower()
+        accented = unicodedata.normalize("NFC", word).lower()
         stemmed = fold(_stemmer(algorithm).stemWord(accented))
     return stemmed or bare
 
@@ -255,9 +266,13 @@ def _stemmer(algorithm: str) -> Any:
 
 def storable(text: str) -> bool:
     """True when a text is valid Unicode: half a surrogate pair cannot be written as UTF-8."""
-    return (
-        not any(0xD800 <= ord(letter) <= 0xDFFF for letter in text) if not text.isascii() else True
-    )
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def readable(text: str) -> str:

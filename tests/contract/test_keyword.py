@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 from math import log
+from operator import attrgetter
 
 import pytest
 
 from backends import a_memory, asking, pieces
 from scrubjay.stores import sqlite_keyword
 from scrubjay.text import terms, tokens
-from scrubjay.types import Scope
+from scrubjay.types import Scope, Term
 
 EVERYTHING = Scope()
 FIELDS = ("title", "text", "topics", "context", "ident")
@@ -50,10 +51,10 @@ def all_terms_first(memories, asked, scores):
     held = {one.id: set().union(*fields_of(one)) for one in memories}
     complete = {id_ for id_ in scores if held[id_].issuperset(asked)}
     highest = max((score for id_, score in scores.items() if id_ not in complete), default=0.0)
-    if not complete or min(scores[id_] for id_ in complete) > highest:
+    if not complete or min(scores[id_] for id_ in complete) > highest + 2e-6:
         return scores
     return {
-        id_: max(score, highest) + 0.001 * score if id_ in complete else score
+        id_: max(score, highest) + 2e-6 + 0.001 * score if id_ in complete else score
         for id_, score in scores.items()
     }
 
@@ -179,3 +180,138 @@ def test_a_change_is_searchable_at_once_from_elsewhere(backend):
     backend.records.delete(["a"])
     assert other.keyword.search(asking("zebra"), EVERYTHING, 5, {}).rows == ()
     other.close()
+
+
+SIZES = pytest.mark.parametrize("small", [True, False], ids=["small-store", "large-store"])
+
+
+def put(backend, **texts):
+    for id_, text in texts.items():
+        backend.records.put(a_memory(id_, text), pieces(text))
+
+
+def search(backend, *terms, scope=EVERYTHING, limit=50):
+    return backend.keyword.search(terms, scope, limit, {})
+
+
+def ids(found):
+    return [row.id for row in found.rows]
+
+
+class TestTerms:
+    """GN-6: what a term may be, in any store."""
+
+    @pytest.fixture(autouse=True)
+    def texts(self, backend, monkeypatch, request):
+        if not request.getfixturevalue("small"):
+            monkeypatch.setattr(sqlite_keyword, "SMALL_STORE", 0)
+        put(
+            backend,
+            near="red kettle on a stove",
+            apart="red stove under a kettle",
+            begun="kettledrum in the hall",
+            parts="user of some name",
+            flag="rm -rf build",
+            bare="rm rf build",
+            **{f"filler{n}": f"nothing number{n}" for n in range(20)},
+        )
+
+    @SIZES
+    def test_a_run_of_tokens_is_a_phrase(self, backend, small):
+        """Side by side and in order."""
+        assert ids(search(backend, Term((("red", "kettl"),)))) == ["near"]
+        assert ids(search(backend, Term((("kettl", "red"),)))) == []
+
+    @SIZES
+    def test_any_of_several_forms_will_do(self, backend, small):
+        """One term, several ways to be written."""
+        found = search(backend, Term((("kettl",), ("kettledrum",), ("zebra",))))
+
+        assert set(ids(found)) == {"near", "apart", "begun"}
+        assert all(0 < row.score <= found.best for row in found.rows)
+
+    @SIZES
+    def test_a_beginning_stands_for_every_word_so_begun(self, backend, small):
+        """And a star alone is only a star."""
+        assert set(ids(search(backend, Term((("kettl*",),))))) == {"near", "apart", "begun"}
+        assert ids(search(backend, Term((("red", "kettl*"),)))) == ["near"]
+        assert ids(search(backend, Term((("*",),)))) == []
+
+    @SIZES
+    def test_parts_are_asked_for_where_the_whole_is_nowhere_in_the_scope(self, backend, small):
+        """R-3: elsewhere does not count."""
+        term = Term((("kettl",),), parts=((("user",),), (("name",),)))
+
+        assert set(ids(search(backend, term))) == {"near", "apart"}
+        assert ids(search(backend, term, scope=Scope(ids=("parts", "begun")))) == ["parts"]
+
+    @SIZES
+    def test_a_negation_spares_its_literal_form(self, backend, small):
+        """GN-6: rm -rf."""
+        lacking = Scope(lacks=(Term((("rf",),), unless=("-rf", "--rf")),))
+
+        assert ids(search(backend, *asking("rm"), scope=lacking)) == ["flag"]
+        assert set(ids(search(backend, *asking("rm")))) == {"flag", "bare"}
+
+    @SIZES
+    def test_what_must_be_there_and_what_must_not_narrow_together(self, backend, small):
+        """With any other filter."""
+        scope = Scope(
+            namespaces=("default",),
+            holds=(Term((("stove",),)), Term((("red",),))),
+            lacks=(Term((("red", "kettl"),)),),
+        )
+
+        assert ids(search(backend, *asking("kettl"), scope=scope)) == ["apart"]
+        assert ids(search(backend, *asking("kettl"), scope=scope._replace(types=("x",)))) == []
+
+    @SIZES
+    def test_complete_texts_stand_clearly_above_the_others(self, backend, small):
+        """R-2, R-5: by more than scores are rounded to, and never above the best possible."""
+        put(backend, loud="red red red red red", long="red " + "filler " * 300 + "kettl")
+
+        found = search(backend, *asking("red", "kettl"))
+
+        complete = {"near", "apart", "long"}
+        assert set(ids(found)[:3]) == complete
+        lowest = min(row.score for row in found.rows if row.id in complete)
+        highest = max(row.score for row in found.rows if row.id not in complete)
+        assert round(lowest, 6) > round(highest, 6)
+        assert max(map(attrgetter("score"), found.rows)) <= found.best
+
+
+@SIZES
+def test_several_forms_of_a_term_are_weighed_by_how_many_hold_any(
+    backend, corpus, monkeypatch, small
+):
+    """R-9: in a small store as the formula says; the form that says most counts."""
+    if not small:
+        monkeypatch.setattr(sqlite_keyword, "SMALL_STORE", 0)
+    forms = ("torn", "bulk")
+    either = {one.id for one in corpus if set(forms) & set().union(*fields_of(one))}
+    alone = [bm25(corpus, [form], {}, lambda n, holding: 1.0) for form in forms]
+
+    found = search(backend, Term(tuple((form,) for form in forms)), limit=500)
+
+    assert {row.id for row in found.rows} == either
+    if small:
+        idf = never_zero(len(corpus), len(either))
+        for row in found.rows:
+            right = idf * max(scores.get(row.id, 0.0) for scores in alone)
+            assert row.score == pytest.approx(right, rel=1e-5)
+            assert row.score <= found.best
+
+
+@SIZES
+def test_complete_texts_are_not_cut_off_among_many_of_little_worth(backend, monkeypatch, small):
+    """GN-6: where most texts hold a term it is worth next to nothing, and still all terms come first."""
+    if not small:
+        monkeypatch.setattr(sqlite_keyword, "SMALL_STORE", 0)
+    for n in range(120):
+        text = "amber bronze" if n < 3 else "amber" if n % 2 else "bronze"
+        one = a_memory(f"m{n:03}", text, hours=n)
+        backend.records.put(one, pieces(one.text))
+
+    found = backend.keyword.search(asking("amber", "bronz"), EVERYTHING, 5, {})
+
+    assert {row.id for row in found.rows[:3]} == {"m000", "m001", "m002"}

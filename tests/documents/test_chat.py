@@ -94,7 +94,7 @@ class TestExports:
         }
         (one,) = chats([talk])
 
-        assert (one.text, one.title, one.name) == ("human: Hi\n\nassistant: Hello\n", "Jays", "")
+        assert (one.text, one.title, one.name) == ("human: Hi\n\nassistant: Hello\n", "Jays", "u")
         assert one.created_at == datetime(2024, 5, 3, 10, tzinfo=UTC)
 
     def test_slack_channels(self):

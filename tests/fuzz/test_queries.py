@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 import scrubjay
 from fakes import HashingEmbedder
-from scrubjay.text import STOP_WORDS, readable, terms, tokens
+from scrubjay.asking import understand
+from scrubjay.language import stop_words
+from scrubjay.text import STOP_WORDS, fold, readable, terms, tokens
 
 MODES = ("keyword", "vector", "default", "fast", "thorough")
 NASTY = (
@@ -65,6 +67,31 @@ NASTY = (
     "\U0010ffff",
     "the",
     "to be or not to be",
+    '-"',
+    '-""',
+    '-"a" -b',
+    "-note",
+    "note -note",
+    "note* -note*",
+    '"note" -"note"',
+    '"C++ and"',
+    "“note” „about“ «C++»",
+    "-",
+    "--",
+    "-*",
+    "*-",
+    '"*"',
+    '"-"',
+    '"_"',
+    "_*",
+    "-_*",
+    "“",
+    "「検索」",
+    "検索* -日本",
+    "関「日本」連",
+    "`rm -rf` *bold* _it_",
+    "-a" * 40,
+    "a -" * 40,
 )
 # Every kind of character that means something to a tokenizer or to FTS5, beside all of Unicode.
 MARKS = "\"'*^+-():{}[]\\/|&~<>=!?#@$%,.;_ \t\n\0ab1Zßçé日本ำ\u05b0\u0301\u200d😀\ud83d"
@@ -83,7 +110,7 @@ def store():
 
 def check(store, query):
     """Ask in every mode: an answer comes, is ordered, and says so when there was nothing to search for."""
-    searchable = bool(terms(readable(query)))
+    searchable = bool(terms(readable(query)) or understand(readable(query)).holds)
     for mode in MODES:
         results = store.search(query, mode=mode)
         scores = [hit.score for hit in results]
@@ -117,16 +144,51 @@ def test_any_string_is_a_legal_query(store, query):
         "(NEAR " * 20_000,
         "日本" * 50_000,
         "a.b-" * 25_000,
+        '"' + "word " * 20_000,
+        '"' + "x" * 100_000,
+        '"' + "word " * 20_000 + '"',
+        " ".join(f"-w{n}" for n in range(15_000)),
+        " ".join(f"w{n}*" for n in range(15_000)),
+        ".".join(f"w{n}" for n in range(15_000)),
     ],
 )
 def test_a_hundred_kilobytes_are_a_legal_query(store, huge):
     """And where only a part was searched, the answer says so."""
     results = store.search(huge)
 
-    if len(terms(huge)) > 64:
+    if understand(huge).wanted > 64:
         assert any("only the first 64 of" in reason for reason in results.degraded)
     if terms(huge):
         assert any("only the first 4000 characters" in reason for reason in results.degraded)
+
+
+PIECES = (
+    *('"', "“", "”", "„", "«", "»", "「", "」", "-", "--", "*", " ", " ", " ", "`", "(", ")", "."),
+    *("note", "about", "C++", "rm", "-rf", "notes", "zebra", "検索", "日", "ไทย", "5", "_", "x.y"),
+)
+SIGNS = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
+
+
+@settings(max_examples=100)
+@given(query=SIGNS)
+def test_any_string_of_signs_is_a_legal_query(store, query):
+    """GN-6: quotes, dashes, stars and words in any order, in every mode."""
+    check(store, query)
+
+
+@settings(max_examples=100)
+@given(query=SIGNS, most=st.integers(1, 6))
+def test_no_more_is_searched_for_than_allowed(store, query, most):
+    """And where something was left out, or nothing could be searched for, the answer says so."""
+    results = store.search(query, mode="keyword", overrides={"keywords.most": most})
+    asked = understand(query)
+
+    searched = understand(query, most=most)
+    assert len(searched.words) <= most
+    assert len(searched.holds) <= most
+    assert len(searched.lacks) <= most
+    if max(len(asked.words), len(asked.holds), len(asked.lacks)) > most:
+        assert results.degraded
 
 
 WORD = st.text(st.characters(categories=["L", "N", "M", "So", "Pc"]), min_size=1, max_size=12)
@@ -139,6 +201,7 @@ WORD = st.text(st.characters(categories=["L", "N", "M", "So", "Pc"]), min_size=1
 @example(word="ﷺ", noise="")
 @example(word="rf", noise="rm -")
 @example(word="ﱞ", noise="")
+@example(word="ő", noise="0")
 def test_a_stored_word_of_the_query_is_found(word, noise):
     """Never silently emptied: whatever stands around it, a searchable word finds its text."""
     word = readable(word)
@@ -148,10 +211,13 @@ def test_a_stored_word_of_the_query_is_found(word, noise):
     with scrubjay.open(":memory:", embedder=False) as store:
         store.add("nothing to see here")
         kept = store.add(f"before {word} after")
+        dropped = STOP_WORDS | set(map(fold, stop_words(kept.language)))
         assert set(asked) <= set(tokens(f"before {word} after"))
         for query in (word, f"{word} {noise}", f"({word})", f'"{word}"', f"\n{word}?"):
-            if set(asked).isdisjoint(terms(readable(query))[:64]) or word in STOP_WORDS:
+            if set(asked).isdisjoint(terms(readable(query))[:64]) or fold(word) in dropped:
                 continue
+            if understand(readable(query)).lacks:
+                continue  # it asked for texts without a word
             found = store.search(query, mode="keyword", limit=5)
             assert kept.id in [hit.id for hit in found], (query, found.degraded)
 

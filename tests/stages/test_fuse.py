@@ -6,8 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import scrubjay
+from fakes import HashingEmbedder
 from scrubjay import InvalidInput
 from scrubjay.pipeline import Run
+from scrubjay.profiles import default
 from scrubjay.stages.fuse import gather, rrf, weigh
 from scrubjay.types import Found, Query, RankedList, Row
 
@@ -163,6 +166,37 @@ class TestWeigh:
         """No pool, no score, no error."""
         assert self.HALVES(rrf(k=60)(run(ranked("keyword"), ranked("vector")))).pool == ()
 
+    def test_a_foreign_query_is_weighed_by_the_foreign_weights(self):
+        """And the trace says by which; without such weights, or for a known language, by the usual."""
+        lists = run(
+            ranked("keyword", ("a", 8.0), ("b", 4.0), best=8.0),
+            ranked("vector", ("b", 0.8), ("a", 0.4)),
+        )
+        abroad = lists._replace(query=lists.query._replace(foreign=True))
+        usual, other = {"keyword": 0.5, "vector": 0.5}, {"keyword": 0.8, "vector": 0.2}
+        weighing = weigh(weights=usual, foreign=other)
+
+        def weights(after):
+            return {name: after.notes[name]["weight"] for name in usual}
+
+        assert weights(weighing(rrf(k=60)(lists))) == pytest.approx(usual)
+        assert weights(weighing(rrf(k=60)(abroad))) == pytest.approx(other)
+        assert weights(weigh(weights=usual)(rrf(k=60)(abroad))) == pytest.approx(usual)
+
+        after = weighing(rrf(k=60)(abroad))
+        relative = {"a": 0.8 + 0.2 * 0.4 / 0.8, "b": 0.8 * 0.5 + 0.2}
+        first = 1 - (1 - 1.0) * (1 - 0.4)
+        assert scores(after) == pytest.approx(
+            {id_: share / relative["a"] * first for id_, share in relative.items()}
+        )
+
+    def test_foreign_weights_are_checked_when_they_are_used(self):
+        """As the others are."""
+        lists = run(ranked("vector", "a"))
+        abroad = lists._replace(query=lists.query._replace(foreign=True))
+        with pytest.raises(InvalidInput, match="0 or more"):
+            weigh(weights={"vector": 1.0}, foreign={"vector": -1.0})(abroad)
+
     def test_a_negative_weight_is_refused(self):
         """It would turn a list upside down."""
         with pytest.raises(InvalidInput, match="0 or more"):
@@ -186,3 +220,76 @@ class TestWeigh:
         assert all(-1e-9 <= one.score <= 1 + 1e-9 for one in after.pool)
         shown = [round(one.score, 6) for one in after.pool]
         assert shown == sorted(shown, reverse=True)
+
+
+class English(HashingEmbedder):
+    """A model that knows one language, and says so."""
+
+    languages = ("en",)
+
+
+GERMAN = (
+    "Im Sommer wurden die alten Häuser am Hafen von der Stadt renoviert.",
+    "Der Hund schläft den ganzen Tag auf dem alten Teppich in der Küche.",
+    "Am Hafen liegt seit dem Sommer ein Schiff, das niemand mehr haben will.",
+)
+QUESTION = "Wo stehen die alten Häuser am Hafen?"
+
+
+class TestForeignQueries:
+    @pytest.fixture
+    def opened(self):
+        def store(model):
+            made = scrubjay.open(":memory:", embedder=model)
+            made.add_many({"text": text} for text in GERMAN)
+            made.add("The old houses at the harbour were renovated by the city in the summer.")
+            made.pending(wait=True)
+            return made
+
+        return store
+
+    def weights(self, results):
+        notes = next(step.notes for step in results.trace if step.stage == "weigh")
+        return {name: notes[name]["weight"] for name in ("keyword", "vector")}
+
+    def test_a_question_in_a_language_the_model_does_not_know_leans_on_words(self, opened):
+        """R-7: the trace shows the weights, and which language it was."""
+        with opened(English()) as store:
+            abroad = store.search(QUESTION)
+            home = store.search("where are the old houses at the harbour?")
+
+        assert self.weights(abroad) == pytest.approx(default.FOREIGN)
+        assert self.weights(home) == pytest.approx(default.WEIGHTS)
+        step = next(step for step in abroad.trace if step.stage == "embed_query")
+        assert step.notes["foreign"] == "de is not among en"
+
+    def test_a_model_that_does_not_say_what_it_knows_is_trusted(self, opened):
+        """No `languages`, no foreign weights."""
+        with opened(HashingEmbedder()) as store:
+            assert self.weights(store.search(QUESTION)) == pytest.approx(default.WEIGHTS)
+
+    @pytest.mark.parametrize("model", [English, HashingEmbedder])
+    @pytest.mark.parametrize("query", [QUESTION, "Häuser Hafen", "alten Sommer Hund", "houses"])
+    def test_every_score_can_be_computed_by_hand(self, opened, model, query):
+        """R-7: from `found` and the numbers of the trace, lifted keyword scores and all."""
+        with opened(model()) as store:
+            results = store.search(query)
+
+        step = next(step for step in results.trace if step.stage == "weigh")
+        lists = {name: step.notes[name] for name in ("keyword", "vector") if name in step.notes}
+        assert len(results) >= 2
+        for at, hit in enumerate(results):
+            parts = {
+                name: numbers["weight"] * max(hit.found[name].score, 0) / numbers["of"]
+                for name, numbers in lists.items()
+                if name in hit.found
+            }
+            if at == 0:
+                lacking = 1.0
+                for name, numbers in lists.items():
+                    share = min(max(hit.found[name].score / numbers["best_possible"], 0), 1)
+                    lacking *= 1 - share ** default.POWERS[name]
+                assert hit.score == pytest.approx(1 - lacking, abs=2e-6)
+                assert results.confidence == pytest.approx(1 - lacking)
+            assert hit.score == pytest.approx(sum(parts.values()) * step.notes["times"], abs=2e-6)
+            assert hit.score == pytest.approx(sum(hit.why.values()), abs=2e-6)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from scrubjay import InvalidInput, Unavailable
 from scrubjay.pipeline import Kit, Run
 from scrubjay.stages.recall import keyword, look_up, nothing_searched, vector
 from scrubjay.stages.understand import embed_query, keywords
-from scrubjay.types import Candidate, Found, Query, RankedList, Row, Scope
+from scrubjay.types import Candidate, Found, Query, RankedList, Row, Scope, Term
 
 
 def asked(text, **kit):
@@ -45,8 +47,106 @@ class TestKeywords:
         """Every string is a legal query."""
         assert keywords()(asked("port \ud83d 5433")).query.terms == ("port", "5433")
 
+    def test_the_first_terms_are_distinct_ones(self):
+        """A word said often leaves room for the others."""
+        after = keywords(most=2)(asked("alpha alpha Alpha beta"))
+
+        assert after.query.terms == ("alpha", "beta")
+        assert "warning" not in after.notes
+
+    def test_what_binds_goes_into_the_scope_and_scores(self):
+        """GN-6: every source searches under it; the filters that were there stay."""
+        run = asked('tea "red kettle" -milk')
+        run = run._replace(query=run.query._replace(scope=Scope(namespaces=("mine",))))
+
+        after = keywords()(run).query
+
+        assert after.scope.namespaces == ("mine",)
+        assert after.scope.holds == (Term((("red", "kettl"),)),)
+        assert [one.any_of for one in after.scope.lacks] == [(("milk",),)]
+        assert after.words == (*asking("tea"), *after.scope.holds)
+        assert after.terms == ("tea", "red", "kettl")
+        assert after.meaning.split() == ["tea", "red", "kettle"]
+
+    @pytest.mark.parametrize("sign", ["-w{}", "w{}*", '"w{} x"'])
+    def test_of_what_binds_the_first_so_many_are_kept_too(self, sign):
+        """And the answer says so: a thousand conditions are no query."""
+        after = keywords(most=5)(asked("tea " + " ".join(sign.format(n) for n in range(1000))))
+
+        assert len(after.query.scope.holds) + len(after.query.scope.lacks) == 5
+        assert after.notes["warning"] == "only the first 5 of 1000 terms were searched"
+
+    def test_a_phrase_that_no_text_holds_is_searched_by_word(self):
+        """GN-6: only beside other words, and only the phrase; the answer says so."""
+
+        class Records:
+            asked: ClassVar = []
+
+            def languages(self):
+                return ("en",)
+
+            def holds_any(self, scope):
+                self.asked.append(scope)
+                return all(one.any_of[0][0].endswith("*") for one in scope.holds)
+
+        after = keywords()(asked('tea "red kettle" cup* -milk', records=Records()))
+
+        assert [one.tokens for one in after.query.scope.holds] == [("cup*",)]
+        assert len(after.query.scope.lacks) == 1
+        assert after.query.terms == ("tea", "red", "kettl", "cup*")
+        assert "its words were searched instead" in after.notes["warning"]
+        assert len(Records.asked) == 2
+        assert len(keywords()(asked('"red kettle"', records=Records())).query.scope.holds) == 1
+
+    def test_the_language_of_a_query_is_noted(self):
+        """R-7: where the store holds more than English."""
+
+        class Records:
+            def languages(self):
+                return ("de", "en")
+
+        after = keywords()(asked("Wo stehen die alten Häuser?", records=Records()))
+
+        assert after.notes["language"] == after.query.language == "de"
+
 
 class TestEmbedQuery:
+    def test_a_model_reads_the_query_without_its_signs(self):
+        """GN-6: what must not be there is not what the query means."""
+        read = []
+
+        class Watched(HashingEmbedder):
+            def embed(self, texts, *, as_query=False):
+                read.extend(texts)
+                return super().embed(texts, as_query=as_query)
+
+        run = keywords()(asked('tea "red kettle" cup* -milk'))
+        embed_query()(run._replace(kit=Kit(embedder=Watched(8))))
+
+        assert [text.split() for text in read] == [["tea", "red", "kettle", "cup"]]
+
+    @pytest.mark.parametrize(
+        ("languages", "language", "foreign"),
+        [
+            (("en",), "de", True),
+            (("en", "de"), "de", False),
+            (("en",), "", False),
+            ((), "de", False),
+            (None, "de", False),
+        ],
+    )
+    def test_a_language_that_the_model_does_not_know_is_noted(self, languages, language, foreign):
+        """A model that does not say what it knows is taken to know all."""
+        model = HashingEmbedder(8)
+        if languages is not None:
+            model.languages = languages
+        run = asked("etwas", embedder=model)
+
+        after = embed_query()(run._replace(query=run.query._replace(language=language)))
+
+        assert after.query.foreign is foreign
+        assert ("foreign" in after.notes) is foreign
+
     def test_the_model_is_asked_once_as_a_query(self):
         """And named in the trace."""
         calls = []

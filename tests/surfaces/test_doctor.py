@@ -174,3 +174,15 @@ def test_the_command_shows_every_part_and_fails_only_where_one_failed(shell, tmp
     failed = shell("doctor", "--db", str(path), "--json")
     assert failed.code == 1
     assert failed.json["ok"] is False
+
+
+def test_files_that_cannot_be_read_are_named_with_the_command_that_helps(monkeypatch):
+    """GN-15: each missing part is shown, and what to type."""
+    assert finding("files").state == "ok"
+    there = doctor._is_there
+    monkeypatch.setattr(doctor, "_is_there", lambda name: name != "pypdfium2" and there(name))
+
+    lost = finding("files")
+
+    assert (lost.state, lost.detail) == ("degraded", "without their packages: PDF")
+    assert "scrubjay[files]" in lost.fix

@@ -36,8 +36,7 @@ def read_chat(text: str) -> list[Document]:
     spoken = [one for one in found if one.messages]
     if not spoken:
         raise Unreadable("empty", failed=False)
-    names = _names(spoken) if len(spoken) > 1 else [""]
-    return [_document(one, name) for one, name in zip(spoken, names, strict=True)]
+    return [_document(*pair) for pair in zip(spoken, _names(spoken), strict=True)]
 
 
 def _document(one: _Conversation, name: str) -> Document:
@@ -54,10 +53,10 @@ def _document(one: _Conversation, name: str) -> Document:
 
 
 def _names(conversations: Iterable[_Conversation]) -> list[str]:
-    """Return the id of each, else its number; no two alike."""
+    """Return the id of each, else its number; no two alike, and the first is the file itself."""
     names: dict[str, None] = {}
     for number, one in enumerate(conversations, 1):
-        name = one.id or str(number)
+        name = one.id or ("" if number == 1 else str(number))
         names[name if name not in names else f"{name} ({number})"] = None
     return list(names)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 IGNORE_FILES = (".gitignore", ".ignore", ".scrubjayignore")
 # Folders that programs fill for themselves: by name, or by the mark that is put into them.
@@ -28,10 +30,12 @@ class FoundFile(NamedTuple):
 
 
 class _Rules(NamedTuple):
-    """The ignore files of one folder."""
+    """One ignore file: its rules together, and each by itself, the last first."""
 
     folder: str
     spec: GitIgnoreSpec
+    lines: tuple[tuple[GitIgnoreSpecPattern, bool], ...]
+    """A rule, and whether it speaks of folders only."""
 
 
 def walk(root: str, leave: Leave, own: Collection[str] = ()) -> Iterator[FoundFile]:
@@ -40,9 +44,11 @@ def walk(root: str, leave: Leave, own: Collection[str] = ()) -> Iterator[FoundFi
     `own` are files of the store itself, which may lie in the folder: they are passed over.
     """
     if os.path.isdir(root):
-        for file in _below(root, root, _rules_above(root), leave):
-            if file.path not in own:
-                yield file
+        # A root may be reached over a link: then its files have other names than the store's own.
+        here = os.path.realpath(root)
+        mine = {os.path.realpath(one) for one in own}
+        found = _below(root, _rules_above(root), leave)
+        yield from sorted(one for one in found if here + one.path[len(root) :] not in mine)
         return
     try:
         now = os.stat(root)
@@ -55,34 +61,36 @@ def walk(root: str, leave: Leave, own: Collection[str] = ()) -> Iterator[FoundFi
         leave(root, "not a regular file", False)
 
 
-def _below(root: str, folder: str, above: tuple[_Rules, ...], leave: Leave) -> Iterator[FoundFile]:
-    try:
-        with os.scandir(folder) as listing:
-            entries = sorted(listing, key=lambda one: one.name)
-    except OSError as error:
-        leave(folder, _words(error), True)
-        return
-    names = {one.name for one in entries}
-    mark = next((one for one in _MADE_MARKS if one in names), None)
-    if mark and folder != root:
-        leave(folder, f"made by a program (it holds {mark})", False)
-        return
-    rules = (*above, *_rules_in(folder, names, leave))
-    for entry in entries:
-        if entry.name.startswith("."):
-            continue  # hidden: nobody expects to find those, and nobody wants a list of them
-        reason = _why_not(root, entry, rules)
-        if reason:
-            leave(entry.path, reason, False)
-        elif entry.is_dir(follow_symlinks=False):
-            yield from _below(root, entry.path, rules, leave)
-        else:
+def _below(root: str, above: tuple[_Rules, ...], leave: Leave) -> Iterator[FoundFile]:
+    waiting = [(root, above)]  # not by recursion: folders can be deeper than Python's stack
+    while waiting:
+        folder, outer = waiting.pop()
+        try:
+            with os.scandir(folder) as listing:
+                entries = sorted(listing, key=lambda one: one.name)
+        except OSError as error:
+            leave(folder, _words(error), True)
+            continue
+        names = {one.name for one in entries}
+        mark = next((one for one in _MADE_MARKS if one in names), None)
+        if mark and folder != root:
+            leave(folder, f"made by a program (it holds {mark})", False)
+            continue
+        rules = (*outer, *_rules_in(folder, names, leave))
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue  # hidden: nobody expects to find those, and nobody wants a list of them
             try:
-                now = entry.stat(follow_symlinks=False)
+                reason = _why_not(root, entry, rules)
+                if reason:
+                    leave(entry.path, reason, False)
+                elif entry.is_dir(follow_symlinks=False):
+                    waiting.append((entry.path, rules))
+                else:
+                    now = entry.stat(follow_symlinks=False)
+                    yield FoundFile(entry.path, now.st_size, now.st_mtime_ns)
             except OSError as error:
                 leave(entry.path, _words(error), True)
-            else:
-                yield FoundFile(entry.path, now.st_size, now.st_mtime_ns)
 
 
 def _why_not(root: str, entry: os.DirEntry[str], rules: Sequence[_Rules]) -> str:
@@ -109,35 +117,46 @@ def _about_link(root: str, path: str) -> str:
 def _ignored(path: str, folder: bool, rules: Sequence[_Rules]) -> bool:
     """Say what the nearest rule says that names a path; as git does, a nearer file overrules."""
     for one in reversed(rules):
-        below = path[len(one.folder) + 1 :].replace(os.sep, "/")
+        below = path[len(os.path.join(one.folder, "")) :].replace(os.sep, "/")
         said = one.spec.check_file(below + "/" if folder else below).include
+        if said is not None and folder:
+            said = _said_of_folder(below, one)
         if said is not None:
             return said
     return False
 
 
+def _said_of_folder(below: str, rules: _Rules) -> bool | None:
+    """Say what the last rule says that names a folder itself: `a/**` names what is in it only."""
+    for rule, only_folders in rules.lines:
+        if rule.match_file(below) or (only_folders and rule.match_file(below + "/")):
+            return rule.include
+    return None
+
+
 def _rules_in(folder: str, names: set[str], leave: Leave) -> Iterator[_Rules]:
     for name in IGNORE_FILES:
-        if name in names:
-            from pathspec import GitIgnoreSpec  # only where there is something to ignore
+        path = os.path.join(folder, name)
+        if name not in names or not os.path.isfile(path):  # a pipe would be waited for, for ever
+            continue
+        try:
+            with open(path, encoding="utf-8-sig", errors="replace") as lines:
+                yield _rules_of(folder, lines)
+        except OSError as error:
+            leave(path, _words(error), True)
 
-            path = os.path.join(folder, name)
-            try:
-                with open(path, encoding="utf-8", errors="replace") as lines:
-                    yield _Rules(folder, GitIgnoreSpec.from_lines(filter(_is_pattern, lines)))
-            except OSError as error:
-                leave(path, _words(error), True)
 
+def _rules_of(folder: str, lines: Iterable[str]) -> _Rules:
+    from pathspec import GitIgnoreSpec  # only where there is something to ignore
 
-def _is_pattern(line: str) -> bool:
-    """False for a line that means nothing, such as a lone "!": git passes over those, too."""
-    from pathspec import GitIgnoreSpec
-
-    try:
-        GitIgnoreSpec.from_lines([line])
-    except ValueError:
-        return False
-    return True
+    each: list[tuple[GitIgnoreSpecPattern, bool]] = []
+    for line in lines:
+        try:
+            spec = GitIgnoreSpec.from_lines([line])
+        except (ValueError, re.error):
+            continue  # a line that means nothing, such as a lone "!": git passes over it, too
+        each.extend((one, line.rstrip().endswith("/")) for one in spec.patterns)
+    return _Rules(folder, GitIgnoreSpec([one for one, _ in each]), tuple(reversed(each)))
 
 
 def _rules_above(root: str) -> tuple[_Rules, ...]:
@@ -150,7 +169,7 @@ def _rules_above(root: str) -> tuple[_Rules, ...]:
             return ()  # not a repository: what lies above is not about this folder
         above.append(parent)
         folder = parent
-    return tuple(
+    rules = tuple(
         rules
         for one in reversed(above)
         for rules in _rules_in(
@@ -159,6 +178,8 @@ def _rules_above(root: str) -> tuple[_Rules, ...]:
             _tell_nobody,
         )
     )
+    # Who names a folder that is ignored, notes kept out of git perhaps, wants it read.
+    return () if _ignored(root, True, rules) else rules
 
 
 def _tell_nobody(path: str, reason: str, failed: bool) -> None:

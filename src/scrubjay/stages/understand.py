@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from scrubjay.asking import Asked, loosened, understand
+from scrubjay.asking import Asked, understand
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.pipeline import Run, stage
 from scrubjay.text import readable, terms
+
+# What still binds when nothing in reach holds it all, and what the answer then says.
+_LOOSER = (
+    (("beginning",), "no text holds the phrase; its words were searched instead"),
+    ((), "no text holds what must be there; its words were searched instead"),
+)
 
 
 @stage
@@ -16,15 +22,12 @@ def keywords(run: Run, *, most: int = 64) -> Run:
     """
     if most < 1:
         raise InvalidInput(f"keywords.most is {most}; it must be 1 or more")
-    records, query = run.kit.records, run.query
-    held = tuple(records.languages()) if records is not None else ()
-    asked, warning = _findable(understand(readable(query.text), held), run, held)
-    found = asked.words
-    if not (found or asked.holds):
+    query = run.query
+    asked, warning = _findable(run, most)
+    if not (asked.words or asked.holds):
         warning = "the query has no searchable term: give at least one word"
-    elif len(found) > most:
-        warning = f"only the first {most} of {len(found)} terms were searched"
-    asked = asked._replace(words=found[:most])
+    elif asked.wanted > most:
+        warning = f"only the first {most} of {asked.wanted} terms were searched"
     run = run._replace(
         query=query._replace(
             # What must be there also scores: a phrase said twice is worth more than once.
@@ -41,13 +44,19 @@ def keywords(run: Run, *, most: int = 64) -> Run:
     return run.noting(warning=warning) if warning else run
 
 
-def _findable(asked: Asked, run: Run, held: tuple[str, ...]) -> tuple[Asked, str]:
-    """Ask for the words of a phrase that stands nowhere, if there are other words: say so."""
-    records = run.kit.records
-    scope = run.query.scope._replace(holds=asked.holds, lacks=asked.lacks)
-    if records is None or not asked.holds or not asked.words or records.holds_any(scope):
+def _findable(run: Run, most: int) -> tuple[Asked, str]:
+    """Ask for the words of a phrase or beginning that stands nowhere, if there are other words: say so."""
+    records, text = run.kit.records, readable(run.query.text)
+    held = tuple(records.languages()) if records is not None else ()
+    asked, warning = understand(text, held, most), ""
+    if records is None or not asked.words:
         return asked, ""
-    return loosened(asked, held), "no text holds the phrase; its words were searched instead"
+    for bind, instead in _LOOSER:
+        scope = run.query.scope._replace(holds=asked.holds, lacks=asked.lacks)
+        if not asked.holds or records.holds_any(scope):
+            break
+        asked, warning = understand(text, held, most, bind), instead
+    return asked, warning
 
 
 @stage

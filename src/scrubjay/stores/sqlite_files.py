@@ -14,6 +14,13 @@ _SELECT = (
     "SELECT f.path, m.id, f.size, f.mtime_ns, f.digest, m.collection, f.part, f.reader"
     " FROM files AS f JOIN memories AS m ON m.n = f.memory"
 )
+# In a record the collection stands behind the text, so SQLite would read every text to get at it: for
+# many files it comes out of its index. The limit keeps SQLite from looking into the records after all.
+_SELECT_MANY = _SELECT.replace("m.collection", "c.collection") + (
+    " LEFT JOIN (SELECT n, collection FROM memories WHERE collection IS NOT NULL LIMIT -1) AS c"
+    " ON c.n = m.n"
+)
+_LATEST_NS = 2**63 - 1
 
 
 class IndexedFile(NamedTuple):
@@ -34,7 +41,8 @@ class IndexedFile(NamedTuple):
             now = os.stat(self.path)
         except OSError:
             return "missing"
-        return None if (now.st_size, now.st_mtime_ns) == (self.size, self.mtime_ns) else "stale"
+        as_read = (now.st_size, fitting(now.st_mtime_ns)) == (self.size, self.mtime_ns)
+        return None if as_read else "stale"
 
 
 class LeftOut(NamedTuple):
@@ -75,14 +83,14 @@ class SqliteFiles:
     def under(self, root: str, namespace: str) -> list[IndexedFile]:
         """Return the files of a namespace that were indexed below a folder, or the one file itself."""
         with self._db.read() as db:
-            rows = db.execute(f"{_SELECT} WHERE m.namespace = ?", (namespace,)).fetchall()
+            rows = db.execute(f"{_SELECT_MANY} WHERE m.namespace = ?", (namespace,)).fetchall()
         return [one for one in self._files(rows) if is_under(one.path, root)]
 
     def seen(self, scope: Scope) -> list[IndexedFile]:
         """Return every indexed file that a scope may see."""
         condition, arguments = where(scope, self._db.codec)
         with self._db.read() as db:
-            return self._files(db.execute(f"{_SELECT} WHERE {condition}", arguments))
+            return self._files(db.execute(f"{_SELECT_MANY} WHERE {condition}", arguments))
 
     def of(self, ids: Sequence[str]) -> dict[str, IndexedFile]:
         """Return the files behind these documents."""
@@ -103,7 +111,9 @@ class SqliteFiles:
         with self._db.read() as db:
             return self._files(
                 db.execute(
-                    f"{_SELECT} WHERE f.digest = ? AND m.namespace = ?", (digest, namespace)
+                    # The plus keeps SQLite from walking through the whole namespace instead.
+                    f"{_SELECT} WHERE f.digest = ? AND +m.namespace = ?",
+                    (digest, namespace),
                 )
             )
 
@@ -142,6 +152,16 @@ class SqliteFiles:
     def _files(self, rows: Iterable[tuple[str, ...]]) -> list[IndexedFile]:
         unseal = self._db.codec.unseal
         return [IndexedFile(unseal(path), *rest) for path, *rest in rows]  # type: ignore[arg-type]  # as selected
+
+
+def fitting(time_ns: int) -> int:
+    """Return the nearest time that SQLite can keep: a file may claim to be from after the year 2262."""
+    return max(-_LATEST_NS, min(time_ns, _LATEST_NS))
+
+
+def is_in(path: str, root: str) -> bool:
+    """True when a path lies below a root."""
+    return path != root and is_under(path, root)
 
 
 def is_under(path: str, root: str) -> bool:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from scrubjay.stores.scope_sql import marks, where
 from scrubjay.stores.sqlite import Database
-from scrubjay.stores.sqlite_files import is_under
+from scrubjay.stores.sqlite_files import is_in, is_under
 from scrubjay.times import moment
 from scrubjay.types import Collection, Scope
 
@@ -49,9 +49,15 @@ class SqliteFolders:
         unseal = self._db.codec.unseal
         with self._db.write() as db:
             rows = db.execute(
-                "SELECT n, path FROM folders WHERE namespace = ?", (folder.namespace,)
+                "SELECT n, path, collection FROM folders WHERE namespace = ?", (folder.namespace,)
             ).fetchall()
-            known = [n for n, path in rows if unseal(path) == folder.path]
+            known = [n for n, path, _ in rows if unseal(path) == folder.path]
+            inner = [
+                (n,)
+                for n, path, collection in rows
+                if is_in(unseal(path), folder.path) and collection == folder.collection
+            ]
+            db.executemany("DELETE FROM folders WHERE n = ?", inner)
             if known:
                 db.execute(
                     "UPDATE folders SET collection = ?, indexed_us = ? WHERE n = ?",

@@ -40,8 +40,9 @@ class SqliteGraph:
             db.executemany(
                 "INSERT OR IGNORE INTO edges (a, b, kind, strength, made)"
                 " SELECT x.n, y.n, ?, 1.0, 'text' FROM memories AS x, memories AS y"
-                " WHERE x.id = ? AND y.id = ? AND x.n <> y.n",
-                [(kind, a, b) for b in targets],
+                " WHERE x.id = ? AND y.id = ? AND x.n <> y.n AND NOT EXISTS (SELECT 1 FROM edges AS e"
+                " WHERE e.a = y.n AND e.b = x.n AND e.kind = ? AND e.made = 'hand')",
+                [(kind, a, b, kind) for b in targets],
             )
 
     def unlink(self, a: str, b: str, kind: str | None) -> int:

@@ -28,6 +28,7 @@ _K1 = 1.2  # FTS5's, as are b = 0.75 and the least idf
 _LEAST_IDF = 1e-6
 _MOST_TIES = 4096  # a word that nearly every memory holds ties them all
 _LIFT = 0.001  # keeps the order of those that are lifted
+_LEAST_LIFT = 2e-6  # more than two scores may differ by and still be equal
 
 Scores = dict[int, float]
 
@@ -93,10 +94,12 @@ class SqliteKeyword:
             rarities = {term: _rarity(ask, term, memories) for term in terms}
             scores, complete = (_small if small else _large)(ask, rarities)
             found = _named(db, _with_ties(_complete_first(scores, complete), limit))
+            idfs = [
+                _idf(rarity) if small else _fts5_idf(_rarest(ask, term, memories, rarity))
+                for term, rarity in rarities.items()
+            ]
         found.sort(key=lambda row: (-round(row.score, 6), -row.updated_us, row.id))
-        idf = _idf if small else _fts5_idf
-        best = (_K1 + 1) * sum(idf(rarity) for rarity in rarities.values())
-        return RankedList("keyword", tuple(found[:limit]), best=best)
+        return RankedList("keyword", tuple(found[:limit]), best=(_K1 + 1) * sum(idfs))
 
 
 def _parts_of_the_unknown(ask: _Ask, terms: Sequence[Term]) -> list[Term]:
@@ -132,7 +135,7 @@ def _small(ask: _Ask, rarities: Mapping[Term, float]) -> tuple[Scores, set[int]]
             )
             weight = _idf(rarity) / _fts5_idf(alone)
             for n, score in ask.score(matching).items():
-                holding[n] = holding.get(n, 0.0) + score * weight
+                holding[n] = max(holding.get(n, 0.0), score * weight)
         for n, score in holding.items():
             scores[n] = scores.get(n, 0.0) + score
             held[n] = held.get(n, 0) + 1
@@ -143,10 +146,10 @@ def _complete_first(scores: Scores, complete: set[int]) -> list[tuple[int, float
     """Lift what holds every term above what holds only some, where it is not there already."""
     highest = max((score for n, score in scores.items() if n not in complete), default=0.0)
     lowest = min((scores[n] for n in complete), default=highest)
-    if lowest > highest or not complete:
+    if lowest > highest + _LEAST_LIFT or not complete:
         return list(scores.items())
     return [
-        (n, max(score, highest) + _LIFT * score if n in complete else score)
+        (n, max(score, highest) + _LEAST_LIFT + _LIFT * score if n in complete else score)
         for n, score in scores.items()
     ]
 
@@ -156,6 +159,20 @@ def _rarity(ask: _Ask, term: Term, memories: int) -> float:
     count = "SELECT count(*) FROM words WHERE words MATCH ?"
     held = ask.db.execute(count, (match(term, ask.codec),)).fetchone()[0]
     return float((memories - held + 0.5) / (held + 0.5))
+
+
+def _rarest(ask: _Ask, term: Term, memories: int, rarity: float) -> float:
+    """Return the rarity of a term's rarest form: FTS5 weighs each form by its own."""
+    if len(term.any_of) == 1:
+        return rarity
+    held = (_rarity(ask, Term((run,)), memories) for run in term.any_of if _held(ask, run))
+    return max(held, default=rarity)
+
+
+def _held(ask: _Ask, run: Sequence[str]) -> bool:
+    """True when any memory holds a form: one that none holds cannot score."""
+    statement = "SELECT 1 FROM words WHERE words MATCH ? LIMIT 1"
+    return ask.db.execute(statement, (match_run(run, ask.codec),)).fetchone() is not None
 
 
 def _how_many(db: sqlite3.Connection) -> int:

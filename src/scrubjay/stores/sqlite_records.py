@@ -15,7 +15,8 @@ from typing import Any
 from scrubjay.language import detect
 from scrubjay.stores.scope_sql import in_parts, marks, where
 from scrubjay.stores.sqlite import Database
-from scrubjay.text import ANALYZER_VERSION, tokens
+from scrubjay.stores.token_lines import TokenLines
+from scrubjay.text import ANALYZER_VERSION
 from scrubjay.times import micros, moment
 from scrubjay.types import Chunk, Memory, Scope
 
@@ -45,6 +46,7 @@ class SqliteRecords:
 
     def __init__(self, db: Database) -> None:
         self._db = db
+        self._lines = TokenLines(db.codec.token)
 
     def index_again(self) -> None:
         """Index every word anew if the rules of text.py have changed since the file was written."""
@@ -138,7 +140,7 @@ class SqliteRecords:
         fields = (memory.title, memory.text, " ".join(memory.topics), memory.context, memory.id)
         db.execute(
             "INSERT INTO words (rowid, title, text, topics, context, ident) VALUES (?, ?, ?, ?, ?, ?)",
-            (n, *(" ".join(map(token, tokens(field, memory.language))) for field in fields)),
+            (n, *(self._lines.of(field, memory.language) for field in fields)),
         )
         db.executemany(
             "INSERT INTO topics (topic, memory) VALUES (?, ?)",
@@ -156,6 +158,7 @@ class SqliteRecords:
         """Replace the chunks of a memory; a passage that stays keeps its vectors, a new one wants them."""
         seal = self._db.codec.seal
         kept = self._unchanged(db, n, before, after)
+        (last,) = db.execute("SELECT coalesce(max(n), 0) FROM chunks").fetchone()
         db.execute("UPDATE chunks SET ordinal = -1 - n WHERE memory = ?", (n,))
         made = []
         for c in chunks:
@@ -175,10 +178,10 @@ class SqliteRecords:
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
             made,
         )
-        db.executemany(
+        db.execute(
             "INSERT INTO wanting (model, chunk) SELECT models.n, chunks.n FROM models, chunks"
-            " WHERE chunks.memory = ? AND chunks.ordinal = ?",
-            [(n, row[1]) for row in made],
+            " WHERE chunks.memory = ? AND chunks.n > ?",
+            (n, last),
         )
 
     def _unchanged(

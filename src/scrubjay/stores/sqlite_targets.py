@@ -8,6 +8,8 @@ from typing import NamedTuple
 from scrubjay.stores.scope_sql import in_parts
 from scrubjay.stores.sqlite import Database
 
+_UNSETTLED = "links of "
+
 
 class StoredTarget(NamedTuple):
     """One link of a document: `name` is the last part of it, folded, by which a new file may claim it."""
@@ -33,6 +35,24 @@ class SqliteTargets:
                 "INSERT INTO targets (memory, name, kind, target) VALUES (?, ?, ?, ?)",
                 [(n, token(one.name), one.kind, seal(one.text)) for one in targets],
             )
+
+    def unsettle(self, namespace: str) -> None:
+        """Note that links of a namespace may have to be resolved anew: a run may be cut short."""
+        with self._db.write() as db:
+            db.execute(
+                "INSERT OR REPLACE INTO meta (key, value) VALUES (?, 1)", (_UNSETTLED + namespace,)
+            )
+
+    def settle(self, namespace: str) -> None:
+        """Note that the links of a namespace are resolved."""
+        with self._db.write() as db:
+            db.execute("DELETE FROM meta WHERE key = ?", (_UNSETTLED + namespace,))
+
+    def are_settled(self, namespace: str) -> bool:
+        """False when the last run was cut short."""
+        with self._db.read() as db:
+            found = db.execute("SELECT 1 FROM meta WHERE key = ?", (_UNSETTLED + namespace,))
+            return found.fetchone() is None
 
     def of(self, ids: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
         """Return (kind, text) of every target of these documents."""

@@ -18,12 +18,14 @@ from scrubjay.types import Chunk
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s*(?=\S)|\n")
 _WORD = re.compile(r"\s+")
+_MOST_HEADING = 200  # every passage repeats its heading, and a line of megabytes may be one
+_WIDEST_HALF = "\u0dff"  # what comes after it is a token a character
 
 
 class Cutting(NamedTuple):
     """How large a chunk may be, and how much of the one before it repeats, in tokens."""
 
-    tokens: int = 200
+    tokens: int = 150
     overlap: int = 25
 
     def __str__(self) -> str:
@@ -60,7 +62,7 @@ def estimate_tokens(text: str) -> int:
     """Return about how many tokens a model makes of a text."""
     if text.isascii():
         return -(-len(text) // 4)
-    wide = sum(1 for letter in text if letter >= "\u0e00")
+    wide = sum(map(_WIDEST_HALF.__lt__, text))
     return wide + -(-(len(text) - wide) // 3)
 
 
@@ -76,7 +78,7 @@ def _sections(text: str, format: str) -> Iterator[tuple[str, int, int]]:
         if text[start : one.start].strip():
             yield heading, start, one.start
         trail = [*(above for above in trail if above.level < one.level), one]
-        start, heading = one.start, " › ".join(above.text for above in trail)
+        start, heading = one.start, " › ".join(above.text[:_MOST_HEADING] for above in trail)
     if text[start:].strip():
         yield heading, start, len(text)
 
@@ -95,7 +97,7 @@ def _pieces(text: str, start: int, stop: int, cutting: Cutting) -> Iterator[tupl
     most = cutting.tokens
     begin, end = start, start
     for first, last in _units(text, start, stop, most, (_PARAGRAPH, _SENTENCE, _WORD)):
-        if end > begin and estimate_tokens(text[begin:last]) > most:
+        if end > begin and not _fits(text, begin, last, most):
             if text[begin:end].strip():
                 yield begin, end
             begin = _back(text, begin, first, cutting.overlap)
@@ -112,13 +114,23 @@ def _units(
     for cut in [*(m.end() for m in cuts[0].finditer(text, start, stop)), stop]:
         if cut <= at:
             continue
-        if estimate_tokens(text[at:cut]) <= most:
+        if _fits(text, at, cut, most):
             yield at, cut
         elif len(cuts) > 1:
             yield from _units(text, at, cut, most, cuts[1:])
         else:  # one endless word
             yield from ((one, min(cut, one + most)) for one in range(at, cut, most))
         at = cut
+
+
+def _fits(text: str, start: int, stop: int, most: int) -> bool:
+    """True when a stretch has at most so many tokens; where its length tells, it is not read for that."""
+    length = stop - start
+    if length <= most:
+        return True  # no character is more than one token
+    if length > 4 * most:
+        return False  # nor less than a quarter of one
+    return estimate_tokens(text[start:stop]) <= most
 
 
 def _back(text: str, begin: int, first: int, overlap: int) -> int:

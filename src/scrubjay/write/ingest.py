@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from operator import add
@@ -14,12 +15,12 @@ from scrubjay.documents.kinds import is_binary_name
 from scrubjay.documents.read import read, reader_of
 from scrubjay.documents.walk import FoundFile, walk
 from scrubjay.errors import InvalidInput
-from scrubjay.stores.sqlite_files import IndexedFile, LeftOut, is_under
+from scrubjay.stores.sqlite_files import IndexedFile, LeftOut, fitting, is_in, is_under
 from scrubjay.stores.sqlite_folders import Folder
 from scrubjay.text import readable, storable
 from scrubjay.times import micros
 from scrubjay.types import DEFAULT_NAMESPACE, Ingested, Memory
-from scrubjay.write.remember import draft, store
+from scrubjay.write.remember import draft, store, topics_of
 
 if TYPE_CHECKING:
     from scrubjay.write.shelf import Shelf
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 MOST_BYTES = 10_000_000
 _BATCH = 50
 _BATCH_CHARS = 1_000_000
+_MOST_TITLE = 500  # characters; it stands in front of every passage that a model reads
 
 Report = Callable[[int, int, str], None]
 
@@ -50,11 +52,14 @@ class _Change(NamedTuple):
 class _Ingest:
     """One run over one root: what was known before, and what has happened so far."""
 
-    def __init__(self, shelf: Shelf, root: str, collection: str | None, namespace: str) -> None:
+    def __init__(
+        self, shelf: Shelf, root: str, collection: str | None, namespace: str, claimed: set[str]
+    ) -> None:
         self._shelf = shelf
         self._root = root
         self._namespace = namespace
         self._collection = collection or _usual_collection(shelf, root, namespace)
+        self._inner = [one for one in shelf.folders.all([namespace]) if is_in(one.path, root)]
         self._renamed = collection is not None
         self._known: dict[str, list[IndexedFile]] = {}
         for one in shelf.files.under(root, namespace):
@@ -66,14 +71,19 @@ class _Ingest:
         }
         self._batch: list[_Change] = []
         self._left: list[LeftOut] = []
-        self._claimed: set[str] = set()  # ids of documents whose file moved
-        self._touched: set[str] = set()
+        self._present: set[str] = set()
+        self._claimed = claimed  # ids of documents whose file moved, to here or to another root
+        self._touched = shelf.unsettled(namespace)
         self._names: set[str] = set()  # of pages that came or went: links to them may change
         self.added = self.updated = self.unchanged = self.moved = 0
 
-    def run(self, report: Report | None) -> Ingested:
-        """Bring the index in step with the root; one transaction a batch of files."""
-        found = list(walk(self._root, self._leave, self._shelf.own_files))
+    def read(self, report: Report | None) -> None:
+        """Read what is new or changed below the root; one transaction a batch of files."""
+        found = [
+            one._replace(mtime_ns=fitting(one.mtime_ns))
+            for one in walk(self._root, self._leave, self._shelf.own_files)
+        ]
+        self._present = {one.path for one in found}
         here = self._root if os.path.isdir(self._root) else os.path.dirname(self._root)
         for number, file in enumerate(found):
             if report:
@@ -85,14 +95,17 @@ class _Ingest:
             if len(self._batch) >= _BATCH or sum(c.size for c in self._batch) > _BATCH_CHARS:
                 self._flush()
         self._flush()
-        gone = self._drop_gone({file.path for file in found})
+        if report:
+            report(len(found), len(found), "")
+
+    def finish(self) -> Ingested:
+        """Drop what is gone, resolve links, and note the root as followed."""
+        gone = self._drop_gone()
         self._shelf.files.leave_out(self._root, self._namespace, self._left)
         self._shelf.relink(self._touched, self._names, self._namespace)
         self._shelf.folders.follow(
             Folder(self._root, self._collection, self._namespace, micros(self._shelf.clock()))
         )
-        if report:
-            report(len(found), len(found), "")
         return Ingested(
             self.added,
             self.updated,
@@ -109,8 +122,16 @@ class _Ingest:
         state = "failed" if failed else "skipped"
         size, mtime_ns = (file.size, file.mtime_ns) if file else (0, 0)
         self._left.append(
-            LeftOut(readable(path), state, reason, self._collection, size, mtime_ns, reader)
+            LeftOut(
+                readable(path), state, reason, self._collection_of(path), size, mtime_ns, reader
+            )
         )
+
+    def _collection_of(self, path: str) -> str:
+        """Return the collection of the root, or of a followed folder inside it that is nearer."""
+        nearer = [one for one in self._inner if is_under(path, one.path)]
+        nearest = max(nearer, key=lambda one: len(one.path), default=None)
+        return nearest.collection if nearest else self._collection
 
     def _reasons(self, state: str) -> tuple[tuple[str, str], ...]:
         return tuple((one.path, one.reason) for one in self._left if one.state == state)
@@ -123,13 +144,14 @@ class _Ingest:
         reader = f"{reader_of(file.path)} {self._shelf.cutting}"
         known = self._known.get(file.path, [])
         seen = (file.size, file.mtime_ns)
-        same_place = not self._renamed or all(one.collection == self._collection for one in known)
+        place = self._collection_of(file.path)
+        same_place = not self._renamed or all(one.collection == place for one in known)
         if known and same_place and _as_read(known, seen, reader):
             self.unchanged += 1
             return None
         skipped = self._skipped_before.get(file.path)
         if skipped and (skipped.size, skipped.mtime_ns, skipped.reader) == (*seen, reader):
-            self._left.append(skipped._replace(collection=self._collection))
+            self._left.append(skipped._replace(collection=place))
             return None
         try:
             data = _bytes_of(file)
@@ -164,11 +186,11 @@ class _Ingest:
             self.updated += 1
         elif before:
             self.moved += 1
-            self._claimed.update(ids.values())
-            self._names.update(self._shelf.names_of(before))
+            self._claimed.update(one.memory for one in before)
         else:
             self.added += 1
-        surplus = set(ids.values()) - {memory.id for memory, _ in made}
+        self._names.update(self._shelf.names_of(before))  # it may go by other names from now on
+        surplus = {one.memory for one in before} - {memory.id for memory, _ in made}
         return _Change(file, digest, reader, tuple(made), surplus=tuple(sorted(surplus)))
 
     def _moved_from(self, digest: str) -> list[IndexedFile]:
@@ -184,7 +206,9 @@ class _Ingest:
         for attempt in range(1_000_000):
             seed = "\0".join((self._namespace, path, part, *([str(attempt)] if attempt else [])))
             made = "doc-" + sha256(seed.encode()).hexdigest()[:12]
-            if not self._shelf.taken(made):
+            of = self._shelf.files.of([made]).get(made)
+            # Another process may have read this very file in the meantime.
+            if (of and (of.path, of.part) == (path, part)) or not self._shelf.taken(made):
                 return made
         raise InvalidInput(f"no id is free for {path}")
 
@@ -195,11 +219,11 @@ class _Ingest:
             {
                 "id": id_,
                 "text": document.text,
-                "title": document.title or stem,
+                "title": document.title[:_MOST_TITLE].strip() or stem,
                 "type": "document",
-                "topics": document.topics,
+                "topics": _topics(document.topics),
                 "namespace": self._namespace,
-                "collection": self._collection,
+                "collection": self._collection_of(file.path),
                 "source": file.path,
                 "created_at": document.created_at or changed,
                 "updated_at": document.updated_at or changed,
@@ -212,6 +236,8 @@ class _Ingest:
             return
         shelf = self._shelf
         with shelf.records.transaction():
+            if any(change.documents for change in self._batch):
+                shelf.targets.unsettle(self._namespace)
             for change in self._batch:
                 seen = (change.file.size, change.file.mtime_ns, change.digest)
                 for one in change.kept:
@@ -232,7 +258,7 @@ class _Ingest:
                     shelf.records.delete(change.surplus)
         self._batch.clear()
 
-    def _drop_gone(self, present: set[str]) -> int:
+    def _drop_gone(self) -> int:
         """Remove the documents of files that are gone or no longer wanted, not of those out of reach."""
         skipped = {one.path for one in self._left if one.state == "skipped"}
         out_of_reach = [one.path for one in self._left if one.state == "failed"]
@@ -241,12 +267,14 @@ class _Ingest:
             for path, files in self._known.items()
             for one in files
             if one.memory not in self._claimed
-            and (path in skipped or path not in present)
+            and (path in skipped or path not in self._present)
             and not any(is_under(path, folder) for folder in out_of_reach)
         ]
         if gone:
             self._names.update(self._shelf.names_of(gone))
+            self._shelf.targets.unsettle(self._namespace)
             self._shelf.records.delete([one.memory for one in gone])
+            self._claimed.update(one.memory for one in gone)
         return len({one.path for one in gone})
 
 
@@ -261,18 +289,26 @@ def ingest(
     root = os.path.abspath(os.path.expanduser(os.fspath(path)))
     if not os.path.lexists(root):
         raise InvalidInput(f"there is no file or folder {root}")
-    return _Ingest(shelf, root, collection, namespace or DEFAULT_NAMESPACE).run(report)
+    run = _Ingest(shelf, root, collection, namespace or DEFAULT_NAMESPACE, set())
+    run.read(report)
+    return run.finish()
 
 
 def refresh(shelf: Shelf, folders: Iterable[Folder], report: Report | None) -> Ingested:
     """Bring every followed folder up to date; one that is not there now fails, and loses nothing."""
     total = Ingested()
+    claimed: set[str] = set()
+    runs: list[_Ingest] = []
     for folder in folders:
         if os.path.lexists(folder.path):
-            done = _Ingest(shelf, folder.path, None, folder.namespace).run(report)
+            runs.append(_Ingest(shelf, folder.path, None, folder.namespace, claimed))
+            runs[-1].read(report)
         else:
-            done = Ingested(failed=((folder.path, "not there now; what was read of it stays"),))
-        total = Ingested(*map(add, total, done))
+            gone = ((folder.path, "not there now; what was read of it stays"),)
+            total = total._replace(failed=total.failed + gone)
+    # Only when all are read is it known what is gone, and what went from one folder to another.
+    for run in runs:
+        total = Ingested(*map(add, total, run.finish()))
     return total
 
 
@@ -283,6 +319,15 @@ def _usual_collection(shelf: Shelf, root: str, namespace: str) -> str:
         return held.collection
     folder = root if os.path.isdir(root) else os.path.dirname(root)
     return os.path.basename(folder) or "files"
+
+
+def _topics(given: Iterable[str]) -> list[str]:
+    """Return the topics that can be kept: one that cannot be is no reason to leave a document out."""
+    kept: list[str] = []
+    for one in given:
+        with suppress(InvalidInput):
+            kept.extend(topics_of([one]))
+    return kept
 
 
 def _as_read(

@@ -38,8 +38,20 @@ def stored(targets: Sequence[Target]) -> list[StoredTarget]:
 
 def name_of(text: str) -> str:
     """Return the last part of a link or path, without its ending, folded."""
-    last = text.replace("\\", "/").rstrip("/").rpartition("/")[2]
-    return folded(_without_ending(last))
+    return folded(_without_ending(_last(text)))
+
+
+def names_of_file(path: str) -> set[str]:
+    """Return the names that links to a file may have: its own, and of a folder's page the folder's."""
+    stem = os.path.splitext(os.path.basename(path))[0]
+    names = {name_of(path), name_of(stem)}  # "[[meeting.notes]]" looks as if it had an ending
+    if stem.lower() in ("index", "readme"):
+        names.add(name_of(os.path.dirname(path)))
+    return names
+
+
+def _last(text: str) -> str:
+    return text.replace("\\", "/").rstrip("/").rpartition("/")[2]
 
 
 def _without_ending(name: str) -> str:
@@ -82,10 +94,14 @@ class Resolver:
     def _wiki(self, source: Page, text: str) -> Page | None:
         """Find a page by its name; of several, the one in the same folder, else the one least deep."""
         wanted = folded(text.replace("\\", "/"))
-        pages = self._by_name.get(name_of(text), []) or self._by_name.get(wanted, [])
+        pages = self._by_name.get(name_of(text), []) or self._by_name.get(_last(wanted), [])
         if "/" in wanted:
-            end = "/" + _without_ending(wanted)
-            pages = [one for one in pages if _bare(one.path).endswith(end)]
+            there = self._path(source, text)
+            if there:
+                return there
+            ends = ("/" + wanted.lstrip("/"), "/" + _without_ending(wanted.lstrip("/")))
+            pages = [one for one in pages if _bare(one.path).endswith(ends)]
+        pages = pages or self._by_name.get(wanted, [])  # a title may hold a slash, or an ending
         here = os.path.dirname(source.path)
         return min(
             pages,

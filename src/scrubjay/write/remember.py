@@ -198,7 +198,8 @@ def _check_text(name: str, value: object) -> None:
 
 def _name_of(name: str, value: str) -> str:
     value = value.strip()
-    if not value or not value.isprintable():
+    # Persian words and joined emoji hold signs that join or part letters and show nothing themselves.
+    if not value or not value.replace("\u200c", "").replace("\u200d", "").isprintable():
         raise InvalidInput(f"{name} is {value!r}; give a printable name such as 'fact'")
     if len(value) > _MOST_NAME_CHARS:
         raise InvalidInput(f"{name} has {len(value)} characters; at most {_MOST_NAME_CHARS}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.types import Memory, Scope
 from scrubjay.write.chunks import Cutting
-from scrubjay.write.links import KIND, Page, Resolver, name_of, stored
+from scrubjay.write.links import KIND, Page, Resolver, name_of, names_of_file, stored
 
 if TYPE_CHECKING:
     from scrubjay.documents import Target
@@ -41,7 +42,7 @@ class Shelf(NamedTuple):
 
     def names(self, path: str, memory: Memory) -> set[str]:
         """Return the names under which links may speak of a document."""
-        return {name_of(path), *map(name_of, _names_of(memory))}
+        return {*names_of_file(path), *map(name_of, _names_of(memory))}
 
     def names_of(self, files: Iterable[IndexedFile]) -> set[str]:
         """Return the names of documents as they are stored now."""
@@ -49,11 +50,17 @@ class Shelf(NamedTuple):
         memories = self.records.get(list(paths), Scope())
         return {name for id_, one in memories.items() for name in self.names(paths[id_], one)}
 
+    def unsettled(self, namespace: str) -> set[str]:
+        """Return the documents whose links a run that was cut short did not come to."""
+        if self.targets.are_settled(namespace):
+            return set()
+        return {one.memory for one in self.files.seen(Scope(namespaces=(namespace,)))}
+
     def relink(self, touched: set[str], names: set[str], namespace: str) -> None:
         """Resolve the links of documents that changed, and of those that speak of a changed name."""
-        sources = touched | self.targets.naming(names, namespace) if names else touched
-        if not sources:
+        if not touched and not names:
             return
+        sources = touched | self.targets.naming(names, namespace)
         written = self.targets.of(sources)
         pages = self._pages(namespace) if any(written.values()) else {}
         resolver = Resolver(pages.values())
@@ -61,6 +68,7 @@ class Shelf(NamedTuple):
             for id_, links in written.items():
                 ends = resolver.targets(pages[id_], links) if id_ in pages else []
                 self.graph.link_written(id_, ends, KIND)
+            self.targets.settle(namespace)
 
     def _pages(self, namespace: str) -> dict[str, Page]:
         files = {one.memory: one.path for one in self.files.seen(Scope(namespaces=(namespace,)))}
@@ -71,3 +79,9 @@ class Shelf(NamedTuple):
 def _names_of(memory: Memory) -> tuple[str, ...]:
     aliases = memory.metadata.get("aliases", ())
     return (memory.title, *(one for one in aliases if isinstance(one, str)))
+
+
+def own_files(path: str) -> tuple[str, ...]:
+    """Return the files of a store itself, as they would be met in a folder."""
+    whole = os.path.abspath(path)
+    return tuple(whole + ending for ending in ("", "-wal", "-shm", "-journal"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 
@@ -28,7 +29,8 @@ class Watcher:
         self, paths: Sequence[str], own: Collection[str], refresh: Callable[[], None]
     ) -> None:
         self._paths = paths
-        self._own = own
+        # Some systems tell of changes by other paths than they were asked about: links resolved.
+        self._own = {*own, *map(os.path.realpath, own)}
         self._refresh = refresh
         self._stopping = threading.Event()
         self.failure: str | None = None
@@ -57,12 +59,15 @@ class Watcher:
         except (OSError, ScrubjayError) as error:  # the folder is gone, or the disk is full
             self.failure = str(error)
 
+    def _is_own(self, path: str) -> bool:
+        return path in self._own or os.path.realpath(path) in self._own
+
     def _changes(self) -> Iterator[set[object]]:
         from watchfiles import watch
 
         return watch(  # type: ignore[return-value]  # a set of pairs, of which only the number counts
             *self._paths,
-            watch_filter=lambda _, path: path not in self._own,
+            watch_filter=lambda _, path: not self._is_own(path),
             debounce=_AT_MOST_MS,
             step=_QUIET_MS,
             stop_event=self._stopping,

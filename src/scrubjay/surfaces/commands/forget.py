@@ -66,6 +66,9 @@ def _report(
         out(dumps({"forgotten": count, "matched": matched, "missing": missing, "done": agreed}))
     elif agreed:
         out(f"{screen.green('forgot')} {render.plural(count, 'memory')}")
+        if any(one.type == "document" and one.source for one in found):
+            err("scrubjay: a file that is still there comes back with the next `scrubjay ingest`;")
+            err("scrubjay: name it in a .scrubjayignore to keep it out")
     for one in missing:
         err(f"scrubjay: there is no memory with the id {one_line(one)!r}; see: scrubjay ls")
     if not found:

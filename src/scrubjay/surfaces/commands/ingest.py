@@ -51,7 +51,7 @@ def _watch(
 ) -> int:
     from scrubjay.surfaces.commands.watch import Changes, News, follow
 
-    changes = Changes()
+    changes = Changes(lambda: store.watch_failure)
     done = [(path, _read(store, path, args, changes.of(path))) for path in paths or (None,)]
     left = make_vectors(store, settings, later=args.no_embed)
     report(done, left)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
+from scrubjay.errors import StoreError
 from scrubjay.surfaces.terminal import err
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ _WAKE_S = 0.5  # Windows delivers Ctrl-C only between two waits
 class Changes:
     """What the watching threads saw, for the one thread that embeds and prints."""
 
-    def __init__(self) -> None:
+    def __init__(self, failure: Callable[[], str | None] = lambda: None) -> None:
+        self._failure = failure
         self._seen: SimpleQueue[tuple[str | None, Ingested]] = SimpleQueue()
 
     def of(self, path: str | None) -> Callable[[Ingested], None]:
@@ -30,7 +32,8 @@ class Changes:
             try:
                 yield self._seen.get(timeout=_WAKE_S)
             except Empty:
-                continue
+                if reason := self._failure():
+                    raise StoreError(f"the watch has ended: {reason}") from None
 
 
 class News:
