@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from unicodedata import normalize
 
-from scrubjay.text import is_unspaced, stemming, tokens_of, word_pattern
+from scrubjay.text import is_unspaced, stemming, tokens_of, word_pattern, words
 
 
 class Wanted:
@@ -81,14 +81,13 @@ def mark(text: str, terms: tuple[str, ...], before: str, after: str, language: s
     return "".join((*shown, text[end:]))
 
 
-def matches(text: str, terms: tuple[str, ...], language: str = "") -> int:
-    """Return how many of the terms a text holds."""
+def matches(texts: Sequence[str], terms: tuple[str, ...], language: str = "") -> list[int]:
+    """Return how many of the terms each of several texts holds."""
     wanted = Wanted(terms, language)
-    seen: set[str] = set()
-    if wanted:
-        for *_, hits in wanted.places(text):
-            seen |= hits
-    return len(seen)
+    # A long document says the same words over and over: each is looked at once.
+    said = [set(words(text)) for text in texts] if wanted else [set[str]() for _ in texts]
+    telling = {word: hits for word in set().union(*said) if (hits := wanted.found(word))}
+    return [len(set().union(*(telling[word] for word in of & telling.keys()))) for of in said]
 
 
 def snippet(text: str, terms: tuple[str, ...], width_chars: int = 240, language: str = "") -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from markdown_it import MarkdownIt
 
 from scrubjay.surfaces import markdown
 from scrubjay.surfaces.files import files
@@ -192,9 +193,8 @@ EVIL = [
 @pytest.mark.parametrize("terms", [(), ("head", "snake_case", "🙂", "漢字", "code", "c++")])
 def test_markdown_and_html_in_a_memory_stay_text(text, terms):
     """An independent reader of Markdown sees one quote, with the same letters and no other markup."""
-    markdown_it = pytest.importorskip("markdown_it")
     found = answer(hit(text=text, snippet=text), terms=terms)
-    parser = markdown_it.MarkdownIt("gfm-like", {"linkify": False, "html": True})
+    parser = MarkdownIt("gfm-like", {"linkify": False, "html": True})
 
     tokens = parser.parse(markdown.results(found, whole=True))
 

@@ -120,7 +120,6 @@ class Watching:
 @pytest.fixture
 def watch() -> Iterator[Callable[..., Watching]]:
     """Start watching; whatever happens, it ends with the test."""
-    pytest.importorskip("watchfiles")
     started: list[Watching] = []
 
     def start(*words: str) -> Watching:

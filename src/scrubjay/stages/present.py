@@ -68,7 +68,7 @@ def _with_passage(run: Run, one: Candidate, width_chars: int) -> Candidate:
     chunk = one.chunk
     whole = chunk is not None and chunk.stop - chunk.start == len(text)
     if not whole and (
-        chunk is None or not matches(text[chunk.start : chunk.stop], terms, language)
+        chunk is None or not any(matches([text[chunk.start : chunk.stop]], terms, language))
     ):
         chunk = _wordiest(run, one, terms) or chunk
     passage = text[chunk.start : chunk.stop] if chunk else text
@@ -84,14 +84,9 @@ def _wordiest(run: Run, one: Candidate, terms: tuple[str, ...]) -> Chunk | None:
     chunks = run.kit.records.chunks_of(one.id)
     if len(chunks) == 1:
         return chunks[0]
-    found = [
-        (
-            matches(text[chunk.start : chunk.stop], terms, one.memory.language),
-            -chunk.ordinal,
-            chunk,
-        )
-        for chunk in chunks
-    ]
+    passages = [text[chunk.start : chunk.stop] for chunk in chunks]
+    counts = matches(passages, terms, one.memory.language)
+    found = [(n, -chunk.ordinal, chunk) for n, chunk in zip(counts, chunks, strict=True)]
     best = max(found, default=None)
     return best[2] if best and best[0] else None
 

@@ -15,6 +15,7 @@ from typing import Any
 from scrubjay.language import detect
 from scrubjay.stores.scope_sql import in_parts, marks, where
 from scrubjay.stores.sqlite import Database
+from scrubjay.stores.sqlite_chunks import SqliteChunks
 from scrubjay.stores.token_lines import TokenLines
 from scrubjay.text import ANALYZER_VERSION
 from scrubjay.times import micros, moment
@@ -47,6 +48,7 @@ class SqliteRecords:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._lines = TokenLines(db.codec.token)
+        self._chunks = SqliteChunks(db)
 
     def index_again(self) -> None:
         """Index every word anew if the rules of text.py have changed since the file was written."""
@@ -102,13 +104,7 @@ class SqliteRecords:
                 db.execute("DELETE FROM topics WHERE memory = ?", (n,))
             assert n is not None
             self._index_words(db, n, memory)
-            if before is None or self._cut_otherwise(before, memory, chunks):
-                self._cut(db, n, before, memory, chunks)
-
-    def _cut_otherwise(self, before: Memory, after: Memory, chunks: Sequence[Chunk]) -> bool:
-        """True when what models read of a memory is no longer the same, or cut in other places."""
-        read = [(one.text, one.title, one.context) for one in (before, after)]
-        return read[0] != read[1] or self.chunks_of(after.id) != list(chunks)
+            self._chunks.put(n, before, memory, chunks)
 
     def titles(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return the title of each of these memories, and its other names."""
@@ -146,56 +142,6 @@ class SqliteRecords:
             "INSERT INTO topics (topic, memory) VALUES (?, ?)",
             [(token(topic), n) for topic in memory.topics],
         )
-
-    def _cut(
-        self,
-        db: sqlite3.Connection,
-        n: int,
-        before: Memory | None,
-        after: Memory,
-        chunks: Sequence[Chunk],
-    ) -> None:
-        """Replace the chunks of a memory; a passage that stays keeps its vectors, a new one wants them."""
-        seal = self._db.codec.seal
-        kept = self._unchanged(db, n, before, after)
-        (last,) = db.execute("SELECT coalesce(max(n), 0) FROM chunks").fetchone()
-        db.execute("UPDATE chunks SET ordinal = -1 - n WHERE memory = ?", (n,))
-        made = []
-        for c in chunks:
-            place = (c.ordinal, c.start, c.stop, c.first_line, c.last_line)
-            same = kept.get((c.heading, after.text[c.start : c.stop]))
-            if same:
-                db.execute(
-                    "UPDATE chunks SET ordinal = ?, start = ?, stop = ?, first_line = ?, last_line = ?"
-                    " WHERE n = ?",
-                    (*place, same.pop()),
-                )
-            else:
-                made.append((n, *place, seal(c.heading)))
-        db.execute("DELETE FROM chunks WHERE memory = ? AND ordinal < 0", (n,))
-        db.executemany(
-            "INSERT INTO chunks (memory, ordinal, start, stop, first_line, last_line, heading)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            made,
-        )
-        db.execute(
-            "INSERT INTO wanting (model, chunk) SELECT models.n, chunks.n FROM models, chunks"
-            " WHERE chunks.memory = ? AND chunks.n > ?",
-            (n, last),
-        )
-
-    def _unchanged(
-        self, db: sqlite3.Connection, n: int, before: Memory | None, after: Memory
-    ) -> dict[tuple[str, str], list[int]]:
-        """Return the chunks of a memory by what a model read of them, if that can still be the same."""
-        kept: dict[tuple[str, str], list[int]] = {}
-        if before is None or (before.title, before.context) != (after.title, after.context):
-            return kept
-        rows = db.execute("SELECT n, start, stop, heading FROM chunks WHERE memory = ?", (n,))
-        for chunk, start, stop, heading in rows:
-            passage = (self._db.codec.unseal(heading), before.text[start:stop])
-            kept.setdefault(passage, []).append(chunk)
-        return kept
 
     def get(self, ids: Sequence[str], scope: Scope) -> dict[str, Memory]:
         """Return the memories of these ids that the scope may see."""
@@ -254,32 +200,11 @@ class SqliteRecords:
 
     def chunks(self, places: Iterable[tuple[str, int]]) -> Mapping[tuple[str, int], Chunk]:
         """Return chunks by memory id and ordinal."""
-        found: dict[tuple[str, int], Chunk] = {}
-        with self._db.read() as db:
-            for place in places:
-                row = db.execute(
-                    "SELECT c.ordinal, c.start, c.stop, c.first_line, c.last_line, c.heading"
-                    " FROM chunks AS c JOIN memories AS m ON m.n = c.memory"
-                    " WHERE m.id = ? AND c.ordinal = ?",
-                    place,
-                ).fetchone()
-                if row:
-                    ordinal, start, stop, first, last, heading = row
-                    found[place] = Chunk(
-                        ordinal, start, stop, first, last, self._db.codec.unseal(heading)
-                    )
-        return found
+        return self._chunks.at(places)
 
     def chunks_of(self, id_: str) -> list[Chunk]:
         """Return every chunk of a memory, in order."""
-        with self._db.read() as db:
-            rows = db.execute(
-                "SELECT c.ordinal, c.start, c.stop, c.first_line, c.last_line, c.heading"
-                " FROM chunks AS c JOIN memories AS m ON m.n = c.memory"
-                " WHERE m.id = ? ORDER BY c.ordinal",
-                (id_,),
-            ).fetchall()
-        return [Chunk(*row)._replace(heading=self._db.codec.unseal(row[5])) for row in rows]
+        return self._chunks.of(id_)
 
     def delete(self, ids: Sequence[str]) -> int:
         """Remove memories and everything derived from them; return how many there were."""

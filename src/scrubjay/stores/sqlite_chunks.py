@@ -1,0 +1,97 @@
+"""The passages of memories in SQLite: where each begins and ends, and what still wants a vector."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from scrubjay.stores.sqlite import Database
+from scrubjay.types import Chunk, Memory
+
+_SELECT = (
+    "SELECT c.ordinal, c.start, c.stop, c.first_line, c.last_line, c.heading"
+    " FROM chunks AS c JOIN memories AS m ON m.n = c.memory WHERE m.id = ?"
+)
+
+
+class SqliteChunks:
+    """The passages of one file."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def at(self, places: Iterable[tuple[str, int]]) -> Mapping[tuple[str, int], Chunk]:
+        """Return chunks by memory id and ordinal."""
+        found: dict[tuple[str, int], Chunk] = {}
+        with self._db.read() as db:
+            for place in places:
+                row = db.execute(f"{_SELECT} AND c.ordinal = ?", place).fetchone()
+                if row:
+                    found[place] = self._chunk(row)
+        return found
+
+    def of(self, id_: str) -> list[Chunk]:
+        """Return every chunk of a memory, in order."""
+        with self._db.read() as db:
+            return [
+                self._chunk(row) for row in db.execute(f"{_SELECT} ORDER BY c.ordinal", (id_,))
+            ]
+
+    def put(self, n: int, before: Memory | None, after: Memory, chunks: Sequence[Chunk]) -> None:
+        """Replace the chunks of a memory; a passage that stays keeps its vectors, a new one wants them."""
+        if (
+            before is not None
+            and _reads(before) == _reads(after)
+            and self.of(after.id) == [*chunks]
+        ):
+            return
+        with self._db.write() as db:
+            kept = self._unchanged(db, n, before, after)
+            (last,) = db.execute("SELECT coalesce(max(n), 0) FROM chunks").fetchone()
+            # Out of the way of the ordinals to come; what is not taken up again is dropped.
+            db.execute("UPDATE chunks SET ordinal = -1 - n WHERE memory = ?", (n,))
+            made = []
+            for c in chunks:
+                place = (c.ordinal, c.start, c.stop, c.first_line, c.last_line)
+                same = kept.get((c.heading, after.text[c.start : c.stop]))
+                if same:
+                    db.execute(
+                        "UPDATE chunks SET ordinal = ?, start = ?, stop = ?, first_line = ?,"
+                        " last_line = ? WHERE n = ?",
+                        (*place, same.pop()),
+                    )
+                else:
+                    made.append((n, *place, self._db.codec.seal(c.heading)))
+            db.execute("DELETE FROM chunks WHERE memory = ? AND ordinal < 0", (n,))
+            db.executemany(
+                "INSERT INTO chunks (memory, ordinal, start, stop, first_line, last_line, heading)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                made,
+            )
+            db.execute(
+                "INSERT INTO wanting (model, chunk) SELECT models.n, chunks.n FROM models, chunks"
+                " WHERE chunks.memory = ? AND chunks.n > ?",
+                (n, last),
+            )
+
+    def _unchanged(
+        self, db: sqlite3.Connection, n: int, before: Memory | None, after: Memory
+    ) -> dict[tuple[str, str], list[int]]:
+        """Return the chunks of a memory by what a model read of them, if that can still be the same."""
+        kept: dict[tuple[str, str], list[int]] = {}
+        if before is None or _reads(before)[1:] != _reads(after)[1:]:
+            return kept
+        rows = db.execute("SELECT n, start, stop, heading FROM chunks WHERE memory = ?", (n,))
+        for chunk, start, stop, heading in rows:
+            passage = (self._db.codec.unseal(heading), before.text[start:stop])
+            kept.setdefault(passage, []).append(chunk)
+        return kept
+
+    def _chunk(self, row: Sequence[Any]) -> Chunk:
+        return Chunk(*row)._replace(heading=self._db.codec.unseal(row[5]))
+
+
+def _reads(memory: Memory) -> tuple[str, str, str]:
+    """Return what models read of a memory."""
+    return memory.text, memory.title, memory.context
