@@ -284,7 +284,9 @@ class TestDisk:
         assert {reason for _, reason in done.failed} == {"No such file or directory"}
         assert held(store).keys() == {"a.md", "m.md", "z.md"}
         again = store.ingest()
-        assert again.failed == ((str(folder), "not there now; what was read of it stays"),)
+        ((failed, reason),) = again.failed
+        assert failed == str(folder)
+        assert reason.startswith("not there now; what was read of it stays (to drop it: ")
         assert len(held(store)) == 3
 
     def test_a_sub_folder_that_disappears_costs_only_itself(self, store, folder, monkeypatch):

@@ -16,6 +16,8 @@ from scrubjay import InvalidInput, NotFound
 
 LATER = 2_000_000_000
 
+STAYS = "not there now; what was read of it stays (to drop it: scrubjay collections remove"
+
 
 @pytest.fixture
 def store(clock):
@@ -185,7 +187,7 @@ class TestRename:
         with pytest.raises(InvalidInput, match="there is a collection 'other' already"):
             store.rename_collection("notes", "other")
         for name in ("", "  ", "a\nb"):
-            with pytest.raises(InvalidInput, match="is not a name"):
+            with pytest.raises(InvalidInput, match="give a printable name"):
                 store.rename_collection("notes", name)
 
         assert shelf(store) == {"notes": (2, 2, ["notes"]), "other": (1, 0, [])}
@@ -390,7 +392,7 @@ class TestRefresh:
 
         done = store.ingest()
 
-        assert done.failed == ((str(notes), "not there now; what was read of it stays"),)
+        assert done.failed == ((str(notes), f"{STAYS} notes)"),)
         assert (done.updated, done.removed) == (1, 0)
         assert len(store.ls()) == 3
         (tmp_path / "away").rename(notes)
@@ -524,3 +526,29 @@ def test_after_any_changes_the_store_holds_what_the_folder_holds(store, tmp_path
         assert linked == {frozenset(pair) for pair in model.edges()}, number
         assert store.ingest(model.root) == store.ingest(model.root)
     assert moved > 5
+
+
+def test_a_document_is_found_by_the_name_of_its_file(tmp_path):
+    """Though its title is another, and its text does not say it."""
+    (tmp_path / "quarterly-budget.md").write_text("# Some title\n\nNothing of the kind.\n")
+    (tmp_path / "other.md").write_text("# Other\n\nNotes.\n")
+    with scrubjay.open(":memory:", embedder=False) as store:
+        store.ingest(tmp_path)
+        for query in ("quarterly-budget.md", "budget", "quarterly"):
+            assert [hit.title for hit in store.search(query, mode="keyword")] == ["Some title"]
+
+
+def test_a_collection_that_is_not_there_is_said_not_just_empty(tmp_path):
+    """With the names that there are."""
+    with scrubjay.open(":memory:", embedder=False) as store:
+        store.add("kettle", collection="kitchen")
+        *_, reason = store.search("kettle", collection="kitchn").degraded
+        assert reason == "there is no collection 'kitchn'; there are: kitchen"
+
+
+def test_an_empty_path_is_no_folder():
+    """An unset variable must not read the folder that one happens to be in."""
+    with scrubjay.open(":memory:", embedder=False) as store:
+        with pytest.raises(InvalidInput, match="path is empty"):
+            store.ingest("")
+        assert store.collections() == []

@@ -2,6 +2,8 @@
 
 import os
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 
@@ -147,3 +149,35 @@ def test_closing_does_not_wait_for_a_model_that_hangs(file, monkeypatch):
     store.close()
     assert time.monotonic() - started < 5
     hanging.set()
+
+
+LOOKS = """
+import sys, scrubjay
+with scrubjay.open(sys.argv[1], embedder=False) as store:
+    print(len(store.search(sys.argv[2])))
+"""
+
+
+def found_elsewhere(file, word):
+    """How many hits another process has."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOOKS, str(file), word], capture_output=True, text=True, check=True
+    )
+    return int(done.stdout)
+
+
+def test_what_is_written_after_another_process_came_and_went_is_not_lost(file):
+    """It once took itself for the last one and deleted the log: this process had given up its locks."""
+    with (
+        scrubjay.open(file, embedder=False) as store,
+        scrubjay.open(file, embedder=False) as again,  # a second store of the same process
+    ):
+        store.add("first fact avocado")
+        assert len(store.search("avocado")) == len(again.search("avocado")) == 1
+        assert found_elsewhere(file, "avocado") == 1
+        store.add("second fact blueberry")
+        assert found_elsewhere(file, "blueberry") == 1
+    assert found_elsewhere(file, "blueberry") == 1
+    db = sqlite3.connect(file)
+    assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    db.close()

@@ -58,6 +58,7 @@ class Asked(NamedTuple):
     meaning: str = ""
     language: str = ""
     wanted: int = 0
+    literal: bool = False
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -103,11 +104,13 @@ def understand(
     lacks, lacked = _first(lacking, lambda sign: _lacking(sign, stems.every), most)
     holds, held_up = _first(holding, lambda sign: _holding(sign, stems.every), most)
     asked = words(rest)
+    literal = not holds and not asked and bool(lacks)
     if not holds and not asked:  # only negations are taken as they stand: -rf looks for -rf
         asked, lacks, meaning = words(query), (), query
     asked = _telling(asked, _stop_words(language), beside_phrase=bool(holds))
     found, wanted = _first(dict.fromkeys(asked), lambda word: _terms(word, stems), most)
-    return Asked(found, holds, lacks, meaning, language, max(wanted, held_up, lacked))
+    most_wanted = max(wanted, held_up, lacked)
+    return Asked(found, holds, lacks, meaning, language, most_wanted, literal)
 
 
 def _signs(query: str) -> Iterator[re.Match[str]]:

@@ -4,7 +4,7 @@ The file is `scrubjay.toml` in the user's configuration folder, or wherever SCRU
 
     db = "~/notes.db"
     default_profile = "mine"
-    chunk_tokens = 150
+    chunk_tokens = 200
     chunk_overlap_tokens = 25
 
     [profile.mine]
@@ -21,6 +21,9 @@ from typing import Any, NamedTuple
 from scrubjay.errors import InvalidInput
 from scrubjay.types import NOTHING
 
+# Measured: docs/decisions/007-passages.md.
+CHUNK_TOKENS = 200
+CHUNK_OVERLAP_TOKENS = 25
 DEFAULT_EMBEDDER = "all-MiniLM-L6-v2"
 _TEXTS = ("db", "default_profile", "embedder")
 _NUMBERS = ("chunk_tokens", "chunk_overlap_tokens")
@@ -33,8 +36,8 @@ class Settings(NamedTuple):
     db: str
     profile: str = "default"
     embedder: str = DEFAULT_EMBEDDER
-    chunk_tokens: int = 150
-    chunk_overlap_tokens: int = 25
+    chunk_tokens: int = CHUNK_TOKENS
+    chunk_overlap_tokens: int = CHUNK_OVERLAP_TOKENS
     offline: bool = False
     config_file: str = ""
     profiles: Mapping[str, Mapping[str, Any]] = NOTHING
@@ -69,16 +72,23 @@ def offline() -> bool:
 
 
 def _chunk_sizes(table: Mapping[str, Any]) -> tuple[int, int]:
-    """Return how large a chunk is and how much it repeats; refuse sizes that cannot work."""
+    """Return how large a chunk is and how much it repeats, from the environment or the file."""
     sizes = []
-    for name, usual in zip(_NUMBERS, (150, 25), strict=True):
+    for name, usual in zip(_NUMBERS, (CHUNK_TOKENS, CHUNK_OVERLAP_TOKENS), strict=True):
         given = os.environ.get(f"SCRUBJAY_{name.upper()}") or table.get(name, usual)
-        if not str(given).isdigit():
-            raise InvalidInput(f"{name} is {given!r}; give a whole number such as {usual}")
-        sizes.append(int(given))
-    tokens, overlap = sizes
+        sizes.append(int(given) if str(given).isdecimal() else given)
+    return check_chunk_sizes(*sizes)
+
+
+def check_chunk_sizes(tokens: object, overlap: object) -> tuple[int, int]:
+    """Refuse sizes of chunks that cannot work."""
+    for name, given in zip(_NUMBERS, (tokens, overlap), strict=True):
+        if type(given) is not int or given < 0:
+            raise InvalidInput(f"{name} is {given!r}; give a whole number such as {CHUNK_TOKENS}")
+    assert isinstance(tokens, int)
+    assert isinstance(overlap, int)
     if not 20 <= tokens <= 100_000:
-        raise InvalidInput(f"chunk_tokens is {tokens}; give 20 or more, 150 is usual")
+        raise InvalidInput(f"chunk_tokens is {tokens}; give 20 or more, {CHUNK_TOKENS} is usual")
     if overlap > tokens // 2:
         raise InvalidInput(
             f"chunk_overlap_tokens is {overlap}; give at most half of chunk_tokens ({tokens // 2})"

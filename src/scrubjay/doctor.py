@@ -186,8 +186,9 @@ def _writable(file: Path) -> Finding:
 def _pending(db: sqlite3.Connection, model: str) -> Finding:
     try:
         count = db.execute(
-            "SELECT count(*) FROM wanting JOIN models ON models.n = wanting.model"
-            " WHERE models.name = ?1 OR models.name LIKE ?1 || '/%'",
+            "SELECT (SELECT count(*) FROM chunks) - (SELECT count(*) FROM vectors"
+            " JOIN models ON models.n = vectors.model"
+            " WHERE models.name = ?1 OR models.name LIKE ?1 || '/%')",
             (model,),
         ).fetchone()[0]
     except sqlite3.OperationalError as error:  # an older schema, brought up to date when opened

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from scrubjay.caller import several
 from scrubjay.coverage import coverage
 from scrubjay.errors import InvalidInput, NotFound
-from scrubjay.stores.sqlite_files import is_under
+from scrubjay.types import DEFAULT_NAMESPACE
+from scrubjay.write.remember import checked_name
 
 if TYPE_CHECKING:
     from scrubjay.caller import Caller
@@ -30,7 +31,7 @@ class Following:
         self._shelf = shelf
         self._caller = caller
         self._watchers: list[Watcher] = []
-        self._reading = threading.Lock()
+        self._reading = threading.RLock()
 
     def ingest(
         self,
@@ -44,6 +45,8 @@ class Following:
 
         if path is None and collection is not None:
             raise InvalidInput("collection goes with a path; `rename_collection` renames one")
+        if collection is not None:
+            collection = checked_name("collection", collection, "notes")
         with self._reading:
             if path is None:
                 return refresh(self._shelf, self._followed(namespace), progress)
@@ -61,19 +64,23 @@ class Following:
         from scrubjay.write.watch import Watcher
 
         root = None if path is None else _absolute(path)
+        is_file = root is not None and os.path.isfile(root)
 
         def again() -> None:
             nonlocal last
-            followed = self._followed(namespace)
-            if root is not None and not any(is_under(root, one.path) for one in followed):
+            if root is not None and not self._is_followed(root, namespace):
                 return  # its collection was removed
+            if root is not None and is_file and not os.path.lexists(root):
+                return  # it is just being replaced
             done = self.ingest(root, None, namespace, None)
             if _is_news(done, last):
                 changed(done)
             last = done
 
         roots = [one.path for one in self._followed(namespace)] if root is None else [root]
-        there = [one for one in roots if os.path.exists(one)]
+        # A file that is saved by replacing it is another file: its folder is watched instead.
+        folders = (os.path.dirname(one) if os.path.isfile(one) else one for one in roots)
+        there = sorted({one for one in folders if os.path.exists(one)})
         self._watchers.append(Watcher(there, self._shelf.own_files, again))
 
     @property
@@ -100,22 +107,29 @@ class Following:
 
     def rename(self, name: str, new_name: str) -> int:
         """Give a collection another name; return how many memories are in it."""
-        names = self._names(name)
-        new_name = new_name.strip()
-        if not new_name or not new_name.isprintable():
-            raise InvalidInput(f"{new_name!r} is not a name; give a printable one such as 'notes'")
-        if new_name in names:
-            raise InvalidInput(f"there is a collection {new_name!r} already; give another name")
-        return self._shelf.folders.rename(name, new_name, self._caller.sees)
+        new_name = checked_name("new name", new_name, "notes")
+        with self._reading:
+            if new_name in self._names(name):
+                raise InvalidInput(
+                    f"there is a collection {new_name!r} already; give another name"
+                )
+            return self._shelf.folders.rename(name, new_name, self._caller.sees)
 
     def remove(self, name: str) -> int:
         """Forget everything in a collection, and follow its folders no longer."""
-        self._names(name)
         records, sees = self._shelf.records, self._caller.sees
-        with records.transaction():
-            gone = records.delete(records.ids(sees._replace(collection=name)))
+        inside = sees._replace(collection=name)
+        with self._reading, records.transaction():
+            self._names(name)
+            for namespace in records.counts("namespace", inside):
+                self._shelf.targets.unsettle(namespace)
+            gone = records.delete(records.ids(inside))
             self._shelf.folders.unfollow(name, sees)
         return gone
+
+    def _is_followed(self, root: str, namespace: str | None) -> bool:
+        place = self._caller.placed({"namespace": namespace})["namespace"] or DEFAULT_NAMESPACE
+        return self._shelf.folders.holding(root, place) is not None
 
     def _followed(self, namespace: str | None) -> list[Folder]:
         spaces = self._caller.narrowed(namespaces=several(namespace, "namespace")).namespaces

@@ -6,7 +6,15 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from unicodedata import normalize
 
-from scrubjay.text import is_unspaced, stemming, tokens_of, word_pattern, words
+from scrubjay.text import (
+    LONGEST_TOKEN_CHARS,
+    is_unspaced,
+    made_tokens,
+    stemming,
+    tokens_of,
+    word_pattern,
+    words,
+)
 
 
 class Wanted:
@@ -22,7 +30,9 @@ class Wanted:
 
     def found(self, word: str) -> set[str]:
         """Return the terms that a word of a text answers."""
-        tokens = tokens_of(word, self._stems)
+        # Whole sentences without spaces, and blobs, are not met again: they are not kept.
+        keep = len(word) <= LONGEST_TOKEN_CHARS and not is_unspaced(word)
+        tokens = (tokens_of if keep else made_tokens)(word, self._stems)
         hits = self._whole.intersection(tokens)
         if self._beginnings:
             hits.update(

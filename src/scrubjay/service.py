@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrubjay import profiles
 from scrubjay.caller import Caller, both, check_number, several
+from scrubjay.config import CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS, check_chunk_sizes
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.pipeline import Kit, search
 from scrubjay.stores.sqlite import Database
@@ -48,8 +49,8 @@ class Store:
         generator: Generator | None = None,
         clock: Callable[[], datetime] | None = None,
         user: str | None = None,
-        chunk_tokens: int = 150,
-        chunk_overlap_tokens: int = 25,
+        chunk_tokens: int = CHUNK_TOKENS,
+        chunk_overlap_tokens: int = CHUNK_OVERLAP_TOKENS,
     ) -> None:
         self.path = path
         self.profile = profile
@@ -63,7 +64,7 @@ class Store:
         self._keyword = SqliteKeyword(self._db)
         self._files = SqliteFiles(self._db)
         self._vectors = SqliteVector(self._db)
-        self._chunk_sizes = (chunk_tokens, chunk_overlap_tokens)
+        self._chunk_sizes = check_chunk_sizes(chunk_tokens, chunk_overlap_tokens)
         self._following_made: Following | None = None
         self._reranker, self._generator = reranker, generator
         self._chosen_embedder = embedder
@@ -182,7 +183,7 @@ class Store:
         """Remove memories and everything made from them; return how many. An unknown id is an error."""
         ids = [id] if isinstance(id, str) else list(dict.fromkeys(id))
         with self._records.transaction():
-            self.get_all(ids)
+            self._shelf().unsettle(self.get_all(ids))
             gone = self._records.delete(ids)
         self._db.purge_log()
         return gone
@@ -274,6 +275,12 @@ class Store:
             chosen.stages,
             self._kit(by_meaning),
         )
+        if collection is not None and not found.hits:
+            known = [one.name for one in self.collections()]
+            if collection not in known:
+                there = ", ".join(known) or "none"
+                missing = f"there is no collection {collection!r}; there are: {there}"
+                found.degraded = (*found.degraded, missing)
         if asked <= chosen.most:
             return found
         found.counts = {**found.counts, "limit_cut_from": asked}

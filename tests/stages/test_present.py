@@ -89,6 +89,8 @@ class File(NamedTuple):
     path: str
     memory: str
     now: str | None = None
+    size: int = 1
+    mtime_ns: int = 1
 
     def state(self):
         return self.now

@@ -125,10 +125,10 @@ def get(
     """Return a profile by name, in one of its modes, with overrides applied."""
     if mode is not None and mode != "default":
         known = tuple(one.partition(":")[2] for one in _BUILT_IN if one.startswith(f"{name}:"))
-        if mode not in known:
+        if mode not in known and name in names():
             modes = ", ".join(("default", *known))
             raise InvalidInput(f"profile {name} has no mode {mode!r}; its modes are {modes}")
-        name = f"{name}:{mode}"
+        name = f"{name}:{mode}" if mode in known else name
     found = _BUILT_IN[name]() if name in _BUILT_IN else _users(name, ()) or _plugin(name)
     if found is None:
         raise NotFound(

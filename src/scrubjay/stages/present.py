@@ -85,10 +85,24 @@ def _wordiest(run: Run, one: Candidate, terms: tuple[str, ...]) -> Chunk | None:
     if len(chunks) == 1:
         return chunks[0]
     passages = [text[chunk.start : chunk.stop] for chunk in chunks]
-    counts = matches(passages, terms, one.memory.language)
+    likely = [passage if _may_hold(passage, terms) else "" for passage in passages]
+    counts = matches(likely, terms, one.memory.language)
+    if not any(counts):
+        counts = matches(passages, terms, one.memory.language)
     found = [(n, -chunk.ordinal, chunk) for n, chunk in zip(counts, chunks, strict=True)]
     best = max(found, default=None)
     return best[2] if best and best[0] else None
+
+
+def _may_hold(passage: str, terms: tuple[str, ...]) -> bool:
+    """False when no term can be in a passage, by its first letters: looking for words takes far longer.
+
+    A few words change their first letters (dying, die); then another passage is shown.
+    """
+    if not passage.isascii():
+        return True
+    small = passage.lower()
+    return any(term.removesuffix("*")[:3] in small for term in terms)
 
 
 @stage
@@ -106,10 +120,12 @@ def check_files(run: Run, *, most: int = 2000) -> Run:
         }
     else:
         known = dict(files.of([one.id for one in run.pool if one.memory and one.memory.source]))
-    states = {path: one.state() for path, one in {f.path: f for f in known.values()}.items()}
-    pool = tuple(
-        one._replace(stale=states[known[one.id].path]) if one.id in known else one
-        for one in run.pool
-    )
-    changed = sum(1 for state in states.values() if state)
-    return run._replace(pool=pool, counts={"checked_files": len(states), "changed_files": changed})
+    # One file may be in two namespaces, read at different times.
+    seen = {(one.path, one.size, one.mtime_ns): one for one in known.values()}
+    states = {key: one.state() for key, one in seen.items()}
+    stale = {id_: states[one.path, one.size, one.mtime_ns] for id_, one in known.items()}
+    pool = tuple(one._replace(stale=stale.get(one.id, one.stale)) for one in run.pool)
+    changed = {path for (path, *_), state in states.items() if state}
+    checked = {path for path, *_ in states}
+    counts = {"checked_files": len(checked), "changed_files": len(changed)}
+    return run._replace(pool=pool, counts=counts)

@@ -28,6 +28,8 @@ def keywords(run: Run, *, most: int = 64) -> Run:
         warning = "the query has no searchable term: give at least one word"
     elif asked.wanted > most:
         warning = f"only the first {most} of {asked.wanted} terms were searched"
+    elif asked.literal:
+        warning = "a query of negations only is taken as it stands; add a word to exclude from"
     run = run._replace(
         query=query._replace(
             # What must be there also scores: a phrase said twice is worth more than once.

@@ -27,6 +27,9 @@ WAIT_S = 60.0
 _PURGE_WAIT_S = 0.2
 
 
+_SMALLEST_DATABASE_BYTES = 512
+
+
 class _Connection:
     """A connection that is closed when nobody holds it any more: a reader's, when its thread ends."""
 
@@ -233,18 +236,20 @@ class Database:
 
 
 def check_place(path: str) -> None:
-    """Say what is wrong with a path before SQLite says only that it cannot open it."""
+    """Say what is wrong with a path before SQLite says only that it cannot open it.
+
+    The file itself is never opened here. To close a file gives up every POSIX lock that this process
+    holds on it, SQLite's too: another process then took itself for the last one, deleted the log, and
+    what was written afterwards was lost.
+    """
     folder = os.path.dirname(os.path.abspath(path))
     if os.path.isdir(path):
         raise StoreError(f"{path} is a folder; give the path of a file, such as {path}/memory.db")
     if not os.path.isdir(folder):
         raise StoreError(f"there is no folder {folder}; make it first, or give another path")
-    if os.path.isfile(path) and os.path.getsize(path) and os.access(path, os.R_OK):
-        with open(path, "rb") as file:
-            if file.read(16) != b"SQLite format 3\0":
-                raise StoreError(
-                    f"{path} is not a scrubjay store: the file is not an SQLite database"
-                )
+    if os.path.isfile(path) and 0 < os.path.getsize(path) < _SMALLEST_DATABASE_BYTES:
+        # SQLite would take it for an empty one and write over it.
+        raise StoreError(f"{path} is not a scrubjay store: the file is not an SQLite database")
 
 
 def explain(path: str, error: sqlite3.Error, wait_s: float) -> str:

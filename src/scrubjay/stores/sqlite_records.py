@@ -7,6 +7,7 @@ one transaction, so no reader and no crash ever sees a part of it.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -40,6 +41,12 @@ def language_of(memory: Memory) -> str:
     if memory.metadata.get("format", "text") not in _PROSE:
         return ""
     return detect(f"{memory.title}\n{memory.text[:_TELLING_CHARS]}")
+
+
+def aliases_of(metadata: Mapping[str, Any]) -> list[str]:
+    """Return the other names of a document; metadata may hold anything."""
+    given = metadata.get("aliases")
+    return [one for one in given if isinstance(one, str)] if isinstance(given, list) else []
 
 
 class SqliteRecords:
@@ -115,8 +122,7 @@ class SqliteRecords:
                 for id_, title, metadata in db.execute(
                     f"SELECT id, title, metadata FROM memories WHERE id IN ({several})", part
                 ):
-                    others = json.loads(unseal(metadata)).get("aliases", ())
-                    found[id_] = (unseal(title), *(one for one in others if isinstance(one, str)))
+                    found[id_] = (unseal(title), *aliases_of(json.loads(unseal(metadata))))
         return found
 
     def languages(self) -> tuple[str, ...]:
@@ -133,7 +139,9 @@ class SqliteRecords:
 
     def _index_words(self, db: sqlite3.Connection, n: int, memory: Memory) -> None:
         token = self._db.codec.token
-        fields = (memory.title, memory.text, " ".join(memory.topics), memory.context, memory.id)
+        name = os.path.basename(memory.source or "") if memory.type == "document" else ""
+        ident = f"{memory.id} {name}"  # who remembers how a file is called types that
+        fields = (memory.title, memory.text, " ".join(memory.topics), memory.context, ident)
         db.execute(
             "INSERT INTO words (rowid, title, text, topics, context, ident) VALUES (?, ?, ?, ?, ?, ?)",
             (n, *(self._lines.of(field, memory.language) for field in fields)),

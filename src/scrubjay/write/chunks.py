@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from scrubjay.config import CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS
 from scrubjay.documents.markdown import Heading, front_matter
 from scrubjay.documents.outline import outline
 from scrubjay.types import Chunk
@@ -25,8 +26,8 @@ _WIDEST_HALF = "\u0dff"  # what comes after it is a token a character
 class Cutting(NamedTuple):
     """How large a chunk may be, and how much of the one before it repeats, in tokens."""
 
-    tokens: int = 150
-    overlap: int = 25
+    tokens: int = CHUNK_TOKENS
+    overlap: int = CHUNK_OVERLAP_TOKENS
 
     def __str__(self) -> str:
         return f"{self.tokens}+{self.overlap}"

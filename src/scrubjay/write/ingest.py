@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -57,7 +57,7 @@ class _Ingest:
     ) -> None:
         self._shelf = shelf
         self._root = root
-        self._namespace = namespace
+        self.namespace = namespace
         self._collection = collection or _usual_collection(shelf, root, namespace)
         self._inner = [one for one in shelf.folders.all([namespace]) if is_in(one.path, root)]
         self._renamed = collection is not None
@@ -73,8 +73,8 @@ class _Ingest:
         self._left: list[LeftOut] = []
         self._present: set[str] = set()
         self._claimed = claimed  # ids of documents whose file moved, to here or to another root
-        self._touched = shelf.unsettled(namespace)
-        self._names: set[str] = set()  # of pages that came or went: links to them may change
+        self.touched: set[str] = set()
+        self.names: set[str] = set()  # of pages that came or went: links to them may change
         self.added = self.updated = self.unchanged = self.moved = 0
 
     def read(self, report: Report | None) -> None:
@@ -99,13 +99,12 @@ class _Ingest:
             report(len(found), len(found), "")
 
     def finish(self) -> Ingested:
-        """Drop what is gone, resolve links, and note the root as followed."""
+        """Drop what is gone, and note the root as followed."""
         gone = self._drop_gone()
-        self._shelf.files.leave_out(self._root, self._namespace, self._left)
-        self._shelf.relink(self._touched, self._names, self._namespace)
-        self._shelf.folders.follow(
-            Folder(self._root, self._collection, self._namespace, micros(self._shelf.clock()))
-        )
+        self._shelf.files.leave_out(self._root, self.namespace, self._left)
+        if storable(self._root):
+            now = micros(self._shelf.clock())
+            self._shelf.folders.follow(Folder(self._root, self._collection, self.namespace, now))
         return Ingested(
             self.added,
             self.updated,
@@ -189,14 +188,14 @@ class _Ingest:
             self._claimed.update(one.memory for one in before)
         else:
             self.added += 1
-        self._names.update(self._shelf.names_of(before))  # it may go by other names from now on
+        self.names.update(self._shelf.names_of(before))  # it may go by other names from now on
         surplus = {one.memory for one in before} - {memory.id for memory, _ in made}
         return _Change(file, digest, reader, tuple(made), surplus=tuple(sorted(surplus)))
 
     def _moved_from(self, digest: str) -> list[IndexedFile]:
         """Return the documents of a file that held these bytes and is gone: it lives on here."""
         by_path: dict[str, list[IndexedFile]] = {}
-        for one in self._shelf.files.with_digest(digest, self._namespace):
+        for one in self._shelf.files.with_digest(digest, self.namespace):
             if one.memory not in self._claimed and not os.path.lexists(one.path):
                 by_path.setdefault(one.path, []).append(one)
         return by_path[min(by_path)] if by_path else []
@@ -204,7 +203,7 @@ class _Ingest:
     def _new_id(self, path: str, part: str) -> str:
         """Return an id made from the path; a document that moved away may still have it."""
         for attempt in range(1_000_000):
-            seed = "\0".join((self._namespace, path, part, *([str(attempt)] if attempt else [])))
+            seed = "\0".join((self.namespace, path, part, *([str(attempt)] if attempt else [])))
             made = "doc-" + sha256(seed.encode()).hexdigest()[:12]
             of = self._shelf.files.of([made]).get(made)
             # Another process may have read this very file in the meantime.
@@ -222,7 +221,7 @@ class _Ingest:
                 "title": document.title[:_MOST_TITLE].strip() or stem,
                 "type": "document",
                 "topics": _topics(document.topics),
-                "namespace": self._namespace,
+                "namespace": self.namespace,
                 "collection": self._collection_of(file.path),
                 "source": file.path,
                 "created_at": document.created_at or changed,
@@ -237,7 +236,7 @@ class _Ingest:
         shelf = self._shelf
         with shelf.records.transaction():
             if any(change.documents for change in self._batch):
-                shelf.targets.unsettle(self._namespace)
+                shelf.targets.unsettle(self.namespace)
             for change in self._batch:
                 seen = (change.file.size, change.file.mtime_ns, change.digest)
                 for one in change.kept:
@@ -252,10 +251,11 @@ class _Ingest:
                         )
                     )
                     shelf.note_targets(memory.id, document.targets)
-                    self._touched.add(memory.id)
-                    self._names.update(shelf.names(change.file.path, memory))
-                if change.surplus:
-                    shelf.records.delete(change.surplus)
+                    self.touched.add(memory.id)
+                    self.names.update(shelf.names(change.file.path, memory))
+            surplus = [id_ for change in self._batch for id_ in change.surplus]
+            if surplus:
+                shelf.records.delete(surplus)
         self._batch.clear()
 
     def _drop_gone(self) -> int:
@@ -270,11 +270,16 @@ class _Ingest:
             and (path in skipped or path not in self._present)
             and not any(is_under(path, folder) for folder in out_of_reach)
         ]
-        if gone:
-            self._names.update(self._shelf.names_of(gone))
-            self._shelf.targets.unsettle(self._namespace)
+        if not gone:
+            return 0
+        with self._shelf.records.transaction():
+            # Another process may have read it in its new place meanwhile: then it is not gone.
+            now = self._shelf.files.of([one.memory for one in gone])
+            gone = [one for one in gone if one.memory in now and now[one.memory].path == one.path]
+            self.names.update(self._shelf.names_of(gone))
+            self._shelf.targets.unsettle(self.namespace)
             self._shelf.records.delete([one.memory for one in gone])
-            self._claimed.update(one.memory for one in gone)
+        self._claimed.update(one.memory for one in gone)
         return len({one.path for one in gone})
 
 
@@ -286,29 +291,48 @@ def ingest(
     report: Report | None,
 ) -> Ingested:
     """Bring the index in step with a file or folder."""
+    if not os.fspath(path):
+        raise InvalidInput("path is empty; give a file or a folder")
     root = os.path.abspath(os.path.expanduser(os.fspath(path)))
     if not os.path.lexists(root):
         raise InvalidInput(f"there is no file or folder {root}")
-    run = _Ingest(shelf, root, collection, namespace or DEFAULT_NAMESPACE, set())
+    place = namespace or DEFAULT_NAMESPACE
+    unsettled = {place: shelf.unsettled(place)}
+    run = _Ingest(shelf, root, collection, place, set())
     run.read(report)
-    return run.finish()
+    return _finish(shelf, [run], unsettled)
 
 
-def refresh(shelf: Shelf, folders: Iterable[Folder], report: Report | None) -> Ingested:
+def refresh(shelf: Shelf, folders: Sequence[Folder], report: Report | None) -> Ingested:
     """Bring every followed folder up to date; one that is not there now fails, and loses nothing."""
-    total = Ingested()
+    unsettled = {one: shelf.unsettled(one) for one in {folder.namespace for folder in folders}}
     claimed: set[str] = set()
     runs: list[_Ingest] = []
+    missing: list[tuple[str, str]] = []
     for folder in folders:
         if os.path.lexists(folder.path):
             runs.append(_Ingest(shelf, folder.path, None, folder.namespace, claimed))
             runs[-1].read(report)
         else:
-            gone = ((folder.path, "not there now; what was read of it stays"),)
-            total = total._replace(failed=total.failed + gone)
-    # Only when all are read is it known what is gone, and what went from one folder to another.
+            stays = f"not there now; what was read of it stays ({_remove_hint(folder.collection)})"
+            missing.append((folder.path, stays))
+    done = _finish(shelf, runs, unsettled)
+    return done._replace(failed=(*missing, *done.failed))
+
+
+def _remove_hint(collection: str) -> str:
+    return f"to drop it: scrubjay collections remove {collection}"
+
+
+def _finish(shelf: Shelf, runs: list[_Ingest], unsettled: Mapping[str, set[str]]) -> Ingested:
+    """Drop what is gone and resolve links, once all is read: only then is it known what moved where."""
+    total = Ingested()
     for run in runs:
         total = Ingested(*map(add, total, run.finish()))
+    for namespace, left in unsettled.items():
+        here = [run for run in runs if run.namespace == namespace]
+        touched = left.union(*(run.touched for run in here))
+        shelf.relink(touched, set().union(*(run.names for run in here)), namespace)
     return total
 
 
@@ -318,7 +342,8 @@ def _usual_collection(shelf: Shelf, root: str, namespace: str) -> str:
     if held:
         return held.collection
     folder = root if os.path.isdir(root) else os.path.dirname(root)
-    return os.path.basename(folder) or "files"
+    shown = "".join(c if c.isprintable() else " " for c in readable(os.path.basename(folder)))
+    return shown.strip() or "files"
 
 
 def _topics(given: Iterable[str]) -> list[str]:

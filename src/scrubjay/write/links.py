@@ -94,7 +94,7 @@ class Resolver:
     def _wiki(self, source: Page, text: str) -> Page | None:
         """Find a page by its name; of several, the one in the same folder, else the one least deep."""
         wanted = folded(text.replace("\\", "/"))
-        pages = self._by_name.get(name_of(text), []) or self._by_name.get(_last(wanted), [])
+        pages = self._by_name.get(_last(wanted), []) or self._by_name.get(name_of(text), [])
         if "/" in wanted:
             there = self._path(source, text)
             if there:

@@ -44,7 +44,7 @@ def draft(given: Mapping[str, Any]) -> Memory:
     if not normalise(values.get("text", "")):
         raise InvalidInput("text is empty; give the sentence or document to remember")
     for name in ("type", "namespace"):
-        values[name] = _name_of(
+        values[name] = checked_name(
             name, values.get(name, {"type": "fact"}.get(name, DEFAULT_NAMESPACE))
         )
     values["id"] = values.get("id", "").strip()
@@ -148,7 +148,7 @@ def topics_of(given: object) -> tuple[str, ...]:
             raise InvalidInput(f"topic {topic!r} is not a text")
         _check_text("topic", topic)
         if normalise(topic):
-            topics[_name_of("topic", normalise(topic).casefold())] = None
+            topics[checked_name("topic", normalise(topic).casefold())] = None
     return tuple(topics)
 
 
@@ -172,7 +172,7 @@ def _link(one: object) -> Link:
         raise InvalidInput(f"link {one!r} is neither an id nor an (id, strength) pair")
     check_strength(link.strength)
     _check_text("link", link.to)
-    _name_of("kind", link.kind)
+    checked_name("kind", link.kind)
     return link
 
 
@@ -196,11 +196,12 @@ def _check_text(name: str, value: object) -> None:
         )
 
 
-def _name_of(name: str, value: str) -> str:
+def checked_name(name: str, value: str, example: str = "fact") -> str:
+    """Return a name without the spaces around it; refuse one that cannot be shown."""
     value = value.strip()
     # Persian words and joined emoji hold signs that join or part letters and show nothing themselves.
     if not value or not value.replace("\u200c", "").replace("\u200d", "").isprintable():
-        raise InvalidInput(f"{name} is {value!r}; give a printable name such as 'fact'")
+        raise InvalidInput(f"{name} is {value!r}; give a printable name such as {example!r}")
     if len(value) > _MOST_NAME_CHARS:
         raise InvalidInput(f"{name} has {len(value)} characters; at most {_MOST_NAME_CHARS}")
     return value

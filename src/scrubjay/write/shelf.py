@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrubjay.stores.sqlite_records import aliases_of
 from scrubjay.types import Memory, Scope
 from scrubjay.write.chunks import Cutting
 from scrubjay.write.links import KIND, Page, Resolver, name_of, names_of_file, stored
@@ -42,7 +43,7 @@ class Shelf(NamedTuple):
 
     def names(self, path: str, memory: Memory) -> set[str]:
         """Return the names under which links may speak of a document."""
-        return {*names_of_file(path), *map(name_of, _names_of(memory))}
+        return {*names_of_file(path), *map(name_of, (memory.title, *aliases_of(memory.metadata)))}
 
     def names_of(self, files: Iterable[IndexedFile]) -> set[str]:
         """Return the names of documents as they are stored now."""
@@ -55,6 +56,11 @@ class Shelf(NamedTuple):
         if self.targets.are_settled(namespace):
             return set()
         return {one.memory for one in self.files.seen(Scope(namespaces=(namespace,)))}
+
+    def unsettle(self, memories: Iterable[Memory]) -> None:
+        """Let the next run resolve the links to documents that go now."""
+        for namespace in {one.namespace for one in memories if one.type == "document"}:
+            self.targets.unsettle(namespace)
 
     def relink(self, touched: set[str], names: set[str], namespace: str) -> None:
         """Resolve the links of documents that changed, and of those that speak of a changed name."""
@@ -74,11 +80,6 @@ class Shelf(NamedTuple):
         files = {one.memory: one.path for one in self.files.seen(Scope(namespaces=(namespace,)))}
         names = self.records.titles(list(files))
         return {id_: Page(id_, path, names.get(id_, ())) for id_, path in files.items()}
-
-
-def _names_of(memory: Memory) -> tuple[str, ...]:
-    aliases = memory.metadata.get("aliases", ())
-    return (memory.title, *(one for one in aliases if isinstance(one, str)))
 
 
 def own_files(path: str) -> tuple[str, ...]:

@@ -37,11 +37,6 @@ class Watcher:
         self._thread = threading.Thread(target=self._run, name="scrubjay-watch", daemon=True)
         self._thread.start()
 
-    @property
-    def alive(self) -> bool:
-        """False once the watch has ended: stopped, or failed for the reason in `failure`."""
-        return self._thread.is_alive()
-
     def stop(self) -> None:
         """Finish the refresh under way and stop."""
         self._stopping.set()
@@ -58,6 +53,9 @@ class Watcher:
                     self._refresh()
         except (OSError, ScrubjayError) as error:  # the folder is gone, or the disk is full
             self.failure = str(error)
+        except Exception as error:  # what is called after a change may raise anything
+            self.failure = f"{type(error).__name__}: {error}"
+            raise
 
     def _is_own(self, path: str) -> bool:
         return path in self._own or os.path.realpath(path) in self._own
