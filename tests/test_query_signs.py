@@ -334,9 +334,7 @@ class TestPhrases:
         store.pending(wait=True)
         assert german.language == "de"
 
-        found = store.search(
-            'which of the texts has the words "die alten Häuser" in it', mode=mode
-        )
+        found = store.search('which of the texts says "die alten Häuser"?', mode=mode)
 
         assert ids(found) == {german.id}
 
@@ -754,3 +752,15 @@ def test_no_path_returns_what_a_filter_a_phrase_or_a_negation_excludes(memories,
                     if any(holds(memories[int(one[1:])], [word]) for word in signs["words"])
                 }
                 assert ids(found) == wanted
+
+
+def test_what_a_long_question_quotes_does_not_bind():
+    """A title in a question of nine other words is no wish to see nothing else; in a short one it is."""
+    with scrubjay.open(":memory:", embedder=False) as store:
+        other = store.add("Caroline learned patience from her reading")
+        store.add("Becoming Nicole is a book")
+        long = 'What did Caroline learn last summer when she finished reading "Becoming Nicole"?'
+        short = 'Caroline "Becoming Nicole"'
+
+        assert other.id in [hit.id for hit in store.search(long, mode="keyword")]
+        assert other.id not in [hit.id for hit in store.search(short, mode="keyword")]

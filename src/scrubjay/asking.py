@@ -43,6 +43,7 @@ _ENDINGS = (
     *"ch ed eit en ent er es ich ing ion it ly ment ng nt on ung ur ть".split(),
 )
 _MOST_PARTS = 32
+_MOST_BESIDE_A_PHRASE = 8
 _LONGEST_WORD_CHARS = 1000  # beyond that only a machine reads on
 _BESIDE_UNSPACED = "english"  # what Latin words in such texts mostly are
 
@@ -81,15 +82,19 @@ def understand(
     """Read a query for a store that holds texts in these languages.
 
     Of words, of what must be there and of what must not, the first `most` are kept; `wanted` says how
-    many there were of whichever was most. Phrases or beginnings that do not `bind` are plain words.
+    many there were of whichever was most. Phrases or beginnings that do not `bind` are plain words,
+    and so is what a long question quotes: a title in it is no wish to see nothing else.
     """
     language, stems = _languages(query, held)
+    signs = list(_signs(query))
+    if len(words(_without(query, signs))) > _MOST_BESIDE_A_PHRASE:
+        bind = [one for one in bind if one != "phrase"]
     plain: list[str] = []
     positive: list[str] = []
     holding: list[re.Match[str]] = []
     lacking: list[re.Match[str]] = []
     end = 0
-    for sign in _signs(query):
+    for sign in signs:
         between, shown = query[end : sign.start()], f" {_shown(sign)} "
         binds = _kind(sign) in bind
         plain.append(between if sign["minus"] or binds else between + shown)
@@ -117,6 +122,17 @@ def _signs(query: str) -> Iterator[re.Match[str]]:
     # Compiling the pattern takes longer than a search, and most queries have no signs.
     if any(sign in query for sign in '-*"“„«「『'):
         yield from re.finditer(_SIGNS, query)
+
+
+def _without(query: str, signs: list[re.Match[str]]) -> str:
+    """Return a query without its signs and what they stand at."""
+    ends = [0, *(sign.end() for sign in signs)]
+    starts = [*(sign.start() for sign in signs), len(query)]
+    return (
+        " ".join(query[end:start] for end, start in zip(ends, starts, strict=True))
+        if signs
+        else ""
+    )
 
 
 def _first(
