@@ -2,7 +2,8 @@
 
 import pytest
 
-from scrubjay.documents.markdown import front_matter, headings, title
+from scrubjay.documents.markdown import front_matter, headings
+from scrubjay.documents.read import read_markdown
 from scrubjay.write.chunks import split
 
 
@@ -51,7 +52,7 @@ def test_siblings_after_a_skipped_level_do_not_nest():
 )
 def test_a_title_is_the_front_matter_s_else_the_first_heading(text, found):
     """A rule that opens a text and is never closed is not front matter."""
-    assert title(text) == found
+    assert read_markdown(text).title == found
 
 
 def test_front_matter_ends_where_the_text_begins():

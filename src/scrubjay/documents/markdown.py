@@ -41,15 +41,6 @@ def headings(text: str) -> Iterator[Heading]:
         alone = bool(title) or not line.strip()
 
 
-def title(text: str) -> str:
-    """Return the front matter's title, else the first heading, else nothing."""
-    for line in front_matter(text)[0].splitlines():
-        key, colon, value = line.partition(":")
-        if colon and key.strip().lower() == "title" and value.strip(" \t\"'"):
-            return value.strip(" \t\"'")
-    return first_heading(text)
-
-
 def first_heading(text: str) -> str:
     """Return the text of the first heading, else nothing."""
     first = next(headings(text), None)
