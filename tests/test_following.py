@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import scrubjay
 from scrubjay import InvalidInput
 from scrubjay.write.ingest import _finish, _Ingest
+from scrubjay.write.shelf import Shelf
 
 
 @pytest.fixture
@@ -138,16 +140,29 @@ def test_a_watched_file_that_is_replaced_is_read_again(tmp_path):
         assert store.watch_failure is None
 
 
-def test_a_listener_may_rename_the_collection(store, tmp_path):
-    """And what is being read goes where it belongs."""
-    note(tmp_path / "n" / "a.md", "# Plum")
-    store.ingest(
-        tmp_path / "n",
-        progress=lambda done, total, _: store.collections(),
-    )
-    assert store.rename_collection("n", "fruit") == 1
-    store.ingest(tmp_path / "n")
-    assert [one.name for one in store.collections()] == ["fruit"]
+def test_a_collection_that_is_renamed_while_it_is_read_keeps_its_new_name(tmp_path):
+    """The rename waits for the reading; otherwise half of it would come back under the old name."""
+    for number in range(3):
+        note(tmp_path / "n" / f"{number}.md", f"# Plum {number}")
+    renaming: list[threading.Thread] = []
+
+    with scrubjay.open(tmp_path / "s.db", embedder=False) as store:
+        store.ingest(tmp_path / "n")
+        note(tmp_path / "n" / "new.md", "# Pear")
+
+        def rename(done, total, _):
+            if not renaming:
+                renaming.append(
+                    threading.Thread(target=store.rename_collection, args=("n", "fruit"))
+                )
+                renaming[0].start()
+                renaming[0].join(0.5)  # time enough to slip in, if it could
+
+        store.ingest(tmp_path / "n", progress=rename)
+        renaming[0].join()
+
+        (only,) = store.collections()
+        assert (only.name, only.memories, only.folders) == ("fruit", 4, (str(tmp_path / "n"),))
 
 
 @pytest.mark.parametrize("name", ["  ", "a\nb"])
@@ -156,3 +171,49 @@ def test_a_collection_has_a_name_that_can_be_shown(store, tmp_path, name):
     note(tmp_path / "n" / "a.md", "# Plum")
     with pytest.raises(InvalidInput, match="give a printable name such as 'notes'"):
         store.ingest(tmp_path / "n", collection=name)
+
+
+def test_a_collection_removed_under_a_watch_stays_away_though_another_namespace_follows(tmp_path):
+    """The same folder may be read twice; what is asked is whether this namespace still follows it."""
+    note(tmp_path / "n" / "a.md", "# Plum")
+    with scrubjay.open(tmp_path / "s.db", embedder=False) as store:
+        store.ingest(tmp_path / "n", namespace="other", collection="kept")
+        seen = []
+        store.ingest(tmp_path / "n", collection="mine", watch=True, on_change=seen.append)
+        store.remove_collection("mine")
+        note(tmp_path / "n" / "b.md", "# Pear")
+        time.sleep(3)
+        assert seen == []
+        assert [one.name for one in store.collections()] == ["kept"]
+
+
+@pytest.mark.parametrize(("tokens", "overlap"), [(0, 0), (-5, 0), ("x", 0), (100, 60), (True, 0)])
+def test_sizes_of_passages_that_cannot_work_are_refused_by_the_store_too(tokens, overlap):
+    """Whichever door they come through."""
+    with pytest.raises(InvalidInput, match="chunk_"):
+        scrubjay.Store(
+            ":memory:", embedder=False, chunk_tokens=tokens, chunk_overlap_tokens=overlap
+        )
+
+
+def test_links_of_a_second_folder_survive_an_interruption_after_the_first(tmp_path, monkeypatch):
+    """A run over several folders resolves links once all are read; cut short, the next one does it."""
+    note(tmp_path / "a" / "s.md", "See [[t]].")
+    note(tmp_path / "b" / "u.md", "See [[t]].")
+    (tmp_path / "c").mkdir()
+    with scrubjay.open(":memory:", embedder=False) as store:
+        for name in "abc":
+            store.ingest(tmp_path / name)
+        note(tmp_path / "c" / "t.md", "# Tea")
+        with monkeypatch.context() as cut:
+            cut.setattr(Shelf, "relink", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                store.ingest()
+        store.ingest()
+        for name in ("s.md", "u.md"):
+            links = store.get(id_of(store, f"{os.sep}{name}")).links
+            assert [link.to for link in links] == [id_of(store, f"{os.sep}t.md")]
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
