@@ -86,7 +86,7 @@ def understand(
     and so is what a long question quotes: a title in it is no wish to see nothing else.
     """
     language, stems = _languages(query, held)
-    signs = list(_signs(query))
+    signs = list(signs_in(query))
     if len(words(_without(query, signs))) > _MOST_BESIDE_A_PHRASE:
         bind = [one for one in bind if one != "phrase"]
     plain: list[str] = []
@@ -95,8 +95,8 @@ def understand(
     lacking: list[re.Match[str]] = []
     end = 0
     for sign in signs:
-        between, shown = query[end : sign.start()], f" {_shown(sign)} "
-        binds = _kind(sign) in bind
+        between, shown = query[end : sign.start()], f" {what_of(sign)} "
+        binds = kind_of(sign) in bind
         plain.append(between if sign["minus"] or binds else between + shown)
         positive.append(between if sign["minus"] else between + shown)
         if sign["minus"]:
@@ -118,7 +118,8 @@ def understand(
     return Asked(found, holds, lacks, meaning, language, most_wanted, literal)
 
 
-def _signs(query: str) -> Iterator[re.Match[str]]:
+def signs_in(query: str) -> Iterator[re.Match[str]]:
+    """Yield the quoted phrases, beginnings and negations of a query, in order."""
     # Compiling the pattern takes longer than a search, and most queries have no signs.
     if any(sign in query for sign in '-*"“„«「『'):
         yield from re.finditer(_SIGNS, query)
@@ -149,11 +150,13 @@ def _first(
     return tuple(made)[:most], len(made) + left
 
 
-def _kind(sign: re.Match[str]) -> str:
+def kind_of(sign: re.Match[str]) -> str:
+    """Return whether a sign marks a phrase, a beginning or a word."""
     return "beginning" if sign["beginning"] else "word" if sign["word"] else "phrase"
 
 
-def _shown(sign: re.Match[str]) -> str:
+def what_of(sign: re.Match[str]) -> str:
+    """Return what a sign stands at, without the sign."""
     return sign["beginning"] or sign["word"] or (sign["quoted"] or sign["inside"])[1:-1]
 
 
@@ -216,13 +219,13 @@ def _terms(word: str, stems: _Stems) -> list[Term]:
 def _holding(sign: re.Match[str], stems: Sequence[str]) -> list[Term]:
     if sign["beginning"]:
         return _begun(sign["beginning"], stems)
-    return _phrase(_shown(sign), stems)
+    return _phrase(what_of(sign), stems)
 
 
 def _lacking(sign: re.Match[str], stems: Sequence[str]) -> list[Term]:
     """Return what a text must not hold; one that holds it with its dash, as in `rm -rf`, is spared."""
-    if _kind(sign) == "phrase":
-        return _phrase(_shown(sign), stems)
+    if kind_of(sign) == "phrase":
+        return _phrase(what_of(sign), stems)
     if sign["beginning"]:
         found, first, star = _begun(sign["beginning"], stems), sign["beginning"], "*"
     else:

@@ -1,0 +1,16 @@
+"""Other ways to ask the same: what a language model is asked for, how its answer is read and guarded."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Expansion(NamedTuple):
+    """What a model made of a query: words to look for, sentences that mean the same, a made-up answer.
+
+    `lexical` goes to the keyword index, `semantic` and `hyde` to the vectors; each may be empty.
+    """
+
+    lexical: tuple[str, ...] = ()
+    semantic: tuple[str, ...] = ()
+    hyde: str = ""
