@@ -7,8 +7,9 @@ import os
 import queue
 import threading
 import urllib.error
+import urllib.parse
 import urllib.request
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from scrubjay._version import __version__
 from scrubjay.errors import Unavailable
@@ -32,27 +33,37 @@ def download(
     sha256: str,
     size: int = 0,
     connect_seconds: float = 5.0,
+    token: str = "",
     progress: Progress = silent,
-) -> None:
-    """Fetch `url` into `target`, or raise `Unavailable` saying why not.
+) -> str:
+    """Fetch `url` into `target` and return its SHA-256, or raise `Unavailable` saying why not.
 
     What arrived of an interrupted download stays beside the target as `.part`, and the next call
-    goes on from there. A file that does not match the checksum never takes the target's name.
+    goes on from there. A file that does not match the checksum never takes the target's name; an
+    empty `sha256` is one that nobody knows beforehand. The token is shown to the host of `url` only.
     """
     part = target.with_name(target.name + ".part")
+    if not sha256:
+        # A half from an earlier day could not be told from half of another file.
+        part.unlink(missing_ok=True)
     started_empty = not part.exists()
-    _fetch(url, part, size, connect_seconds, progress)
-    if sha256_of(part) != sha256 and not started_empty:
+    _fetch(url, part, size, connect_seconds, token, progress)
+    found = sha256_of(part)
+    if sha256 and found != sha256 and not started_empty:
         # The half from an earlier day may be what is wrong: once more, all of it.
         part.unlink()
-        _fetch(url, part, size, connect_seconds, progress)
-    if sha256_of(part) != sha256:
+        _fetch(url, part, size, connect_seconds, token, progress)
+        found = sha256_of(part)
+    if sha256 and found != sha256:
         part.unlink()
         raise Unavailable(f"{url} does not have the expected checksum; it was not kept")
     part.replace(target)
+    return found
 
 
-def _fetch(url: str, part: Path, size: int, connect_seconds: float, progress: Progress) -> None:
+def _fetch(
+    url: str, part: Path, size: int, connect_seconds: float, token: str, progress: Progress
+) -> None:
     """Bring `part` to its full length, going on after a break for as long as bytes come."""
     for _ in range(_ATTEMPTS):
         before = _length(part)
@@ -62,7 +73,7 @@ def _fetch(url: str, part: Path, size: int, connect_seconds: float, progress: Pr
             part.unlink()
             before = 0
         try:
-            expected = _transfer(url, part, before, size, connect_seconds, progress)
+            expected = _transfer(url, part, before, size, connect_seconds, token, progress)
         except urllib.error.HTTPError as error:
             error.close()
             if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and before:
@@ -73,7 +84,7 @@ def _fetch(url: str, part: Path, size: int, connect_seconds: float, progress: Pr
         except (OSError, http.client.HTTPException, ValueError) as error:
             if _length(part) > before:
                 continue
-            raise Unavailable(f"{url} cannot be fetched: {_reason(error)}") from error
+            raise Unavailable(f"{url} cannot be fetched: {reason(error)}") from error
         if _length(part) == expected:
             return
         if _length(part) <= before:
@@ -82,13 +93,19 @@ def _fetch(url: str, part: Path, size: int, connect_seconds: float, progress: Pr
 
 
 def _transfer(
-    url: str, part: Path, start: int, size: int, connect_seconds: float, progress: Progress
+    url: str,
+    part: Path,
+    start: int,
+    size: int,
+    connect_seconds: float,
+    token: str,
+    progress: Progress,
 ) -> int:
     """Copy one response into `part` and return how long the whole file should be."""
-    headers = {"User-Agent": f"scrubjay/{__version__}", "Accept-Encoding": "identity"}
+    asked = request(url, token=token)
     if start:
-        headers["Range"] = f"bytes={start}-"
-    with _open(urllib.request.Request(url, headers=headers), connect_seconds) as response:
+        asked.add_header("Range", f"bytes={start}-")
+    with open_url(asked, connect_seconds) as response:
         resumed = _resumes_at(response.headers.get("Content-Range", ""), start)
         done = start if resumed else 0
         length = response.headers.get("Content-Length", "")
@@ -103,7 +120,44 @@ def _transfer(
     return expected or done
 
 
-def _open(request: urllib.request.Request, connect_seconds: float) -> http.client.HTTPResponse:
+def request(url: str, *, method: str = "GET", token: str = "") -> urllib.request.Request:
+    """Make a request for a file as it is, not packed for the way."""
+    headers = {"User-Agent": f"scrubjay/{__version__}", "Accept-Encoding": "identity"}
+    asked = urllib.request.Request(url, headers=headers, method=method)
+    if token:
+        # An ordinary header would go along to wherever the host redirects.
+        asked.add_unredirected_header("Authorization", f"Bearer {token}")
+    return asked
+
+
+def same_host(url: str, other: str) -> bool:
+    """Say whether two addresses are of one host, by the same port and protocol."""
+    first, second = (urllib.parse.urlsplit(one) for one in (url, other))
+    return (first.scheme, first.netloc.lower()) == (second.scheme, second.netloc.lower())
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows a GET, with its token only where the host stays the same; a HEAD is not followed."""
+
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: http.client.HTTPMessage,
+        newurl: str,
+    ) -> urllib.request.Request | None:
+        if req.get_method() == "HEAD":
+            return None
+        following = super().redirect_request(req, fp, code, msg, headers, newurl)
+        secret = req.unredirected_hdrs.get("Authorization")
+        if following is not None and secret and same_host(req.full_url, newurl):
+            following.add_unredirected_header("Authorization", secret)
+        return following
+
+
+def open_url(asked: urllib.request.Request, connect_seconds: float) -> http.client.HTTPResponse:
     """Open within a deadline that covers name lookup and every address of the host.
 
     A socket timeout covers neither, so an unreachable host would hold the caller for a minute.
@@ -113,7 +167,7 @@ def _open(request: urllib.request.Request, connect_seconds: float) -> http.clien
 
     def ask() -> None:
         try:
-            response = urllib.request.urlopen(request, timeout=_STALL_SECONDS)
+            response = urllib.request.build_opener(_Redirects).open(asked, timeout=_STALL_SECONDS)
         except (OSError, http.client.HTTPException, ValueError) as error:
             answers.put(error)
             return
@@ -141,6 +195,7 @@ def _length(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-def _reason(error: Exception) -> str:
-    reason = getattr(error, "reason", None) or error
-    return str(reason) or type(error).__name__
+def reason(error: Exception) -> str:
+    """Say in a few words why a request failed."""
+    why = getattr(error, "reason", None) or error
+    return str(why) or type(error).__name__
