@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scrubjay.passages import embedding_text
 from scrubjay.write.chunks import (
     Cutting,
-    embedding_text,
     estimate_tokens,
     split,
 )

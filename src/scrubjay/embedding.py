@@ -10,6 +10,7 @@ from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.models.guard import GuardedEmbedder
 from scrubjay.models.registry import is_ready, load_embedder
 from scrubjay.stores.sqlite_backlog import SqliteBacklog
+from scrubjay.stores.sqlite_tokens import SqliteTokens
 from scrubjay.write.backlog import Backlog
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ class Embedding:
         self.queue = SqliteBacklog(db)
         self.embedder = _resolve(chosen)
         self._backlog = (
-            Backlog(self.queue, vectors, self.embedder) if self.embedder is not None else None
+            Backlog(self.queue, vectors, SqliteTokens(db), self.embedder)
+            if self.embedder is not None
+            else None
         )
         self._active = False
         self._wrote = False
@@ -40,7 +43,9 @@ class Embedding:
     def activate(self, wait_s: float | None = None) -> None:
         """Make the model known to the file, once."""
         if self.embedder is not None and not self._active:
-            self.queue.activate(self.embedder.name, self.embedder.dims, wait_s)
+            self.queue.activate(
+                self.embedder.name, self.embedder.dims, self.embedder.token_dims, wait_s
+            )
             self._active = True
 
     def prepare_search(self) -> None:

@@ -127,3 +127,14 @@ def _densest(text: str, wanted: Wanted, width_chars: int) -> int:
         return 0
     lead = max(0, best_at - width_chars // 5)  # a little of what comes before the first match
     return text.find(" ", lead, best_at) + 1 or lead
+
+
+def embedding_text(title: str, heading: str, context: str, passage: str) -> str:
+    """Return what a model reads of a chunk: its title and heading first, unless it begins with them."""
+    opening = passage.lstrip("# \t\n")
+    front = [
+        part
+        for part in dict.fromkeys((title, heading, context))
+        if part and not opening.startswith(part)
+    ]
+    return "\n".join([*front, passage])

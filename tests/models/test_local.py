@@ -292,7 +292,7 @@ def test_an_unknown_model_is_not_found_and_the_known_ones_are_named():
 def test_an_installed_package_can_bring_a_model(monkeypatch):
     """An entry point that names a callable is enough."""
     point = EntryPoint("theirs", "scrubjay.models.local:OnnxEmbedder", registry.GROUP)
-    monkeypatch.setattr(registry, "_plugins", lambda: {"theirs": point})
+    monkeypatch.setattr(registry, "_plugins", lambda group: {"theirs": point})
 
     assert isinstance(load_embedder("theirs"), OnnxEmbedder)
 
@@ -300,7 +300,7 @@ def test_an_installed_package_can_bring_a_model(monkeypatch):
 def test_a_package_that_brings_a_broken_model_is_named(monkeypatch):
     """The error says which, and what it wanted to load."""
     point = EntryPoint("theirs", "no_such_package:Model", registry.GROUP)
-    monkeypatch.setattr(registry, "_plugins", lambda: {"theirs": point})
+    monkeypatch.setattr(registry, "_plugins", lambda group: {"theirs": point})
 
     with pytest.raises(Unavailable, match=r"theirs \(no_such_package:Model\) cannot load"):
         load_embedder("theirs")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import logging
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from scrubjay.errors import InvalidInput, Unavailable
 
@@ -11,7 +12,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from scrubjay.models import Embedder
+    from scrubjay.models import Embedder, TokenEmbedder
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
 
 
 class GuardedEmbedder:
@@ -27,18 +31,74 @@ class GuardedEmbedder:
         self.name = str(inner.name)
         self.dims = int(inner.dims)
         self.languages = tuple(getattr(inner, "languages", ()))
+        # Without a rotation of its own, a model's token vectors are stored in full width.
+        has_tokens = hasattr(inner, "tokens")
+        self.token_dims = int(getattr(inner, "token_dims", self.dims)) if has_tokens else 0
+        self._rotation: NDArray[np.float32] | None = None
 
     def embed(self, texts: Sequence[str], *, as_query: bool = False) -> NDArray[np.float32]:
         """Return unit vectors, or raise Unavailable with the reason."""
-        import numpy as np
+        return self._vectors(
+            self._asked(lambda: self.inner.embed(texts, as_query=as_query)), texts
+        )
 
+    def encode(
+        self, texts: Sequence[str], *, as_query: bool = False
+    ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]] | None]:
+        """Return unit vectors and token vectors as they are stored, from one pass where the model can.
+
+        Vectors are worth having without tokens: a model that fails at those gives None.
+        """
+        both = getattr(self.inner, "encode", None)
+        if both is not None and self.token_dims:
+            vectors, tokens = self._asked(lambda: both(texts))
+            return self._vectors(vectors, texts), self._tokens(tokens, texts)
+        vectors = self.embed(texts, as_query=as_query)
+        if not self.token_dims:
+            return vectors, None
+        inner: TokenEmbedder = self.inner  # type: ignore[assignment]  # it has tokens
         try:
-            answer = self.inner.embed(texts, as_query=as_query)
-            matrix = np.asarray(answer, dtype=np.float32)
+            tokens = self._asked(lambda: inner.tokens(texts, as_query=as_query))
+            return vectors, self._tokens(tokens, texts)
+        except Unavailable as gone:
+            log.warning("%s", gone)
+            return vectors, None
+
+    def _asked(self, call: Callable[[], T]) -> T:
+        """Make a call of foreign code; whatever it raises is Unavailable."""
+        try:
+            return call()
         except Unavailable:
             raise
         except Exception as error:  # foreign code may raise anything
             raise Unavailable(f"{self.name} failed: {type(error).__name__}: {error}") from error
+
+    def _tokens(self, answer: object, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        """Check a model's token vectors and turn them the way they are stored."""
+        import numpy as np
+
+        from scrubjay.token_codes import rotated
+
+        if self._rotation is None and self.token_dims < self.dims:
+            self._rotation = np.asarray(getattr(self.inner, "rotation"), np.float32)  # noqa: B009
+        matrices = [np.asarray(one, np.float32) for one in list(answer)]  # type: ignore[call-overload]
+        if len(matrices) != len(texts) or any(
+            one.ndim != 2 or one.shape[1] != self.dims or not np.isfinite(one).all()
+            for one in matrices
+        ):
+            raise Unavailable(
+                f"{self.name} gave token vectors that are not one matrix of width {self.dims} a text"
+            )
+        return [rotated(one, self._rotation) for one in matrices]
+
+    def _vectors(self, answer: object, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Check a model's vectors and scale them to length one."""
+        import numpy as np
+
+        try:
+            matrix = np.asarray(answer, dtype=np.float32)
+        except (TypeError, ValueError) as error:
+            raise Unavailable(f"{self.name} gave no array of numbers: {error}") from error
         if matrix.shape != (len(texts), self.dims):
             raise Unavailable(
                 f"{self.name} gave an array of shape {matrix.shape} for {len(texts)} texts;"

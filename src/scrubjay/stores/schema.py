@@ -167,9 +167,33 @@ def m003_folders(db: sqlite3.Connection) -> None:
         db.execute(statement)
 
 
+def m004_tokens(db: sqlite3.Connection) -> None:
+    """Token vectors of chunks for late interaction, and answers of slow models that are worth keeping."""
+    for statement in (
+        # In a table of their own: a scan of the vectors must not read past them.
+        """CREATE TABLE tokens (
+            chunk INTEGER NOT NULL REFERENCES chunks ON DELETE CASCADE,
+            model INTEGER NOT NULL REFERENCES models ON DELETE CASCADE,
+            codes BLOB NOT NULL,
+            PRIMARY KEY (chunk, model)
+        )""",
+        # How wide a model's token vectors are stored; 0 while it has given none.
+        "ALTER TABLE models ADD COLUMN token_dims INTEGER NOT NULL DEFAULT 0",
+        """CREATE TABLE kept (
+            kind TEXT NOT NULL,
+            key TEXT NOT NULL,
+            value NOT NULL,
+            at_us INTEGER NOT NULL,
+            PRIMARY KEY (kind, key)
+        ) WITHOUT ROWID""",
+    ):
+        db.execute(statement)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_memories,
     m002_files,
     m003_folders,
+    m004_tokens,
 )
 SCHEMA_VERSION = len(MIGRATIONS)

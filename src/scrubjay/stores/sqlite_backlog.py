@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from scrubjay.errors import InvalidInput
@@ -28,25 +29,38 @@ class SqliteBacklog:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def activate(self, model: str, dims: int, wait_s: float | None = None) -> None:
-        """Make a model known to the file; when it is new, every chunk wants a vector of it."""
+    def activate(
+        self, model: str, dims: int, token_dims: int = 0, wait_s: float | None = None
+    ) -> None:
+        """Make a model known to the file; when it gives something new, every chunk wants that."""
         with self._db.read() as db:
-            row = db.execute("SELECT dims FROM models WHERE name = ?", (model,)).fetchone()
-        if row is None:
-            with self._db.write(wait_s) as db:
-                db.execute(
-                    "INSERT OR IGNORE INTO models (name, dims) VALUES (?, ?)", (model, dims)
-                )
-                db.execute(
-                    "INSERT OR IGNORE INTO wanting (model, chunk)"
-                    " SELECT models.n, chunks.n FROM models, chunks WHERE models.name = ?",
-                    (model,),
-                )
-        elif row[0] != dims:
+            row = db.execute(
+                "SELECT dims, token_dims FROM models WHERE name = ?", (model,)
+            ).fetchone()
+        if row is not None and row[0] != dims:
             raise InvalidInput(
                 f"{self._db.path} holds vectors of {model} with {row[0]} dimensions, but this"
                 f" model gives {dims}; give the other model another name"
             )
+        if row is not None and token_dims in (0, row[1]):
+            return
+        with self._db.write(wait_s) as db:
+            db.execute("INSERT OR IGNORE INTO models (name, dims) VALUES (?, ?)", (model, dims))
+            # Tokens of another width are of no use; vectors that are there stay.
+            db.execute(
+                "DELETE FROM tokens WHERE model = (SELECT n FROM models WHERE name = ?)", (model,)
+            )
+            db.execute("UPDATE models SET token_dims = ? WHERE name = ?", (token_dims, model))
+            db.execute(
+                "INSERT OR IGNORE INTO wanting (model, chunk) SELECT m.n, c.n"
+                " FROM models AS m, chunks AS c WHERE m.name = ?1 AND (?2 OR NOT EXISTS"
+                " (SELECT 1 FROM vectors AS v WHERE v.chunk = c.n AND v.model = m.n))",
+                (model, token_dims > 0),
+            )
+
+    def together(self) -> AbstractContextManager[object]:
+        """Make what is written inside one transaction."""
+        return self._db.write()
 
     def claim(self, model: str, most: int, lease_s: float) -> list[Wanted]:
         """Take the next chunks for ourselves until the lease runs out."""

@@ -101,6 +101,11 @@ class SqliteKeyword:
         found.sort(key=lambda row: (-round(row.score, 6), -row.updated_us, row.id))
         return RankedList("keyword", tuple(found[:limit]), best=(_K1 + 1) * sum(idfs))
 
+    def rarity(self, term: Term) -> float:
+        """Return the weight of a term that a small store ranks by."""
+        with self._db.read() as db:
+            return _idf(_rarity(_Ask(db, self._db.codec, "", [], 0), term, _how_many(db)))
+
 
 def _parts_of_the_unknown(ask: _Ask, terms: Sequence[Term]) -> list[Term]:
     """Put the parts of an identifier in its place where the whole is nowhere to be found."""

@@ -83,7 +83,9 @@ class SqliteVector:
             row = db.execute(
                 "SELECT count(*) FROM wanting AS w JOIN chunks AS c ON c.n = w.chunk"
                 " JOIN memories AS m ON m.n = c.memory"
-                f" WHERE w.model = (SELECT n FROM models WHERE name = ?) AND {condition}",
+                " LEFT JOIN vectors AS v ON v.chunk = w.chunk AND v.model = w.model"
+                " WHERE w.model = (SELECT n FROM models WHERE name = ?) AND v.n IS NULL"
+                f" AND {condition}",
                 (model, *arguments),
             ).fetchone()
         return int(row[0])

@@ -12,11 +12,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import StoreError, Unavailable
-from scrubjay.write.chunks import embedding_text
+from scrubjay.passages import embedding_text
 
 if TYPE_CHECKING:
     from scrubjay.models.guard import GuardedEmbedder
     from scrubjay.stores.sqlite_backlog import SqliteBacklog, Wanted
+    from scrubjay.stores.sqlite_tokens import SqliteTokens
     from scrubjay.stores.sqlite_vector import SqliteVector
 
 Progress = Callable[[int, int], None]
@@ -31,10 +32,15 @@ class Backlog:
     """Feeds one store's chunks to one model."""
 
     def __init__(
-        self, queue: SqliteBacklog, vectors: SqliteVector, embedder: GuardedEmbedder
+        self,
+        queue: SqliteBacklog,
+        vectors: SqliteVector,
+        tokens: SqliteTokens,
+        embedder: GuardedEmbedder,
     ) -> None:
         self._queue = queue
         self._vectors = vectors
+        self._tokens = tokens
         self._embedder = embedder
         self._working = threading.Lock()
         self._stopping = threading.Event()
@@ -139,15 +145,20 @@ class Backlog:
     def _embed(self, wanted: list[Wanted], rest: list[Wanted]) -> bool:
         """Make and store a few vectors; False when the model is out, and then the rest is given back."""
         try:
-            matrix = self._embedder.embed([_read_as(one) for one in wanted])
+            self._make(wanted)
         except Unavailable as gone:
             return self._one_by_one(wanted) if self._answers() else self._give_back(rest, gone)
-        self._vectors.add(
-            self._embedder.name,
-            [(one.chunk, row) for one, row in zip(wanted, matrix, strict=True)],
-        )
         self.outage = None
         return True
+
+    def _make(self, wanted: list[Wanted]) -> None:
+        """Embed a few chunks and store what the model gave, in one transaction."""
+        vectors, tokens = self._embedder.encode([_read_as(one) for one in wanted])
+        chunks = [one.chunk for one in wanted]
+        with self._queue.together():
+            if tokens is not None:
+                self._tokens.add(self._embedder.name, list(zip(chunks, tokens, strict=True)))
+            self._vectors.add(self._embedder.name, list(zip(chunks, vectors, strict=True)))
 
     def _answers(self) -> bool:
         """True when the model reads at least a plain word: then it was a text that broke it."""
@@ -167,11 +178,9 @@ class Backlog:
         """Embed each text alone, and set aside the ones that break the model."""
         for one in wanted:
             try:
-                row = self._embedder.embed([_read_as(one)])[0]
+                self._make([one])
             except Unavailable as gone:
                 self._queue.release(self._embedder.name, [one.chunk], str(gone), tried=True)
-            else:
-                self._vectors.add(self._embedder.name, [(one.chunk, row)])
         return True
 
 

@@ -48,17 +48,6 @@ def split(text: str, format: str = "text", cutting: Cutting = _USUAL) -> list[Ch
     return chunks or [Chunk(0, 0, len(text), 1, lines.at(max(0, len(text) - 1)))]
 
 
-def embedding_text(title: str, heading: str, context: str, passage: str) -> str:
-    """Return what a model reads of a chunk: its title and heading first, unless it begins with them."""
-    opening = passage.lstrip("# \t\n")
-    front = [
-        part
-        for part in dict.fromkeys((title, heading, context))
-        if part and not opening.startswith(part)
-    ]
-    return "\n".join([*front, passage])
-
-
 def estimate_tokens(text: str) -> int:
     """Return about how many tokens a model makes of a text."""
     if text.isascii():

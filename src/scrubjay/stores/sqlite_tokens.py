@@ -1,0 +1,61 @@
+"""Token vectors in SQLite: a blob a chunk and model, read for the few passages that are reranked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from scrubjay.stores.sqlite import Database
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from scrubjay.token_codes import TokenCodes
+
+Place = tuple[str, int]
+
+
+class SqliteTokens:
+    """The token vectors of one file, for any number of models."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def add(self, model: str, tokens: Sequence[tuple[int, NDArray[np.float32]]]) -> None:
+        """Store the tokens of chunks that still exist; the first ones stay.
+
+        Those of another width than the file has for the model, by an older version of it, are not.
+        """
+        from scrubjay.token_codes import pack
+
+        seal = self._db.codec.seal_vector
+        with self._db.write() as db:
+            db.executemany(
+                "INSERT OR IGNORE INTO tokens (chunk, model, codes) SELECT c.n, m.n, ?"
+                " FROM chunks AS c, models AS m WHERE c.n = ? AND m.name = ? AND m.token_dims = ?",
+                [(seal(pack(rows)), chunk, model, rows.shape[1]) for chunk, rows in tokens],
+            )
+
+    def of(self, model: str, places: Sequence[Place]) -> Mapping[Place, TokenCodes]:
+        """Return the tokens of passages, by memory id and ordinal; those that have none are left out."""
+        from scrubjay.token_codes import unpack
+
+        unseal = self._db.codec.unseal_vector
+        found: dict[Place, TokenCodes] = {}
+        with self._db.read() as db:
+            row = db.execute(
+                "SELECT n, token_dims FROM models WHERE name = ?", (model,)
+            ).fetchone()
+            if row is None or not row[1]:
+                return found
+            for place in places:
+                stored = db.execute(
+                    "SELECT t.codes FROM memories AS m JOIN chunks AS c ON c.memory = m.n"
+                    " JOIN tokens AS t ON t.chunk = c.n AND t.model = ?"
+                    " WHERE m.id = ? AND c.ordinal = ?",
+                    (row[0], *place),
+                ).fetchone()
+                if stored is not None:
+                    found[place] = unpack(unseal(stored[0]), row[1])
+        return found
