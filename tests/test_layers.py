@@ -12,20 +12,21 @@ import scrubjay
 ROOT = Path(scrubjay.__file__).parent
 # Lowest first. A module may import from its own floor and from those below.
 FLOORS = (
-    ("_version", "errors", "types", "progress", "threads"),
+    ("_version", "errors", "types", "progress", "threads", "findings"),
     ("language", "function_words"),
-    ("text", "times", "paths"),
+    ("text", "times", "paths", "token_codes"),
     ("asking", "passages"),
+    ("expansion",),
     ("config",),
     ("stores", "models", "documents"),
     ("pipeline",),
     ("stages",),
     ("profiles", "write"),
-    ("embedding", "status", "caller", "coverage"),
+    ("embedding", "assistants", "status", "caller", "coverage"),
     ("following",),
     ("service",),
     ("__init__",),
-    ("doctor",),
+    ("doctor", "doctor_assistants"),
     ("surfaces",),
     ("__main__",),
 )

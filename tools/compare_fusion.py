@@ -17,6 +17,7 @@ from evals.__main__ import index
 from evals.measures import ndcg
 from evals.sets import find
 
+from scrubjay import profiles
 from scrubjay.text import terms
 from scrubjay.types import Scope
 
@@ -129,7 +130,7 @@ def main(wanted: list[str]) -> None:
         for part in parts:
             judged = part.judgements()
             with index(part) as store:
-                kit = store._kit(by_meaning=True)
+                kit = store._kit(profiles.get("default"))
                 for question in part.questions()[:QUESTIONS]:
                     asked = terms(question["text"])[:64]
                     vector = kit.need("embedder").embed([question["text"]], as_query=True)[0]

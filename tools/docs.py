@@ -17,6 +17,14 @@ def profile_table() -> None:
         print(f"| `{name}` | {profiles.get(name).summary} |")
 
 
+def mode_table(profile: str) -> None:
+    """Print the modes of one profile."""
+    print("| mode | what it does |\n|---|---|")
+    for name in profiles.built_in():
+        if name.partition(":")[0] == profile:
+            print(f"| `{name}` | {profiles.get(name).summary} |")
+
+
 def stage_list(name: str) -> None:
     """Print the stages of a profile in order, with their numbers and what each does."""
     print("| stage | numbers | what it does |\n|---|---|---|")

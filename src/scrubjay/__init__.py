@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrubjay._version import __version__
 from scrubjay.errors import (
@@ -66,7 +66,8 @@ def open(
 ) -> Store:
     """Open a store: a file, ":memory:", or without a path the user's own.
 
-    `embedder` takes an object, a name, `None` for the configured one, or `False` for none.
+    `embedder`, `reranker` and `generator` take an object, a name or an address, `None` for the
+    configured one, or `False` for none.
     `clock` is called for the present moment. With `user`, only that user's namespace is seen.
     `tenant`, `key`, `tiers`, `vectors` and `graph` are reserved: this version refuses them.
     """
@@ -85,8 +86,8 @@ def open(
         settings.db,
         profile=settings.profile,
         embedder=embedder,
-        reranker=_given("reranker", reranker),
-        generator=_given("generator", generator),
+        reranker=reranker,
+        generator=generator,
         clock=clock,
         user=user,
         chunk_tokens=settings.chunk_tokens,
@@ -102,10 +103,3 @@ def _make_folder(folder: str) -> None:
             f"the folder {folder} cannot be made ({error.strerror}); name a store elsewhere,"
             " or set SCRUBJAY_HOME"
         ) from error
-
-
-def _given(role: str, model: Any) -> Any:
-    """Return a model object; None and False mean none, and no name is known yet."""
-    if isinstance(model, str):
-        raise NotFound(f"there is no {role} named {model!r}; give an object with that protocol")
-    return model or None

@@ -6,6 +6,8 @@ The file is `scrubjay.toml` in the user's configuration folder, or wherever SCRU
     default_profile = "mine"
     chunk_tokens = 200
     chunk_overlap_tokens = 25
+    reranker = "http://localhost:8012/v1/rerank#bge-reranker-v2-m3"
+    generator = "http://localhost:11434/v1#qwen3:1.7b"
 
     [profile.mine]
     base = "default"
@@ -25,9 +27,36 @@ from scrubjay.types import NOTHING
 CHUNK_TOKENS = 200
 CHUNK_OVERLAP_TOKENS = 25
 DEFAULT_EMBEDDER = "all-MiniLM-L6-v2"
-_TEXTS = ("db", "default_profile", "embedder")
+DEFAULT_RERANKER = "late"
+DEFAULT_GENERATOR = "none"
+TIMEOUT_S = 10.0
+_TEXTS = (
+    "db",
+    "default_profile",
+    "embedder",
+    "reranker",
+    "reranker_dialect",
+    "reranker_api_key_env",
+    "generator",
+    "generator_api_key_env",
+)
 _NUMBERS = ("chunk_tokens", "chunk_overlap_tokens")
-_KEYS = (*_TEXTS, *_NUMBERS)
+_SECONDS = ("reranker_timeout_s", "generator_timeout_s")
+_KEYS = (*_TEXTS, *_NUMBERS, *_SECONDS)
+
+
+class Access(NamedTuple):
+    """Which model is asked, and how: a name or an address, its key, how long it may take."""
+
+    spec: str
+    api_key: str = ""
+    timeout_s: float = TIMEOUT_S
+    dialect: str = ""
+
+    def __repr__(self) -> str:
+        """Show everything but the key."""
+        key = "…" if self.api_key else ""
+        return f"Access({self.spec!r}, api_key={key!r}, timeout_s={self.timeout_s:g})"
 
 
 class Settings(NamedTuple):
@@ -36,6 +65,8 @@ class Settings(NamedTuple):
     db: str
     profile: str = "default"
     embedder: str = DEFAULT_EMBEDDER
+    reranker: Access = Access(DEFAULT_RERANKER)
+    generator: Access = Access(DEFAULT_GENERATOR)
     chunk_tokens: int = CHUNK_TOKENS
     chunk_overlap_tokens: int = CHUNK_OVERLAP_TOKENS
     offline: bool = False
@@ -58,6 +89,8 @@ def load(db: str | None = None, profile: str | None = None) -> Settings:
         or table.get("default_profile")
         or "default",
         embedder=env.get("SCRUBJAY_EMBEDDER") or table.get("embedder") or DEFAULT_EMBEDDER,
+        reranker=_access(table, "reranker", DEFAULT_RERANKER),
+        generator=_access(table, "generator", DEFAULT_GENERATOR),
         chunk_tokens=chunk_tokens,
         chunk_overlap_tokens=overlap_tokens,
         offline=offline(),
@@ -69,6 +102,32 @@ def load(db: str | None = None, profile: str | None = None) -> Settings:
 def offline() -> bool:
     """Say whether the user forbade the network (`SCRUBJAY_OFFLINE=1`)."""
     return os.environ.get("SCRUBJAY_OFFLINE", "").strip().lower() not in ("", "0", "false", "no")
+
+
+def _access(table: Mapping[str, Any], role: str, usual: str) -> Access:
+    """Return how the model of a role is reached, from the environment or the file.
+
+    The file names the variable that holds a key, never the key itself: files are copied and shared.
+    """
+    env = os.environ
+    variable = table.get(f"{role}_api_key_env") or f"SCRUBJAY_{role.upper()}_API_KEY"
+    given = env.get(f"SCRUBJAY_{role.upper()}_TIMEOUT_S") or table.get(f"{role}_timeout_s")
+    return Access(
+        spec=env.get(f"SCRUBJAY_{role.upper()}") or table.get(role) or usual,
+        api_key=env.get(variable, ""),
+        timeout_s=TIMEOUT_S if given is None else _seconds(f"{role}_timeout_s", given),
+        dialect=env.get(f"SCRUBJAY_{role.upper()}_DIALECT") or table.get(f"{role}_dialect", ""),
+    )
+
+
+def _seconds(name: str, given: object) -> float:
+    try:
+        seconds = float(str(given))
+    except ValueError:
+        seconds = 0.0
+    if isinstance(given, bool) or not 0 < seconds <= 3600:
+        raise InvalidInput(f"{name} is {given!r}; give seconds above 0, {TIMEOUT_S:g} is usual")
+    return seconds
 
 
 def _chunk_sizes(table: Mapping[str, Any]) -> tuple[int, int]:

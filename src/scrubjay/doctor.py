@@ -10,10 +10,11 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from scrubjay.doctor_assistants import assistants
+from scrubjay.findings import Finding, State
 from scrubjay.models.checksum import sha256_of
 from scrubjay.models.pull import folder, is_cached
 from scrubjay.models.registry import CARDS, DEFAULT
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
     from scrubjay.config import Settings
     from scrubjay.models.pull import ModelCard
-
-State = Literal["ok", "missing", "degraded", "failed"]
 
 _OLDEST_PYTHON = (3, 11)
 _OLDEST_SQLITE = (3, 37, 0)
@@ -51,16 +50,6 @@ _FILE_KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One part: how it is, and the command that would make it well, if there is one."""
-
-    component: str
-    state: State
-    detail: str
-    fix: str = ""
-
-
 def examine(settings: Settings) -> list[Finding]:
     """Look at every part of this installation and of the configured store."""
     return [
@@ -70,8 +59,7 @@ def examine(settings: Settings) -> list[Finding]:
         _files(),
         *_store(settings.db, settings.embedder),
         *_model(settings),
-        Finding("reranker", "ok", "not configured; none is needed"),
-        Finding("generator", "ok", "not configured; no language model is ever called"),
+        *assistants(settings),
         _settings(settings),
     ]
 
@@ -211,7 +199,7 @@ def _model(settings: Settings) -> Iterator[Finding]:
     if settings.offline:
         yield Finding("network", "degraded", "SCRUBJAY_OFFLINE is set: nothing is ever fetched")
     else:
-        yield Finding("network", "ok", "allowed, for fetching models only")
+        yield Finding("network", "ok", "allowed, for models only")
 
 
 def _checksums(card: ModelCard) -> Finding:

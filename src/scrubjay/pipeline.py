@@ -18,25 +18,42 @@ from scrubjay.types import NOTHING, Candidate, Hit, Memory, Query, RankedList, R
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from scrubjay.models import Embedder, Generator, Reranker
-    from scrubjay.stores.protocols import Files, GraphIndex, KeywordIndex, Records, VectorIndex
+    from scrubjay.models.guard import GuardedEmbedder
+    from scrubjay.models.guarded import GuardedGenerator, GuardedReranker
+    from scrubjay.models.patience import Notes
+    from scrubjay.stores.protocols import (
+        Files,
+        GraphIndex,
+        KeywordIndex,
+        Records,
+        TokenIndex,
+        VectorIndex,
+    )
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class Kit(NamedTuple):
-    """The stores and models of a search. Any may be absent; `why_not` then says why and what to do."""
+    """The stores and models of a search. Any may be missing; `why_not` then says why and what to do.
+
+    `absent` names those that a user has chosen and that are not here all the same; `corpus` is True
+    when queries are to be expanded from the texts that are stored.
+    """
 
     records: Records | None = None
     keyword: KeywordIndex | None = None
     vectors: VectorIndex | None = None
     graph: GraphIndex | None = None
+    tokens: TokenIndex | None = None
     files: Files | None = None
-    embedder: Embedder | None = None
-    reranker: Reranker | None = None
-    generator: Generator | None = None
+    notes: Notes | None = None
+    embedder: GuardedEmbedder | None = None
+    reranker: GuardedReranker | None = None
+    generator: GuardedGenerator | None = None
+    corpus: bool | None = None
     clock: Callable[[], datetime] | None = None
+    absent: tuple[str, ...] = ()
     why_not: Mapping[str, str] = NOTHING
 
     def need(self, part: str) -> Any:
@@ -101,7 +118,8 @@ class Part(Generic[T]):
         return Part(self.function, {**self.numbers, **numbers}, self.name)
 
     def __str__(self) -> str:
-        shown = ", ".join(f"{key}={_show(value)}" for key, value in self.numbers.items())
+        told = {key: value for key, value in self.numbers.items() if value != ()}
+        shown = ", ".join(f"{key}={_show(value)}" for key, value in told.items())
         return f"{self.name}({shown})"
 
 
@@ -114,6 +132,7 @@ def _show(value: object) -> str:
 Stage = Part[Run]
 Source = Part[RankedList]
 Test = Part[bool]
+Fan = Part[tuple[Source, ...]]
 
 
 def stage(function: Callable[Concatenate[Run, P], T]) -> Callable[P, Part[T]]:
@@ -142,14 +161,18 @@ def attempt(part: Part[T], run: Run, otherwise: T) -> tuple[T, Step]:
 
 
 @stage
-def recall(run: Run, *, sources: tuple[Source, ...]) -> Run:
-    """Ask every source at the same time; one that is lost gives an empty list and a reason."""
+def recall(run: Run, *, sources: tuple[Source, ...], per_variant: tuple[Fan, ...] = ()) -> Run:
+    """Ask every source at the same time; one that is lost gives an empty list and a reason.
+
+    `per_variant` add a source for each variant of the query that expansion brought.
+    """
+    asked = (*sources, *(source for fan in per_variant for source in fan(run)))
 
     def ask(source: Source) -> tuple[RankedList, Step]:
         found, step = attempt(source, run, RankedList(source.name, searched=False))
         return found._replace(name=source.name), step._replace(came_out=len(found.rows))
 
-    answers = [ask(source) for source in sources] if len(sources) < 2 else _together(ask, sources)
+    answers = [ask(source) for source in asked] if len(asked) < 2 else _together(ask, asked)
     return run._replace(
         lists=(*run.lists, *(found for found, _ in answers)),
         branches=tuple(step for _, step in answers),
@@ -174,11 +197,29 @@ def when(
 ) -> Run:
     """Run one list of stages or the other, depending on a test of the run."""
     held = test(run)
+    run, steps = _in_order(then if held else otherwise, run)
+    return run.noting(test=str(test), held=held)._replace(branches=steps)
+
+
+@stage
+def group(run: Run, *, stages: tuple[Stage, ...]) -> Run:
+    """Run several stages under one name, so that they can be left out together."""
+    run, steps = _in_order(stages, run)
+    return run._replace(branches=steps)
+
+
+def _in_order(stages: tuple[Stage, ...], run: Run) -> tuple[Run, tuple[Step, ...]]:
     steps: tuple[Step, ...] = ()
-    for part in then if held else otherwise:
+    for part in stages:
         run, step = advance(part, run)
         steps = (*steps, step)
-    return run.noting(test=str(test), held=held)._replace(branches=steps)
+    return run, steps
+
+
+@stage
+def configured(run: Run, *, part: str) -> bool:
+    """True when the user has chosen a component of this kind, such as a reranker, here or not."""
+    return getattr(run.kit, part) is not None or part in run.kit.absent
 
 
 def advance(part: Stage, run: Run) -> tuple[Run, Step]:
@@ -270,6 +311,7 @@ def hit_of(candidate: Candidate, memory: Memory) -> Hit:
         heading=candidate.chunk.heading if candidate.chunk else "",
         language=memory.language,
         stale=candidate.stale,
+        rerank_score=candidate.rerank_score,
         snippet=candidate.snippet,
         complete=candidate.complete,
         token_estimate=-(-len(memory.text) // 4),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from scrubjay import profiles
 from scrubjay.caller import Caller, both, check_number, several
 from scrubjay.config import CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS, check_chunk_sizes
-from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.pipeline import Kit, search
 from scrubjay.stores.sqlite import Database
 from scrubjay.stores.sqlite_files import SqliteFiles
@@ -25,6 +25,7 @@ from scrubjay.times import When, micros, system_clock
 from scrubjay.types import Link, Memories, Memory, Neighbor, Query, Results, Status
 
 if TYPE_CHECKING:
+    from scrubjay.assistants import Assistants
     from scrubjay.embedding import Embedding
     from scrubjay.following import Following
     from scrubjay.models import Embedder, Generator, Reranker
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from scrubjay.write.shelf import Shelf
 
 FEEDBACK = ("accepted", "modified", "dismissed")
+_ASSISTED = ("late_interaction", "cross_encoder", "rephrase", "borrow_words")
 _BATCH = 500
 _BATCH_CHARS = 1_000_000  # a transaction is kept short: others want to write
 
@@ -45,8 +47,8 @@ class Store:
         *,
         profile: str = "default",
         embedder: Embedder | str | bool | None = None,
-        reranker: Reranker | None = None,
-        generator: Generator | None = None,
+        reranker: Reranker | str | bool | None = None,
+        generator: Generator | str | bool | None = None,
         clock: Callable[[], datetime] | None = None,
         user: str | None = None,
         chunk_tokens: int = CHUNK_TOKENS,
@@ -66,7 +68,8 @@ class Store:
         self._vectors = SqliteVector(self._db)
         self._chunk_sizes = check_chunk_sizes(chunk_tokens, chunk_overlap_tokens)
         self._following_made: Following | None = None
-        self._reranker, self._generator = reranker, generator
+        self._chosen_assistants = (reranker, generator)
+        self._assistants_made: Assistants | None = None
         self._chosen_embedder = embedder
         self._embedding_made: Embedding | None = None
         self._making = threading.Lock()
@@ -266,14 +269,13 @@ class Store:
             since=since,
             until=until,
         )
-        by_meaning = chosen.uses("embed_query")
-        if by_meaning:
+        if chosen.uses("embed_query"):
             self._embedding.prepare_search()
         found = search(
             Query(query, scope, min(asked, chosen.most), min_score),
             chosen.name,
             chosen.stages,
-            self._kit(by_meaning),
+            self._kit(chosen),
         )
         if collection is not None and not found.hits:
             known = [one.name for one in self.collections()]
@@ -397,6 +399,13 @@ class Store:
 
         return status(self.path, self._db, self._records, self._embedding, self._mine)
 
+    def calibrate(self) -> float:
+        """Measure the reranker's speed anew, in milliseconds for a thousand characters, and keep it."""
+        reranker, why_not = self._assistants.reranker()
+        if reranker is None:
+            raise Unavailable(why_not)
+        return reranker.calibrate()
+
     def close(self) -> None:
         """Finish what is under way and close the file; closing twice is fine."""
         if self._following_made is not None:
@@ -453,18 +462,28 @@ class Store:
                 self._following_made = Following(self._shelf(), self._caller)
             return self._following_made
 
-    def _kit(self, by_meaning: bool) -> Kit:
+    @property
+    def _assistants(self) -> Assistants:
+        with self._making:
+            if self._assistants_made is None:
+                from scrubjay.assistants import Assistants
+
+                self._assistants_made = Assistants(self._db, self._clock, *self._chosen_assistants)
+            return self._assistants_made
+
+    def _kit(self, profile: profiles.Profile) -> Kit:
+        """Return the stores and the models that a profile has stages for: others are not even loaded."""
         kit = Kit(
             records=self._records,
             keyword=self._keyword,
             vectors=self._vectors,
             graph=self._graph,
             files=self._files,
-            reranker=self._reranker,
-            generator=self._generator,
             clock=self._clock,
         )
-        if not by_meaning:
-            return kit
-        embedder, why_not = self._embedding.ready()
-        return kit._replace(embedder=embedder, why_not={"embedder": why_not})
+        if profile.uses("embed_query"):
+            embedder, why_not = self._embedding.ready()
+            kit = kit._replace(embedder=embedder, why_not={"embedder": why_not})
+        if any(map(profile.uses, _ASSISTED)):
+            kit = self._assistants.join(kit)
+        return kit

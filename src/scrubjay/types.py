@@ -115,6 +115,15 @@ class Scope(NamedTuple):
 _EVERYTHING = Scope()
 
 
+class Variant(NamedTuple):
+    """Another way to ask the same: `kind` is lexical (searched by its words), semantic or hyde."""
+
+    kind: str
+    text: str
+    words: tuple[Term, ...] = ()
+    vector: Any = None
+
+
 class Query(NamedTuple):
     """What was asked, by whom it may be answered, and what the understanding stages made of it."""
 
@@ -128,6 +137,8 @@ class Query(NamedTuple):
     language: str = ""
     foreign: bool = False
     vector: Any = None
+    tokens: Any = None
+    variants: tuple[Variant, ...] = ()
 
 
 class Row(NamedTuple):
@@ -173,6 +184,7 @@ class Candidate(NamedTuple):
     snippet: str = ""
     complete: bool = False
     stale: str | None = None
+    rerank_score: float | None = None
 
     @property
     def order(self) -> tuple[float, int, str]:

@@ -75,7 +75,9 @@ def test_a_snippet_comes_from_the_best_chunk():
 
 def test_a_short_text_is_shown_whole():
     """`complete` says so."""
-    assert shown(Memory("the harbour"))[-3:-1] == ("the harbour", True)
+    one = shown(Memory("the harbour"))
+
+    assert (one.snippet, one.complete) == ("the harbour", True)
 
 
 def test_without_a_record_there_is_nothing_to_show():

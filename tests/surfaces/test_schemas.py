@@ -33,6 +33,8 @@ OUTPUTS = [
     ("results", ["vsearch", "kettle", "--explain"]),
     ("results", ["query", "kettle", "--explain"]),
     ("results", ["query", "kettle", "--thorough"]),
+    ("results", ["query", "kettle", "--profile", "gno", "--thorough", "--explain"]),
+    ("results", ["query", "kettle", "--no-expand", "--no-rerank"]),
     ("results", ["search", "zeppelin"]),
     ("results", ["search", "--explain", "--", "?!"]),
     ("memories", ["get", "kettle", "nothing-there"]),
@@ -51,6 +53,7 @@ OUTPUTS = [
     ("links", ["link", "--unlink", "kettle", "teapot"]),
     ("profiles", ["profiles"]),
     ("profiles", ["profiles", "default", "--set", "rrf.k=30"]),
+    ("profiles", ["profiles", "gno:thorough"]),
     ("status", ["status"]),
     ("doctor", ["doctor"]),
     ("models", ["models"]),
@@ -115,4 +118,5 @@ def test_every_command_and_every_schema_is_covered():
     parser = build()
     commands = next(action for action in parser._actions if action.dest == "command").choices
     assert {words[0] for _, words in OUTPUTS} == set(commands)
-    assert {name for name, _ in OUTPUTS} | {"memory"} == set(SCHEMAS)
+    # What `models calibrate` prints is checked where there is a reranker: in test_models.py.
+    assert {name for name, _ in OUTPUTS} | {"memory", "calibrate"} == set(SCHEMAS)

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import NotFound, Unavailable
 from scrubjay.models.pull import MINILM, ModelCard, folder, is_cached
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
-    from pathlib import Path
 
-    from scrubjay.models import Embedder
+    from scrubjay.config import Access
+    from scrubjay.models import Embedder, Generator, Reranker
     from scrubjay.progress import Progress
 
 GROUP = "scrubjay.embedders"
+RERANKERS = "scrubjay.rerankers"
+GENERATORS = "scrubjay.generators"
+LATE = "late"
+CORPUS = "corpus"
+NONE = "none"
 DEFAULT = MINILM.name
 CARDS = {MINILM.name: MINILM}
+_HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+(@[\w.-]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,31 +55,91 @@ def load_embedder(name: str = DEFAULT, *, progress: Progress | None = None) -> E
         embedder = OnnxEmbedder(card, progress=progress)
         if name in (card.name, embedder.name):
             return embedder
-    plugins = _plugins()
+    plugins = _plugins(GROUP)
     if name not in plugins:
         known = ", ".join([*CARDS, *sorted(plugins)])
         raise NotFound(f"There is no model named {name!r}; known are: {known}")
-    return _from_plugin(plugins[name])
+    plugin: Embedder = _from_plugin(plugins[name])
+    return plugin
 
 
-def _plugins() -> dict[str, EntryPoint]:
+def load_reranker(access: Access, *, progress: Progress | None = None) -> Reranker:
+    """Return the reranker at a URL, in a folder, of a plug-in, or of the model hub, by its name."""
+    from scrubjay.models.cross_encoder import OnnxCrossEncoder
+
+    spec = access.spec
+    if "://" in spec:
+        from scrubjay.models.endpoint import endpoint
+        from scrubjay.models.remote_reranker import RemoteReranker
+
+        return RemoteReranker(
+            endpoint(
+                spec,
+                api_key=access.api_key,
+                timeout_s=access.timeout_s,
+                dialect=access.dialect,
+            )
+        )
+    plugins = _plugins(RERANKERS)
+    if spec in plugins:
+        plugin: Reranker = _from_plugin(plugins[spec])
+        return plugin
+    folder = Path(spec).expanduser()
+    if folder.is_dir():
+        return OnnxCrossEncoder(folder, progress=progress)
+    if _HUB_NAME.fullmatch(spec):
+        return OnnxCrossEncoder(spec, progress=progress)
+    raise NotFound(
+        f"There is no reranker {spec!r}; give {LATE}, {NONE}, a model of the hub (owner/name), a"
+        f" folder with model.onnx, a URL such as http://localhost:8012/rerank#model{_also(plugins)}"
+    )
+
+
+def load_generator(access: Access) -> Generator:
+    """Return the generator at a URL, or of a plug-in, by its name."""
+    if "://" in access.spec:
+        from scrubjay.models.endpoint import endpoint
+        from scrubjay.models.remote_generator import RemoteGenerator
+
+        return RemoteGenerator(
+            endpoint(access.spec, api_key=access.api_key, timeout_s=access.timeout_s)
+        )
+    plugins = _plugins(GENERATORS)
+    if access.spec in plugins:
+        plugin: Generator = _from_plugin(plugins[access.spec])
+        return plugin
+    raise NotFound(
+        f"There is no generator {access.spec!r}; give {NONE}, {CORPUS} (words of the texts found"
+        " first), or a URL with the model's name, such as"
+        f" http://localhost:11434/v1#qwen3:1.7b{_also(plugins)}"
+    )
+
+
+def _also(plugins: dict[str, EntryPoint]) -> str:
+    return f", or one of {', '.join(sorted(plugins))}" if plugins else ""
+
+
+def _plugins(group: str) -> dict[str, EntryPoint]:
     from importlib.metadata import entry_points
 
-    return {point.name: point for point in entry_points(group=GROUP)}
+    return {point.name: point for point in entry_points(group=group)}
 
 
-def _from_plugin(point: EntryPoint) -> Embedder:
+def _from_plugin(point: EntryPoint) -> Any:
     try:
         make = point.load()
     except (ImportError, AttributeError) as error:
         raise Unavailable(
             f"The model {point.name} ({point.value}) cannot load: {error}"
         ) from error
-    embedder: Embedder = make()
-    return embedder
+    return make()
 
 
-def is_ready(embedder: Embedder) -> bool:
-    """Say whether an embedder can answer without fetching anything first."""
-    card = getattr(embedder, "card", None)
-    return card is None or is_cached(card)
+def is_ready(model: object) -> bool:
+    """Say whether a model can answer without fetching anything first."""
+    is_here: Callable[[], bool] | None = getattr(model, "is_here", None)
+    if is_here is not None:
+        return is_here()
+    card = getattr(model, "card", None)
+    # A foreign model may have a card of its own kind.
+    return not isinstance(card, ModelCard) or is_cached(card)

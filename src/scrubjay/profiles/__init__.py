@@ -7,6 +7,7 @@ installed packages register under the entry-point group `scrubjay.profiles`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from scrubjay.errors import InvalidInput, NotFound
@@ -169,17 +170,21 @@ def _plugin(name: str) -> Profile | None:
     return None
 
 
-def _default(mode: str) -> Profile:
-    from scrubjay.profiles.default import MODES, SUMMARIES
+def _of_module(profile: str, mode: str) -> Profile:
+    """Build a profile of ours in one mode; its module is imported only now."""
+    from importlib import import_module
 
-    name = "default" if mode == "default" else f"default:{mode}"
-    return Profile(name, MODES[mode], SUMMARIES[mode])
+    module = import_module(f"scrubjay.profiles.{profile}")
+    name = profile if mode == "default" else f"{profile}:{mode}"
+    return Profile(name, module.MODES[mode], module.SUMMARIES[mode])
 
 
+_MODES = {
+    "default": ("default", "fast", "thorough", "keyword", "vector"),
+    "gno": ("default", "fast", "thorough", "keyword", "vector"),
+}
 _BUILT_IN: dict[str, Callable[[], Profile]] = {
-    "default": lambda: _default("default"),
-    "default:fast": lambda: _default("fast"),
-    "default:thorough": lambda: _default("thorough"),
-    "default:keyword": lambda: _default("keyword"),
-    "default:vector": lambda: _default("vector"),
+    profile if mode == "default" else f"{profile}:{mode}": partial(_of_module, profile, mode)
+    for profile, modes in _MODES.items()
+    for mode in modes
 }

@@ -1,22 +1,35 @@
-"""Our own profile: words and meaning, each measured by the best that was found, in equal parts."""
+"""Our own profile: words, meaning and single tokens, each measured by the best that was found."""
 
 from __future__ import annotations
 
-from scrubjay.pipeline import Stage, recall, when
+from scrubjay.pipeline import Stage, configured, group, recall, when
+from scrubjay.stages.borrow import borrow_words
+from scrubjay.stages.expand import rephrase
 from scrubjay.stages.fuse import rrf, weigh
 from scrubjay.stages.present import at_least, check_files, load, passages, pool, top
-from scrubjay.stages.recall import keyword, look_up, nothing_searched, vector
+from scrubjay.stages.recall import (
+    hyde,
+    keyword,
+    lexical,
+    look_up,
+    nothing_searched,
+    semantic,
+    vector,
+)
+from scrubjay.stages.rerank import cross_encoder, late_interaction
 from scrubjay.stages.understand import embed_query, keywords
 
-WEIGHTS = {"keyword": 0.5, "vector": 0.5}
+WEIGHTS = {"keyword": 0.5, "vector": 0.5, "late": 0.5, "cross_encoder": 0.5}
 # An English model reads other languages letter by letter; what it says of them is worth less.
 FOREIGN = {"keyword": 0.7, "vector": 0.3}
 LEAST = {"keyword": 0.2, "vector": 0.3}
 # One word found once in a long text is a small share of the best possible, but it is there.
 POWERS = {"keyword": 0.5, "vector": 1.0}
+# What two unrelated texts have on average: MaxSim of SQuAD questions and other passages (training part).
+FLOORS = {"late": 0.38}
 
 _SCORE_AND_SHOW: tuple[Stage, ...] = (
-    weigh(weights=WEIGHTS, least=LEAST, powers=POWERS, foreign=FOREIGN),
+    weigh(weights=WEIGHTS, least=LEAST, powers=POWERS, foreign=FOREIGN, floors=FLOORS),
     at_least(),
     top(),
     load(),
@@ -25,15 +38,61 @@ _SCORE_AND_SHOW: tuple[Stage, ...] = (
 )
 
 
-def hybrid(depth: int = 64, size: int = 64) -> tuple[Stage, ...]:
-    """Words and meaning in parallel; `depth` is how far down each list is read."""
+_FIND: tuple[Stage, ...] = (
+    keywords(),
+    embed_query(),
+    recall(sources=(keyword(depth=64), vector(depth=64))),
+    rrf(k=60),
+    pool(size=64),
+    look_up(),
+)
+
+
+def fast() -> tuple[Stage, ...]:
+    """Words and meaning in parallel, each list read to the same depth."""
+    return (*_FIND, *_SCORE_AND_SHOW)
+
+
+def rerank(depth: int, pairs: int) -> Stage:
+    """A closer look by what there is: stored token vectors, and a reranker if one is chosen."""
+    by_tokens = when(test=configured(part="tokens"), then=(late_interaction(depth=depth),))
+    by_pairs = when(
+        test=configured(part="reranker").named("reranker_chosen"),
+        then=(cross_encoder(depth=pairs, chars=1000, deadline_ms=1000),),
+    )
+    return group(stages=(by_tokens.named("by_tokens"), by_pairs.named("by_pairs"))).named("rerank")
+
+
+def hybrid() -> tuple[Stage, ...]:
+    """The same, and the best are looked at more closely."""
+    return (*_FIND, rerank(depth=64, pairs=24), *_SCORE_AND_SHOW)
+
+
+def thorough(depth: int = 256) -> tuple[Stage, ...]:
+    """Deeper lists, and a language model's variants of the query where one is configured."""
     return (
         keywords(),
         embed_query(),
-        recall(sources=(keyword(depth=depth), vector(depth=depth))),
-        rrf(k=60),
-        pool(size=size),
+        group(
+            stages=(
+                when(
+                    test=configured(part="generator").named("generator_chosen"),
+                    then=(rephrase(),),
+                ).named("by_generator"),
+                when(
+                    test=configured(part="corpus").named("corpus_chosen"),
+                    then=(borrow_words(),),
+                ).named("by_corpus"),
+            )
+        ).named("expand"),
+        recall(
+            sources=(keyword(depth=depth), vector(depth=depth)),
+            per_variant=(lexical(times=2), semantic(times=2), hyde(times=2)),
+        ),
+        rrf(k=60, weights={"lexical": 0.5, "semantic": 0.5, "hyde": 0.7}),
+        pool(size=depth),
         look_up(),
+        rerank(depth=depth, pairs=64),
         *_SCORE_AND_SHOW,
     )
 
@@ -60,15 +119,15 @@ def by_meaning(depth: int = 64) -> tuple[Stage, ...]:
 
 MODES = {
     "default": hybrid(),
-    "fast": hybrid(),
-    "thorough": hybrid(depth=256, size=256),
+    "fast": fast(),
+    "thorough": thorough(),
     "keyword": by_word(),
     "vector": by_meaning(),
 }
 SUMMARIES = {
-    "default": "words and meaning, fused",
-    "fast": "the same without any slower step",
-    "thorough": "the same with deeper lists",
+    "default": "words, meaning and single tokens, weighed",
+    "fast": "words and meaning, without a second look",
+    "thorough": "deeper lists, and a language model's variants where one is configured",
     "keyword": "words alone",
     "vector": "meaning alone",
 }

@@ -6,10 +6,22 @@ from collections.abc import Callable
 from typing import Any
 
 from scrubjay import pipeline
-from scrubjay.pipeline import Part, when
-from scrubjay.stages.fuse import rrf, weigh
+from scrubjay.pipeline import Part, configured, group, when
+from scrubjay.stages.borrow import borrow_words
+from scrubjay.stages.expand import rephrase, skipped_strong, strong_signal
+from scrubjay.stages.fuse import min_max, over_best, rank_bonus, rrf, similarity, weigh
 from scrubjay.stages.present import at_least, check_files, load, passages, pool, top
-from scrubjay.stages.recall import keyword, look_up, nothing_searched, vector
+from scrubjay.stages.recall import (
+    hyde,
+    keyword,
+    lexical,
+    look_up,
+    nothing_searched,
+    semantic,
+    variant,
+    vector,
+)
+from scrubjay.stages.rerank import blend, cross_encoder, late_interaction
 from scrubjay.stages.understand import embed_query, keywords
 
 STAGES: dict[str, Callable[..., Part[Any]]] = {
@@ -17,13 +29,30 @@ STAGES: dict[str, Callable[..., Part[Any]]] = {
     for make in (
         keywords,
         embed_query,
+        strong_signal,
+        skipped_strong,
+        rephrase,
+        borrow_words,
         pipeline.recall,  # `recall` here is the module of that name
         keyword,
         vector,
+        variant,
+        lexical,
+        semantic,
+        hyde,
         when,
+        group,
+        configured,
         nothing_searched,
         rrf,
+        rank_bonus,
+        over_best,
+        min_max,
+        similarity,
         look_up,
+        late_interaction,
+        cross_encoder,
+        blend,
         weigh,
         pool,
         top,

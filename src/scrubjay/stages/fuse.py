@@ -10,21 +10,41 @@ from scrubjay.pipeline import Run, stage
 from scrubjay.types import Candidate, Found, RankedList
 
 
-def gather(lists: tuple[RankedList, ...]) -> list[Candidate]:
-    """One candidate a memory, with its rank and raw score in every list that found it."""
+def gather(
+    lists: tuple[RankedList, ...], *, k: float = 60, weights: Mapping[str, float] | None = None
+) -> list[Candidate]:
+    """One candidate a memory, with its rank and raw score in every list that found it.
+
+    Its best chunk is the one with the highest sum of weight / (k + rank) over the lists that chose it.
+    """
     found: dict[str, dict[str, Found]] = {}
-    chunks: dict[str, int] = {}
+    chunks: dict[str, dict[int, float]] = {}
     ages: dict[str, int] = {}
     for one in lists:
+        weight = weight_of(one.name, weights)
         for rank, row in enumerate(one.rows, start=1):
             found.setdefault(row.id, {})[one.name] = Found(rank, row.score)
             ages[row.id] = row.updated_us
             if row.chunk is not None:
-                chunks[row.id] = row.chunk
+                worth = chunks.setdefault(row.id, {})
+                worth[row.chunk] = worth.get(row.chunk, 0.0) + weight / (k + rank)
     return [
-        Candidate(id_, updated_us=ages[id_], best_chunk=chunks.get(id_), found=of)
+        Candidate(id_, updated_us=ages[id_], best_chunk=_worthiest(chunks.get(id_)), found=of)
         for id_, of in found.items()
     ]
+
+
+def _worthiest(chunks: Mapping[int, float] | None) -> int | None:
+    if not chunks:
+        return None
+    return min(chunks, key=lambda chunk: (-chunks[chunk], chunk))
+
+
+def weight_of(name: str, weights: Mapping[str, float] | None) -> float:
+    """Return the weight of a list: its own, that of its kind (`lexical` for `lexical:2`), or 1."""
+    if not weights:
+        return 1.0
+    return weights.get(name, weights.get(name.partition(":")[0], 1.0))
 
 
 @stage
@@ -32,17 +52,94 @@ def rrf(run: Run, *, k: float = 60, weights: Mapping[str, float] | None = None) 
     """Sum weight / (k + rank) over every list a memory appears in; an absent list gives 0."""
     if k < 0:
         raise InvalidInput(f"rrf.k is {k}; it must be 0 or more, 60 is usual")
-    by_list = weights or {}
+    if any(weight < 0 for weight in (weights or {}).values()):
+        raise InvalidInput(f"rrf.weights is {dict(weights or {})}; weights must be 0 or more")
+    by_list = {one.name: weight_of(one.name, weights) for one in run.lists}
     pool = []
-    for one in gather(run.lists):
+    for one in gather(run.lists, k=k, weights=by_list):
         parts = {
-            f"rrf_{name}": by_list.get(name, 1.0) / (k + place.rank)
+            f"rrf_{name}": by_list[name] / (k + place.rank)
             for name, place in one.found.items()
             if place.rank is not None
         }
         # Built anew rather than replaced: this runs for every candidate of every search.
         score = sum(parts.values())
         pool.append(Candidate(one.id, score, one.updated_us, one.best_chunk, one.found, parts))
+    pool.sort(key=lambda one: one.order)
+    return run._replace(pool=tuple(pool))
+
+
+@stage
+def rank_bonus(run: Run, *, first: float = 0.05, next: float = 0.02) -> Run:
+    """Add to the score of the fused first, and less to the second and third: agreement is a signal."""
+    if first < 0 or next < 0:
+        raise InvalidInput(f"rank_bonus is {first} and {next}; a bonus must be 0 or more")
+    bonuses = (first, next, next)
+    pool = [
+        one._replace(score=one.score + bonus, why={**one.why, "bonus": bonus})
+        for one, bonus in zip(run.pool, bonuses, strict=False)
+    ]
+    # Who was ahead may be overtaken where the next bonus is the larger.
+    pool = sorted((*pool, *run.pool[len(pool) :]), key=lambda one: one.order)
+    return run._replace(pool=tuple(pool))
+
+
+@stage
+def over_best(run: Run) -> Run:
+    """Divide every score by the highest, so that the first has 1."""
+    best = max((one.score for one in run.pool), default=0.0)
+    if best <= 0:
+        return run
+    pool = [
+        one._replace(
+            score=one.score / best, why={key: part / best for key, part in one.why.items()}
+        )
+        for one in run.pool
+    ]
+    # Scores that were equal to six places may no longer be.
+    pool.sort(key=lambda one: one.order)
+    return run._replace(pool=tuple(pool)).noting(best=best)
+
+
+@stage
+def min_max(run: Run, *, weights: Mapping[str, float]) -> Run:
+    """Score by (raw - worst) / (best - worst) inside each list, summed by weight; all equal gives 1.
+
+    Such scores are of one query: they say nothing beside those of another.
+    """
+    if any(weight < 0 for weight in weights.values()) or not any(weights.values()):
+        raise InvalidInput(
+            f"min_max.weights is {dict(weights)}; weights must be 0 or more, and one above 0"
+        )
+    # By value, not by place: rows whose scores differ by less than 1e-6 stand in the order of age.
+    ends = {
+        one.name: (min(row.score for row in one.rows), max(row.score for row in one.rows))
+        for one in run.lists
+        if one.rows and weights.get(one.name)
+    }
+    pool = []
+    for one in gather(run.lists, weights=weights):
+        why = {
+            name: weights[name] * _between(one.found[name].score, *ends[name])
+            for name in ends
+            if name in one.found
+        }
+        pool.append(one._replace(score=sum(why.values()), why=why))
+    pool.sort(key=lambda one: one.order)
+    return run._replace(pool=tuple(pool))
+
+
+def _between(raw: float, worst: float, best: float) -> float:
+    return (raw - worst) / (best - worst) if round(best, 6) > round(worst, 6) else 1.0
+
+
+@stage
+def similarity(run: Run) -> Run:
+    """Score by 1 - distance / 2, with the cosine distance of the best chunk: 1 is the same direction."""
+    pool = []
+    for one in gather(run.lists):
+        near = 1 - (1 - one.found["vector"].score) / 2 if "vector" in one.found else 0.0
+        pool.append(one._replace(score=near, why={"vector": near}))
     pool.sort(key=lambda one: one.order)
     return run._replace(pool=tuple(pool))
 
@@ -55,14 +152,16 @@ def weigh(
     least: Mapping[str, float] | None = None,
     powers: Mapping[str, float] | None = None,
     foreign: Mapping[str, float] | None = None,
+    floors: Mapping[str, float] | None = None,
 ) -> Run:
     """Score by how near a candidate comes to the best of each list; the first by its own strength.
 
-    In each list a candidate has its score over the best score found there; a best below `least`, as a
-    share of the best possible, is not blown up to 1. These are averaged by weight over the lists that
-    found anything. Then all are scaled such that the first has the score 1 - (1 - a)(1 - b)…, where
-    a, b … are its own shares of the best possible, each to its power: a number that means the same
-    for every query. `foreign` are the weights for a query in a language that the model does not know.
+    In each list a candidate has its score over the best score found there, both counted from the
+    list's floor; a best below `least`, as a share of the best possible, is not blown up to 1. These
+    are averaged by weight over the lists that found anything, and the rerankers that scored. Then
+    all are scaled such that the first has the score 1 - (1 - a)(1 - b)…, where a, b … are its own
+    shares of the best possible in each list, to their powers: a number that means the same for every
+    query. `foreign` are the weights for a query in a language that the model does not know.
     """
     if run.query.foreign and foreign is not None:
         weights = foreign
@@ -71,15 +170,19 @@ def weigh(
             f"weigh.weights is {dict(weights)}; weights must be 0 or more, and one above 0"
         )
     asked = [one for one in run.lists if one.rows and weights.get(one.name, 0) > 0]
-    total = sum(weights[one.name] for one in asked)
-    notes: dict[str, Any] = {
-        one.name: {
-            "weight": weights[one.name] / total,
-            "of": max(_best(one, run.pool), (least or {}).get(one.name, 0.0) * one.best, 1e-9),
-            "best_possible": one.best,
+    possible = {one.name: one.best for one in asked}
+    possible |= dict.fromkeys(_rerankers(run, weights), 1.0)
+    total = sum(weights[name] for name in possible)
+    notes: dict[str, Any] = {}
+    for name, best in possible.items():
+        floor = (floors or {}).get(name, 0.0)
+        of = max(_best(name, run.pool), (least or {}).get(name, 0.0) * best, floor + 1e-9)
+        notes[name] = {
+            "weight": weights[name] / total,
+            "floor": floor,
+            "of": of,
+            "best_possible": best,
         }
-        for one in asked
-    }
     parts = {one.id: _parts(one, notes) for one in run.pool}
     first = min(run.pool, key=lambda one: (-sum(parts[one.id].values()), *one.order), default=None)
     if first is None:
@@ -94,13 +197,22 @@ def weigh(
     return run._replace(pool=tuple(pool), confidence=strength).noting(**notes, times=times)
 
 
-def _best(one: RankedList, pool: tuple[Candidate, ...]) -> float:
-    return max((c.found[one.name].score for c in pool if one.name in c.found), default=0.0)
+def _rerankers(run: Run, weights: Mapping[str, float]) -> list[str]:
+    """Return what scored candidates without being a list."""
+    lists = {one.name for one in run.lists}
+    scored = {name for one in run.pool for name in one.found} - lists
+    return [name for name, weight in weights.items() if name in scored and weight > 0]
+
+
+def _best(name: str, pool: tuple[Candidate, ...]) -> float:
+    return max((one.found[name].score for one in pool if name in one.found), default=0.0)
 
 
 def _parts(candidate: Candidate, lists: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     return {
-        name: numbers["weight"] * max(candidate.found[name].score, 0.0) / numbers["of"]
+        name: numbers["weight"]
+        * max(candidate.found[name].score - numbers["floor"], 0.0)
+        / (numbers["of"] - numbers["floor"])
         for name, numbers in lists.items()
         if name in candidate.found
     }

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import ceil
+from typing import Any
 
 from scrubjay.errors import InvalidInput
-from scrubjay.pipeline import Run, stage
-from scrubjay.types import Found, RankedList
+from scrubjay.pipeline import Run, Source, stage
+from scrubjay.types import Found, RankedList, Term
 
 # How much a word counts in each field; text counts 1.
 FIELD_WEIGHTS: Mapping[str, float] = {"title": 1.0, "topics": 1.0, "context": 1.0, "ident": 1.0}
@@ -14,9 +16,18 @@ FIELD_WEIGHTS: Mapping[str, float] = {"title": 1.0, "topics": 1.0, "context": 1.
 
 @stage
 def keyword(
-    run: Run, *, depth: int = 64, weights: Mapping[str, float] = FIELD_WEIGHTS
+    run: Run, *, depth: int = 64, times: float = 1, weights: Mapping[str, float] = FIELD_WEIGHTS
 ) -> RankedList:
-    """Memories that hold all of the query's terms, then those that hold any, by BM25."""
+    """Memories that hold all of the query's terms, then those that hold any, by BM25.
+
+    So many as `depth` says, or `times` the limit of the search if that is more.
+    """
+    return _by_word(run, run.query.words, _enough(run, "keyword", depth, times), weights)
+
+
+def _by_word(
+    run: Run, terms: tuple[Term, ...], depth: int, weights: Mapping[str, float] = FIELD_WEIGHTS
+) -> RankedList:
     unknown = [name for name in weights if name not in (*FIELD_WEIGHTS, "text")]
     if unknown or any(weight < 0 for weight in weights.values()):
         fields = ", ".join(("text", *FIELD_WEIGHTS))
@@ -24,22 +35,59 @@ def keyword(
             f"keyword.weights is {dict(weights)}; the fields are {fields}, weights 0 or more"
         )
     index = run.kit.need("keyword")
-    found: RankedList = index.search(
-        run.query.words, run.query.scope, _enough(run, "keyword", depth), weights
-    )
+    found: RankedList = index.search(terms, run.query.scope, depth, weights)
     return found
 
 
 @stage
-def vector(run: Run, *, depth: int = 64) -> RankedList:
+def vector(run: Run, *, depth: int = 64, times: float = 1) -> RankedList:
     """Memories whose best chunk lies nearest to the query's vector, by cosine."""
     if run.query.vector is None:  # embed_query has said why
         return RankedList("vector", searched=False)
+    return _by_meaning(run, run.query.vector, _enough(run, "vector", depth, times))
+
+
+def _by_meaning(run: Run, wanted: Any, depth: int) -> RankedList:
     index, embedder = run.kit.need("vectors"), run.kit.need("embedder")
-    found: RankedList = index.search(
-        run.query.vector, embedder.name, run.query.scope, _enough(run, "vector", depth)
-    )
+    found: RankedList = index.search(wanted, embedder.name, run.query.scope, depth)
     return found
+
+
+@stage
+def variant(run: Run, *, number: int, times: float = 1) -> RankedList:
+    """What one variant of the query finds: a lexical one by its words, the others by their vector."""
+    asked = run.query.variants[number]
+    depth = _enough(run, "variant", 1, times)
+    if asked.kind == "lexical":
+        return _by_word(run, asked.words, depth)
+    return _by_meaning(run, asked.vector, depth)
+
+
+@stage
+def lexical(run: Run, *, times: float = 1) -> tuple[Source, ...]:
+    """A source for each lexical variant; none reads further than `times` the limit."""
+    return _per_variant(run, "lexical", times)
+
+
+@stage
+def semantic(run: Run, *, times: float = 1) -> tuple[Source, ...]:
+    """A source for each semantic variant."""
+    return _per_variant(run, "semantic", times)
+
+
+@stage
+def hyde(run: Run, *, times: float = 1) -> tuple[Source, ...]:
+    """A source for the made-up answer."""
+    return _per_variant(run, "hyde", times)
+
+
+def _per_variant(run: Run, kind: str, times: float) -> tuple[Source, ...]:
+    """Name each source after its kind: `lexical:1`, `lexical:2`."""
+    numbers = [number for number, one in enumerate(run.query.variants) if one.kind == kind]
+    return tuple(
+        variant(number=number, times=times).named(f"{kind}:{place}")
+        for place, number in enumerate(numbers, start=1)
+    )
 
 
 @stage
@@ -61,7 +109,8 @@ def look_up(run: Run) -> Run:
     pool = tuple(
         one._replace(
             found={**one.found, "vector": Found(None, found[one.id].score)},
-            best_chunk=found[one.id].chunk,
+            # A passage that a variant's list chose has a fused score, and stays.
+            best_chunk=found[one.id].chunk if one.best_chunk is None else one.best_chunk,
         )
         if one.id in found
         else one
@@ -70,8 +119,10 @@ def look_up(run: Run) -> Run:
     return run._replace(pool=pool).noting(looked_up=len(found))
 
 
-def _enough(run: Run, source: str, depth: int) -> int:
+def _enough(run: Run, source: str, depth: int, times: float) -> int:
     """A list is never shorter than the answer that was asked for."""
     if depth < 1:
         raise InvalidInput(f"{source}.depth is {depth}; it must be 1 or more")
-    return max(depth, run.query.limit)
+    if times < 1:
+        raise InvalidInput(f"{source}.times is {times}; it must be 1 or more")
+    return max(depth, ceil(times * run.query.limit))

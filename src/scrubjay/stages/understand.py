@@ -70,12 +70,17 @@ def embed_query(run: Run, *, most_chars: int = 4000) -> Run:
     if not terms(text):
         return run  # a vector of punctuation would find something, and mean nothing
     embedder = run.kit.need("embedder")
-    vector = embedder.embed([text[:most_chars]], as_query=True)[0]
+    tokens = None
+    if run.kit.tokens is None:
+        vector = embedder.embed([text[:most_chars]], as_query=True)[0]
+    else:
+        vectors, of_texts = embedder.encode([text[:most_chars]], as_query=True)
+        vector, tokens = vectors[0], of_texts[0] if of_texts else None
     if not (abs(float(vector @ vector)) > 0):
         raise Unavailable(f"{embedder.name} gave a vector without direction for this query")
     known = getattr(embedder, "languages", ())
     foreign = bool(known and run.query.language and run.query.language not in known)
-    query = run.query._replace(vector=vector, foreign=foreign)
+    query = run.query._replace(vector=vector, tokens=tokens, foreign=foreign)
     run = run._replace(query=query).noting(model=embedder.name)
     if foreign:
         run = run.noting(foreign=f"{run.query.language} is not among {', '.join(known)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from scrubjay.stages.fuse import weight_of
 from scrubjay.surfaces.layout import indent, table
 from scrubjay.surfaces.terminal import one_line
 
@@ -103,8 +104,11 @@ def _working(name: str, hit: Hit, found: Results) -> str:
 
 def _share(name: str, hit: Hit, share: Mapping[str, float], times: float) -> str:
     place = hit.found.get(name)
-    raw = max(place.score, 0.0) if place else 0.0
-    return f"{times:.6f} × {share['weight']:g} × {raw:.6f} / {share['of']:.6f}"
+    floor = share["floor"]
+    raw = max(place.score - floor, 0.0) if place else 0.0
+    above = f"({raw + floor:.6f} - {floor:g})" if floor else f"{raw:.6f}"
+    of = f"({share['of']:.6f} - {floor:g})" if floor else f"{share['of']:.6f}"
+    return f"{times:.6f} × {share['weight']:g} × {above} / {of}"
 
 
 def _reciprocal_rank(name: str, hit: Hit, step: Step) -> str:
@@ -117,4 +121,4 @@ def _reciprocal_rank(name: str, hit: Hit, step: Step) -> str:
 
 def _weight(step: Step, name: str) -> float:
     weights = step.numbers.get("weights")
-    return float(weights.get(name, 1.0)) if isinstance(weights, Mapping) else 1.0
+    return weight_of(name, weights if isinstance(weights, Mapping) else None)

@@ -23,7 +23,7 @@ COMMANDS = {
     "profiles": "list the ways of searching, with their numbers",
     "status": "say what is stored and what is pending",
     "doctor": "examine every part and say how to fix what is not well",
-    "models": "list the models, or fetch one",
+    "models": "list the models, fetch one, or measure the reranker's speed",
     "demo": "show scrubjay on sample memories, in a store of its own",
 }
 _EXITS = "exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing found"
@@ -163,6 +163,10 @@ def _query(command: argparse.ArgumentParser) -> None:
     mode.add_argument("--mode", default=None, help="a mode of the profile")
     mode.add_argument("--fast", action="store_const", dest="mode", const="fast")
     mode.add_argument("--thorough", action="store_const", dest="mode", const="thorough")
+    command.add_argument(
+        "--no-expand", action="store_true", help="ask no language model for other words"
+    )
+    command.add_argument("--no-rerank", action="store_true", help="no second look at the best")
 
 
 def _get(command: argparse.ArgumentParser) -> None:
@@ -222,7 +226,9 @@ def _profiles(command: argparse.ArgumentParser) -> None:
 
 
 def _models(command: argparse.ArgumentParser) -> None:
-    command.add_argument("action", nargs="?", choices=("list", "pull"), default="list")
+    command.add_argument(
+        "action", nargs="?", choices=("list", "pull", "calibrate"), default="list"
+    )
     command.add_argument("name", nargs="?", default=None, help="which model (the configured one)")
 
 

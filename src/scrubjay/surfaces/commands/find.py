@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from scrubjay.errors import InvalidInput
 from scrubjay.surfaces.session import (
     fetch_model,
+    fetch_reranker,
     open_store,
     overrides_of,
     profile_of,
@@ -17,6 +18,8 @@ from scrubjay.surfaces.terminal import err, one_line, out
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Mapping
+    from typing import Any
 
     from scrubjay.surfaces.terminal import Screen
     from scrubjay.types import Results
@@ -32,11 +35,14 @@ def find(args: Namespace, screen: Screen) -> int:
     mode = _MODES.get(args.command) or args.mode
     # `search` and `vsearch` are modes of the default profile; a configured one has its own words.
     profile = args.profile or ("default" if args.command in _MODES else settings.profile)
-    overrides = overrides_of(args.sets)
-    profile_of(profile, overrides, mode=mode)  # a typing error is said before anything is fetched
+    overrides = _left_out(args, profile, mode, overrides_of(args.sets))
+    # A typing error is said before anything is fetched.
+    chosen = profile_of(profile, overrides, mode=mode)
     with open_store(args.db) as store:
-        if mode != "keyword":
+        if chosen.uses("embed_query"):
             fetch_model(settings)  # what is missing afterwards is in the answer's own notes
+        if chosen.uses("cross_encoder"):
+            fetch_reranker(settings)
         found = store.search(
             words_of(args.query),
             profile=profile,
@@ -54,6 +60,20 @@ def find(args: Namespace, screen: Screen) -> int:
         )
     _show(found, mode or "default", args, screen)
     return 0 if len(found) else _NOTHING_FOUND
+
+
+def _left_out(
+    args: Namespace, profile: str, mode: str | None, overrides: Mapping[str, Any] | None
+) -> Mapping[str, Any] | None:
+    """Return overrides that also leave out what `--no-expand` and `--no-rerank` name.
+
+    A mode that does not have the stage has nothing to leave out.
+    """
+    wanted = [one for one in ("expand", "rerank") if getattr(args, f"no_{one}", False)]
+    if not wanted:
+        return overrides
+    known = profile_of(profile, None, mode=mode)
+    return {**(overrides or {}), **{one: False for one in wanted if known.uses(one)}}
 
 
 def _check_form(args: Namespace) -> None:

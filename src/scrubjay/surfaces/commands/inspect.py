@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Mapping
 
-    from scrubjay.doctor import Finding
+    from scrubjay.findings import Finding
     from scrubjay.surfaces.terminal import Screen
     from scrubjay.types import Status
 
@@ -32,7 +32,8 @@ def status(args: Namespace, screen: Screen) -> int:
 
 def doctor(args: Namespace, screen: Screen) -> int:
     """Examine every part; fails where a part failed, not where one is merely missing."""
-    from scrubjay.doctor import Finding, examine
+    from scrubjay.doctor import examine
+    from scrubjay.findings import Finding
 
     try:
         findings = examine(settings_of(args))

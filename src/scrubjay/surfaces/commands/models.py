@@ -5,17 +5,23 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from scrubjay.errors import InvalidInput
+from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.surfaces import render
 from scrubjay.surfaces.layout import table
-from scrubjay.surfaces.session import card_of, embed_pending, open_store, settings_of
+from scrubjay.surfaces.session import (
+    card_of,
+    embed_pending,
+    fetch_reranker,
+    open_store,
+    settings_of,
+)
 from scrubjay.surfaces.shapes import Json, dumps
 from scrubjay.surfaces.terminal import one_line, out
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from scrubjay.config import Settings
+    from scrubjay.config import Access, Settings
     from scrubjay.models.pull import ModelCard
     from scrubjay.models.registry import ModelState
     from scrubjay.surfaces.terminal import Screen
@@ -25,7 +31,11 @@ def models(args: Namespace, screen: Screen) -> int:
     """List the models; `pull` fetches one and makes the vectors the store still owes."""
     settings = settings_of(args)
     left = 0
-    if args.action == "pull":
+    if args.action == "calibrate":
+        return _calibrate(args, screen)
+    if args.action == "pull" and "/" in (args.name or ""):  # a model of the hub is a reranker
+        _pull_reranker(settings.reranker._replace(spec=args.name))
+    elif args.action == "pull":
         from scrubjay.models.pull import pull
 
         configured = card_of(settings)
@@ -33,9 +43,36 @@ def models(args: Namespace, screen: Screen) -> int:
         if wanted is None:
             raise InvalidInput(f"{settings.embedder} is not fetched by scrubjay; name one that is")
         pull(wanted)
+        fetch_reranker(settings)
         if wanted == configured:
             left = _embed(settings, args.db)
     return _list(settings, left, args.json, screen)
+
+
+def _pull_reranker(access: Access) -> None:
+    from scrubjay.models.cross_encoder import OnnxCrossEncoder
+    from scrubjay.models.registry import load_reranker
+
+    try:
+        reranker = load_reranker(access)
+    except NotFound as error:
+        raise InvalidInput(str(error)) from error
+    if not isinstance(reranker, OnnxCrossEncoder):
+        raise InvalidInput(f"{access.spec} is not fetched: it runs where it is")
+    reranker.load()
+
+
+def _calibrate(args: Namespace, screen: Screen) -> int:
+    """Measure how fast the configured reranker reads; the depth of every search follows from it."""
+    with open_store(args.db) as store:
+        speed_ms = store.calibrate()
+    name = settings_of(args).reranker.spec
+    if args.json:
+        out(dumps({"reranker": name, "ms_per_1000_chars": round(speed_ms, 3)}))
+    else:
+        out(f"{one_line(name)} reads a thousand characters in {speed_ms:.1f} ms")
+        out(screen.dim("kept in the store: every search reranks as many as fit its deadline"))
+    return 0
 
 
 def _embed(settings: Settings, db: str | None) -> int:
@@ -60,7 +97,8 @@ def _list(settings: Settings, left: int, as_json: bool, screen: Screen) -> int:
     chosen = card_of(settings)
     if as_json:
         shapes = [_shape(one, configured=one.card == chosen) for one in known]
-        out(dumps({"models": shapes, "pending": left}))
+        helpers = {"reranker": settings.reranker.spec, "generator": settings.generator.spec}
+        out(dumps({"models": shapes, **helpers, "pending": left}))
         return 0
     rows = [
         (
@@ -75,6 +113,8 @@ def _list(settings: Settings, left: int, as_json: bool, screen: Screen) -> int:
     ]
     out("\n".join(table(rows)))
     out(screen.dim("* is configured"))
+    out(f"reranker   {one_line(settings.reranker.spec)}")
+    out(f"generator  {one_line(settings.generator.spec)}")
     return 0
 
 

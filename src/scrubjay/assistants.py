@@ -1,0 +1,116 @@
+"""One store's reranker and generator: which they are, whether they are here, and why not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from scrubjay.config import Access, load, offline
+from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.models.guarded import GuardedGenerator, GuardedReranker
+from scrubjay.models.patience import InMemory
+from scrubjay.models.registry import CORPUS, LATE, NONE, is_ready, load_generator, load_reranker
+from scrubjay.stores.sqlite_kept import SqliteKept
+from scrubjay.stores.sqlite_tokens import SqliteTokens
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from scrubjay.models import Generator, Reranker
+    from scrubjay.pipeline import Kit
+    from scrubjay.stores.sqlite import Database
+
+T = TypeVar("T")
+
+
+class Assistants:
+    """The models that help a search but are not needed for one."""
+
+    def __init__(
+        self,
+        db: Database,
+        clock: Callable[[], datetime],
+        reranker: Reranker | str | bool | None,
+        generator: Generator | str | bool | None,
+    ) -> None:
+        notes = self._notes = SqliteKept(db)
+        self._tokens = SqliteTokens(db)
+        self._reranker: GuardedReranker | None = None
+        self._generator: GuardedGenerator | None = None
+        chosen = _chosen("reranker", reranker)
+        # Late interaction needs no model of its own: it stands in where no other is named.
+        self.late = chosen is not None
+        if isinstance(chosen, Access) and chosen.spec != LATE:
+            made = _known(load_reranker, chosen)
+            self._reranker = GuardedReranker(made, notes, clock, calibrates=True)
+        elif chosen is not None and not isinstance(chosen, Access):
+            # What a caller brings along is the caller's: its failures concern no other process.
+            self._reranker = GuardedReranker(chosen, InMemory(), clock)
+        writer = _chosen("generator", generator)
+        self._corpus = isinstance(writer, Access) and writer.spec == CORPUS
+        if isinstance(writer, Access) and not self._corpus:
+            self._generator = GuardedGenerator(_known(load_generator, writer), notes, clock)
+        elif writer is not None and not isinstance(writer, Access):
+            self._generator = GuardedGenerator(writer, InMemory(), clock)
+        self._no_reranker = _why_not("reranker", reranker)
+        self._no_generator = _why_not("generator", generator)
+
+    def reranker(self) -> tuple[GuardedReranker | None, str]:
+        """Return the reranker, or the reason why there is none; a search never fetches one."""
+        made = self._reranker
+        if made is None or is_ready(made.inner):
+            return made, self._no_reranker
+        if offline():
+            return None, f"{made.name} is not here, and SCRUBJAY_OFFLINE forbids fetching it"
+        return None, (
+            f"{made.name} is not on this machine yet;"
+            f" fetch it with: scrubjay models pull {made.name}"
+        )
+
+    def join(self, kit: Kit) -> Kit:
+        """Return a kit with what helps a search, and the reasons for what is not there."""
+        reranker, no_reranker = self.reranker()
+        why_not = {**kit.why_not, "reranker": no_reranker, "generator": self._no_generator}
+        if not self.late:
+            no_tokens = no_reranker
+        elif kit.embedder is None:
+            no_tokens = why_not.get("embedder") or "there is no embedder"
+        elif not kit.embedder.token_dims:
+            no_tokens = f"{no_reranker}; and {kit.embedder.name} gives no token vectors"
+        else:
+            no_tokens = ""
+        return kit._replace(
+            tokens=None if no_tokens else self._tokens,
+            notes=self._notes,
+            reranker=reranker,
+            generator=self._generator,
+            corpus=self._corpus or None,
+            absent=("reranker",) if self._reranker is not None and reranker is None else (),
+            why_not={**why_not, "tokens": no_tokens},
+        )
+
+
+def _chosen(role: str, given: T | str | bool | None) -> T | Access | None:
+    """Return the object that was given, or how the named or configured model is reached; None for none."""
+    if given is False:
+        return None
+    if given is not None and not isinstance(given, bool | str):
+        return given
+    settings = load()
+    access = settings.reranker if role == "reranker" else settings.generator
+    if isinstance(given, str):
+        access = access._replace(spec=given)
+    return None if access.spec == NONE else access
+
+
+def _known(load_it: Callable[[Access], T], access: Access) -> T:
+    try:
+        return load_it(access)
+    except NotFound as unknown:  # a setting or an argument is wrong, not a memory missing
+        raise InvalidInput(str(unknown)) from unknown
+
+
+def _why_not(role: str, given: object) -> str:
+    if given is False:
+        return f"there is no {role}: the store was opened with {role}=False"
+    return f"no {role} is configured; set {role} in scrubjay.toml or SCRUBJAY_{role.upper()}"

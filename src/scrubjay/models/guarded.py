@@ -1,0 +1,145 @@
+"""Rerankers and generators of others, behind checks: a lie, a failure or a long wait is Unavailable."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
+
+from scrubjay.errors import InvalidInput, Unavailable
+from scrubjay.models.patience import Breaker, Notes, within
+from scrubjay.times import micros
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from scrubjay.models import Generator, Reranker
+
+T = TypeVar("T")
+
+_SLACK = 1e-6  # a sigmoid in float32 may step over 1 by that much
+_SAMPLE_PAIRS = 8
+_SAMPLE = "A plain sentence of ten words that says nothing at all. " * 18  # about 1,000 characters
+_SAMPLE_WAIT_S = 60.0
+
+
+class GuardedReranker:
+    """A reranker whose answers are checked: one number in 0..1 a text, in time."""
+
+    def __init__(
+        self,
+        inner: Reranker,
+        notes: Notes,
+        clock: Callable[[], datetime],
+        *,
+        calibrates: bool = False,
+    ) -> None:
+        _need(inner, "reranker", "score", "score(query, texts)")
+        self._calibrates = calibrates
+        self.inner = inner
+        self.name = str(inner.name)
+        self.key = str(getattr(inner, "key", self.name))
+        self._notes = notes
+        self._clock = clock
+        self._breaker = Breaker(self.name, f"reranker {self.key}", notes, clock)
+
+    def score(self, query: str, texts: Sequence[str], *, within_s: float) -> list[float]:
+        """Return one score a text, or raise Unavailable with the reason."""
+        return self._breaker.through(lambda: self._checked(query, texts, within_s))
+
+    def _checked(self, query: str, texts: Sequence[str], within_s: float) -> list[float]:
+        # One too many tells enough: a row that never ends would fill the memory.
+        answer = _asked(
+            self.name,
+            within_s,
+            lambda: [*islice(self.inner.score(query, list(texts)), len(texts) + 1)],
+        )
+        try:
+            scores = [float(one) for one in answer]
+        except Exception as error:  # foreign numbers may raise anything
+            raise Unavailable(f"{self.name} gave a score that is not a number: {error}") from error
+        if len(scores) > len(texts):
+            raise Unavailable(f"{self.name} gave more scores than the {len(texts)} texts")
+        if len(scores) < len(texts):
+            raise Unavailable(f"{self.name} gave {len(scores)} scores for {len(texts)} texts")
+        wrong = [one for one in scores if not -_SLACK <= one <= 1 + _SLACK]  # NaN is wrong too
+        if wrong:
+            said = "a score that is not a number" if math.isnan(wrong[0]) else f"{wrong[0]:g}"
+            raise Unavailable(f"{self.name} gave {said}; scores must be between 0 and 1")
+        return [min(max(one, 0.0), 1.0) for one in scores]
+
+    def ms_per_1000_chars(self) -> float | None:
+        """Return how long it takes to read a thousand characters, as it was once measured.
+
+        None for an object that a caller brought along: it is called for searches only, unless the
+        caller asks for a measurement with `calibrate`.
+        """
+        kept = self._notes.get("speed", self.key)
+        if kept:
+            return float(kept)
+        return self._breaker.through(self.calibrate) if self._calibrates else None
+
+    def calibrate(self) -> float:
+        """Measure that on a fixed sample and keep it; the depth of every search follows from it.
+
+        The first call is not counted: it may load the model. A reranker that can be measured is well
+        again: it rests no longer.
+        """
+        from time import perf_counter
+
+        self._checked("a warm-up", [_SAMPLE], _SAMPLE_WAIT_S)
+        started = perf_counter()
+        self._checked("what does it say?", [_SAMPLE] * _SAMPLE_PAIRS, _SAMPLE_WAIT_S)
+        took_ms = (perf_counter() - started) * 1000
+        speed_ms = took_ms / _SAMPLE_PAIRS / (len(_SAMPLE) / 1000)
+        self._notes.put("speed", self.key, f"{speed_ms:.6g}", micros(self._clock()))
+        self._breaker.reset()
+        return speed_ms
+
+
+class GuardedGenerator:
+    """A generator that answers in time with a text, or is Unavailable."""
+
+    def __init__(self, inner: Generator, notes: Notes, clock: Callable[[], datetime]) -> None:
+        _need(inner, "generator", "complete", "complete(prompt, schema=…)")
+        self.inner = inner
+        self.name = str(inner.name)
+        self.key = str(getattr(inner, "key", self.name))
+        self._breaker = Breaker(self.name, f"generator {self.key}", notes, clock)
+
+    def complete(
+        self,
+        prompt: str,
+        *,
+        schema: dict[str, object] | None = None,
+        within_s: float,
+        read: Callable[[str], T],
+    ) -> T:
+        """Return what `read` makes of the answer; an answer that cannot be read is a failure too."""
+
+        def ask() -> T:
+            answer = _asked(
+                self.name, within_s, lambda: self.inner.complete(prompt, schema=schema)
+            )
+            if not isinstance(answer, str):
+                raise Unavailable(f"{self.name} gave {type(answer).__name__} instead of a text")
+            return read(answer)
+
+        return self._breaker.through(ask)
+
+
+def _asked(name: str, within_s: float, call: Callable[[], T]) -> T:
+    """Make a call of foreign code, in time; whatever it raises is Unavailable."""
+    try:
+        return within(within_s, call, name)
+    except Unavailable:
+        raise
+    except Exception as error:  # foreign code may raise anything
+        raise Unavailable(f"{name} failed: {type(error).__name__}: {error}") from error
+
+
+def _need(inner: object, what: str, verb: str, shape: str) -> None:
+    for need in ("name", verb):
+        if not hasattr(inner, need):
+            raise InvalidInput(f"{what} {inner!r} has no {need!r}; it needs name and {shape}")

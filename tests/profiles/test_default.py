@@ -1,0 +1,150 @@
+"""Our own profile: words, meaning and single tokens in equal parts, and a reranker if there is one."""
+
+from __future__ import annotations
+
+import pytest
+
+import scrubjay
+from fakes import HashingEmbedder, ScriptedGenerator, ScriptedReranker, TokenEmbedder
+from scrubjay.profiles import default, get
+
+TEXTS = (
+    "the harbour is closed on mondays",
+    "a ship left the harbour at dawn",
+    "the canteen is closed at night",
+    "mondays are for planning",
+    "eels swim up the river",
+)
+QUERY = "harbour closed mondays"
+
+
+class Spoken(TokenEmbedder):
+    """A model that was made for English."""
+
+    languages = ("en",)
+
+
+@pytest.fixture
+def opened(tmp_path, clock):
+    """Open one store of the texts with any models; what it is opened with does not change it."""
+    stores = []
+
+    def open_it(embedder=None, **models):
+        chosen = TokenEmbedder() if embedder is None else embedder
+        store = scrubjay.open(tmp_path / "notes.db", embedder=chosen, clock=clock, **models)
+        store.add_many({"text": text, "id": str(n)} for n, text in enumerate(TEXTS))
+        store.pending()
+        stores.append(store)
+        return store
+
+    yield open_it
+    for store in stores:
+        store.close()
+
+
+def ranked(found):
+    return [(hit.id, hit.score) for hit in found]
+
+
+def test_three_parts_count_alike_and_add_up(opened):
+    """R-7: each over the best found, in thirds; the sum is the score."""
+    found = opened().search(QUERY)
+
+    assert found.degraded == ()
+    assert list(found[0].why) == ["keyword", "vector", "late"]
+    assert found[0].id == "0"
+    assert found[0].why["late"] == pytest.approx(found[0].why["keyword"])
+    for hit in found:
+        assert sum(hit.why.values()) == pytest.approx(hit.score, abs=1e-6)
+        assert hit.rerank_score == hit.found["late"].score
+
+
+def test_tokens_are_counted_from_the_floor(opened):
+    """By hand: (MaxSim - .38) over (best - .38), a third of it, times what all are scaled by."""
+    found = opened().search(QUERY)
+    weigh = next(step for step in found.trace if step.stage == "weigh")
+    second = next(hit for hit in found if hit.id == "2")  # it holds one of the three words
+
+    assert second.found["late"].score == pytest.approx(1 / 3, abs=0.01)
+    assert second.why["late"] == 0.0
+    assert weigh.notes["late"]["floor"] == default.FLOORS["late"] == 0.38
+    assert weigh.notes["late"]["of"] == pytest.approx(1.0, abs=0.01)
+
+
+def test_without_a_second_look_it_is_fast(opened):
+    """GN-14: `rerank` left out, no reranker, or a model without tokens: the same answer, undegraded."""
+    store = opened()
+    fast = store.search(QUERY, mode="fast")
+    left_out = store.search(QUERY, overrides={"rerank": False})
+    without = opened(reranker=False).search(QUERY)
+
+    assert ranked(left_out) == ranked(without) == ranked(fast)
+    assert left_out.degraded == without.degraded == fast.degraded == ()
+    assert all(hit.rerank_score is None for hit in without)
+
+
+def test_a_model_without_tokens_is_not_a_degradation(opened):
+    """Late interaction is what an embedder may offer, not what it must."""
+    store = opened(HashingEmbedder())
+    found = store.search(QUERY)
+
+    assert found.degraded == ()
+    assert ranked(found) == ranked(store.search(QUERY, mode="fast"))
+
+
+def test_a_reranker_is_a_fourth_part(opened):
+    """One call, the best passages first, its scores beside the others."""
+    reranker = ScriptedReranker(lambda _query, texts: [float("eels" in text) for text in texts])
+    found = opened(reranker=reranker).search(QUERY)
+
+    assert len(reranker.asked) == 1
+    assert reranker.asked[0][0] == QUERY
+    assert reranker.asked[0][1][0] == TEXTS[0]
+    assert len(reranker.asked[0][1]) == len(found)
+    eels = next(hit for hit in found if hit.id == "4")
+    assert eels.rerank_score == 1.0
+    assert eels.why["cross_encoder"] > eels.score / 2
+    assert next(hit for hit in found if hit.id == "0").why["cross_encoder"] == 0.0
+
+
+def test_a_broken_reranker_leaves_the_other_three(opened):
+    """R-6: the same answer as without it, and the reason."""
+    broken = opened(reranker=ScriptedReranker(lambda _query, _texts: [0.5]))
+    found = broken.search(QUERY)
+
+    assert ranked(found) == ranked(opened().search(QUERY))
+    assert found.degraded == ("cross_encoder: scripted gave 1 scores for 5 texts",)
+
+
+def test_in_a_language_that_the_model_does_not_know_tokens_count_nothing(opened):
+    """An English model reads German letter by letter."""
+    store = opened(Spoken())
+    store.add("Der Hafen ist am Montag wegen des Sturms geschlossen", id="de")
+    store.pending()
+    found = store.search("Warum ist der Hafen am Montag geschlossen und nicht offen?")
+
+    assert found[0].id == "de"
+    assert "late" not in found[0].why
+    assert found[0].found["late"].score > 0.38
+
+
+def test_thorough_asks_a_generator_only_if_there_is_one(opened):
+    """And is not degraded without: no language model is ever needed."""
+    writes = ScriptedGenerator('{"lexical": ["planning eels"], "semantic": [], "hyde": ""}')
+    alone = opened().search("mondays planning", mode="thorough")
+    helped = opened(generator=writes).search("mondays planning", mode="thorough")
+
+    assert alone.degraded == helped.degraded == ()
+    assert len(writes.prompts) == 1
+    assert helped.counts["lexical:1"] == 2
+    assert helped[0].id == alone[0].id == "3"
+
+
+@pytest.mark.parametrize("mode", ["keyword", "vector", "fast"])
+def test_the_quick_modes_ask_no_reranker_and_no_generator(mode):
+    """GN-14: they have no stage for either."""
+    profile = get("default", mode=mode)
+
+    assert not any(
+        map(profile.uses, ("late_interaction", "cross_encoder", "rephrase", "borrow_words"))
+    )
