@@ -1,8 +1,10 @@
-"""Measure every profile on every set, and write the table.
+"""Measure every profile on every set, and write the tables.
 
-    SCRUBJAY_EVAL_DATA=…/eval python -m evals [SET …] [--profiles default,default:keyword]
+    SCRUBJAY_EVAL_DATA=…/eval python -m evals [SET …] [--profiles default,gno] [--reranker FOLDER]
 
-Indexes are kept under .cache/evals, so a second run only searches.
+Indexes are kept under .cache/evals, so a second run only searches. A reranker adds a column: the
+last profile with it. It reads pairs for a long time, so `--most` takes fewer questions of each set,
+spread over all of them.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
+from typing import Any
 
 import scrubjay
 from evals.measures import MEASURES
@@ -20,21 +23,19 @@ from evals.sets import Part, find
 from scrubjay.config import load
 from scrubjay.text import ANALYZER_VERSION
 
-PROFILES = ("default:keyword", "default:vector", "default")
+PROFILES = ("default:keyword", "default:vector", "default:fast", "default", "gno:fast", "gno")
 CACHE = Path(".cache/evals")
-TABLE = Path("docs/evals.md")
-BEGIN, END = "<!-- begin table -->", "<!-- end table -->"
+PAGE = Path("docs/evals.md")
+TABLE, RERANKED, EXPANDED = "table", "reranked", "expanded"
+# How many are read must not follow from the speed of the machine that measures quality.
+NO_DEADLINE = {"cross_encoder.deadline_ms": None, "cross_encoder.give_up_s": 600}
 
 Scores = dict[str, list[float]]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(prog="evals", description="Quality on public test sets.")
-    parser.add_argument("sets", nargs="*", help="names of sets, or the beginnings of names")
-    parser.add_argument("--profiles", default=",".join(PROFILES), help="which profiles, by comma")
-    parser.add_argument("--write", action="store_true", help=f"write the table into {TABLE}")
-    given = parser.parse_args(arguments)
+    given = _parser().parse_args(arguments)
     root = os.environ.get("SCRUBJAY_EVAL_DATA", "")
     if not root:
         print("skipped: set SCRUBJAY_EVAL_DATA to a folder of test sets (corpus.jsonl, …)")
@@ -46,40 +47,75 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not sets:
         print(f"no test set below {root} has such a name", file=sys.stderr)
         return 2
-    profiles = given.profiles.split(",")
+    columns: dict[str, tuple[str, str | None, str | None]] = {
+        name: (name, None, None) for name in given.profiles.split(",")
+    }
+    more = " + ".join(Path(one).name for one in (given.reranker, given.generator) if one)
+    if more:
+        last = [*columns][-1]
+        columns[f"{last} + {more}"] = (last, given.reranker, given.generator)
     rows = []
     for name, parts in sets.items():
-        measured = {profile: measure(parts, profile) for profile in profiles}
+        measured = {
+            column: measure(parts, *chosen, most=given.most) for column, chosen in columns.items()
+        }
         rows.append((name, measured))
         line = "  ".join(f"{p} {mean(of['nDCG@10']):.3f}" for p, of in measured.items())
         print(f"{name:20} {line}", file=sys.stderr, flush=True)
-    table = render(rows, profiles)
-    print(table)
+    tables = "\n\n".join(render(rows, [*columns], of) for of in MEASURES)
+    print(tables)
     if given.write:
-        write(table)
+        write(tables, RERANKED if given.reranker else EXPANDED if given.generator else TABLE)
     return 0
 
 
-def measure(parts: Sequence[Part], profile: str) -> Scores:
-    """Return each measure for every question of a set."""
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="evals", description="Quality on public test sets.")
+    parser.add_argument("sets", nargs="*", help="names of sets, or the beginnings of names")
+    parser.add_argument("--profiles", default=",".join(PROFILES), help="which profiles, by comma")
+    parser.add_argument("--reranker", default=None, help="a folder or a name: one more column")
+    parser.add_argument("--generator", default=None, help="corpus, or a URL: one more column")
+    parser.add_argument("--most", type=int, default=None, help="so many questions of each set")
+    parser.add_argument("--write", action="store_true", help=f"write the tables into {PAGE}")
+    return parser
+
+
+def measure(
+    parts: Sequence[Part],
+    profile: str,
+    reranker: str | None = None,
+    generator: str | None = None,
+    *,
+    most: int | None = None,
+) -> Scores:
+    """Return each measure for every question of a set, or for `most` of them."""
     scores: Scores = {name: [] for name in MEASURES}
+    every = max(1, round(sum(len(part.questions()) for part in parts) / most)) if most else 1
+    overrides: dict[str, Any] | None = NO_DEADLINE if reranker else None
+    asked = 0
     for part in parts:
         judged = part.judgements()
-        with index(part) as store:
+        with index(part, reranker, generator) as store:
             for question in part.questions():
-                hits = store.search(question["text"], profile=profile, limit=10)
+                asked += 1
+                if asked % every:
+                    continue
+                hits = store.search(
+                    question["text"], profile=profile, limit=10, overrides=overrides
+                )
                 ranked = [hit.id for hit in hits]
                 for name, of in MEASURES.items():
                     scores[name].append(of(ranked, judged[question["id"]]))
     return scores
 
 
-def index(part: Part) -> scrubjay.Store:
+def index(part: Part, reranker: str | None = None, generator: str | None = None) -> scrubjay.Store:
     """Open the index of a corpus, made once."""
     CACHE.mkdir(parents=True, exist_ok=True)
     name = part.name.replace("/", "-")
     rules = f"{ANALYZER_VERSION}-{load().chunk_tokens}+{load().chunk_overlap_tokens}"
-    store = scrubjay.open(CACHE / f"{name}-{part.fingerprint()}-{rules}.db")
+    path = CACHE / f"{name}-{part.fingerprint()}-{rules}.db"
+    store = scrubjay.open(path, reranker=reranker, generator=generator)
     documents = part.documents()
     if store.status().memories < len(documents):
         store.add_many(_memory(document) for document in documents)
@@ -99,31 +135,31 @@ def _memory(document: dict[str, object]) -> dict[str, object]:
     }
 
 
-def render(rows: list[tuple[str, dict[str, Scores]]], profiles: Sequence[str]) -> str:
-    """Return a Markdown table: a row a set, a column a measure and profile, and the average."""
-    head = [f"{measure} {profile}" for measure in MEASURES for profile in profiles]
+def render(rows: list[tuple[str, dict[str, Scores]]], columns: Sequence[str], of: str) -> str:
+    """Return a Markdown table of one measure: a row a set, a column a profile, and the average."""
     lines = [
-        "| set | questions | " + " | ".join(head) + " |",
-        "|---|---" + "|---" * len(head) + "|",
+        f"| {of} | questions | " + " | ".join(columns) + " |",
+        "|---|---" + "|---" * len(columns) + "|",
     ]
-    columns: list[list[float]] = [[] for _ in head]
+    averages: list[list[float]] = [[] for _ in columns]
     for name, measured in rows:
-        values = [mean(measured[profile][of]) for of in MEASURES for profile in profiles]
-        for column, value in zip(columns, values, strict=True):
+        values = [mean(measured[column][of]) for column in columns]
+        for column, value in zip(averages, values, strict=True):
             column.append(value)
-        count = len(next(iter(measured.values()))["MRR"])
+        count = len(next(iter(measured.values()))[of])
         lines.append(f"| {name} | {count} | " + " | ".join(f"{v:.3f}" for v in values) + " |")
-    averages = " | ".join(f"**{mean(column):.3f}**" for column in columns)
-    lines.append(f"| **average of {len(rows)}** | | {averages} |")
+    last = " | ".join(f"**{mean(column):.3f}**" for column in averages)
+    lines.append(f"| **average of {len(rows)}** | | {last} |")
     return "\n".join(lines)
 
 
-def write(table: str) -> None:
-    """Put the table between the marks in the docs."""
-    page = TABLE.read_text(encoding="utf-8")
-    before, rest = page.split(BEGIN)
-    _, after = rest.split(END)
-    TABLE.write_text(f"{before}{BEGIN}\n{table}\n{END}{after}", encoding="utf-8")
+def write(tables: str, where: str) -> None:
+    """Put tables between their marks in the docs."""
+    page = PAGE.read_text(encoding="utf-8")
+    begin, end = f"<!-- begin {where} -->", f"<!-- end {where} -->"
+    before, rest = page.split(begin)
+    _, after = rest.split(end)
+    PAGE.write_text(f"{before}{begin}\n{tables}\n{end}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":
