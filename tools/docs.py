@@ -61,7 +61,7 @@ def _numbers(part: Part[Any]) -> str:
 
 def _holds_parts(value: object) -> bool:
     values = value if isinstance(value, tuple) else (value,)
-    return any(isinstance(one, Part) for one in values)
+    return all(isinstance(one, Part) for one in values)
 
 
 def _first_line(part: Part[Any]) -> str:

@@ -236,8 +236,9 @@ def advance(part: Stage, run: Run) -> tuple[Run, Step]:
 
 
 def _is_parts(value: object) -> bool:
+    """True for stages inside a stage, of which there may be none: the trace shows them as branches."""
     return isinstance(value, Part) or (
-        isinstance(value, tuple) and any(isinstance(one, Part) for one in value)
+        isinstance(value, tuple) and all(isinstance(one, Part) for one in value)
     )
 
 

@@ -64,7 +64,7 @@ def by_word() -> tuple[Stage, ...]:
     """Words alone, each score between the worst and the best of the query."""
     return (
         keywords(),
-        recall(sources=(keyword(depth=1, times=2),)),
+        recall(sources=(keyword(depth=1),)),
         min_max(weights={"keyword": 1.0}),
         *_SHOW,
     )
@@ -74,11 +74,11 @@ def by_meaning() -> tuple[Stage, ...]:
     """Vectors alone, or words where there is no vector to search with."""
     return (
         *_UNDERSTAND,
-        recall(sources=(vector(depth=1, times=2),)),
+        recall(sources=(vector(depth=1),)),
         when(
             test=nothing_searched(),
             then=(
-                recall(sources=(keyword(depth=1, times=2),)).named("words_instead"),
+                recall(sources=(keyword(depth=1),)).named("words_instead"),
                 min_max(weights={"keyword": 1.0}),
             ),
             otherwise=(similarity(),),

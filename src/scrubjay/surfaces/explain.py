@@ -39,7 +39,7 @@ def reasons(hit: Hit, found: Results) -> list[str]:
     for name, amount in hit.why.items():
         if working := _working(name, hit, found):
             lines.append(f"{name} {amount:.6f} = {working}")
-    return lines
+    return [*lines, *_scaling(hit, found)]
 
 
 def _walk(steps: tuple[Step, ...], depth: int) -> Iterator[tuple[int, Step]]:
@@ -93,30 +93,60 @@ def _sum(hit: Hit) -> str:
 
 def _working(name: str, hit: Hit, found: Results) -> str:
     """Write out how a part came about, from the numbers in the trace."""
+    amount = hit.why[name]
     for _, step in _walk(found.trace, 0):
         share = step.notes.get(name)
         if isinstance(share, Mapping) and {"weight", "of"} <= share.keys():
             return _share(name, hit, share, step.notes["times"])
         if name.startswith(f"{step.stage}_"):
-            return _reciprocal_rank(name, hit, step)
+            working, raw = _reciprocal_rank(name, hit, step)
+            return _scaled(working, amount / raw) if raw else ""
+        if name == "bonus" and step.stage == "rank_bonus":
+            scale = _scale(hit, found)
+            return _scaled(f"{amount / scale:g}", scale)
+        if name == "rerank" and step.stage == "blend" and hit.rerank_score:
+            return f"{amount / hit.rerank_score:g} × {hit.rerank_score:.6f}"
     return ""
+
+
+def _scale(hit: Hit, found: Results) -> float:
+    """Return by what the fused parts of a hit were multiplied after fusion."""
+    for _, step in _walk(found.trace, 0):
+        for name, amount in hit.why.items():
+            raw = _reciprocal_rank(name, hit, step)[1] if name.startswith(f"{step.stage}_") else 0
+            if raw:
+                return amount / raw
+    return 1.0
+
+
+def _scaled(working: str, scale: float) -> str:
+    return working if abs(scale - 1) < _EQUAL else f"{scale:.6f} × {working}"
+
+
+def _scaling(hit: Hit, found: Results) -> list[str]:
+    """Say what fused parts were multiplied by: the share of fusion, over the best fused score."""
+    scale = _scale(hit, found)
+    bests = [step.notes["best"] for _, step in _walk(found.trace, 0) if "best" in step.notes]
+    return [f"{scale:.6f} = {scale * best:g} / {best:.6f}" for best in bests]
 
 
 def _share(name: str, hit: Hit, share: Mapping[str, float], times: float) -> str:
     place = hit.found.get(name)
-    floor = share["floor"]
+    floor = share.get("floor", 0.0)
     raw = max(place.score - floor, 0.0) if place else 0.0
     above = f"({raw + floor:.6f} - {floor:g})" if floor else f"{raw:.6f}"
     of = f"({share['of']:.6f} - {floor:g})" if floor else f"{share['of']:.6f}"
     return f"{times:.6f} × {share['weight']:g} × {above} / {of}"
 
 
-def _reciprocal_rank(name: str, hit: Hit, step: Step) -> str:
+def _reciprocal_rank(name: str, hit: Hit, step: Step) -> tuple[str, float]:
+    """Return weight / (k + rank) as it is written, and what it comes to."""
     listed = name.removeprefix(f"{step.stage}_")
     place = hit.found.get(listed)
     if place is None or place.rank is None or "k" not in step.numbers:
-        return ""
-    return f"{_weight(step, listed):g} / ({step.numbers['k']:g} + {place.rank})"
+        return "", 0.0
+    weight, k = _weight(step, listed), step.numbers["k"]
+    return f"{weight:g} / ({k:g} + {place.rank})", weight / (k + place.rank)
 
 
 def _weight(step: Step, name: str) -> float:
