@@ -73,6 +73,12 @@ class Store:
         self._chosen_embedder = embedder
         self._embedding_made: Embedding | None = None
         self._making = threading.Lock()
+        if reranker or generator:  # what a caller names or brings along is looked at at once
+            try:
+                _ = self._assistants
+            except BaseException:
+                self._db.close()
+                raise
 
     # -- writing ------------------------------------------------------------------------------
 

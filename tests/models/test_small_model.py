@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import scrubjay
 from scrubjay.models.checksum import sha256_of
 from scrubjay.models.endpoint import endpoint
 from scrubjay.models.remote_generator import RemoteGenerator
@@ -119,3 +120,35 @@ def test_a_real_model_answers_in_prose_and_without_a_name(address):
 
     assert remote.complete("Say hello to the jay.").strip()
     assert remote.name == address.removeprefix("http://")
+
+
+def test_a_search_is_expanded_by_a_real_model(address, tmp_path):
+    """GN-2, GN-4: what it writes is nonsense, but it is read, guarded, searched and kept."""
+    remote = RemoteGenerator(endpoint(f"{address}/v1#smollm2", timeout_s=300), most_tokens=120)
+    with scrubjay.open(tmp_path / "notes.db", embedder=False, generator=remote) as store:
+        store.add("The jay hid its acorns below the old oak", id="oak")
+        store.add("Lunch is at noon", id="lunch")
+        first, second = (
+            store.search(
+                "where did the jay hide acorns",
+                profile="gno",
+                mode="thorough",
+                overrides={"strong_signal.score": 1.0, "rephrase.time_limit_s": 300},
+            )
+            for _ in range(2)
+        )
+
+    steps = [
+        step
+        for found in (first, second)
+        for expand in found.trace
+        for variants in expand.branches
+        for step in variants.branches
+        if step.stage == "rephrase"
+    ]
+    assert [hit.id for hit in first] == [hit.id for hit in second] == ["oak"]
+    if steps[0].lost:  # on another processor it may write nothing that is of use
+        assert "left alone" in steps[1].lost
+    else:
+        assert [step.notes["kept"] for step in steps] == [False, True]
+        assert any(steps[0].notes[kind] for kind in ("lexical", "semantic", "hyde"))

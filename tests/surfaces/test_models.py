@@ -180,9 +180,13 @@ class TestSettings:
             config.load()
 
     @pytest.mark.parametrize("role", ["reranker", "generator"])
-    def test_a_wrong_name_is_refused_at_the_first_search_that_wants_it(self, tmp_path, role):
-        """As wrong input, with what would be right; a keyword search does not even look."""
-        with scrubjay.open(tmp_path / "notes.db", embedder=False, **{role: "nonsense"}) as store:
+    def test_a_wrong_name_is_refused_with_what_would_be_right(self, tmp_path, monkeypatch, role):
+        """An argument at once; a setting by the first search that wants it, not by a keyword search."""
+        for wrong in ("nonsense", object()):
+            with pytest.raises(InvalidInput, match=r"There is no|it needs name and"):
+                scrubjay.open(tmp_path / "notes.db", embedder=False, **{role: wrong})
+        monkeypatch.setenv(f"SCRUBJAY_{role.upper()}", "nonsense")
+        with scrubjay.open(tmp_path / "notes.db", embedder=False) as store:
             store.add("The kettle whistles")
             assert len(store.search("kettle", mode="keyword")) == 1
             with pytest.raises(InvalidInput, match="There is no"):
