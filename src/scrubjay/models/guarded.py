@@ -22,6 +22,7 @@ _SLACK = 1e-6  # a sigmoid in float32 may step over 1 by that much
 _SAMPLE_PAIRS = 8
 _SAMPLE = "A plain sentence of ten words that says nothing at all. " * 18  # about 1,000 characters
 _SAMPLE_WAIT_S = 60.0
+_OWN_WORDS_S = 1.0  # so that a model can say itself that its time is up
 
 
 class GuardedReranker:
@@ -51,7 +52,7 @@ class GuardedReranker:
     def _checked(self, query: str, texts: Sequence[str], within_s: float) -> list[float]:
         # One too many tells enough: a row that never ends would fill the memory.
         answer = _asked(
-            self.name,
+            self.inner,
             within_s,
             lambda: [*islice(self.inner.score(query, list(texts)), len(texts) + 1)],
         )
@@ -120,7 +121,7 @@ class GuardedGenerator:
 
         def ask() -> T:
             answer = _asked(
-                self.name, within_s, lambda: self.inner.complete(prompt, schema=schema)
+                self.inner, within_s, lambda: self.inner.complete(prompt, schema=schema)
             )
             if not isinstance(answer, str):
                 raise Unavailable(f"{self.name} gave {type(answer).__name__} instead of a text")
@@ -129,10 +130,15 @@ class GuardedGenerator:
         return self._breaker.through(ask)
 
 
-def _asked(name: str, within_s: float, call: Callable[[], T]) -> T:
-    """Make a call of foreign code, in time; whatever it raises is Unavailable."""
+def _asked(model: Reranker | Generator, within_s: float, call: Callable[[], T]) -> T:
+    """Make a call of foreign code, in time; whatever it raises is Unavailable.
+
+    A model with a time limit of its own, as the settings give to a server, keeps to that one.
+    """
+    name, own_s = str(model.name), getattr(model, "timeout_s", None)
     try:
-        return within(within_s, call, name)
+        limit_s = own_s + _OWN_WORDS_S if isinstance(own_s, int | float) else within_s
+        return within(limit_s, call, name)
     except Unavailable:
         raise
     except Exception as error:  # foreign code may raise anything

@@ -39,6 +39,7 @@ class RemoteGenerator:
         self.most_tokens = most_tokens
         self.name = at.name
         self.key = at.key
+        self.timeout_s = at.timeout_s
         self._url = _address(at.url)
         self._manners = _Manners()
 

@@ -72,6 +72,7 @@ class RemoteReranker:
         self.endpoint = checked(at)
         self.name = at.name
         self.key = at.key
+        self.timeout_s = at.timeout_s
         self._dialects = (DIALECTS[at.dialect],) if at.dialect else (_COMMON, _TEI)
 
     def __repr__(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from scrubjay.asking import understand
@@ -86,6 +85,8 @@ def _expansion(
     time_limit_s: float,
 ) -> tuple[Expansion, bool]:
     """Return the generator's answer, and whether it was kept from an earlier search."""
+    import json
+
     from scrubjay.expansion.parse import parse
     from scrubjay.expansion.prompts import PROMPT_VERSION, SCHEMA, prompt_for
 
@@ -109,12 +110,15 @@ def _expansion(
 
 def _key(*parts: object) -> str:
     """Return the key of a kept answer: a digest, since a query may be private."""
+    import json
     from hashlib import sha256
 
     return sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _from_json(kept: str) -> Expansion:
+    import json
+
     table = json.loads(kept)
     return Expansion(tuple(table["lexical"]), tuple(table["semantic"]), table["hyde"])
 
