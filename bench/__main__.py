@@ -8,14 +8,14 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import cold, documents, hybrid, write
+from bench import cold, documents, hybrid, modes, write
 from bench.corpus import generate
 from bench.peers import PEERS, installed
-from bench.report import DOCUMENTS, MEMORIES, Row, machine, publish, table
+from bench.report import DOCUMENTS, MEMORIES, MODES, Row, machine, publish, table
 from bench.systems import SCRUBJAY, System
 
 PAGE = Path("docs") / "bench.md"
-PARTS = ("memories", "documents")
+PARTS = ("memories", "documents", "modes")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _memories(Path(home), options)
         if "documents" in parts:
             _documents(Path(home) / "documents", options)
+        if "modes" in parts:
+            _modes(Path(home) / "modes", options)
     return 0
 
 
@@ -50,6 +52,13 @@ def _documents(home: Path, options: argparse.Namespace) -> None:
     packages = ["numpy", "scrubjay", "onnxruntime", "beautifulsoup4", "pypdfium2", "tree-sitter"]
     text = f"{table(rows)}\n\nMachine: {machine(packages)}"
     _show(text, DOCUMENTS, options, complete=True)
+
+
+def _modes(home: Path, options: argparse.Namespace) -> None:
+    """Measure each way to search beside keyword search."""
+    rows = modes.measure(home, _say, quick=options.quick)
+    text = f"{table(rows)}\n\nMachine: {machine(['numpy', 'scrubjay', 'onnxruntime'])}"
+    _show(text, MODES, options, complete=True)
 
 
 def _show(text: str, part: str, options: argparse.Namespace, *, complete: bool) -> None:
@@ -107,10 +116,10 @@ def _say(line: str) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument(
-        "parts", nargs="*", metavar="PART", help=f"{' or '.join(PARTS)}; all of them by default"
+        "parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; all of them by default"
     )
     parser.add_argument(
-        "--quick", action="store_true", help="1k and 5k memories, 50 MB of files, few runs"
+        "--quick", action="store_true", help="small stores, 50 MB of files, few runs"
     )
     parser.add_argument("--no-peers", action="store_true", help="scrubjay alone")
     parser.add_argument(

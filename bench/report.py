@@ -12,6 +12,7 @@ from pathlib import Path
 
 MEMORIES = "bench"
 DOCUMENTS = "bench of documents"
+MODES = "bench of modes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def _markers(part: str) -> tuple[str, str]:
 
 
 def _new_page() -> str:
-    places = ("\n".join(_markers(part)) for part in (MEMORIES, DOCUMENTS))
+    places = ("\n".join(_markers(part)) for part in (MEMORIES, DOCUMENTS, MODES))
     return "# Figures: speed, size, memory\n\n" + "\n\n".join(places) + "\n"
 
 

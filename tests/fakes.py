@@ -68,8 +68,8 @@ class TokenEmbedder(HashingEmbedder):
             found.append(rows)
         return found
 
-    def encode(
-        self, texts: Sequence[str]
+    def embed_with_tokens(
+        self, texts: Sequence[str], *, as_query: bool = False
     ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
         """Return both from one pass."""
         self.encoded.append(list(texts))

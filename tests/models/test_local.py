@@ -88,7 +88,7 @@ def test_encode_gives_both_from_one_pass(model):
     """The same numbers as the two separate calls."""
     texts = [JAY, "hi", long_text(600)]
 
-    pooled, tokens = model.encode(texts)
+    pooled, tokens = model.embed_with_tokens(texts)
 
     assert np.array_equal(pooled, model.embed(texts))
     for expected, actual in zip(model.tokens(texts), tokens, strict=True):
@@ -197,7 +197,7 @@ def test_a_text_that_fits_is_one_window(model):
 @pytest.mark.parametrize("text", BAD_TEXTS.values(), ids=BAD_TEXTS)
 def test_any_string_has_a_vector(model, text):
     """No exception, no NaN, length one, and as many token vectors as tokens."""
-    pooled, (tokens,) = model.encode([text])
+    pooled, (tokens,) = model.embed_with_tokens([text])
 
     assert np.isfinite(pooled).all()
     assert np.linalg.norm(pooled) == pytest.approx(1, abs=1e-5)

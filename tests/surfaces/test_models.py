@@ -69,9 +69,7 @@ class TestModels:
         assert outcome.code == 2
         assert "owner/name" in outcome.err
 
-    def test_a_search_with_a_model_that_is_not_here_says_how_to_fetch_it(
-        self, shell, monkeypatch
-    ):
+    def test_a_search_with_a_model_that_is_not_here_says_how_to_fetch_it(self, shell, monkeypatch):
         """GN-15: the shell fetches it where it may; offline it may not, and the search goes on."""
         monkeypatch.setenv("SCRUBJAY_RERANKER", "someone/some-reranker")
         shell("add", "The kettle whistles", "--no-embed")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from scrubjay.errors import InvalidInput, Unavailable
@@ -49,20 +50,26 @@ class GuardedEmbedder:
 
         Vectors are worth having without tokens: a model that fails at those gives None.
         """
-        both = getattr(self.inner, "encode", None)
+        both = getattr(self.inner, "embed_with_tokens", None)
         if both is not None and self.token_dims:
-            vectors, tokens = self._asked(lambda: both(texts))
-            return self._vectors(vectors, texts), self._tokens(tokens, texts)
+            vectors, tokens = self._asked(lambda: _pair(both(texts, as_query=as_query)))
+            return self._vectors(vectors, texts), self._tokens_or_none(lambda: tokens, texts)
         vectors = self.embed(texts, as_query=as_query)
         if not self.token_dims:
             return vectors, None
         inner: TokenEmbedder = self.inner  # type: ignore[assignment]  # it has tokens
+        ask = partial(inner.tokens, texts, as_query=as_query)
+        return vectors, self._tokens_or_none(ask, texts)
+
+    def _tokens_or_none(
+        self, ask: Callable[[], object], texts: Sequence[str]
+    ) -> list[NDArray[np.float32]] | None:
+        """Return what a model gives of tokens, checked; whatever is wrong with it costs those alone."""
         try:
-            tokens = self._asked(lambda: inner.tokens(texts, as_query=as_query))
-            return vectors, self._tokens(tokens, texts)
+            return self._asked(lambda: self._tokens(ask(), texts))
         except Unavailable as gone:
             log.warning("%s", gone)
-            return vectors, None
+            return None
 
     def _asked(self, call: Callable[[], T]) -> T:
         """Make a call of foreign code; whatever it raises is Unavailable."""
@@ -111,3 +118,9 @@ class GuardedEmbedder:
             matrix, norms, out=np.zeros_like(matrix), where=norms > 0
         )
         return units
+
+
+def _pair(answer: tuple[object, object]) -> tuple[object, object]:
+    """Return two things, or raise where there are none or more."""
+    vectors, tokens = answer
+    return vectors, tokens

@@ -21,7 +21,8 @@ T = TypeVar("T")
 _SLACK = 1e-6  # a sigmoid in float32 may step over 1 by that much
 _SAMPLE_PAIRS = 8
 _SAMPLE = "A plain sentence of ten words that says nothing at all. " * 18  # about 1,000 characters
-_SAMPLE_WAIT_S = 60.0
+_SAMPLE_WAIT_S = 30.0
+_LONGEST_OWN_S = 3600.0
 _OWN_WORDS_S = 1.0  # so that a model can say itself that its time is up
 
 
@@ -137,8 +138,9 @@ def _asked(model: Reranker | Generator, within_s: float, call: Callable[[], T]) 
     """
     name, own_s = str(model.name), getattr(model, "timeout_s", None)
     try:
-        limit_s = own_s + _OWN_WORDS_S if isinstance(own_s, int | float) else within_s
-        return within(limit_s, call, name)
+        if isinstance(own_s, int | float) and 0 < own_s <= _LONGEST_OWN_S:
+            within_s = own_s + _OWN_WORDS_S
+        return within(within_s, call, name)
     except Unavailable:
         raise
     except Exception as error:  # foreign code may raise anything

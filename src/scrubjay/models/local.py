@@ -79,7 +79,9 @@ class OnnxEmbedder:
         matrix: Matrix = np.load(file).astype(np.float32)
         return matrix
 
-    def encode(self, texts: Sequence[str]) -> tuple[Matrix, list[Matrix]]:
+    def embed_with_tokens(
+        self, texts: Sequence[str], *, as_query: bool = False
+    ) -> tuple[Matrix, list[Matrix]]:
         """Return what `embed` and `tokens` return, from one forward pass."""
         return self._encode(texts, keep_tokens=True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scrubjay.errors import InvalidInput
 from scrubjay.passages import matches, snippet
 from scrubjay.pipeline import Run, stage
-from scrubjay.types import Candidate, Chunk
+from scrubjay.types import Candidate, Chunk, Memory
 
 
 @stage
@@ -70,25 +70,25 @@ def _with_passage(run: Run, one: Candidate, width_chars: int) -> Candidate:
     if not whole and (
         chunk is None or not any(matches([text[chunk.start : chunk.stop]], terms, language))
     ):
-        chunk = _wordiest(run, one, terms) or chunk
+        chunk = wordiest(run, one.memory) or chunk
     passage = text[chunk.start : chunk.stop] if chunk else text
     shown = snippet(passage, terms, width_chars, language)
     return one._replace(chunk=chunk, snippet=shown, complete=shown == text)
 
 
-def _wordiest(run: Run, one: Candidate, terms: tuple[str, ...]) -> Chunk | None:
-    """Return the first of the chunks that hold the most of the query's words."""
-    if one.memory is None or run.kit.records is None:
+def wordiest(run: Run, memory: Memory) -> Chunk | None:
+    """Return the first of a memory's chunks that hold the most of the query's words."""
+    if run.kit.records is None:
         return None
-    text = one.memory.text
-    chunks = run.kit.records.chunks_of(one.id)
+    text, terms = memory.text, run.query.terms
+    chunks = run.kit.records.chunks_of(memory.id)
     if len(chunks) == 1:
         return chunks[0]
     passages = [text[chunk.start : chunk.stop] for chunk in chunks]
     likely = [passage if _may_hold(passage, terms) else "" for passage in passages]
-    counts = matches(likely, terms, one.memory.language)
+    counts = matches(likely, terms, memory.language)
     if not any(counts):
-        counts = matches(passages, terms, one.memory.language)
+        counts = matches(passages, terms, memory.language)
     found = [(n, -chunk.ordinal, chunk) for n, chunk in zip(counts, chunks, strict=True)]
     best = max(found, default=None)
     return best[2] if best and best[0] else None
@@ -127,5 +127,5 @@ def check_files(run: Run, *, most: int = 2000) -> Run:
     pool = tuple(one._replace(stale=stale.get(one.id, one.stale)) for one in run.pool)
     changed = {path for (path, *_), state in states.items() if state}
     checked = {path for path, *_ in states}
-    counts = {"checked_files": len(checked), "changed_files": len(changed)}
+    counts = {**run.counts, "checked_files": len(checked), "changed_files": len(changed)}
     return run._replace(pool=pool, counts=counts)

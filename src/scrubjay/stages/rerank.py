@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.passages import embedding_text
 from scrubjay.pipeline import Run, stage
+from scrubjay.stages.present import wordiest
 from scrubjay.text import readable
 from scrubjay.types import Candidate, Chunk, Found, Memory
 
@@ -27,6 +28,7 @@ def late_interaction(run: Run, *, depth: int = 64) -> Run:
     """Compare each token of the query with its nearest token in a candidate's best passage (MaxSim).
 
     The token vectors were made with the passage's own vector and are stored; nothing is read anew.
+    A query in a language that the model does not know is left as it is: there its tokens are letters.
     """
     if depth < 1:
         raise InvalidInput(f"late_interaction.depth is {depth}; it must be 1 or more")
@@ -36,6 +38,8 @@ def late_interaction(run: Run, *, depth: int = 64) -> Run:
     if run.query.tokens is None:  # embed_query has said why, or the model gives none
         raise Unavailable("the query has no token vectors")
     embedder = run.kit.need("embedder")
+    if run.query.foreign:
+        return run.noting(left_out=f"{embedder.name} does not know {run.query.language}")
     chosen = run.pool[:depth]
     places = [(one.id, one.best_chunk or 0) for one in chosen]
     stored = index.of(embedder.name, places)
@@ -46,9 +50,7 @@ def late_interaction(run: Run, *, depth: int = 64) -> Run:
         )
     missing = [place for place in places if place not in stored]
     if len(missing) > _MADE_AT_ONCE:
-        raise Unavailable(
-            f"{len(missing)} of {len(places)} passages still wait for their token vectors"
-        )
+        raise Unavailable(f"{len(missing)} of {len(places)} passages have no token vectors yet")
     if missing:
         stored = {**stored, **_made(run, embedder, missing)}
 
@@ -143,14 +145,25 @@ def _with_scores(run: Run, name: str, scores: Sequence[float]) -> Run:
 
 
 def _passages(run: Run, chosen: Sequence[Candidate], chars: int) -> list[str]:
-    """Return what a reranker reads of each candidate; one that was just deleted has no text."""
+    """Return what a reranker reads of each candidate; one that was just deleted has no text.
+
+    Where no vector has chosen a chunk, it is the one with the most of the query's words.
+    """
     records = run.kit.need("records")
     memories = records.get([one.id for one in chosen], run.query.scope)
-    chunks = records.chunks((one.id, one.best_chunk or 0) for one in chosen)
+    chunks = records.chunks(
+        (one.id, one.best_chunk) for one in chosen if one.best_chunk is not None
+    )
     texts = []
     for one in chosen:
-        memory, chunk = memories.get(one.id), chunks.get((one.id, one.best_chunk or 0))
-        texts.append(_around(memory, chunk, chars) if memory else "")
+        memory = memories.get(one.id)
+        if memory is None:
+            texts.append("")
+            continue
+        chunk = chunks.get((one.id, one.best_chunk or 0))
+        if chunk is None and len(memory.text) > chars:
+            chunk = wordiest(run, memory)
+        texts.append(_around(memory, chunk, chars))
     return texts
 
 

@@ -1,0 +1,394 @@
+"""Modes: what each way to search costs beside keyword search, and late interaction done three ways."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+
+import scrubjay
+from bench.corpus import DIMS, Corpus, Vectors, generate
+from bench.measure import disk_bytes, middle
+from bench.report import Row, size, times
+from bench.systems import LIMIT, fill_scrubjay, open_scrubjay
+
+if TYPE_CHECKING:
+    from scrubjay.models.local import OnnxEmbedder
+    from scrubjay.token_codes import TokenCodes
+
+FAST_GOAL = 3.0
+LATE_GOAL_MS = 60.0
+PASSAGES = 20
+_SENTENCES = 5
+_CHARS = 796  # 199 tokens by the estimate that cuts passages: one passage a document
+_WRITTEN_AT_ONCE = 20
+_QUIET_S = 0.12
+_SETS = 8
+
+Say = Callable[[str], None]
+Place = tuple[str, int]
+T = TypeVar("T")
+
+
+class Way(NamedTuple):
+    """One way to search: a profile with its mode, and what is changed in it."""
+
+    profile: str
+    overrides: Mapping[str, Any] | None = None
+
+
+KEYWORD = "`default:keyword`"
+FAST = "`default:fast`"
+SHALLOW = f"`default` with {PASSAGES} passages instead of 64"
+DEFAULT = "`default` (64 passages)"
+GNO_KEYWORD = "`gno:keyword`"
+GNO_FAST = "`gno:fast`"
+GNO = f"`gno` ({PASSAGES} passages)"
+WAYS = {
+    KEYWORD: Way("default:keyword"),
+    "`default:vector`": Way("default:vector"),
+    FAST: Way("default:fast"),
+    SHALLOW: Way("default", {"late_interaction.depth": PASSAGES}),
+    DEFAULT: Way("default"),
+    GNO_KEYWORD: Way("gno:keyword"),
+    "`gno:vector`": Way("gno:vector"),
+    GNO_FAST: Way("gno:fast"),
+    GNO: Way("gno"),
+}
+_STORED = "stored, 48 int8 numbers a token, read from SQLite"
+_ANEW = "made by the model for each query"
+_KEPT = "made by the model unless in memory, {} % there"
+
+
+class Plan(NamedTuple):
+    """How much is measured."""
+
+    documents: int = 10_000
+    real: int = 200
+    queries: int = 40
+    rounds: int = 2
+    choices: int = 8
+
+
+class _Watched:
+    """The real model, and the CPU seconds that it took since `spent_s` was set to 0; no tokens."""
+
+    def __init__(self, model: OnnxEmbedder) -> None:
+        self.name = model.name
+        self.dims = model.dims
+        self.languages = model.languages
+        self.spent_s = 0.0
+        self._model = model
+
+    def embed(self, texts: Sequence[str], *, as_query: bool = False) -> Vectors:
+        """Return the model's vectors."""
+        return self._timed(lambda: self._model.embed(texts, as_query=as_query))
+
+    def _timed(self, call: Callable[[], T]) -> T:
+        # Of the process: most of a model's work is done by threads of onnxruntime.
+        began = time.process_time()
+        answer = call()
+        self.spent_s += time.process_time() - began
+        return answer
+
+
+class _WatchedTokens(_Watched):
+    """The same with token vectors."""
+
+    def __init__(self, model: OnnxEmbedder) -> None:
+        super().__init__(model)
+        self.token_dims = model.token_dims
+        self.rotation = model.rotation
+
+    def tokens(self, texts: Sequence[str], *, as_query: bool = False) -> list[Vectors]:
+        """Return the model's token vectors."""
+        return self._timed(lambda: self._model.tokens(texts, as_query=as_query))
+
+    def embed_with_tokens(
+        self, texts: Sequence[str], *, as_query: bool = False
+    ) -> tuple[Vectors, list[Vectors]]:
+        """Return both, from one pass."""
+        return self._timed(lambda: self._model.embed_with_tokens(texts))
+
+
+def measure(home: Path, say: Say, *, quick: bool) -> list[Row]:
+    """Return all rows about modes; the stores are made below `home`."""
+    from scrubjay.models.local import OnnxEmbedder
+    from scrubjay.models.registry import is_ready
+    from scrubjay.write.chunks import estimate_tokens
+
+    model = OnnxEmbedder()
+    if not is_ready(model):
+        return [Row("modes", "the model is not here: scrubjay models pull")]
+    plan = Plan(1_000, 20, 8, 1, 1) if quick else Plan()
+    home.mkdir(parents=True, exist_ok=True)
+    corpus = generate(plan.documents * _SENTENCES)
+    real = _real_passages(plan.real)
+    made_up = list(_made_up(corpus, plan.documents - len(real)))
+    tokens = [*map(model.count_tokens, real), *map(estimate_tokens, made_up)]
+    say(f"modes: filling a store with {plan.documents:,} documents")
+    without, whole = _fill(home / "modes.db", [*real, *made_up], tokens, model)
+    say(f"modes: asking {plan.queries} questions in {len(WAYS)} ways")
+    queries = corpus.queries[: plan.queries]
+    found = _modes(home / "modes.db", queries, model, plan)
+    say("modes: late interaction, made anew and stored")
+    found += _choice(home / "modes.db", queries, model, plan)
+    found += _sizes(real, without, whole, plan, model)
+    say(f"modes: writing {len(real)} passages with token vectors and without")
+    return [*found, _writing(home, real, model)]
+
+
+def _made_up(corpus: Corpus, count: int) -> Iterable[str]:
+    for row in range(count):
+        several = " ".join(corpus.texts[row * _SENTENCES : (row + 1) * _SENTENCES])
+        yield several[:_CHARS].rpartition(" ")[0]
+
+
+def _real_passages(count: int) -> list[str]:
+    """Return passages that people wrote, as a store cuts them: those of Python's own reference."""
+    from pydoc_data.topics import topics
+
+    from scrubjay.write.chunks import split
+
+    # Typographic quotes would make the estimate cut shorter passages.
+    text = "\n\n".join(topics.values()).encode("ascii", "ignore").decode()
+    cut = [text[one.start : one.stop].strip() for one in split(text)]
+    # A few would be cut again, alone in a document, because a heading stands in them.
+    long = [one for one in dict.fromkeys(cut) if len(one) > _CHARS * 0.85 and len(split(one)) == 1]
+    return random.Random(count).sample(long, count)
+
+
+def _fill(
+    path: Path, texts: Sequence[str], tokens: Sequence[int], model: OnnxEmbedder
+) -> tuple[int, int]:
+    """Write documents, then random vectors, then random token vectors; return the last two sizes."""
+    from scrubjay.stores.sqlite import Database
+    from scrubjay.stores.sqlite_backlog import SqliteBacklog
+    from scrubjay.stores.sqlite_tokens import SqliteTokens
+    from scrubjay.stores.sqlite_vector import SqliteVector
+
+    with open_scrubjay(path, False) as store:
+        fill_scrubjay(store, texts)
+    rng = np.random.default_rng(len(texts))
+    with closing(Database(str(path))) as db:
+        SqliteBacklog(db).activate(model.name, model.dims, model.token_dims)
+        with db.read() as reader:
+            chunks = [n for (n,) in reader.execute("SELECT n FROM chunks ORDER BY n")]
+        if len(chunks) != len(texts):
+            raise RuntimeError(f"{len(texts)} documents became {len(chunks)} passages")
+        vectors = _units(rng, len(chunks), DIMS)
+        SqliteVector(db).add(model.name, list(zip(chunks, vectors, strict=True)))
+    without = disk_bytes(path)
+    rows = _units(rng, 20_000, model.token_dims)
+    with closing(Database(str(path))) as db:
+        SqliteTokens(db).add(
+            model.name,
+            [
+                (chunk, _stretch(rng, rows, count))
+                for chunk, count in zip(chunks, tokens, strict=True)
+            ],
+        )
+    return without, disk_bytes(path)
+
+
+def _units(rng: np.random.Generator, rows: int, dims: int) -> Vectors:
+    drawn = rng.standard_normal((rows, dims), dtype=np.float32)
+    units: Vectors = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+    return units
+
+
+def _stretch(rng: np.random.Generator, rows: Vectors, count: int) -> Vectors:
+    start = int(rng.integers(len(rows) - count))
+    return rows[start : start + count]
+
+
+def _modes(path: Path, queries: Sequence[str], model: OnnxEmbedder, plan: Plan) -> list[Row]:
+    """Ask every question in every way in turns, and compare the medians with those of keyword search."""
+    watched = _WatchedTokens(model)
+    all_s: dict[str, list[float]] = {name: [] for name in WAYS}
+    own_s: dict[str, list[float]] = {name: [] for name in WAYS}
+    shuffled = random.Random(plan.rounds)
+    with scrubjay.open(str(path), embedder=watched) as store:
+
+        def ask(name: str, query: str) -> Any:
+            way = WAYS[name]
+            return store.search(query, profile=way.profile, overrides=way.overrides, limit=LIMIT)
+
+        for query in queries:  # so that files and words are in memory
+            for name in WAYS:
+                _check(WAYS[name], ask(name, query))
+        time.sleep(_QUIET_S)
+        for query in [*queries] * plan.rounds:
+            # Whoever asks first pays for what the others find in memory: each is first at times.
+            for name in shuffled.sample(list(WAYS), len(WAYS)):
+                watched.spent_s = 0.0
+                spent_s = _cpu_s(partial(ask, name, query))
+                all_s[name].append(spent_s)
+                own_s[name].append(spent_s - watched.spent_s)
+    return _compared(all_s, own_s)
+
+
+def _cpu_s(do: Callable[[], object]) -> float:
+    """CPU seconds of a call, all threads counted, until they rest.
+
+    The threads of a large matrix product go on waiting in a busy loop for most of a tenth of a second.
+    Without a pause, the next call in turn paid for that: late interaction looked cheap, and keyword
+    search dear.
+    """
+    began = time.process_time()
+    do()
+    time.sleep(_QUIET_S)
+    return time.process_time() - began
+
+
+def _check(way: Way, answer: Any) -> None:
+    """Refuse to time a search that left something out."""
+    late = any("late" in hit.found for hit in answer)
+    if answer.degraded or not len(answer) or late != (way.profile in ("default", "gno")):
+        raise RuntimeError(f"{way}: {len(answer)} hits; {answer.degraded}")
+
+
+def _compared(
+    all_s: Mapping[str, Sequence[float]], own_s: Mapping[str, Sequence[float]]
+) -> list[Row]:
+    one_s = middle(all_s[KEYWORD])
+    found = [Row(f"{KEYWORD}, CPU", "1")]
+    for name in WAYS:
+        if name != KEYWORD:
+            whole, own = (times(middle(costs[name]) / one_s) for costs in (all_s, own_s))
+            shown = whole if "keyword" in name else f"{whole}, without the query's embedding {own}"
+            found.append(Row(f"{name}, CPU beside {KEYWORD}", shown))
+    for fast, keyword in ((FAST, KEYWORD), (GNO_FAST, GNO_KEYWORD)):
+        ratio = middle(own_s[fast]) / middle(own_s[keyword])
+        what = f"{fast} without the query's embedding, CPU beside {keyword}"
+        found.append(Row(what, times(ratio), f"at most {FAST_GOAL:.0f}x", ratio <= FAST_GOAL))
+    for name, fast in ((SHALLOW, FAST), (DEFAULT, FAST), (GNO, GNO_FAST)):
+        pairs = zip(own_s[name], own_s[fast], strict=True)
+        more_ms = 1000 * middle([ours - theirs for ours, theirs in pairs])
+        what = f"{name} beyond {fast}, without the query's embedding, CPU of this machine"
+        goal = f"at most {LATE_GOAL_MS:.0f} ms"
+        found.append(Row(what, f"{more_ms:.1f} ms", goal, more_ms <= LATE_GOAL_MS))
+    return found
+
+
+def _choice(path: Path, queries: Sequence[str], model: OnnxEmbedder, plan: Plan) -> list[Row]:
+    """Score 20 passages by tokens that are made anew, kept in memory, or stored."""
+    from scrubjay.models.guard import GuardedEmbedder
+    from scrubjay.stores.sqlite import Database
+    from scrubjay.stores.sqlite_records import SqliteRecords
+    from scrubjay.stores.sqlite_tokens import SqliteTokens
+    from scrubjay.token_codes import max_sim, pack, unpack
+    from scrubjay.types import Scope
+
+    guarded = GuardedEmbedder(model)
+    costs: dict[str, list[float]] = {}
+    chosen = random.Random(plan.choices)
+    with closing(Database(str(path))) as db:
+        records, index = SqliteRecords(db), SqliteTokens(db)
+
+        def stored(places: Sequence[Place]) -> Mapping[Place, TokenCodes]:
+            return index.of(model.name, places)
+
+        def anew(places: Sequence[Place]) -> Mapping[Place, TokenCodes]:
+            memories = records.get([id_ for id_, _ in places], Scope())
+            rows = guarded.encode([memories[id_].text for id_, _ in places])[1] or []
+            codes = (unpack(pack(one), one.shape[1]) for one in rows)
+            return dict(zip(places, codes, strict=True))
+
+        def kept(
+            cache: dict[Place, TokenCodes], places: Sequence[Place]
+        ) -> dict[Place, TokenCodes]:
+            lacking = [place for place in places if place not in cache]
+            if lacking:
+                cache.update(anew(lacking))
+            return cache
+
+        def scored(
+            asked: Vectors,
+            places: Sequence[Place],
+            way: Callable[[], Mapping[Place, TokenCodes]],
+        ) -> list[float]:
+            codes = way()
+            return max_sim(asked, [codes[place] for place in places])
+
+        for query in queries[: plan.choices]:
+            asked = (guarded.encode([query])[1] or [])[0]
+            for number in range(_SETS):
+                places = [(str(one), 0) for one in chosen.sample(range(plan.real), PASSAGES)]
+                full = dict(stored(places))
+                half = {place: full[place] for place in places[: PASSAGES // 2]}
+                ways: dict[str, Callable[[], Mapping[Place, TokenCodes]]] = {
+                    _STORED: partial(stored, places),
+                    _KEPT.format(100): partial(kept, full, places),
+                }
+                if not number:  # these take far longer: once a query is enough
+                    ways[_KEPT.format(50)] = partial(kept, half, places)
+                    ways[_KEPT.format(0)] = partial(kept, {}, places)
+                    ways[_ANEW] = partial(anew, places)
+                for name in chosen.sample(list(ways), len(ways)):
+                    spent_s = _cpu_s(partial(scored, asked, places, ways[name]))
+                    costs.setdefault(name, []).append(spent_s)
+    one_s = middle(costs[_STORED])
+    names = (_ANEW, *(_KEPT.format(share) for share in (0, 50, 100)))
+    what = f"late interaction over {PASSAGES} passages, CPU: token vectors"
+    return [
+        Row(f"{what} {_STORED}", "1"),
+        *(
+            Row(f"{what} {name}, beside stored", times(middle(costs[name]) / one_s))
+            for name in names
+        ),
+    ]
+
+
+def _sizes(
+    real: Sequence[str], without: int, whole: int, plan: Plan, model: OnnxEmbedder
+) -> list[Row]:
+    """Say what token vectors weigh, by themselves and in the file."""
+    from scrubjay.token_codes import pack
+
+    counts = [model.count_tokens(text) for text in real]
+    widths = {
+        dims: middle([len(pack(np.ones((count, dims), np.float32))) for count in counts])
+        for dims in (32, 48, 64)
+    }
+    shown = ", ".join(f"{dims} dimensions {size(weight)}" for dims, weight in widths.items())
+    text = middle([len(one.encode()) for one in real])
+    return [
+        Row(
+            f"token vectors of a passage of {middle(counts):.0f} tokens (median), int8",
+            f"{shown}; its float32 vector {size(4 * DIMS)}, its text {size(text)}",
+        ),
+        Row(
+            f"file size of {plan.documents:,} documents: token vectors of {model.token_dims}"
+            " dimensions beside none",
+            f"{whole / without - 1:+.0%} ({size(without)} without, {size(whole)} with)",
+        ),
+    ]
+
+
+def _writing(home: Path, real: Sequence[str], model: OnnxEmbedder) -> Row:
+    """Embed and store real passages with token vectors and without, a block each in turns."""
+    ratios = []
+    with (
+        scrubjay.open(str(home / "tokens.db"), embedder=model) as tokens,
+        scrubjay.open(str(home / "vectors.db"), embedder=_Watched(model)) as vectors,
+    ):
+        for start in range(0, len(real), _WRITTEN_AT_ONCE):
+            block = [{"text": one} for one in real[start : start + _WRITTEN_AT_ONCE]]
+            turns = (tokens, vectors) if start // _WRITTEN_AT_ONCE % 2 else (vectors, tokens)
+            spent_s = {store: _cpu_s(partial(_write, store, block)) for store in turns}
+            ratios.append(spent_s[tokens] / spent_s[vectors])
+    what = f"writing {len(real)} passages, embedding counted, CPU: with token vectors beside none"
+    return Row(what, times(middle(ratios)))
+
+
+def _write(store: Any, block: Sequence[Mapping[str, str]]) -> None:
+    store.add_many(block)
+    if store.pending(wait=True):
+        raise RuntimeError("passages were left without a vector")
