@@ -112,7 +112,7 @@ def understand(
     literal = not holds and not asked and bool(lacks)
     if not holds and not asked:  # only negations are taken as they stand: -rf looks for -rf
         asked, lacks, meaning = words(query), (), query
-    asked = _telling(asked, _stop_words(language), beside_phrase=bool(holds))
+    asked = _telling(asked, folded_stop_words(language), beside_phrase=bool(holds))
     found, wanted = _first(dict.fromkeys(asked), lambda word: _terms(word, stems), most)
     most_wanted = max(wanted, held_up, lacked)
     return Asked(found, holds, lacks, meaning, language, most_wanted, literal)
@@ -161,7 +161,8 @@ def what_of(sign: re.Match[str]) -> str:
 
 
 @lru_cache(maxsize=8)
-def _stop_words(language: str) -> frozenset[str]:
+def folded_stop_words(language: str) -> frozenset[str]:
+    """Return the stop words of a language as they are compared: folded."""
     if language in ("", "en"):
         return STOP_WORDS
     return frozenset(map(fold, stop_words(language)))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from scrubjay.config import Access, load, offline
-from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.models.guarded import GuardedGenerator, GuardedReranker
 from scrubjay.models.patience import InMemory
 from scrubjay.models.registry import CORPUS, LATE, NONE, is_ready, load_generator, load_reranker
@@ -37,23 +38,31 @@ class Assistants:
         self._tokens = SqliteTokens(db)
         self._reranker: GuardedReranker | None = None
         self._generator: GuardedGenerator | None = None
+        self._no_reranker = _why_not("reranker", reranker)
+        self._no_generator = _why_not("generator", generator)
+        self._absent: tuple[str, ...] = ()
         chosen = _chosen("reranker", reranker)
         # Late interaction needs no model of its own: it stands in where no other is named.
         self.late = chosen is not None
         if isinstance(chosen, Access) and chosen.spec != LATE:
-            made = _known(load_reranker, chosen)
-            self._reranker = GuardedReranker(made, notes, clock, calibrates=True)
+            try:
+                made = _known(load_reranker, chosen)
+                self._reranker = GuardedReranker(made, notes, clock, calibrates=True)
+            except Unavailable as gone:  # a plug-in that does not load
+                self._no_reranker, self._absent = str(gone), ("reranker",)
         elif chosen is not None and not isinstance(chosen, Access):
             # What a caller brings along is the caller's: its failures concern no other process.
             self._reranker = GuardedReranker(chosen, InMemory(), clock)
         writer = _chosen("generator", generator)
         self._corpus = isinstance(writer, Access) and writer.spec == CORPUS
         if isinstance(writer, Access) and not self._corpus:
-            self._generator = GuardedGenerator(_known(load_generator, writer), notes, clock)
+            try:
+                self._generator = GuardedGenerator(_known(load_generator, writer), notes, clock)
+            except Unavailable as gone:
+                self._no_generator = str(gone)
+                self._absent = (*self._absent, "generator")
         elif writer is not None and not isinstance(writer, Access):
             self._generator = GuardedGenerator(writer, InMemory(), clock)
-        self._no_reranker = _why_not("reranker", reranker)
-        self._no_generator = _why_not("generator", generator)
 
     def reranker(self) -> tuple[GuardedReranker | None, str]:
         """Return the reranker, or the reason why there is none; a search never fetches one."""
@@ -62,10 +71,8 @@ class Assistants:
             return made, self._no_reranker
         if offline():
             return None, f"{made.name} is not here, and SCRUBJAY_OFFLINE forbids fetching it"
-        return None, (
-            f"{made.name} is not on this machine yet;"
-            f" fetch it with: scrubjay models pull {made.name}"
-        )
+        fetch = f"; fetch it with: scrubjay models pull {made.name}" if "/" in made.name else ""
+        return None, f"{made.name} is not on this machine yet{fetch}"
 
     def join(self, kit: Kit) -> Kit:
         """Return a kit with what helps a search, and the reasons for what is not there."""
@@ -85,7 +92,9 @@ class Assistants:
             reranker=reranker,
             generator=self._generator,
             corpus=self._corpus or None,
-            absent=("reranker",) if self._reranker is not None and reranker is None else (),
+            absent=self._absent
+            if reranker is not None or self._reranker is None
+            else (*self._absent, "reranker"),
             why_not={**why_not, "tokens": no_tokens},
         )
 
@@ -98,8 +107,10 @@ def _chosen(role: str, given: T | str | bool | None) -> T | Access | None:
         return given
     settings = load()
     access = settings.reranker if role == "reranker" else settings.generator
-    if isinstance(given, str):
-        access = access._replace(spec=given)
+    if isinstance(given, str) and given != access.spec:
+        # The key of the settings is for the place that the settings name.
+        key = os.environ.get(f"SCRUBJAY_{role.upper()}_API_KEY", "")
+        access = Access(given, api_key=key, timeout_s=access.timeout_s)
     return None if access.spec == NONE else access
 
 

@@ -30,6 +30,7 @@ DEFAULT_EMBEDDER = "all-MiniLM-L6-v2"
 DEFAULT_RERANKER = "late"
 DEFAULT_GENERATOR = "none"
 TIMEOUT_S = 10.0
+BUILT_IN_PROFILES = ("default", "gno")
 _TEXTS = (
     "db",
     "default_profile",
@@ -53,10 +54,20 @@ class Access(NamedTuple):
     timeout_s: float = TIMEOUT_S
     dialect: str = ""
 
+    @property
+    def shown(self) -> str:
+        """The name or address, without what an address may hide: a login, a query with a key."""
+        scheme, mark, rest = self.spec.partition("://")
+        if not mark:
+            return self.spec
+        place, hash_, model = rest.partition("#")
+        host, slash, path = place.partition("?")[0].partition("/")
+        return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}{hash_}{model}"
+
     def __repr__(self) -> str:
-        """Show everything but the key."""
+        """Show everything but keys."""
         key = "…" if self.api_key else ""
-        return f"Access({self.spec!r}, api_key={key!r}, timeout_s={self.timeout_s:g})"
+        return f"Access({self.shown!r}, api_key={key!r}, timeout_s={self.timeout_s:g})"
 
 
 class Settings(NamedTuple):
@@ -110,6 +121,8 @@ def _access(table: Mapping[str, Any], role: str, usual: str) -> Access:
     The file names the variable that holds a key, never the key itself: files are copied and shared.
     """
     env = os.environ
+    if env.get(f"SCRUBJAY_{role.upper()}"):  # key and dialect of the file are for the file's model
+        table = {key: value for key, value in table.items() if key == f"{role}_timeout_s"}
     variable = table.get(f"{role}_api_key_env") or f"SCRUBJAY_{role.upper()}_API_KEY"
     given = env.get(f"SCRUBJAY_{role.upper()}_TIMEOUT_S") or table.get(f"{role}_timeout_s")
     return Access(
@@ -180,9 +193,12 @@ def _check(file: str, table: dict[str, Any]) -> None:
         if not isinstance(table.get(key, ""), str):
             raise InvalidInput(f"{file}: {key} must be a text")
     profiles = table.get("profile", {})
-    if isinstance(profiles, dict) and "default" in profiles:
+    hidden = [
+        name for name in BUILT_IN_PROFILES if isinstance(profiles, dict) and name in profiles
+    ]
+    if hidden:
         raise InvalidInput(
-            f"{file}: [profile.default] would hide the built-in one; give it a name of its own and"
+            f"{file}: [profile.{hidden[0]}] would hide the built-in one; give it a name of its own and"
             ' set default_profile = "NAME"'
         )
     if not isinstance(profiles, dict) or any(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from scrubjay.config import Access, Settings
 
 _CONNECT_S = 2.0
+_LONGEST_REST_S = 600.0
 _EXAMPLES = {
     "reranker": "cross-encoder/ms-marco-MiniLM-L6-v2",
     "generator": "http://localhost:11434/v1#qwen3:1.7b",
@@ -46,8 +48,9 @@ def _reranker(settings: Settings) -> Finding:
     except (InvalidInput, NotFound, Unavailable) as error:
         return Finding("reranker", "failed", str(error), _setting("reranker", LATE))
     if not is_ready(reranker):
-        detail = f"{reranker.name} is not on this machine: late interaction and fusion only"
-        return Finding("reranker", "missing", detail, f"scrubjay models pull {reranker.name}")
+        detail = f"{reranker.name} is not on this machine: results are not reranked by it"
+        fix = f"scrubjay models pull {reranker.name}" if "/" in reranker.name else ""
+        return Finding("reranker", "missing", detail, fix)
     return _address("reranker", access, reranker.name)
 
 
@@ -80,8 +83,9 @@ def _address(role: str, access: Access, name: str) -> Finding:
     place = (parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
     try:
         socket.create_connection(place, _CONNECT_S).close()
-    except OSError as error:
-        detail = f"{name}: nobody answers at {place[0]}:{place[1]} ({error.strerror or error})"
+    except (OSError, ValueError) as error:  # ValueError: a name that no host can have
+        why = getattr(error, "strerror", None) or error
+        detail = f"{name}: nobody answers at {place[0]}:{place[1]} ({why})"
         return Finding(role, "degraded", detail, "start the server, then: scrubjay doctor")
     return Finding(role, "ok", f"{name} at {place[0]}:{place[1]}")
 
@@ -92,7 +96,10 @@ def _resting(db: str) -> Iterator[Finding]:
         return
     try:
         with closing(sqlite3.connect(f"{Path(db).absolute().as_uri()}?mode=ro", uri=True)) as file:
-            rows = file.execute("SELECT key FROM kept WHERE kind = 'outage'").fetchall()
+            since_us = (time.time() - _LONGEST_REST_S) * 1_000_000
+            rows = file.execute(
+                "SELECT key FROM kept WHERE kind = 'outage' AND at_us > ?", (since_us,)
+            ).fetchall()
     except sqlite3.Error:  # an older schema, or no store: others say so
         return
     for (key,) in rows:

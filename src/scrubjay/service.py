@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from types import TracebackType
+from types import NoneType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from scrubjay import profiles
@@ -73,7 +73,10 @@ class Store:
         self._chosen_embedder = embedder
         self._embedding_made: Embedding | None = None
         self._making = threading.Lock()
-        if reranker or generator:  # what a caller names or brings along is looked at at once
+        if {type(reranker), type(generator)} - {
+            NoneType,
+            bool,
+        }:  # a wrong argument is told at once
             try:
                 _ = self._assistants
             except BaseException:

@@ -16,6 +16,7 @@ Matrix = NDArray[np.float32]
 
 _STEPS = 127
 _SCALE_BYTES = 4
+_MOST_PRODUCTS = 200_000
 _LEAST_SCALE = float(np.finfo(np.float32).tiny)
 
 
@@ -28,10 +29,23 @@ class TokenCodes(NamedTuple):
 
 def rotated(tokens: Matrix, rotation: Matrix | None) -> Matrix:
     """Return token vectors in the dimensions that are stored, of length one."""
-    turned = tokens if rotation is None else tokens @ rotation
+    turned = tokens if rotation is None else _product(tokens, rotation)
     lengths = np.linalg.norm(turned, axis=-1, keepdims=True)
     units: Matrix = (turned / np.maximum(lengths, 1e-12)).astype(np.float32, copy=False)
     return units
+
+
+def _product(rows: Matrix, matrix: Matrix) -> Matrix:
+    """Multiply in small blocks.
+
+    A larger product wakes threads of the matrix library, which then wait in a busy loop for ten times
+    as long as the product took.
+    """
+    step = max(1, _MOST_PRODUCTS // matrix.size)
+    made = np.empty((len(rows), matrix.shape[1]), np.float32)
+    for at in range(0, len(rows), step):
+        np.matmul(rows[at : at + step], matrix, out=made[at : at + step])
+    return made
 
 
 def pack(tokens: Matrix) -> bytes:
@@ -55,13 +69,12 @@ def max_sim(query: Matrix, passages: Sequence[TokenCodes]) -> list[float]:
 
     A passage without tokens is not near to anything: 0.
     """
-    scores = np.zeros(len(passages), np.float32)
-    full = [number for number, one in enumerate(passages) if len(one.codes)]
-    if not full or not len(query):
-        return scores.tolist()
-    tokens = np.concatenate([passages[number].codes for number in full]).astype(np.float32)
-    starts = np.cumsum([0, *(len(passages[number].codes) for number in full[:-1])])
-    nearest = np.maximum.reduceat(tokens @ query.T, starts, axis=0)
-    scales = np.array([passages[number].scale for number in full], np.float32)
-    scores[full] = nearest.mean(axis=1) * scales
-    return scores.tolist()
+    if not len(query):
+        return [0.0] * len(passages)
+    return [_nearest(query, one) if len(one.codes) else 0.0 for one in passages]
+
+
+def _nearest(query: Matrix, passage: TokenCodes) -> float:
+    # Passage by passage: all of them at once would be a gigabyte for a query of a page.
+    near = _product(passage.codes.astype(np.float32), query.T)
+    return float(near.max(axis=0).mean()) * passage.scale

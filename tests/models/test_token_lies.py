@@ -7,6 +7,7 @@ import pytest
 
 import scrubjay
 from fakes import HashingEmbedder, ScriptedReranker, TokenEmbedder
+from scrubjay import InvalidInput
 
 NOTES = [{"id": f"d{n:02}", "text": f"The old harbour of town{n}."} for n in range(12)]
 
@@ -91,3 +92,48 @@ def test_reranked_is_counted_where_files_are_indexed_too(tmp_path):
     with scrubjay.open(tmp_path / "a.db", embedder=False, profile="gno", reranker=judge) as store:
         store.ingest(tmp_path / "notes")
         assert store.search("harbour").counts["reranked"] == 1
+
+
+def test_tokens_that_could_not_be_made_are_made_when_asked_for(tmp_path):
+    """R-6: a model that gave vectors only, for a while; `pending` gives it another chance."""
+
+    class Later(HashingEmbedder):
+        gives = False
+
+        def tokens(self, texts, *, as_query=False):
+            if not self.gives:
+                raise RuntimeError("not now")
+            return TokenEmbedder().tokens(texts)
+
+    model = Later()
+    with scrubjay.open(tmp_path / "a.db", embedder=model, profile="gno") as store:
+        store.add_many(NOTES)
+        store.pending(wait=True)
+        model.gives = True
+        (said,) = store.search("old harbour").degraded
+        assert said.endswith("have no token vectors yet; make them with: scrubjay models pull")
+        store.pending(wait=True)
+        assert store.search("old harbour").degraded == ()
+
+
+def test_a_thing_called_tokens_that_cannot_be_called_is_none(tmp_path):
+    """Some models count their tokens under that name."""
+
+    class Counting(HashingEmbedder):
+        tokens = 256
+
+    with scrubjay.open(tmp_path / "a.db", embedder=Counting()) as store:
+        store.add_many(NOTES)
+        assert store.pending(wait=True) == 0
+        assert store.search("old harbour").degraded == ()
+
+
+@pytest.mark.parametrize("given", ["many", 0, -1, 2.5, 10_000])
+def test_a_width_that_cannot_be_is_refused_at_once(given):
+    """With what would be right."""
+
+    class Wide(TokenEmbedder):
+        token_dims = given
+
+    with pytest.raises(InvalidInput, match="give a whole number of 1 to 256"):
+        scrubjay.open(":memory:", embedder=Wide()).add("x")

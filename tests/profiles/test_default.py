@@ -152,3 +152,31 @@ def test_the_quick_modes_ask_no_reranker_and_no_generator(mode):
     assert not any(
         map(profile.uses, ("late_interaction", "cross_encoder", "rephrase", "borrow_words"))
     )
+
+
+def test_a_reranker_counts_in_every_language(opened):
+    """Whether it knows one is its own affair: many do."""
+    judge = ScriptedReranker(lambda _query, texts: [float("Hafen" in text) for text in texts])
+    store = opened(Spoken(), reranker=judge)
+    store.add("Der Hafen ist am Montag wegen des Sturms geschlossen", id="de")
+    store.pending()
+    found = store.search("Warum ist der Hafen am Montag geschlossen und nicht offen?")
+
+    assert found[0].why["cross_encoder"] > 0
+
+
+def test_a_reranker_that_likes_nothing_changes_little(opened):
+    """The best of very low scores is not blown up to the best there could be."""
+    judge = ScriptedReranker(lambda _query, texts: [0.001] + [0.0] * (len(texts) - 1))
+    found = opened(reranker=judge).search(QUERY)
+
+    assert found[0].why["cross_encoder"] < 0.001
+    assert [hit.id for hit in found] == [hit.id for hit in opened().search(QUERY)]
+
+
+def test_a_reranker_reads_no_more_than_a_page_of_the_query(opened):
+    """A server may refuse more, and would then be left alone by everybody."""
+    judge = ScriptedReranker(lambda _query, texts: [0.5] * len(texts))
+    opened(reranker=judge).search("harbour " * 10_000)
+
+    assert len(judge.asked[0][0]) == 2000

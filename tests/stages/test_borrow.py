@@ -104,3 +104,17 @@ def test_numbers_below_one_are_refused(store, number):
             store, "deploy", overrides={f"borrow_words.{number}": 0, "strong_signal.score": 1.0}
         )
     assert borrow_words().numbers[number] >= 1
+
+
+def test_stop_words_with_marks_are_not_borrowed(tmp_path):
+    """German ones, which are compared without their dots."""
+    with scrubjay.open(tmp_path / "de.db", embedder=False, generator="corpus") as opened:
+        for place in ("Hafen", "Markt"):
+            opened.add(
+                f"Die Anmeldung für den {place} können wir über das Formular bei der Stadt machen"
+            )
+        found = thorough(opened, "Anmeldung")
+
+    borrowed = {one.lower() for one in step(found, "borrow_words").notes["borrowed"]}
+    assert {"formular", "stadt"} <= borrowed
+    assert not {"für", "können", "über", "das", "wir"} & borrowed

@@ -43,7 +43,10 @@ def store(tmp_path, clock):
 
 @pytest.mark.parametrize(
     ("profile", "mode"),
-    [("gno", "default"), ("gno", "fast"), ("gno", "thorough"), ("default", "default")],
+    [
+        *(("gno", mode) for mode in ("default", "fast", "thorough", "keyword", "vector")),
+        *(("default", mode) for mode in ("default", "fast", "thorough", "keyword", "vector")),
+    ],
 )
 def test_every_line_is_a_sum_that_comes_out(store, profile, mode):
     """R-7: for each hit, the reranked ones and those beyond, every part and the whole."""

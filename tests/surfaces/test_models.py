@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import jsonschema
@@ -11,8 +13,9 @@ import pytest
 
 import scrubjay
 from endpoints import EndpointServer
-from scrubjay import InvalidInput, config
+from scrubjay import InvalidInput, config, profiles
 from scrubjay.doctor import examine
+from scrubjay.models import registry
 from tiny_models import make
 
 
@@ -149,6 +152,25 @@ class TestDoctor:
         assert outage.state == "degraded"
         assert "generator" in outage.detail
 
+    def test_an_old_failure_is_forgotten(self, tmp_path):
+        """Nothing rests longer than ten minutes."""
+        with scrubjay.open(tmp_path / "notes.db", embedder=False) as store:
+            store.add("The kettle whistles")
+        with closing(sqlite3.connect(tmp_path / "notes.db")) as db, db:
+            db.execute("INSERT INTO kept VALUES ('outage', 'generator x', '[1, 1, \"y\"]', 1)")
+        found = examine(config.load(db=str(tmp_path / "notes.db")))
+
+        assert not [one for one in found if one.component == "outage"]
+
+    def test_a_folder_without_a_model_and_a_name_that_no_host_can_have(self, tmp_path):
+        """No advice that cannot work, and no traceback."""
+        empty = tmp_path / "empty"
+        empty.mkdir()
+        nobody_has = f"http://{'x' * 70}.example/v1#m"
+
+        assert finding("reranker", reranker=config.Access(str(empty))).fix == ""
+        assert finding("generator", generator=config.Access(nobody_has)).state == "degraded"
+
 
 class TestSettings:
     def test_a_model_is_reached_as_file_and_environment_say(self, tmp_path, monkeypatch):
@@ -189,3 +211,98 @@ class TestSettings:
             assert len(store.search("kettle", mode="keyword")) == 1
             with pytest.raises(InvalidInput, match="There is no"):
                 store.search("kettle", profile="gno", mode="thorough")
+
+    def test_a_key_goes_only_where_the_settings_name_a_place(self, tmp_path, monkeypatch):
+        """Not to the address of an argument, nor to one of the environment."""
+        file = tmp_path / "scrubjay.toml"
+        file.write_text(
+            'reranker = "http://far.example/rerank"\nreranker_api_key_env = "MY_KEY"\n'
+            'reranker_dialect = "tei"\n',
+            encoding="utf-8",
+        )
+        monkeypatch.setenv("SCRUBJAY_CONFIG", str(file))
+        monkeypatch.setenv("MY_KEY", "secret")
+        with EndpointServer() as server:
+            with scrubjay.open(":memory:", embedder=False, reranker=server.url) as store:
+                store.add("The kettle whistles")
+                store.search("kettle")
+            assert server.requests
+            assert all("secret" not in str(request) for request in server.requests)
+            monkeypatch.setenv("SCRUBJAY_RERANKER", server.url)
+            assert config.load().reranker == (server.url, "", 10.0, "")
+
+    def test_what_an_address_hides_is_shown_nowhere(self, shell, monkeypatch):
+        """A login, or a key in the query of a URL."""
+        monkeypatch.setenv("SCRUBJAY_RERANKER", "http://me:PASSWD@host/rerank?key=SECRET#m")
+        for shown in (shell("models").out, shell("models", "--json").out, repr(config.load())):
+            assert "http://host/rerank#m" in shown
+            assert "PASSWD" not in shown
+            assert "SECRET" not in shown
+
+    def test_offline_asks_no_other_machine(self, tmp_path, monkeypatch):
+        """What is on this machine is asked all the same."""
+        monkeypatch.setenv("SCRUBJAY_OFFLINE", "1")
+        with EndpointServer() as server:
+            with scrubjay.open(tmp_path / "a.db", embedder=False, reranker=server.url) as store:
+                store.add("The kettle whistles")
+                store.search("kettle")
+            assert server.requests
+        far = "http://far.example/rerank#m"
+        with scrubjay.open(tmp_path / "b.db", embedder=False, reranker=far) as store:
+            store.add("The kettle whistles")
+            (_, said) = store.search("kettle").degraded
+        assert said == (
+            "cross_encoder: SCRUBJAY_OFFLINE forbids to ask http://far.example/rerank,"
+            " another machine"
+        )
+
+    @pytest.mark.parametrize("name", ["default", "gno"])
+    def test_a_profile_of_ours_cannot_be_hidden(self, tmp_path, monkeypatch, name):
+        """It would be ignored, or worse."""
+        file = tmp_path / "scrubjay.toml"
+        file.write_text(f"[profile.{name}]\nrrf = {{ k = 3 }}\n", encoding="utf-8")
+        monkeypatch.setenv("SCRUBJAY_CONFIG", str(file))
+        with pytest.raises(InvalidInput, match="would hide the built-in one"):
+            config.load()
+        assert {one.partition(":")[0] for one in profiles.built_in()} == set(
+            config.BUILT_IN_PROFILES
+        )
+
+    def test_the_folder_one_stands_in_does_not_change_what_a_name_means(
+        self, tmp_path, monkeypatch
+    ):
+        """A cloned repository must not bring a model along under another's name."""
+        make(tmp_path / "someone" / "model")
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(InvalidInput, match="There is no reranker ''"):
+            scrubjay.open(":memory:", embedder=False, reranker="")
+        with scrubjay.open(":memory:", embedder=False, reranker="someone/model") as store:
+            store.add("The kettle whistles")
+            assert any(
+                "someone/model is not here" in one for one in store.search("kettle").degraded
+            )
+
+    def test_a_plug_in_that_does_not_load_costs_itself_only(self, monkeypatch):
+        """R-6: whatever it raises; the other modes do not even look."""
+
+        class Broken:
+            name, value = "theirs", "their.module:make"
+
+            def load(self):
+                raise RuntimeError("a library is missing")
+
+        monkeypatch.setattr(registry, "_plugins", lambda group: {"theirs": Broken()})
+        with scrubjay.open(
+            ":memory:", embedder=False, reranker="theirs", generator="theirs", profile="gno"
+        ) as store:
+            store.add("The kettle whistles")
+            found = store.search("kettle", mode="thorough")
+        assert len(found) == 1
+        assert sum("a library is missing" in one for one in found.degraded) == 2
+
+    def test_the_embedder_is_pulled_by_its_full_name_too(self, shell):
+        """Its precision is no name of the hub."""
+        outcome = shell("models", "pull", "all-MiniLM-L6-v2/fp32")
+
+        assert "SCRUBJAY_OFFLINE" in outcome.err
+        assert "hub" not in outcome.err

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+MOST_QUERY_CHARS: Final = (
+    2_000  # what a model reads of a query, and what its answer is held against
+)
 
 
 class Expansion(NamedTuple):

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import groupby
 
-from scrubjay.asking import kind_of, signs_in, understand, what_of
+from scrubjay.asking import folded_stop_words, kind_of, signs_in, understand, what_of
 from scrubjay.expansion import Expansion
-from scrubjay.language import STEMMERS, stop_words
+from scrubjay.language import STEMMERS
 from scrubjay.text import (
     STOP_WORDS,
     asked,
@@ -207,7 +207,7 @@ def _too_far(
 def _share_a_stem(one: str, other: str, language: str) -> bool:
     drop = STOP_WORDS
     if language not in ("", "en"):
-        drop = frozenset(map(fold, stop_words(language)))
+        drop = folded_stop_words(language)
     ours, theirs = telling(words(one), drop), telling(words(other), drop)
     # Of a few words the language is often unsure; a variant is dropped only if none makes them meet.
     ways = {stemming(language)} if language else {"english", *STEMMERS.values()}

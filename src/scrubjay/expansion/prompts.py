@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from scrubjay.errors import InvalidInput
-from scrubjay.expansion import Expansion
+from scrubjay.expansion import MOST_QUERY_CHARS, Expansion
 from scrubjay.text import readable
 
 PROMPT_VERSION: Final = 1
 MOST_VARIANTS: Final = 5
-_MOST_QUERY_CHARS = 2_000
 _FENCE = "~~~"
 
 _VARIANTS: dict[str, Any] = {
@@ -176,7 +175,7 @@ def prompt_for(query: str, language: str, *, lexical: int = 3, semantic: int = 3
     example = prompt.example._replace(
         lexical=prompt.example.lexical[:lexical], semantic=prompt.example.semantic[:semantic]
     )
-    asked = readable(query[:_MOST_QUERY_CHARS]).strip()
+    asked = readable(query[:MOST_QUERY_CHARS]).strip()
     code = f" (ISO 639-1: {language})" if language.isalpha() else ""
     fence = _fence(asked)
     return "\n".join(

@@ -84,6 +84,7 @@ class OnnxCrossEncoder:
         self._folder = _folder_of(source)
         self._repo = str(source)
         self.name = self._repo if self._folder is None else self._folder.name
+        self.key = self._repo if self._folder is None else str(self._folder)
         self._threads = threads or sensible_threads()
         self._progress = progress
         self._most_tokens = most_tokens
@@ -163,7 +164,7 @@ class OnnxCrossEncoder:
 
 def _folder_of(source: str | Path) -> Path | None:
     """Return the folder a source names, or None where it is a repository of the hub."""
-    if isinstance(source, str) and not _is_path(source):
+    if isinstance(source, str) and not is_path(source):
         try:
             parse_repo(source)
         except InvalidInput as error:
@@ -172,7 +173,7 @@ def _folder_of(source: str | Path) -> Path | None:
     return Path(os.path.abspath(os.path.expanduser(source)))
 
 
-def _is_path(source: str) -> bool:
+def is_path(source: str) -> bool:
     """Tell a path from `owner/name`: the folder you happen to stand in never changes the meaning."""
     return source.startswith((".", "~", "/")) or "\\" in source or ":" in source
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from scrubjay.errors import InvalidInput, Unavailable
@@ -33,8 +32,8 @@ class GuardedEmbedder:
         self.dims = int(inner.dims)
         self.languages = tuple(getattr(inner, "languages", ()))
         # Without a rotation of its own, a model's token vectors are stored in full width.
-        has_tokens = hasattr(inner, "tokens")
-        self.token_dims = int(getattr(inner, "token_dims", self.dims)) if has_tokens else 0
+        has_tokens = callable(getattr(inner, "tokens", None))
+        self.token_dims = _whole(inner, "token_dims", self.dims) if has_tokens else 0
         self._rotation: NDArray[np.float32] | None = None
 
     def embed(self, texts: Sequence[str], *, as_query: bool = False) -> NDArray[np.float32]:
@@ -58,8 +57,7 @@ class GuardedEmbedder:
         if not self.token_dims:
             return vectors, None
         inner: TokenEmbedder = self.inner  # type: ignore[assignment]  # it has tokens
-        ask = partial(inner.tokens, texts, as_query=as_query)
-        return vectors, self._tokens_or_none(ask, texts)
+        return vectors, self._tokens_or_none(lambda: inner.tokens(texts, as_query=as_query), texts)
 
     def _tokens_or_none(
         self, ask: Callable[[], object], texts: Sequence[str]
@@ -118,6 +116,15 @@ class GuardedEmbedder:
             matrix, norms, out=np.zeros_like(matrix), where=norms > 0
         )
         return units
+
+
+def _whole(model: Embedder, name: str, usual: int) -> int:
+    given = getattr(model, name, usual)
+    if type(given) is not int or not 0 < given <= usual:
+        raise InvalidInput(
+            f"{name} of embedder {model.name} is {given!r}; give a whole number of 1 to {usual}"
+        )
+    return given
 
 
 def _pair(answer: tuple[object, object]) -> tuple[object, object]:

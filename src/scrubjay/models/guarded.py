@@ -39,6 +39,7 @@ class GuardedReranker:
     ) -> None:
         _need(inner, "reranker", "score", "score(query, texts)")
         self._calibrates = calibrates
+        self._speed_ms: float | None = None  # where it could not be kept, since the file was busy
         self.inner = inner
         self.name = str(inner.name)
         self.key = str(getattr(inner, "key", self.name))
@@ -71,7 +72,7 @@ class GuardedReranker:
             raise Unavailable(f"{self.name} gave {said}; scores must be between 0 and 1")
         return [min(max(one, 0.0), 1.0) for one in scores]
 
-    def ms_per_1000_chars(self) -> float | None:
+    def ms_per_1000_chars(self, within_s: float) -> float | None:
         """Return how long it takes to read a thousand characters, as it was once measured.
 
         None for an object that a caller brought along: it is called for searches only, unless the
@@ -80,23 +81,26 @@ class GuardedReranker:
         kept = self._notes.get("speed", self.key)
         if kept:
             return float(kept)
-        return self._breaker.through(self.calibrate) if self._calibrates else None
+        if self._speed_ms is None and self._calibrates:
+            self._speed_ms = self._breaker.through(lambda: self._measured(within_s))
+        return self._speed_ms
 
     def calibrate(self) -> float:
-        """Measure that on a fixed sample and keep it; the depth of every search follows from it.
+        """Measure that on a fixed sample and keep it; the depth of every search follows from it."""
+        self._speed_ms = self._measured(_SAMPLE_WAIT_S)
+        self._breaker.reset()
+        return self._speed_ms
 
-        The first call is not counted: it may load the model. A reranker that can be measured is well
-        again: it rests no longer.
-        """
+    def _measured(self, within_s: float) -> float:
+        """Read the sample; the first pair is not counted, since it may load the model."""
         from time import perf_counter
 
-        self._checked("a warm-up", [_SAMPLE], _SAMPLE_WAIT_S)
+        self._checked("a warm-up", [_SAMPLE], within_s)
         started = perf_counter()
-        self._checked("what does it say?", [_SAMPLE] * _SAMPLE_PAIRS, _SAMPLE_WAIT_S)
+        self._checked("what does it say?", [_SAMPLE] * _SAMPLE_PAIRS, within_s)
         took_ms = (perf_counter() - started) * 1000
         speed_ms = took_ms / _SAMPLE_PAIRS / (len(_SAMPLE) / 1000)
         self._notes.put("speed", self.key, f"{speed_ms:.6g}", micros(self._clock()))
-        self._breaker.reset()
         return speed_ms
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from scrubjay._version import __version__
+from scrubjay.config import offline
 from scrubjay.errors import Unavailable
 from scrubjay.models.endpoint import shown
 from scrubjay.models.patience import within
@@ -89,6 +90,8 @@ def post_json(
     `timeout_s` bounds everything together: name lookup, connecting, waiting and reading. It runs
     from `since` (by `time.monotonic`) where several requests share one limit. Nothing is retried.
     """
+    if offline() and not _is_loopback(url):
+        raise Unavailable(f"SCRUBJAY_OFFLINE forbids to ask {shown(url)}, another machine")
     left_s = timeout_s if since is None else since + timeout_s - time.monotonic()
     raw = _exchange(_request(url, payload, api_key), left_s, timeout_s)
     if not 200 <= raw.status < 300:

@@ -17,6 +17,7 @@ T = TypeVar("T")
 
 _FIRST_REST_S = 30.0
 _LONGEST_REST_S = 600.0
+_REFUSALS = (400, 413, 422)
 _US = 1_000_000
 
 
@@ -89,7 +90,9 @@ class Breaker:
         try:
             answer = call()
         except Unavailable as gone:
-            self._fail(outage.failures + 1 if outage else 1, str(gone))
+            # A server that refuses this one request is well.
+            if getattr(gone, "status", None) not in _REFUSALS:
+                self._fail(outage.failures + 1 if outage else 1, str(gone))
             raise
         if outage:
             self._notes.drop("outage", self._key)

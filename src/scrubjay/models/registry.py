@@ -65,7 +65,7 @@ def load_embedder(name: str = DEFAULT, *, progress: Progress | None = None) -> E
 
 def load_reranker(access: Access, *, progress: Progress | None = None) -> Reranker:
     """Return the reranker at a URL, in a folder, of a plug-in, or of the model hub, by its name."""
-    from scrubjay.models.cross_encoder import OnnxCrossEncoder
+    from scrubjay.models.cross_encoder import OnnxCrossEncoder, is_path
 
     spec = access.spec
     if "://" in spec:
@@ -84,14 +84,13 @@ def load_reranker(access: Access, *, progress: Progress | None = None) -> Rerank
     if spec in plugins:
         plugin: Reranker = _from_plugin(plugins[spec])
         return plugin
-    folder = Path(spec).expanduser()
-    if folder.is_dir():
-        return OnnxCrossEncoder(folder, progress=progress)
-    if _HUB_NAME.fullmatch(spec):
+    if is_path(spec) and Path(spec).expanduser().is_dir():
+        return OnnxCrossEncoder(spec, progress=progress)
+    if _HUB_NAME.fullmatch(spec) and not is_path(spec):
         return OnnxCrossEncoder(spec, progress=progress)
     raise NotFound(
         f"There is no reranker {spec!r}; give {LATE}, {NONE}, a model of the hub (owner/name), a"
-        f" folder with model.onnx, a URL such as http://localhost:8012/rerank#model{_also(plugins)}"
+        f" folder with model.onnx (./name), a URL such as http://localhost:8012/rerank#model{_also(plugins)}"
     )
 
 
@@ -128,11 +127,13 @@ def _plugins(group: str) -> dict[str, EntryPoint]:
 def _from_plugin(point: EntryPoint) -> Any:
     try:
         make = point.load()
-    except (ImportError, AttributeError) as error:
+        return make()
+    except Unavailable:
+        raise
+    except Exception as error:  # foreign code may raise anything
         raise Unavailable(
             f"The model {point.name} ({point.value}) cannot load: {error}"
         ) from error
-    return make()
 
 
 def is_ready(model: object) -> bool:

@@ -18,6 +18,8 @@ GROUP = "scrubjay.profiles"
 _NEEDED = {
     "recall": "it brings the candidates",
     "rrf": "it makes one pool of the lists",
+    "min_max": "it makes one pool of the lists",
+    "similarity": "it makes one pool of the lists",
     "load": "a hit without it has no text",
 }
 

@@ -21,8 +21,8 @@ from scrubjay.stages.understand import embed_query, keywords
 
 WEIGHTS = {"keyword": 0.5, "vector": 0.5, "late": 0.5, "cross_encoder": 0.5}
 # An English model reads other languages letter by letter; what it says of them is worth less.
-FOREIGN = {"keyword": 0.7, "vector": 0.3}
-LEAST = {"keyword": 0.2, "vector": 0.3}
+FOREIGN = {"keyword": 0.7, "vector": 0.3, "cross_encoder": 0.5}
+LEAST = {"keyword": 0.2, "vector": 0.3, "cross_encoder": 0.5}
 # One word found once in a long text is a small share of the best possible, but it is there.
 POWERS = {"keyword": 0.5, "vector": 1.0}
 # What two unrelated texts have on average: MaxSim of SQuAD questions and other passages (training part).

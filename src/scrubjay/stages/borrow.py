@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrubjay.asking import understand
+from scrubjay.asking import folded_stop_words, understand
 from scrubjay.errors import InvalidInput
-from scrubjay.language import stop_words
 from scrubjay.pipeline import Run, stage
 from scrubjay.stages.fuse import gather
 from scrubjay.stages.recall import FIELD_WEIGHTS
@@ -68,7 +67,7 @@ def _words_of(texts: Iterator[tuple[str, str]], own: set[str]) -> dict[str, _Wor
     holding: Counter[str] = Counter()
     written: dict[str, Counter[str]] = {}
     for text, language in texts:
-        stems, silent = stemming(language), STOP_WORDS | frozenset(stop_words(language))
+        stems, silent = stemming(language), STOP_WORDS | folded_stop_words(language)
         here: Counter[str] = Counter()
         for word in words(text):
             if len(word) < _SHORTEST or is_unspaced(word) or fold(word) in silent:

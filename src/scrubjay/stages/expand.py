@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrubjay.asking import understand
 from scrubjay.errors import InvalidInput, Unavailable
-from scrubjay.expansion import Expansion
+from scrubjay.expansion import MOST_QUERY_CHARS, Expansion
 from scrubjay.language import detect
 from scrubjay.pipeline import Run, stage
 from scrubjay.stages.recall import FIELD_WEIGHTS
@@ -66,11 +66,13 @@ def rephrase(
     if not time_limit_s > 0:
         raise InvalidInput(f"rephrase.time_limit_s is {time_limit_s}; it must be above 0")
     generator = run.kit.need("generator")
-    query = readable(run.query.text)
+    query = readable(run.query.text)[:MOST_QUERY_CHARS]
     if not run.query.words:
         return run.noting(reason="the query has no words to rephrase")
-    made, kept = _expansion(run, generator, query, lexical, semantic, time_limit_s)
-    made, said = _true_to(run, made, query, least_cosine)
+    # From the text, whatever the store holds: a German question to English notes is still German.
+    language = run.query.language or detect(query)
+    made, kept = _expansion(run, generator, query, language, lexical, semantic, time_limit_s)
+    made, said = _true_to(run, made, query, language, least_cosine)
     made = made._replace(lexical=made.lexical[:lexical], semantic=made.semantic[:semantic])
     run = run._replace(query=run.query._replace(variants=_variants(run, made)))
     return run.noting(model=generator.name, kept=kept, **made._asdict(), changes=said)
@@ -80,6 +82,7 @@ def _expansion(
     run: Run,
     generator: GuardedGenerator,
     query: str,
+    language: str,
     lexical: int,
     semantic: int,
     time_limit_s: float,
@@ -90,9 +93,9 @@ def _expansion(
     from scrubjay.expansion.parse import parse
     from scrubjay.expansion.prompts import PROMPT_VERSION, SCHEMA, prompt_for
 
-    # From the text, whatever the store holds: a German question to English notes is still German.
-    language = detect(query) or run.query.language
-    key = _key(generator.key, language, PROMPT_VERSION, lexical, semantic, query)
+    # By what the caller sees, too: nobody learns from a kept answer what others have asked.
+    seen = run.query.scope.namespaces
+    key = _key(generator.key, language, PROMPT_VERSION, lexical, semantic, query, seen)
     notes = run.kit.notes
     kept = notes.get(_KIND, key) if notes is not None else None
     if kept:
@@ -124,7 +127,7 @@ def _from_json(kept: str) -> Expansion:
 
 
 def _true_to(
-    run: Run, made: Expansion, query: str, least_cosine: float
+    run: Run, made: Expansion, query: str, language: str, least_cosine: float
 ) -> tuple[Expansion, tuple[str, ...]]:
     """Drop and mend what strays from the query."""
     from scrubjay.expansion.guardrails import guarded
@@ -137,9 +140,7 @@ def _true_to(
         except Unavailable:
             return None
 
-    return guarded(
-        made, query, language=run.query.language, cosine=cosine, least_cosine=least_cosine
-    )
+    return guarded(made, query, language=language, cosine=cosine, least_cosine=least_cosine)
 
 
 def _variants(run: Run, made: Expansion) -> tuple[Variant, ...]:

@@ -126,7 +126,11 @@ def min_max(run: Run, *, weights: Mapping[str, float]) -> Run:
         }
         pool.append(one._replace(score=sum(why.values()), why=why))
     pool.sort(key=lambda one: one.order)
-    return run._replace(pool=tuple(pool))
+    notes: dict[str, Any] = {
+        name: {"weight": weights[name], "worst": worst, "best": best}
+        for name, (worst, best) in ends.items()
+    }
+    return run._replace(pool=tuple(pool)).noting(**notes)
 
 
 def _between(raw: float, worst: float, best: float) -> float:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 LATE = "late"
 CROSS = "cross_encoder"
+_MOST_QUERY_CHARS = 2000
 _SHORTEST_CHARS = 200  # a shorter text takes a reranker hardly less time
 _MADE_AT_ONCE = 8  # passages embedded while a search waits: about a quarter of a second
 
@@ -50,13 +51,16 @@ def late_interaction(run: Run, *, depth: int = 64) -> Run:
         )
     missing = [place for place in places if place not in stored]
     if len(missing) > _MADE_AT_ONCE:
-        raise Unavailable(f"{len(missing)} of {len(places)} passages have no token vectors yet")
+        raise Unavailable(
+            f"{len(missing)} of {len(places)} passages have no token vectors yet;"
+            " make them with: scrubjay models pull"
+        )
     if missing:
         stored = {**stored, **_made(run, embedder, missing)}
 
     from scrubjay.token_codes import TokenCodes, max_sim
 
-    none = TokenCodes(run.query.tokens[:0], 1.0)
+    none = TokenCodes(run.query.tokens[:0], 1.0)  # of one that was just deleted
     scores = max_sim(run.query.tokens, [stored.get(place, none) for place in places])
     run = _with_scores(run, LATE, [min(max(score, 0.0), 1.0) for score in scores])
     return run.noting(by="late interaction", model=embedder.name, passages=len(chosen))
@@ -111,9 +115,9 @@ def cross_encoder(
     if not run.pool:
         return run
     texts = _passages(run, run.pool[:depth], chars)
-    speed_ms = reranker.ms_per_1000_chars() if deadline_ms is not None else None
+    speed_ms = reranker.ms_per_1000_chars(give_up_s) if deadline_ms is not None else None
     pairs = _fitting(texts, speed_ms, deadline_ms)
-    query = readable(run.query.meaning or run.query.text)
+    query = readable(run.query.meaning or run.query.text)[:_MOST_QUERY_CHARS]
     scores = reranker.score(query, texts[:pairs], within_s=give_up_s)
     run = _with_scores(run, CROSS, scores)
     run = run.noting(by=reranker.name, pairs=pairs, of=len(texts))

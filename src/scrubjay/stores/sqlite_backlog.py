@@ -11,6 +11,11 @@ from scrubjay.stores.scope_sql import marks
 from scrubjay.stores.sqlite import Database
 
 MOST_TRIES = 3
+# Vectors whose tokens could not be made when they were.
+_LACKING = (
+    "FROM models AS m JOIN vectors AS v ON v.model = m.n WHERE m.name = ? AND m.token_dims > 0"
+    " AND NOT EXISTS (SELECT 1 FROM tokens AS t WHERE t.chunk = v.chunk AND t.model = m.n)"
+)
 
 
 class Wanted(NamedTuple):
@@ -46,6 +51,9 @@ class SqliteBacklog:
             return
         with self._db.write(wait_s) as db:
             db.execute("INSERT OR IGNORE INTO models (name, dims) VALUES (?, ?)", (model, dims))
+            known = db.execute("SELECT token_dims FROM models WHERE name = ?", (model,)).fetchone()
+            if row is not None and known[0] == token_dims:  # another process was faster
+                return
             # Tokens of another width are of no use; vectors that are there stay.
             db.execute(
                 "DELETE FROM tokens WHERE model = (SELECT n FROM models WHERE name = ?)", (model,)
@@ -108,12 +116,18 @@ class SqliteBacklog:
             )
 
     def retry(self, model: str) -> None:
-        """Forget earlier failures, so that they are tried again."""
-        if not self.left(model)[1]:
+        """Forget earlier failures, so that they are tried again: vectors, and tokens without which."""
+        with self._db.read() as db:
+            lacking = db.execute(f"SELECT EXISTS (SELECT 1 {_LACKING})", (model,)).fetchone()[0]
+        if not lacking and not self.left(model)[1]:
             return
         with self._db.write() as db:
             db.execute(
                 "UPDATE wanting SET tries = 0 WHERE model = (SELECT n FROM models WHERE name = ?)",
+                (model,),
+            )
+            db.execute(
+                f"INSERT OR IGNORE INTO wanting (model, chunk) SELECT m.n, v.chunk {_LACKING}",
                 (model,),
             )
 

@@ -98,6 +98,10 @@ def _working(name: str, hit: Hit, found: Results) -> str:
         share = step.notes.get(name)
         if isinstance(share, Mapping) and {"weight", "of"} <= share.keys():
             return _share(name, hit, share, step.notes["times"])
+        if isinstance(share, Mapping) and {"weight", "worst"} <= share.keys():
+            return _between(hit.found[name].score, share)
+        if name == "vector" and step.stage == "similarity":
+            return f"1 - (1 - {hit.found[name].score:.6f}) / 2"
         if name.startswith(f"{step.stage}_"):
             working, raw = _reciprocal_rank(name, hit, step)
             return _scaled(working, amount / raw) if raw else ""
@@ -128,6 +132,13 @@ def _scaling(hit: Hit, found: Results) -> list[str]:
     scale = _scale(hit, found)
     bests = [step.notes["best"] for _, step in _walk(found.trace, 0) if "best" in step.notes]
     return [f"{scale:.6f} = {scale * best:g} / {best:.6f}" for best in bests]
+
+
+def _between(raw: float, share: Mapping[str, float]) -> str:
+    if round(share["best"], 6) <= round(share["worst"], 6):
+        return f"{share['weight']:g}"
+    worst, best = f"{share['worst']:.6f}", f"{share['best']:.6f}"
+    return f"{share['weight']:g} × ({raw:.6f} - {worst}) / ({best} - {worst})"
 
 
 def _share(name: str, hit: Hit, share: Mapping[str, float], times: float) -> str:

@@ -106,16 +106,17 @@ def fetch_model(settings: Settings) -> str | None:
 
 def fetch_reranker(settings: Settings) -> str | None:
     """Get the configured reranker here if it is one that is fetched; return why not where it fails."""
+    from scrubjay.models.cross_encoder import OnnxCrossEncoder
     from scrubjay.models.registry import LATE, NONE, is_ready, load_reranker
 
     if settings.reranker.spec in (LATE, NONE) or "://" in settings.reranker.spec:
         return None
     try:
         reranker = load_reranker(settings.reranker)
-        if not is_ready(reranker):
+        if not is_ready(reranker) and isinstance(reranker, OnnxCrossEncoder):
             if not sys.stderr.isatty():
                 err(f"scrubjay: fetching {reranker.name}, once")
-            reranker.load()  # type: ignore[attr-defined]  # what is not ready can be loaded
+            reranker.load()
     except (NotFound, Unavailable) as error:  # the answer's own notes say it once more
         return str(error)
     return None

@@ -33,7 +33,7 @@ def models(args: Namespace, screen: Screen) -> int:
     left = 0
     if args.action == "calibrate":
         return _calibrate(args, screen)
-    if args.action == "pull" and "/" in (args.name or ""):  # a model of the hub is a reranker
+    if args.action == "pull" and args.name and "/" in args.name and not _is_card(args.name):
         _pull_reranker(settings.reranker._replace(spec=args.name))
     elif args.action == "pull":
         from scrubjay.models.pull import pull
@@ -58,7 +58,7 @@ def _pull_reranker(access: Access) -> None:
     except NotFound as error:
         raise InvalidInput(str(error)) from error
     if not isinstance(reranker, OnnxCrossEncoder):
-        raise InvalidInput(f"{access.spec} is not fetched: it runs where it is")
+        raise InvalidInput(f"{access.shown} is not fetched: it runs where it is")
     reranker.load()
 
 
@@ -66,7 +66,7 @@ def _calibrate(args: Namespace, screen: Screen) -> int:
     """Measure how fast the configured reranker reads; the depth of every search follows from it."""
     with open_store(args.db) as store:
         speed_ms = store.calibrate()
-    name = settings_of(args).reranker.spec
+    name = settings_of(args).reranker.shown
     if args.json:
         out(dumps({"reranker": name, "ms_per_1000_chars": round(speed_ms, 3)}))
     else:
@@ -82,12 +82,19 @@ def _embed(settings: Settings, db: str | None) -> int:
         return embed_pending(store, settings)
 
 
+def _is_card(name: str) -> bool:
+    """True for a model of ours, with or without its precision; any other with a slash is the hub's."""
+    from scrubjay.models.registry import CARDS
+
+    return name.partition("/")[0] in CARDS
+
+
 def _card(name: str) -> ModelCard:
     from scrubjay.models.registry import CARDS
 
-    if name not in CARDS:
+    if not _is_card(name):
         raise InvalidInput(f"There is no model named {name!r}; known are: {', '.join(CARDS)}")
-    return CARDS[name]
+    return CARDS[name.partition("/")[0]]
 
 
 def _list(settings: Settings, left: int, as_json: bool, screen: Screen) -> int:
@@ -97,7 +104,7 @@ def _list(settings: Settings, left: int, as_json: bool, screen: Screen) -> int:
     chosen = card_of(settings)
     if as_json:
         shapes = [_shape(one, configured=one.card == chosen) for one in known]
-        helpers = {"reranker": settings.reranker.spec, "generator": settings.generator.spec}
+        helpers = {"reranker": settings.reranker.shown, "generator": settings.generator.shown}
         out(dumps({"models": shapes, **helpers, "pending": left}))
         return 0
     rows = [
@@ -113,8 +120,8 @@ def _list(settings: Settings, left: int, as_json: bool, screen: Screen) -> int:
     ]
     out("\n".join(table(rows)))
     out(screen.dim("* is configured"))
-    out(f"reranker   {one_line(settings.reranker.spec)}")
-    out(f"generator  {one_line(settings.generator.spec)}")
+    out(f"reranker   {one_line(settings.reranker.shown)}")
+    out(f"generator  {one_line(settings.generator.shown)}")
     return 0
 
 
