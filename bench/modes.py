@@ -61,7 +61,7 @@ WAYS = {
     GNO_FAST: Way("gno:fast"),
     GNO: Way("gno"),
 }
-_STORED = "stored, 48 int8 numbers a token, read from SQLite"
+_STORED = "stored, 48 numbers of four bits a token, read from SQLite"
 _ANEW = "made by the model for each query"
 _KEPT = "made by the model unless in memory, {} % there"
 
@@ -361,7 +361,7 @@ def _sizes(
     text = middle([len(one.encode()) for one in real])
     return [
         Row(
-            f"token vectors of a passage of {middle(counts):.0f} tokens (median), int8",
+            f"token vectors of a passage of {middle(counts):.0f} tokens (median), four bits a number",
             f"{shown}; its float32 vector {size(4 * DIMS)}, its text {size(text)}",
         ),
         Row(

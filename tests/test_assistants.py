@@ -753,7 +753,13 @@ class TestLateInteraction:
 
     @pytest.mark.parametrize(
         ("gone", "reason"),
-        [(8, None), (9, "9 of 12 passages have no token vectors yet")],
+        [
+            (8, None),
+            (
+                9,
+                "9 of 12 passages have no token vectors yet; make them with: scrubjay models pull",
+            ),
+        ],
     )
     def test_a_few_missing_ones_are_made_on_the_spot(self, opened, gone, reason):
         """Up to eight; more is not waited for, and said."""

@@ -31,25 +31,26 @@ def by_hand(query, passage):
 class TestPack:
     @given(MATRICES)
     def test_what_comes_back_is_within_half_a_step(self, tokens):
-        """One scale serves the passage: its largest number over 127."""
+        """One scale serves the passage: its largest number over 7."""
         codes, scale = unpack(pack(tokens), tokens.shape[1])
 
-        step = np.abs(tokens).max() / 127
+        step = np.abs(tokens).max() / 7
         assert codes.shape == tokens.shape
         least = 1.2e-38  # the smallest scale
         assert step < least or scale == pytest.approx(step)
         lost = np.abs(codes.astype(np.float64) * scale - tokens).max()
         assert lost <= max(step, least) / 2 * 1.001
 
-    def test_it_is_one_byte_a_number_and_four_for_the_scale(self):
-        """The size on disk."""
-        assert len(pack(units(1, 30, 64))) == 4 + 30 * 64
+    def test_it_is_half_a_byte_a_number_and_four_for_the_scale(self):
+        """The size on disk; an odd width is filled up."""
+        assert len(pack(units(1, 30, 64))) == 4 + 30 * 32
+        assert len(pack(units(1, 30, 63))) == 4 + 30 * 32
 
     def test_known_bytes(self):
-        """0.5 is the largest: 127 steps; 0.25 is 63.5 of them, rounded to the even 64."""
-        stored = pack(np.array([[0.5, -0.25], [0.0, 0.5]], np.float32))
+        """0.5 is the largest: 7 steps; 0.2 is 2.8 of them, rounded to 3; 8 stands for 0."""
+        stored = pack(np.array([[0.5, -0.2], [0.0, 0.5]], np.float32))
 
-        assert stored == np.float32(0.5 / 127).astype("<f4").tobytes() + bytes([127, 192, 0, 127])
+        assert stored == np.float32(0.5 / 7).astype("<f4").tobytes() + bytes([0xF5, 0x8F])
 
     @pytest.mark.parametrize("rows", [0, 1, 3])
     def test_nothing_and_zeros_come_back_as_they_are(self, rows):
@@ -62,7 +63,7 @@ class TestPack:
 
     @pytest.mark.parametrize("tiny", [1e-45, 1e-44, 1e-40, 1e-38])
     def test_numbers_that_are_hardly_there_do_not_divide_by_nothing(self, tiny):
-        """A 127th of the smallest float is 0."""
+        """A seventh of the smallest float is 0."""
         codes, scale = unpack(pack(np.full((2, 3), tiny, np.float32)), 3)
 
         assert np.isfinite(codes * scale).all()
@@ -87,7 +88,7 @@ class TestRotated:
 
 class TestMaxSim:
     @pytest.mark.parametrize("seed", range(5))
-    def test_it_agrees_with_float64_to_the_step_of_int8(self, seed):
+    def test_it_agrees_with_float64_to_the_step_of_four_bits(self, seed):
         """Each stored number is off by half a step at most, and a query token has length one."""
         dims = 64
         query = units(seed, 7, dims)
@@ -96,7 +97,7 @@ class TestMaxSim:
         scores = max_sim(query, [unpack(pack(one), dims) for one in passages])
 
         for score, one in zip(scores, passages, strict=True):
-            half_step = np.abs(one).max() / 127 / 2
+            half_step = np.abs(one).max() / 7 / 2
             # A query token of length one has at most sqrt(dims) as the sum of its numbers.
             assert score == pytest.approx(by_hand(query, one), abs=half_step * np.sqrt(dims))
 

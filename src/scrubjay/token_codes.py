@@ -1,4 +1,4 @@
-"""Token vectors as they are stored: rotated, cut to the first dimensions, one byte a number.
+"""Token vectors as they are stored: rotated, cut to the first dimensions, half a byte a number.
 
 A rotation that puts the variance first lets most dimensions be dropped; what is left is scaled to
 length one again, so that a product of two is still a cosine. One scale serves a whole passage.
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 Matrix = NDArray[np.float32]
 
-_STEPS = 127
+_STEPS = 7
+_ZERO = 8  # what stands for 0, so that every code is positive
 _SCALE_BYTES = 4
 _MOST_PRODUCTS = 200_000
 _LEAST_SCALE = float(np.finfo(np.float32).tiny)
@@ -49,19 +50,24 @@ def _product(rows: Matrix, matrix: Matrix) -> Matrix:
 
 
 def pack(tokens: Matrix) -> bytes:
-    """Return the bytes of a passage's tokens: the scale, then a row a token."""
+    """Return the bytes of a passage's tokens: the scale, then a row a token, two numbers a byte."""
     peak = float(np.abs(tokens).max()) if tokens.size else 0.0
-    # A 127th of the smallest numbers there are would be 0.
+    # A seventh of the smallest numbers there are would be 0.
     scale = np.float32(max(peak / _STEPS, _LEAST_SCALE) if peak else 1.0)
-    codes = np.rint(tokens / scale).astype(np.int8)
-    return b"".join((scale.astype("<f4").tobytes(), codes.tobytes()))
+    codes = (np.rint(tokens / scale) + _ZERO).astype(np.uint8)
+    if codes.shape[1] % 2:
+        codes = np.pad(codes, ((0, 0), (0, 1)), constant_values=_ZERO)
+    halves = codes[:, 0::2] << 4 | codes[:, 1::2]
+    return b"".join((scale.astype("<f4").tobytes(), halves.tobytes()))
 
 
 def unpack(stored: bytes, dims: int) -> TokenCodes:
     """Return what `pack` was given, to the nearest step."""
     scale = float(np.frombuffer(stored, "<f4", 1)[0])
-    codes = np.frombuffer(stored, np.int8, offset=_SCALE_BYTES)
-    return TokenCodes(codes.reshape(-1, dims), scale)
+    halves = np.frombuffer(stored, np.uint8, offset=_SCALE_BYTES).reshape(-1, -(-dims // 2))
+    codes = np.empty((len(halves), 2 * halves.shape[1]), np.int8)
+    codes[:, 0::2], codes[:, 1::2] = halves >> 4, halves & 0x0F
+    return TokenCodes(codes[:, :dims] - np.int8(_ZERO), scale)
 
 
 def max_sim(query: Matrix, passages: Sequence[TokenCodes]) -> list[float]:

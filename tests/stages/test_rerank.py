@@ -525,7 +525,7 @@ class TestLateInteraction:
         texts = {f"m{n}": f"word{n} harbour" for n in range(12)}
         run, step = near(texts, query="word3 harbour", missing=[f"m{n}" for n in range(9)])
 
-        assert step.lost == "9 of 12 passages have no token vectors yet"
+        assert step.lost.startswith("9 of 12 passages have no token vectors yet")
         assert all(one.rerank_score is None for one in run.pool)
 
     def test_no_tokens_of_the_query_is_unavailable(self):

@@ -19,9 +19,10 @@ from scrubjay.stages.recall import (
 from scrubjay.stages.rerank import cross_encoder, late_interaction
 from scrubjay.stages.understand import embed_query, keywords
 
-WEIGHTS = {"keyword": 0.5, "vector": 0.5, "late": 0.5, "cross_encoder": 0.5}
+# A cross-encoder says yes or no where the others say more or less: it counts half as much.
+WEIGHTS = {"keyword": 0.5, "vector": 0.5, "late": 0.5, "cross_encoder": 0.25}
 # An English model reads other languages letter by letter; what it says of them is worth less.
-FOREIGN = {"keyword": 0.7, "vector": 0.3, "cross_encoder": 0.5}
+FOREIGN = {"keyword": 0.7, "vector": 0.3, "cross_encoder": 0.25}
 LEAST = {"keyword": 0.2, "vector": 0.3, "cross_encoder": 0.5}
 # One word found once in a long text is a small share of the best possible, but it is there.
 POWERS = {"keyword": 0.5, "vector": 1.0}
@@ -65,7 +66,7 @@ def rerank(depth: int, pairs: int) -> Stage:
 
 def hybrid() -> tuple[Stage, ...]:
     """The same, and the best are looked at more closely."""
-    return (*_FIND, rerank(depth=64, pairs=24), *_SCORE_AND_SHOW)
+    return (*_FIND, rerank(depth=64, pairs=32), *_SCORE_AND_SHOW)
 
 
 def thorough(depth: int = 256) -> tuple[Stage, ...]:
