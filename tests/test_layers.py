@@ -24,6 +24,7 @@ FLOORS = (
     ("profiles", "write"),
     ("embedding", "assistants", "status", "caller", "coverage"),
     ("following",),
+    ("store_parts",),
     ("service",),
     ("__init__",),
     ("doctor", "doctor_assistants"),

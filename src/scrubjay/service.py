@@ -3,85 +3,29 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
-from types import NoneType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from scrubjay import profiles
-from scrubjay.caller import Caller, both, check_number, several
-from scrubjay.config import CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS, check_chunk_sizes
+from scrubjay.caller import both, check_number, several
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
-from scrubjay.pipeline import Kit, search
-from scrubjay.stores.sqlite import Database
-from scrubjay.stores.sqlite_files import SqliteFiles
-from scrubjay.stores.sqlite_graph import SqliteGraph
-from scrubjay.stores.sqlite_keyword import SqliteKeyword
-from scrubjay.stores.sqlite_records import SqliteRecords
-from scrubjay.stores.sqlite_vector import SqliteVector
+from scrubjay.pipeline import search
+from scrubjay.store_parts import StoreParts
 from scrubjay.text import readable
-from scrubjay.times import When, micros, system_clock
+from scrubjay.times import When, micros
 from scrubjay.types import Link, Memories, Memory, Neighbor, Query, Results, Status
 
 if TYPE_CHECKING:
-    from scrubjay.assistants import Assistants
-    from scrubjay.embedding import Embedding
-    from scrubjay.following import Following
-    from scrubjay.models import Embedder, Generator, Reranker
     from scrubjay.types import Collection, Covered, Ingested
-    from scrubjay.write.shelf import Shelf
 
 FEEDBACK = ("accepted", "modified", "dismissed")
-_ASSISTED = ("late_interaction", "cross_encoder", "rephrase", "borrow_words")
 _BATCH = 500
 _BATCH_CHARS = 1_000_000  # a transaction is kept short: others want to write
 
 
-class Store:
+class Store(StoreParts):
     """Memories in one file. Safe to share between threads, and to open in many processes at once."""
-
-    def __init__(
-        self,
-        path: str,
-        *,
-        profile: str = "default",
-        embedder: Embedder | str | bool | None = None,
-        reranker: Reranker | str | bool | None = None,
-        generator: Generator | str | bool | None = None,
-        clock: Callable[[], datetime] | None = None,
-        user: str | None = None,
-        chunk_tokens: int = CHUNK_TOKENS,
-        chunk_overlap_tokens: int = CHUNK_OVERLAP_TOKENS,
-    ) -> None:
-        self.path = path
-        self.profile = profile
-        self._clock = clock or system_clock
-        self._caller = Caller(user)
-        self._mine = self._caller.sees
-        self._db = Database(path)
-        self._records = SqliteRecords(self._db)
-        self._records.index_again()
-        self._graph = SqliteGraph(self._db)
-        self._keyword = SqliteKeyword(self._db)
-        self._files = SqliteFiles(self._db)
-        self._vectors = SqliteVector(self._db)
-        self._chunk_sizes = check_chunk_sizes(chunk_tokens, chunk_overlap_tokens)
-        self._following_made: Following | None = None
-        self._chosen_assistants = (reranker, generator)
-        self._assistants_made: Assistants | None = None
-        self._chosen_embedder = embedder
-        self._embedding_made: Embedding | None = None
-        self._making = threading.Lock()
-        if {type(reranker), type(generator)} - {
-            NoneType,
-            bool,
-        }:  # a wrong argument is told at once
-            try:
-                _ = self._assistants
-            except BaseException:
-                self._db.close()
-                raise
 
     # -- writing ------------------------------------------------------------------------------
 
@@ -433,66 +377,3 @@ class Store:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-    # -- inside -------------------------------------------------------------------------------
-
-    @property
-    def _embedding(self) -> Embedding:
-        with self._making:
-            if self._embedding_made is None:
-                from scrubjay.embedding import Embedding
-
-                self._embedding_made = Embedding(self._db, self._vectors, self._chosen_embedder)
-            return self._embedding_made
-
-    def _shelf(self) -> Shelf:
-        from scrubjay.stores.sqlite_folders import SqliteFolders
-        from scrubjay.stores.sqlite_targets import SqliteTargets
-        from scrubjay.write.chunks import Cutting
-        from scrubjay.write.shelf import Shelf, own_files
-
-        return Shelf(
-            self._records,
-            self._graph,
-            self._files,
-            SqliteFolders(self._db),
-            SqliteTargets(self._db),
-            self._clock,
-            Cutting(*self._chunk_sizes),
-            own_files(self.path),
-        )
-
-    @property
-    def _following(self) -> Following:
-        with self._making:
-            if self._following_made is None:
-                from scrubjay.following import Following
-
-                self._following_made = Following(self._shelf(), self._caller)
-            return self._following_made
-
-    @property
-    def _assistants(self) -> Assistants:
-        with self._making:
-            if self._assistants_made is None:
-                from scrubjay.assistants import Assistants
-
-                self._assistants_made = Assistants(self._db, self._clock, *self._chosen_assistants)
-            return self._assistants_made
-
-    def _kit(self, profile: profiles.Profile) -> Kit:
-        """Return the stores and the models that a profile has stages for: others are not even loaded."""
-        kit = Kit(
-            records=self._records,
-            keyword=self._keyword,
-            vectors=self._vectors,
-            graph=self._graph,
-            files=self._files,
-            clock=self._clock,
-        )
-        if profile.uses("embed_query"):
-            embedder, why_not = self._embedding.ready()
-            kit = kit._replace(embedder=embedder, why_not={"embedder": why_not})
-        if any(map(profile.uses, _ASSISTED)):
-            kit = self._assistants.join(kit)
-        return kit
