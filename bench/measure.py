@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -13,6 +13,8 @@ try:
     import resource
 except ImportError:  # Windows has none: child time falls back to wall time, memory to "not known"
     resource = None  # type: ignore[assignment]
+
+QUIET_S = 0.12
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -67,3 +69,16 @@ def disk_bytes(path: Path) -> int:
     if path.is_dir():
         return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
     return sum(file.stat().st_size for file in path.parent.glob(path.name + "*"))
+
+
+def cpu_s(do: Callable[[], object]) -> float:
+    """CPU seconds of a call, all threads counted, until they rest.
+
+    The threads of a large matrix product go on waiting in a busy loop for most of a tenth of a second.
+    Without a pause, the next call in turn paid for that: late interaction looked cheap, and keyword
+    search dear.
+    """
+    began = time.process_time()
+    do()
+    time.sleep(QUIET_S)
+    return time.process_time() - began

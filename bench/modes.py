@@ -1,4 +1,4 @@
-"""Modes: what each way to search costs beside keyword search, and late interaction done three ways."""
+"""Modes: what each way to search costs beside keyword search."""
 
 from __future__ import annotations
 
@@ -14,25 +14,20 @@ import numpy as np
 
 import scrubjay
 from bench.corpus import DIMS, Corpus, Vectors, generate
-from bench.measure import disk_bytes, middle
-from bench.report import Row, size, times
+from bench.late import PASSAGES, choice, sizes, writing
+from bench.measure import QUIET_S, cpu_s, disk_bytes, middle
+from bench.report import Row, times
 from bench.systems import LIMIT, fill_scrubjay, open_scrubjay
 
 if TYPE_CHECKING:
     from scrubjay.models.local import OnnxEmbedder
-    from scrubjay.token_codes import TokenCodes
 
 FAST_GOAL = 3.0
 LATE_GOAL_MS = 60.0
-PASSAGES = 20
 _SENTENCES = 5
 _CHARS = 796  # 199 tokens by the estimate that cuts passages: one passage a document
-_WRITTEN_AT_ONCE = 20
-_QUIET_S = 0.12
-_SETS = 8
 
 Say = Callable[[str], None]
-Place = tuple[str, int]
 T = TypeVar("T")
 
 
@@ -61,9 +56,6 @@ WAYS = {
     GNO_FAST: Way("gno:fast"),
     GNO: Way("gno"),
 }
-_STORED = "stored, 48 numbers of four bits a token, read from SQLite"
-_ANEW = "made by the model for each query"
-_KEPT = "made by the model unless in memory, {} % there"
 
 
 class Plan(NamedTuple):
@@ -138,10 +130,10 @@ def measure(home: Path, say: Say, *, quick: bool) -> list[Row]:
     queries = corpus.queries[: plan.queries]
     found = _modes(home / "modes.db", queries, model, plan)
     say("modes: late interaction, made anew and stored")
-    found += _choice(home / "modes.db", queries, model, plan)
-    found += _sizes(real, without, whole, plan, model)
+    found += choice(home / "modes.db", queries[: plan.choices], model, plan.real)
+    found += sizes(real, without, whole, plan.documents, model)
     say(f"modes: writing {len(real)} passages with token vectors and without")
-    return [*found, _writing(home, real, model)]
+    return [*found, writing(home, real, model, _Watched(model))]
 
 
 def _made_up(corpus: Corpus, count: int) -> Iterable[str]:
@@ -223,28 +215,15 @@ def _modes(path: Path, queries: Sequence[str], model: OnnxEmbedder, plan: Plan) 
         for query in queries:  # so that files and words are in memory
             for name in WAYS:
                 _check(WAYS[name], ask(name, query))
-        time.sleep(_QUIET_S)
+        time.sleep(QUIET_S)
         for query in [*queries] * plan.rounds:
             # Whoever asks first pays for what the others find in memory: each is first at times.
             for name in shuffled.sample(list(WAYS), len(WAYS)):
                 watched.spent_s = 0.0
-                spent_s = _cpu_s(partial(ask, name, query))
+                spent_s = cpu_s(partial(ask, name, query))
                 all_s[name].append(spent_s)
                 own_s[name].append(spent_s - watched.spent_s)
     return _compared(all_s, own_s)
-
-
-def _cpu_s(do: Callable[[], object]) -> float:
-    """CPU seconds of a call, all threads counted, until they rest.
-
-    The threads of a large matrix product go on waiting in a busy loop for most of a tenth of a second.
-    Without a pause, the next call in turn paid for that: late interaction looked cheap, and keyword
-    search dear.
-    """
-    began = time.process_time()
-    do()
-    time.sleep(_QUIET_S)
-    return time.process_time() - began
 
 
 def _check(way: Way, answer: Any) -> None:
@@ -275,120 +254,3 @@ def _compared(
         goal = f"at most {LATE_GOAL_MS:.0f} ms"
         found.append(Row(what, f"{more_ms:.1f} ms", goal, more_ms <= LATE_GOAL_MS))
     return found
-
-
-def _choice(path: Path, queries: Sequence[str], model: OnnxEmbedder, plan: Plan) -> list[Row]:
-    """Score 20 passages by tokens that are made anew, kept in memory, or stored."""
-    from scrubjay.models.guard import GuardedEmbedder
-    from scrubjay.stores.sqlite import Database
-    from scrubjay.stores.sqlite_records import SqliteRecords
-    from scrubjay.stores.sqlite_tokens import SqliteTokens
-    from scrubjay.token_codes import max_sim, pack, unpack
-    from scrubjay.types import Scope
-
-    guarded = GuardedEmbedder(model)
-    costs: dict[str, list[float]] = {}
-    chosen = random.Random(plan.choices)
-    with closing(Database(str(path))) as db:
-        records, index = SqliteRecords(db), SqliteTokens(db)
-
-        def stored(places: Sequence[Place]) -> Mapping[Place, TokenCodes]:
-            return index.of(model.name, places)
-
-        def anew(places: Sequence[Place]) -> Mapping[Place, TokenCodes]:
-            memories = records.get([id_ for id_, _ in places], Scope())
-            rows = guarded.encode([memories[id_].text for id_, _ in places])[1] or []
-            codes = (unpack(pack(one), one.shape[1]) for one in rows)
-            return dict(zip(places, codes, strict=True))
-
-        def kept(
-            cache: dict[Place, TokenCodes], places: Sequence[Place]
-        ) -> dict[Place, TokenCodes]:
-            lacking = [place for place in places if place not in cache]
-            if lacking:
-                cache.update(anew(lacking))
-            return cache
-
-        def scored(
-            asked: Vectors,
-            places: Sequence[Place],
-            way: Callable[[], Mapping[Place, TokenCodes]],
-        ) -> list[float]:
-            codes = way()
-            return max_sim(asked, [codes[place] for place in places])
-
-        for query in queries[: plan.choices]:
-            asked = (guarded.encode([query])[1] or [])[0]
-            for number in range(_SETS):
-                places = [(str(one), 0) for one in chosen.sample(range(plan.real), PASSAGES)]
-                full = dict(stored(places))
-                half = {place: full[place] for place in places[: PASSAGES // 2]}
-                ways: dict[str, Callable[[], Mapping[Place, TokenCodes]]] = {
-                    _STORED: partial(stored, places),
-                    _KEPT.format(100): partial(kept, full, places),
-                }
-                if not number:  # these take far longer: once a query is enough
-                    ways[_KEPT.format(50)] = partial(kept, half, places)
-                    ways[_KEPT.format(0)] = partial(kept, {}, places)
-                    ways[_ANEW] = partial(anew, places)
-                for name in chosen.sample(list(ways), len(ways)):
-                    spent_s = _cpu_s(partial(scored, asked, places, ways[name]))
-                    costs.setdefault(name, []).append(spent_s)
-    one_s = middle(costs[_STORED])
-    names = (_ANEW, *(_KEPT.format(share) for share in (0, 50, 100)))
-    what = f"late interaction over {PASSAGES} passages, CPU: token vectors"
-    return [
-        Row(f"{what} {_STORED}", "1"),
-        *(
-            Row(f"{what} {name}, beside stored", times(middle(costs[name]) / one_s))
-            for name in names
-        ),
-    ]
-
-
-def _sizes(
-    real: Sequence[str], without: int, whole: int, plan: Plan, model: OnnxEmbedder
-) -> list[Row]:
-    """Say what token vectors weigh, by themselves and in the file."""
-    from scrubjay.token_codes import pack
-
-    counts = [model.count_tokens(text) for text in real]
-    widths = {
-        dims: middle([len(pack(np.ones((count, dims), np.float32))) for count in counts])
-        for dims in (32, 48, 64)
-    }
-    shown = ", ".join(f"{dims} dimensions {size(weight)}" for dims, weight in widths.items())
-    text = middle([len(one.encode()) for one in real])
-    return [
-        Row(
-            f"token vectors of a passage of {middle(counts):.0f} tokens (median), four bits a number",
-            f"{shown}; its float32 vector {size(4 * DIMS)}, its text {size(text)}",
-        ),
-        Row(
-            f"file size of {plan.documents:,} documents: token vectors of {model.token_dims}"
-            " dimensions beside none",
-            f"{whole / without - 1:+.0%} ({size(without)} without, {size(whole)} with)",
-        ),
-    ]
-
-
-def _writing(home: Path, real: Sequence[str], model: OnnxEmbedder) -> Row:
-    """Embed and store real passages with token vectors and without, a block each in turns."""
-    ratios = []
-    with (
-        scrubjay.open(str(home / "tokens.db"), embedder=model) as tokens,
-        scrubjay.open(str(home / "vectors.db"), embedder=_Watched(model)) as vectors,
-    ):
-        for start in range(0, len(real), _WRITTEN_AT_ONCE):
-            block = [{"text": one} for one in real[start : start + _WRITTEN_AT_ONCE]]
-            turns = (tokens, vectors) if start // _WRITTEN_AT_ONCE % 2 else (vectors, tokens)
-            spent_s = {store: _cpu_s(partial(_write, store, block)) for store in turns}
-            ratios.append(spent_s[tokens] / spent_s[vectors])
-    what = f"writing {len(real)} passages, embedding counted, CPU: with token vectors beside none"
-    return Row(what, times(middle(ratios)))
-
-
-def _write(store: Any, block: Sequence[Mapping[str, str]]) -> None:
-    store.add_many(block)
-    if store.pending(wait=True):
-        raise RuntimeError("passages were left without a vector")
