@@ -252,3 +252,17 @@ class TestKept:
             assert kept.get("speed", "k") == "1"
         assert kept.get("speed", "k") == "1"
         other.close()
+
+
+def test_a_long_passage_comes_back_whole(backend, queue, tokens):
+    """However many parts it is kept in."""
+    queue.activate("wide", 64, 64)
+    first, _ = chunks_of(backend, "a")
+    made = np.random.default_rng(0).standard_normal((1000, 64)).astype(np.float32)
+    tokens.add("wide", [(first, made)])
+    tokens.add("wide", [(first, -made)])  # the first ones stay
+
+    (found,) = tokens.of("wide", [("a", 0)]).values()
+
+    assert found.codes.shape == (1000, 64)
+    assert np.abs(found.codes * found.scale - made).max() <= np.abs(made).max() / 14 + 1e-6

@@ -170,13 +170,15 @@ def m003_folders(db: sqlite3.Connection) -> None:
 def m004_tokens(db: sqlite3.Connection) -> None:
     """Token vectors of chunks for late interaction, and answers of slow models that are worth keeping."""
     for statement in (
-        # In a table of their own: a scan of the vectors must not read past them.
+        # In a table of their own: a scan of the vectors must not read past them. In parts, of which
+        # four fill a page: of whole ones only one would fit, and half of the page would be empty.
         """CREATE TABLE tokens (
             chunk INTEGER NOT NULL REFERENCES chunks ON DELETE CASCADE,
             model INTEGER NOT NULL REFERENCES models ON DELETE CASCADE,
+            part INTEGER NOT NULL,
             codes BLOB NOT NULL,
-            PRIMARY KEY (chunk, model)
-        )""",
+            PRIMARY KEY (chunk, model, part)
+        ) WITHOUT ROWID""",
         # How wide a model's token vectors are stored; 0 while it has given none.
         "ALTER TABLE models ADD COLUMN token_dims INTEGER NOT NULL DEFAULT 0",
         """CREATE TABLE kept (

@@ -1,4 +1,4 @@
-"""Token vectors in SQLite: a blob a chunk and model, read for the few passages that are reranked."""
+"""Token vectors in SQLite, in parts a page has room for, read for the few passages that are reranked."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from scrubjay.token_codes import TokenCodes
 
 Place = tuple[str, int]
+
+# Four of them, with their keys, fill a page of 8 KB, and none runs over into another.
+_PART_BYTES = 1900
 
 
 class SqliteTokens:
@@ -31,11 +34,24 @@ class SqliteTokens:
 
         seal = self._db.codec.seal_vector
         with self._db.write() as db:
-            db.executemany(
-                "INSERT OR IGNORE INTO tokens (chunk, model, codes) SELECT c.n, m.n, ?"
-                " FROM chunks AS c, models AS m WHERE c.n = ? AND m.name = ? AND m.token_dims = ?",
-                [(seal(pack(rows)), chunk, model, rows.shape[1]) for chunk, rows in tokens],
-            )
+            for chunk, rows in tokens:
+                wanted = db.execute(
+                    "SELECT m.n FROM chunks AS c, models AS m"
+                    " WHERE c.n = ? AND m.name = ? AND m.token_dims = ? AND NOT EXISTS"
+                    " (SELECT 1 FROM tokens AS t WHERE t.chunk = c.n AND t.model = m.n)",
+                    (chunk, model, rows.shape[1]),
+                ).fetchone()
+                if wanted is None:
+                    continue
+                sealed = seal(pack(rows))
+                starts = range(0, len(sealed), _PART_BYTES)
+                db.executemany(
+                    "INSERT INTO tokens (chunk, model, part, codes) VALUES (?, ?, ?, ?)",
+                    [
+                        (chunk, wanted[0], part, sealed[start : start + _PART_BYTES])
+                        for part, start in enumerate(starts)
+                    ],
+                )
 
     def of(self, model: str, places: Sequence[Place]) -> Mapping[Place, TokenCodes]:
         """Return the tokens of passages, by memory id and ordinal; those that have none are left out."""
@@ -50,12 +66,12 @@ class SqliteTokens:
             if row is None or not row[1]:
                 return found
             for place in places:
-                stored = db.execute(
+                parts = db.execute(
                     "SELECT t.codes FROM memories AS m JOIN chunks AS c ON c.memory = m.n"
                     " JOIN tokens AS t ON t.chunk = c.n AND t.model = ?"
-                    " WHERE m.id = ? AND c.ordinal = ?",
+                    " WHERE m.id = ? AND c.ordinal = ? ORDER BY t.part",
                     (row[0], *place),
-                ).fetchone()
-                if stored is not None:
-                    found[place] = unpack(unseal(stored[0]), row[1])
+                ).fetchall()
+                if parts:
+                    found[place] = unpack(unseal(b"".join(one for (one,) in parts)), row[1])
         return found
