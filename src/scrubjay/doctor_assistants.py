@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from scrubjay.config import offline
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.findings import Finding
+from scrubjay.models.http_json import is_loopback
+from scrubjay.models.patience import resting_s
 from scrubjay.models.registry import CORPUS, LATE, NONE, is_ready, load_generator, load_reranker
 
 if TYPE_CHECKING:
@@ -21,7 +24,6 @@ if TYPE_CHECKING:
     from scrubjay.config import Access, Settings
 
 _CONNECT_S = 2.0
-_LONGEST_REST_S = 600.0
 _EXAMPLES = {
     "reranker": "cross-encoder/ms-marco-MiniLM-L6-v2",
     "generator": "http://localhost:11434/v1#qwen3:1.7b",
@@ -80,6 +82,9 @@ def _address(role: str, access: Access, name: str) -> Finding:
     if "://" not in access.spec:
         return Finding(role, "ok", name)
     parts = urlsplit(access.spec)
+    if offline() and not is_loopback(access.spec):
+        detail = f"{name}: SCRUBJAY_OFFLINE forbids to ask {parts.hostname}, another machine"
+        return Finding(role, "degraded", detail)
     place = (parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
     try:
         socket.create_connection(place, _CONNECT_S).close()
@@ -91,19 +96,16 @@ def _address(role: str, access: Access, name: str) -> Finding:
 
 
 def _resting(db: str) -> Iterator[Finding]:
-    """Say which models searches leave alone for a while, since they failed."""
+    """Say which models searches leave alone now, since they failed."""
     if not Path(db).is_file():
         return
     try:
         with closing(sqlite3.connect(f"{Path(db).absolute().as_uri()}?mode=ro", uri=True)) as file:
-            since_us = (time.time() - _LONGEST_REST_S) * 1_000_000
-            rows = file.execute(
-                "SELECT key FROM kept WHERE kind = 'outage' AND at_us > ?", (since_us,)
-            ).fetchall()
+            rows = file.execute("SELECT key, value FROM kept WHERE kind = 'outage'").fetchall()
     except sqlite3.Error:  # an older schema, or no store: others say so
         return
-    for (key,) in rows:
-        detail = (
-            f"the {key} failed lately: searches leave it alone for a while, ten minutes at most"
-        )
-        yield Finding("outage", "degraded", detail)
+    for key, kept in rows:
+        left_s = resting_s(kept, time.time())
+        if left_s > 0:
+            detail = f"the {key} failed: searches leave it alone for another {left_s:.0f} s"
+            yield Finding("outage", "degraded", detail)

@@ -105,7 +105,8 @@ class TestChecked:
             ({"pool.size": 2.5}, "pool.size is 2.5; it must be a whole number"),
             ({"keyword.weights": {"title": "much"}}, "it must be a table such as"),
             ({"keyword.weights": 3}, "it must be a table"),
-            ({"recall.sources": "keyword"}, "recall.sources is 'keyword'"),
+            ({"recall.sources": "keyword"}, "the stages in it are keyword, vector"),
+            ({"rerank.depth": 5}, "the stages in it are by_tokens, configured, late_interaction"),
         ],
     )
     def test_what_does_not_fit_is_refused_with_the_nearest_name(self, overrides, says):

@@ -81,4 +81,4 @@ def test_with_the_real_model_both_answers_come_first(bare_shell, real_model):
     done = bare_shell("demo", "--json")
     assert done.code == 0, done.err
     assert [one["passed"] for one in done.json["questions"]] == [True, True]
-    assert done.json["questions"][0]["results"]["hits"][0]["found"].keys() == {"vector"}
+    assert done.json["questions"][0]["results"]["hits"][0]["found"].keys() == {"vector", "late"}

@@ -90,8 +90,8 @@ def post_json(
     `timeout_s` bounds everything together: name lookup, connecting, waiting and reading. It runs
     from `since` (by `time.monotonic`) where several requests share one limit. Nothing is retried.
     """
-    if offline() and not _is_loopback(url):
-        raise Unavailable(f"SCRUBJAY_OFFLINE forbids to ask {shown(url)}, another machine")
+    if offline() and not is_loopback(url):
+        raise Refused(f"SCRUBJAY_OFFLINE forbids to ask {shown(url)}, another machine", 0, "")
     left_s = timeout_s if since is None else since + timeout_s - time.monotonic()
     raw = _exchange(_request(url, payload, api_key), left_s, timeout_s)
     if not 200 <= raw.status < 300:
@@ -169,7 +169,7 @@ def _exchange(request: urllib.request.Request, left_s: float, timeout_s: float) 
 
 def _transfer(request: urllib.request.Request, left_s: float, given_up: threading.Event) -> _Raw:
     handlers: list[Any] = [_Plain()]
-    if _is_loopback(request.full_url):
+    if is_loopback(request.full_url):
         handlers.append(urllib.request.ProxyHandler({}))
     with urllib.request.build_opener(*handlers).open(request, timeout=left_s) as response:
         body = bytearray()
@@ -230,7 +230,7 @@ def _complaint(url: str, error: Exception) -> str:
     return f"{url} cannot be asked: the address or the api key has characters that cannot be sent"
 
 
-def _is_loopback(url: str) -> bool:
+def is_loopback(url: str) -> bool:
     """Say whether the address is on this machine, where no proxy can reach for us."""
     host = urlsplit(url).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 _FIRST_REST_S = 30.0
 _LONGEST_REST_S = 600.0
-_REFUSALS = (400, 413, 422)
+_REFUSALS = (0, 400, 413, 422)  # 0: it was not even asked
 _US = 1_000_000
 
 
@@ -80,9 +80,8 @@ class Breaker:
     def through(self, call: Callable[[], T]) -> T:
         """Make the call, unless the model rests; a failure lets it rest."""
         outage = self._outage()
-        left_us = outage.until_us - micros(self._clock()) if outage else 0
-        # A rest longer than any was noted while somebody's clock was wrong.
-        if outage and 0 < left_us <= _LONGEST_REST_S * _US:
+        left_us = _left_us(outage, micros(self._clock())) if outage else 0
+        if outage and left_us:
             left_s = -(-left_us // _US)
             raise Unavailable(
                 f"{self._name} is left alone for another {left_s} s, since it failed: {outage.reason}"
@@ -111,6 +110,17 @@ class Breaker:
         now_us = micros(self._clock())
         outage = _Outage(failures, now_us + int(rest_s * _US), reason)
         self._notes.put("outage", self._key, json.dumps(outage), now_us)
+
+
+def _left_us(outage: _Outage, now_us: int) -> int:
+    left_us = outage.until_us - now_us
+    # A rest longer than any was noted while somebody's clock was wrong.
+    return left_us if 0 < left_us <= _LONGEST_REST_S * _US else 0
+
+
+def resting_s(kept: str, now_s: float) -> float:
+    """Return how much longer a model rests, by the note that its failure left."""
+    return _left_us(_Outage(*json.loads(kept)), int(now_s * _US)) / _US
 
 
 def within(seconds: float, call: Callable[[], T], what: str) -> T:

@@ -84,9 +84,7 @@ def load_reranker(access: Access, *, progress: Progress | None = None) -> Rerank
     if spec in plugins:
         plugin: Reranker = _from_plugin(plugins[spec])
         return plugin
-    if is_path(spec) and Path(spec).expanduser().is_dir():
-        return OnnxCrossEncoder(spec, progress=progress)
-    if _HUB_NAME.fullmatch(spec) and not is_path(spec):
+    if is_path(spec) or _HUB_NAME.fullmatch(spec):
         return OnnxCrossEncoder(spec, progress=progress)
     raise NotFound(
         f"There is no reranker {spec!r}; give {LATE}, {NONE}, a model of the hub (owner/name), a"

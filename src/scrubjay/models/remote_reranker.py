@@ -67,11 +67,11 @@ class RemoteReranker:
         if at.dialect and at.dialect not in DIALECTS:
             raise InvalidInput(
                 f"there is no rerank dialect {at.dialect!r}; known are {', '.join(DIALECTS)},"
-                " and none finds it out"
+                " or leave it out, and it is found by itself"
             )
         self.endpoint = checked(at)
         self.name = at.name
-        self.key = at.key
+        self.key = f"{at.key} {at.dialect}".rstrip()
         self.timeout_s = at.timeout_s
         self._dialects = (DIALECTS[at.dialect],) if at.dialect else (_COMMON, _TEI)
 
@@ -120,7 +120,8 @@ class RemoteReranker:
             if dialect.scores == "shares" and not inside:
                 raise _Wrong(
                     f"a score of {next(one for one in scores if not 0 <= one <= 1):g}, though"
-                    f" {self.endpoint.dialect} promises 0..1; name another dialect, or none"
+                    f" {self.endpoint.dialect} promises 0..1; name another, such as llamacpp for"
+                    " logits, or leave it out"
                 )
         except _Wrong as wrong:
             raise Unavailable(f"{self.name} at {shown(url)} answered with {wrong}") from None

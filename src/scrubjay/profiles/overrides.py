@@ -52,14 +52,33 @@ def parse_sets(sets: Iterable[str]) -> dict[str, Any]:
 def checked(part: Part[Any], numbers: Mapping[str, Any]) -> None:
     """Refuse a number that the stage does not have, or a value of another kind."""
     kinds = {key: str(part.function.__annotations__[key]) for key in part.numbers}
+    inside = [one.name for one in parts_in(part)]
+    kinds = {key: kind for key, kind in kinds.items() if not _holds_parts(part.numbers[key])}
     for key, value in numbers.items():
         if key not in kinds:
-            has = ", ".join(kinds) or "no numbers"
+            has = ", ".join(kinds) or "no numbers of its own"
+            of = f"; the stages in it are {', '.join(inside)}" if inside else ""
             raise InvalidInput(
-                f"stage {part.name} has no number {key!r}{nearest(key, kinds)}; it has {has}"
+                f"stage {part.name} has no number {key!r}{nearest(key, kinds)}; it has {has}{of}"
             )
         if not _fits(value, kinds[key]):
             raise InvalidInput(f"{part.name}.{key} is {value!r}; it must be {_said(kinds[key])}")
+
+
+def parts_in(part: Part[Any]) -> list[Part[Any]]:
+    """Return the stages and sources inside a stage, and inside those."""
+    found: list[Part[Any]] = []
+    for value in part.numbers.values():
+        for one in value if isinstance(value, tuple) else (value,):
+            if isinstance(one, Part):
+                found += [one, *parts_in(one)]
+    return found
+
+
+def _holds_parts(value: object) -> bool:
+    return isinstance(value, Part) or (
+        isinstance(value, tuple) and all(isinstance(one, Part) for one in value)
+    )
 
 
 def _fits(value: object, kind: str) -> bool:

@@ -70,7 +70,10 @@ def _words_of(texts: Iterator[tuple[str, str]], own: set[str]) -> dict[str, _Wor
         stems, silent = stemming(language), STOP_WORDS | folded_stop_words(language)
         here: Counter[str] = Counter()
         for word in words(text):
-            if len(word) < _SHORTEST or is_unspaced(word) or fold(word) in silent:
+            # Numbers, options and other marks tell a page apart, not what it is about.
+            if len(word) < _SHORTEST or not word.isalpha() or is_unspaced(word):
+                continue
+            if fold(word) in silent:
                 continue
             one = stem(word, stems)
             if one not in own and not one.isdigit():

@@ -76,10 +76,15 @@ def value_of(value: object) -> str:
 
 def _places(lists: Mapping[str, Found]) -> str:
     places = [
-        f"{name} {'looked up' if place.rank is None else f'#{place.rank}'} (raw {place.score:.6f})"
-        for name, place in lists.items()
+        f"{name} {_place(name, place)} (raw {place.score:.6f})" for name, place in lists.items()
     ]
     return " · ".join(places) or "in no list"
+
+
+def _place(name: str, place: Found) -> str:
+    if place.rank is not None:
+        return f"#{place.rank}"
+    return "looked up" if name == "vector" else "compared"
 
 
 def _sum(hit: Hit) -> str:
@@ -131,7 +136,12 @@ def _scaling(hit: Hit, found: Results) -> list[str]:
     """Say what fused parts were multiplied by: the share of fusion, over the best fused score."""
     scale = _scale(hit, found)
     bests = [step.notes["best"] for _, step in _walk(found.trace, 0) if "best" in step.notes]
-    return [f"{scale:.6f} = {scale * best:g} / {best:.6f}" for best in bests]
+    lines = [f"{scale:.6f} = {scale * best:g} / {best:.6f}" for best in bests]
+    for _, step in _walk(found.trace, 0):
+        if step.stage == "weigh" and step.notes.get("times") and found.confidence is not None:
+            times = step.notes["times"]
+            lines.append(f"{times:.6f} = {found.confidence:.6f} / {found.confidence / times:.6f}")
+    return lines
 
 
 def _between(raw: float, share: Mapping[str, float]) -> str:

@@ -133,7 +133,7 @@ def _no_embed(command: argparse.ArgumentParser) -> None:
 
 def _search(command: argparse.ArgumentParser) -> None:
     command.add_argument("query", nargs="+", help="what to look for; - reads it")
-    command.add_argument("-n", "--limit", type=int, default=None, help="at most so many hits")
+    command.add_argument("-n", "--limit", type=int, default=None, help="at most so many hits (10)")
     command.add_argument("--explain", action="store_true", help="show why, stage by stage")
     command.add_argument(
         "--full", action="store_true", help="whole texts, not passages of long ones"
@@ -144,7 +144,13 @@ def _search(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--set", action="append", dest="sets", metavar="STAGE.NUMBER=VALUE", help="repeatable"
     )
-    command.add_argument("--min-score", type=float, default=None, metavar="SCORE")
+    command.add_argument(
+        "--min-score",
+        type=float,
+        default=None,
+        metavar="SCORE",
+        help="drop what scores less (0..1)",
+    )
     _filters(command)
 
 
@@ -152,17 +158,25 @@ def _filters(command: argparse.ArgumentParser) -> None:
     _places(command)
     command.add_argument("--type", action="append", metavar="TYPE", help="repeatable")
     command.add_argument("--topic", action="append", metavar="TOPIC", help="any of; repeatable")
-    command.add_argument("--session", default=None)
-    command.add_argument("--since", metavar="TIME", default=None)
-    command.add_argument("--until", metavar="TIME", default=None)
+    command.add_argument("--session", default=None, help="only what was said there")
+    command.add_argument("--since", metavar="TIME", default=None, help="a date or an ISO time")
+    command.add_argument("--until", metavar="TIME", default=None, help="that day included")
 
 
 def _query(command: argparse.ArgumentParser) -> None:
     _search(command)
     mode = command.add_mutually_exclusive_group()
     mode.add_argument("--mode", default=None, help="a mode of the profile")
-    mode.add_argument("--fast", action="store_const", dest="mode", const="fast")
-    mode.add_argument("--thorough", action="store_const", dest="mode", const="thorough")
+    mode.add_argument(
+        "--fast", action="store_const", dest="mode", const="fast", help="no second look"
+    )
+    mode.add_argument(
+        "--thorough",
+        action="store_const",
+        dest="mode",
+        const="thorough",
+        help="read deeper, and ask the language model if there is one",
+    )
     command.add_argument(
         "--no-expand", action="store_true", help="ask no language model for other words"
     )

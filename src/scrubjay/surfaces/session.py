@@ -109,7 +109,8 @@ def fetch_reranker(settings: Settings) -> str | None:
     from scrubjay.models.cross_encoder import OnnxCrossEncoder
     from scrubjay.models.registry import LATE, NONE, is_ready, load_reranker
 
-    if settings.reranker.spec in (LATE, NONE) or "://" in settings.reranker.spec:
+    spec = settings.reranker.spec
+    if settings.offline or spec in (LATE, NONE) or "://" in spec:
         return None
     try:
         reranker = load_reranker(settings.reranker)
@@ -117,7 +118,8 @@ def fetch_reranker(settings: Settings) -> str | None:
             if not sys.stderr.isatty():
                 err(f"scrubjay: fetching {reranker.name}, once")
             reranker.load()
-    except (NotFound, Unavailable) as error:  # the answer's own notes say it once more
+    except (NotFound, Unavailable) as error:
+        err(f"scrubjay: {one_line(str(error))}")
         return str(error)
     return None
 
