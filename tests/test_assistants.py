@@ -748,7 +748,8 @@ class TestLateInteraction:
         for hit in found:
             words = hit.text.lower().replace(".", "").split()
             share = sum(word in words for word in ("old", "harbour", "town3", "zanzibar")) / 4
-            assert hit.rerank_score == pytest.approx(share, abs=0.005)
+            above = max(share - 0.38, 0) / 0.62  # counted from what unrelated texts have
+            assert hit.rerank_score == pytest.approx(above, abs=0.005)
         assert found.degraded == ()
 
     @pytest.mark.parametrize(

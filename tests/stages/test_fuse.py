@@ -261,7 +261,7 @@ class TestForeignQueries:
             abroad = store.search(QUESTION)
             home = store.search("where are the old houses at the harbour?")
 
-        assert self.weights(abroad) == pytest.approx(default.FOREIGN)
+        assert self.weights(abroad) == pytest.approx({"keyword": 0.7, "vector": 0.3})
         assert self.weights(home) == pytest.approx(HALVES)
         step = next(step for step in abroad.trace if step.stage == "embed_query")
         assert step.notes["foreign"] == "de is not among en"

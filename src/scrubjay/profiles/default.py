@@ -16,7 +16,7 @@ from scrubjay.stages.recall import (
     semantic,
     vector,
 )
-from scrubjay.stages.rerank import cross_encoder, late_interaction
+from scrubjay.stages.rerank import UNRELATED, cross_encoder, late_interaction
 from scrubjay.stages.understand import embed_query, keywords
 
 # A cross-encoder says yes or no where the others say more or less: it counts half as much.
@@ -26,11 +26,9 @@ FOREIGN = {"keyword": 0.7, "vector": 0.3, "cross_encoder": 0.25}
 LEAST = {"keyword": 0.2, "vector": 0.3, "cross_encoder": 0.5}
 # One word found once in a long text is a small share of the best possible, but it is there.
 POWERS = {"keyword": 0.5, "vector": 1.0}
-# What two unrelated texts have on average: MaxSim of SQuAD questions and other passages (training part).
-FLOORS = {"late": 0.38}
 
 _SCORE_AND_SHOW: tuple[Stage, ...] = (
-    weigh(weights=WEIGHTS, least=LEAST, powers=POWERS, foreign=FOREIGN, floors=FLOORS),
+    weigh(weights=WEIGHTS, least=LEAST, powers=POWERS, foreign=FOREIGN),
     at_least(),
     top(),
     load(),
@@ -56,7 +54,9 @@ def fast() -> tuple[Stage, ...]:
 
 def rerank(depth: int, pairs: int) -> Stage:
     """A closer look by what there is: stored token vectors, and a reranker if one is chosen."""
-    by_tokens = when(test=configured(part="tokens"), then=(late_interaction(depth=depth),))
+    by_tokens = when(
+        test=configured(part="tokens"), then=(late_interaction(depth=depth, floor=UNRELATED),)
+    )
     by_pairs = when(
         test=configured(part="reranker").named("reranker_chosen"),
         then=(cross_encoder(depth=pairs, chars=1000, deadline_ms=1000),),

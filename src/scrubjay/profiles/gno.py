@@ -19,7 +19,7 @@ from scrubjay.stages.recall import (
     semantic,
     vector,
 )
-from scrubjay.stages.rerank import blend, cross_encoder, late_interaction
+from scrubjay.stages.rerank import UNRELATED, blend, cross_encoder, late_interaction
 from scrubjay.stages.understand import embed_query, keywords
 
 # The query as it was asked counts twice as much as what a model made of it.
@@ -53,7 +53,7 @@ _RERANK: tuple[Stage, ...] = (
     when(
         test=configured(part="reranker"),
         then=(cross_encoder(depth=20, chars=4000, deadline_ms=2000, give_up_s=10),),
-        otherwise=(late_interaction(depth=20),),
+        otherwise=(late_interaction(depth=20, floor=UNRELATED),),
     ).named("rerank"),
     blend(top3=0.75, top10=0.60, beyond=0.40),
 )

@@ -156,16 +156,15 @@ def weigh(
     least: Mapping[str, float] | None = None,
     powers: Mapping[str, float] | None = None,
     foreign: Mapping[str, float] | None = None,
-    floors: Mapping[str, float] | None = None,
 ) -> Run:
     """Score by how near a candidate comes to the best of each list; the first by its own strength.
 
-    In each list a candidate has its score over the best score found there, both counted from the
-    list's floor; a best below `least`, as a share of the best possible, is not blown up to 1. These
-    are averaged by weight over the lists that found anything, and the rerankers that scored. Then
-    all are scaled such that the first has the score 1 - (1 - a)(1 - b)…, where a, b … are its own
-    shares of the best possible in each list, to their powers: a number that means the same for every
-    query. `foreign` are the weights for a query in a language that the model does not know.
+    In each list a candidate has its score over the best score found there; a best below `least`, as
+    a share of the best possible, is not blown up to 1. These are averaged by weight over the lists
+    that found anything, and the rerankers that scored. Then all are scaled such that the first has
+    the score 1 - (1 - a)(1 - b)…, where a, b … are its own shares of the best possible in each list,
+    to their powers: a number that means the same for every query. `foreign` are the weights for a
+    query in a language that the model does not know.
     """
     if run.query.foreign and foreign is not None:
         weights = foreign
@@ -179,14 +178,8 @@ def weigh(
     total = sum(weights[name] for name in possible)
     notes: dict[str, Any] = {}
     for name, best in possible.items():
-        floor = (floors or {}).get(name, 0.0)
-        of = max(_best(name, run.pool), (least or {}).get(name, 0.0) * best, floor + 1e-9)
-        notes[name] = {
-            "weight": weights[name] / total,
-            "floor": floor,
-            "of": of,
-            "best_possible": best,
-        }
+        of = max(_best(name, run.pool), (least or {}).get(name, 0.0) * best, 1e-9)
+        notes[name] = {"weight": weights[name] / total, "of": of, "best_possible": best}
     parts = {one.id: _parts(one, notes) for one in run.pool}
     first = min(run.pool, key=lambda one: (-sum(parts[one.id].values()), *one.order), default=None)
     if first is None:
@@ -214,9 +207,7 @@ def _best(name: str, pool: tuple[Candidate, ...]) -> float:
 
 def _parts(candidate: Candidate, lists: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     return {
-        name: numbers["weight"]
-        * max(candidate.found[name].score - numbers["floor"], 0.0)
-        / (numbers["of"] - numbers["floor"])
+        name: numbers["weight"] * max(candidate.found[name].score, 0.0) / numbers["of"]
         for name, numbers in lists.items()
         if name in candidate.found
     }

@@ -19,20 +19,25 @@ if TYPE_CHECKING:
 
 LATE = "late"
 CROSS = "cross_encoder"
+# MaxSim of MiniLM between a question and a passage that has nothing to do with it, on average.
+UNRELATED = 0.38
 _MOST_QUERY_CHARS = 2000
 _SHORTEST_CHARS = 200  # a shorter text takes a reranker hardly less time
 _MADE_AT_ONCE = 8  # passages embedded while a search waits: about a quarter of a second
 
 
 @stage
-def late_interaction(run: Run, *, depth: int = 64) -> Run:
+def late_interaction(run: Run, *, depth: int = 64, floor: float = 0.0) -> Run:
     """Compare each token of the query with its nearest token in a candidate's best passage (MaxSim).
 
+    The score is counted from the floor, what unrelated texts have on average, to 1.
     The token vectors were made with the passage's own vector and are stored; nothing is read anew.
     A query in a language that the model does not know is left as it is: there its tokens are letters.
     """
     if depth < 1:
         raise InvalidInput(f"late_interaction.depth is {depth}; it must be 1 or more")
+    if not 0 <= floor < 1:
+        raise InvalidInput(f"late_interaction.floor is {floor}; it must be 0 or more, below 1")
     index = run.kit.need("tokens")
     if not run.pool:
         return run
@@ -62,7 +67,8 @@ def late_interaction(run: Run, *, depth: int = 64) -> Run:
 
     none = TokenCodes(run.query.tokens[:0], 1.0)  # of one that was just deleted
     scores = max_sim(run.query.tokens, [stored.get(place, none) for place in places])
-    run = _with_scores(run, LATE, [min(max(score, 0.0), 1.0) for score in scores])
+    above = [max(score - floor, 0.0) / (1 - floor) for score in scores]
+    run = _with_scores(run, LATE, [min(score, 1.0) for score in above])
     return run.noting(by="late interaction", model=embedder.name, passages=len(chosen))
 
 

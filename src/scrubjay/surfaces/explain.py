@@ -153,11 +153,8 @@ def _between(raw: float, share: Mapping[str, float]) -> str:
 
 def _share(name: str, hit: Hit, share: Mapping[str, float], times: float) -> str:
     place = hit.found.get(name)
-    floor = share.get("floor", 0.0)
-    raw = max(place.score - floor, 0.0) if place else 0.0
-    above = f"({raw + floor:.6f} - {floor:g})" if floor else f"{raw:.6f}"
-    of = f"({share['of']:.6f} - {floor:g})" if floor else f"{share['of']:.6f}"
-    return f"{times:.6f} × {share['weight']:g} × {above} / {of}"
+    raw = max(place.score, 0.0) if place else 0.0
+    return f"{times:.6f} × {share['weight']:g} × {raw:.6f} / {share['of']:.6f}"
 
 
 def _reciprocal_rank(name: str, hit: Hit, step: Step) -> tuple[str, float]:
