@@ -196,12 +196,12 @@ class TestSpeed:
         )
         made._calibrates = True
 
-        first = made.ms_per_1000_chars()
+        first = made.ms_per_1000_chars(10)
 
         assert [len(texts) for _, texts in inner.asked] == [1, 8]
         assert all(900 < len(text) < 1100 for _, texts in inner.asked for text in texts)
         assert first == pytest.approx(float(notes.get("speed", "scripted")), rel=1e-4)
-        assert made.ms_per_1000_chars() == twin.ms_per_1000_chars()
+        assert made.ms_per_1000_chars(10) == twin.ms_per_1000_chars(10)
         assert len(inner.asked) == 2
         assert silent.asked == []
 
@@ -220,10 +220,10 @@ class TestSpeed:
         """R-12: it is called for searches only."""
         made, inner = reranker(lambda query, texts: [0.5] * len(texts))
 
-        assert made.ms_per_1000_chars() is None
+        assert made.ms_per_1000_chars(10) is None
         assert inner.asked == []
         made.calibrate()
-        assert made.ms_per_1000_chars() is not None
+        assert made.ms_per_1000_chars(10) is not None
 
     def test_one_that_can_be_measured_rests_no_longer(self):
         """Who has mended it and measures it need not wait ten minutes."""
@@ -244,9 +244,9 @@ class TestSpeed:
         notes = InMemory()
         made, inner = reranker(lambda query, texts: None, notes=notes, calibrates=True)
         with pytest.raises(Unavailable):
-            made.ms_per_1000_chars()
+            made.ms_per_1000_chars(10)
         with pytest.raises(Unavailable, match="left alone"):
-            made.ms_per_1000_chars()
+            made.ms_per_1000_chars(10)
         with pytest.raises(Unavailable, match="left alone"):
             made.score("q", TEXTS, within_s=5)
         assert len(inner.asked) == 1
