@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +19,10 @@ from scrubjay.paths import cache_dir
 from scrubjay.surfaces.cli import main
 
 USER_CACHE = str(cache_dir())  # before any test moves it
+# Who is started in the background ignores Ctrl-C, and so do the commands it starts: tests that press it
+# waited for a minute.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 # Words that mean the same to the fake model, as stems: enough to ask by meaning.
 SAME = {"allerg": "harm", "shrimp": "harm", "seafood": "sea", "crab": "sea"}
 
