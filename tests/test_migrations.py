@@ -16,6 +16,7 @@ from scrubjay import Link, StoreError
 from scrubjay.stores import schema, sqlite
 from scrubjay.stores.schema import APPLICATION_ID, SCHEMA_VERSION
 from scrubjay.stores.sqlite import Database, explain
+from scrubjay.types import Scope
 
 OLDEST = Path(__file__).parent / "data" / "schema-1.db"
 
@@ -83,6 +84,20 @@ class TestOlder:
         # The fourth version added how wide token vectors are: this model gives none.
         assert after["models"] == [(*row, 0) for row in before["models"]]
         assert after == {**before, "models": after["models"]}
+
+    def test_its_topics_are_found_by_hash_and_its_memories_can_be_done(self, old):
+        """The fifth version: hashes are made when it is opened, and history begins."""
+        with scrubjay.open(old, embedder=False) as store:
+            rows = store._topics.search(["staging", "database"], None, None, Scope(), 5).rows
+            assert [(row.id, row.score) for row in rows] == [("port", 2)]
+            assert store.rename_topic("staging", "test servers") == 1
+            assert store.history("port") == []
+            store.done("port")
+            assert len(store.history("port")) == 1
+        hashes = everything_in(old, "topic_hashes")["topic_hashes"]
+        with scrubjay.open(old, embedder=False):
+            pass
+        assert everything_in(old, "topic_hashes")["topic_hashes"] == hashes
 
     def test_it_can_be_written_and_ingested_into_afterwards(self, old, tmp_path):
         """The tables of later versions are there."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         KeywordIndex,
         Records,
         TokenIndex,
+        TopicIndex,
         VectorIndex,
     )
 
@@ -55,6 +56,7 @@ class Kit(NamedTuple):
     clock: Callable[[], datetime] | None = None
     absent: tuple[str, ...] = ()
     why_not: Mapping[str, str] = NOTHING
+    topics: TopicIndex | None = None
 
     def need(self, part: str) -> Any:
         """Return a component, or raise Unavailable with the reason why it is not there."""

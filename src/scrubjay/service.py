@@ -18,6 +18,7 @@ from scrubjay.types import Link, Memories, Memory, Neighbor, Query, Results, Sta
 
 if TYPE_CHECKING:
     from scrubjay.types import Collection, Covered, Ingested
+    from scrubjay.write.status import Change
 
 FEEDBACK = ("accepted", "modified", "dismissed")
 _BATCH = 500
@@ -62,6 +63,7 @@ class Store(StoreParts):
     def add_many(self, memories: Iterable[Mapping[str, Any] | Memory]) -> list[Memory]:
         """Remember many, one transaction a batch; return them in order."""
         from scrubjay.write.remember import draft, remember
+        from scrubjay.write.status import checked_status
 
         written: list[Memory] = []
         self._embedding.activate()
@@ -80,7 +82,7 @@ class Store(StoreParts):
                     f"{one!r} is neither a mapping nor a Memory; give {{'text': …}}"
                 )
             given = one._asdict() if isinstance(one, Memory) else dict(one)
-            batch.append(draft(self._caller.placed(given)))
+            batch.append(checked_status(draft(self._caller.placed(given))))
             if len(batch) == _BATCH or sum(len(one.text) for one in batch) > _BATCH_CHARS:
                 flush()
         flush()
@@ -122,18 +124,54 @@ class Store(StoreParts):
     def update(self, id: str, **changes: Any) -> Memory:
         """Change fields of a memory; the rest stays. The fields are those of `add`."""
         from scrubjay.write.remember import draft, store
+        from scrubjay.write.status import checked_status, note_status
 
         with self._records.transaction():
+            now = self._clock()
             before = self.get_all([id])[0]._replace(links=())
             given = {**before._asdict(), "updated_at": None, **changes, "id": id}
-            after = draft(self._caller.placed(given))
+            after = checked_status(draft(self._caller.placed(given)))
             after = after._replace(
                 created_at=after.created_at or before.created_at,
-                updated_at=after.updated_at or self._clock(),
+                updated_at=after.updated_at or now,
             )
             store(self._shelf(), after, self._mine)
+            note_status(self._history(), before, after, now)
         self._embedding.wake()
         return self.get(id)
+
+    def done(self, id: str) -> Memory:
+        """Mark a memory as done: a `task` becomes a `task_done`. What is done already is not changed."""
+        from scrubjay.write.status import done_type
+
+        return self._retyped(id, done_type)
+
+    def undone(self, id: str) -> Memory:
+        """Take the mark away: a `task_done` becomes a `task` again. What is not done is not changed."""
+        from scrubjay.write.status import open_type
+
+        return self._retyped(id, open_type)
+
+    def _retyped(self, id: str, change: Callable[[str], str]) -> Memory:
+        with self._records.transaction():  # nobody else marks it between the look and the change
+            before = self.get(id)
+            wanted = change(before.type)
+            return before if wanted == before.type else self.update(id, type=wanted)
+
+    def rename_topic(self, old: str, new: str) -> int:
+        """Give a topic another name, or that of another, which it then joins; return how many had it."""
+        from scrubjay.write.remember import topics_of
+
+        named = [topics_of([old]), topics_of([new])]
+        if not all(named):
+            raise InvalidInput(
+                f"the topics are {old!r} and {new!r}; neither may be empty: give a name such as 'python'"
+            )
+        (before,), (after,) = named
+        renamed = self._topics.rename(before, after, self._mine)
+        if not renamed:
+            raise NotFound(f"no memory has the topic {before!r}; `scrubjay topics` lists them")
+        return renamed
 
     def forget(self, id: str | Iterable[str]) -> int:
         """Remove memories and everything made from them; return how many. An unknown id is an error."""
@@ -298,6 +336,22 @@ class Store(StoreParts):
         if limit < 1 or offset < 0:
             raise InvalidInput(f"limit is {limit} and offset {offset}; at least 1 and 0")
         return self._records.scan(scope, limit, offset)
+
+    def topics(
+        self, *, namespace: str | None = None, limit: int | None = None
+    ) -> Mapping[str, int]:
+        """Return every topic with how many memories have it, most first."""
+        if limit is not None and (type(limit) is not int or limit < 1):
+            raise InvalidInput(f"limit is {limit!r}; it must be a whole number of 1 or more")
+        scope = self._caller.narrowed(namespaces=several(namespace, "namespace"))
+        return self._topics.counts(scope, limit)
+
+    def history(self, id: str) -> list[Change]:
+        """Return the changes of a memory's type, oldest first: when it was done, and done no more."""
+        from scrubjay.write.status import changes
+
+        self.get_all([id])
+        return changes(self._history(), id)
 
     @property
     def watch_failure(self) -> str | None:

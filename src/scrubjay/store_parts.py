@@ -16,6 +16,7 @@ from scrubjay.stores.sqlite_files import SqliteFiles
 from scrubjay.stores.sqlite_graph import SqliteGraph
 from scrubjay.stores.sqlite_keyword import SqliteKeyword
 from scrubjay.stores.sqlite_records import SqliteRecords
+from scrubjay.stores.sqlite_topics import SqliteTopics
 from scrubjay.stores.sqlite_vector import SqliteVector
 from scrubjay.times import system_clock
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from scrubjay.following import Following
     from scrubjay.models import Embedder, Generator, Reranker
     from scrubjay.profiles import Profile
+    from scrubjay.stores.sqlite_history import SqliteHistory
     from scrubjay.write.shelf import Shelf
 
 _ASSISTED = ("late_interaction", "cross_encoder", "rephrase", "borrow_words")
@@ -58,6 +60,8 @@ class StoreParts:
         self._keyword = SqliteKeyword(self._db)
         self._files = SqliteFiles(self._db)
         self._vectors = SqliteVector(self._db)
+        self._topics = SqliteTopics(self._db, self._vectors)
+        self._topics.index_again()
         self._chunk_sizes = check_chunk_sizes(chunk_tokens, chunk_overlap_tokens)
         self._following_made: Following | None = None
         self._chosen_assistants = (reranker, generator)
@@ -102,6 +106,11 @@ class StoreParts:
             own_files(self.path),
         )
 
+    def _history(self) -> SqliteHistory:
+        from scrubjay.stores.sqlite_history import SqliteHistory
+
+        return SqliteHistory(self._db)
+
     @property
     def _following(self) -> Following:
         with self._making:
@@ -129,6 +138,7 @@ class StoreParts:
             graph=self._graph,
             files=self._files,
             clock=self._clock,
+            topics=self._topics,
         )
         if profile.uses("embed_query"):
             embedder, why_not = self._embedding.ready()

@@ -94,6 +94,21 @@ class VectorIndex(Protocol):
         ...
 
 
+class TopicIndex(Protocol):
+    """Finds memories by their topics, without keeping these readable."""
+
+    def search(
+        self,
+        keywords: Sequence[str],
+        vector: Any | None,
+        model: str | None,
+        scope: Scope,
+        limit: int,
+    ) -> RankedList:
+        """Return the memories with the most of these topics, then the nearer ones, then the newer."""
+        ...
+
+
 class TokenIndex(Protocol):
     """Keeps the vectors of each passage's tokens, for late interaction."""
 

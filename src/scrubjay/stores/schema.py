@@ -192,10 +192,38 @@ def m004_tokens(db: sqlite3.Connection) -> None:
         db.execute(statement)
 
 
+def m005_topics(db: sqlite3.Connection) -> None:
+    """Topics as keyed hashes, the key that makes them, and what changed the status of a memory."""
+    for statement in (
+        # Kept here until a store can be encrypted; then it has to live elsewhere.
+        "CREATE TABLE keys (name TEXT PRIMARY KEY, key BLOB NOT NULL) WITHOUT ROWID",
+        # `whole` is 1 where a topic is exactly that, 0 where it is a word of a longer one.
+        """CREATE TABLE topic_hashes (
+            hash BLOB NOT NULL,
+            memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            whole INTEGER NOT NULL,
+            PRIMARY KEY (hash, memory)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX topic_hashes_by_memory ON topic_hashes (memory)",
+        # Both sides of a change: `add` may replace a memory in between, and leaves no row here.
+        """CREATE TABLE history (
+            n INTEGER PRIMARY KEY,
+            memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            at_us INTEGER NOT NULL,
+            change TEXT NOT NULL,
+            before NOT NULL,
+            after NOT NULL
+        )""",
+        "CREATE INDEX history_by_memory ON history (memory)",
+    ):
+        db.execute(statement)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_memories,
     m002_files,
     m003_folders,
     m004_tokens,
+    m005_topics,
 )
 SCHEMA_VERSION = len(MIGRATIONS)

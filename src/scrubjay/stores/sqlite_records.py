@@ -18,6 +18,7 @@ from scrubjay.stores.scope_sql import in_parts, marks, where
 from scrubjay.stores.sqlite import Database
 from scrubjay.stores.sqlite_chunks import SqliteChunks
 from scrubjay.stores.token_lines import TokenLines
+from scrubjay.stores.topic_hashes import TopicHashes
 from scrubjay.text import ANALYZER_VERSION
 from scrubjay.times import micros, moment
 from scrubjay.types import Chunk, Memory, Scope
@@ -56,6 +57,7 @@ class SqliteRecords:
         self._db = db
         self._lines = TokenLines(db.codec.token)
         self._chunks = SqliteChunks(db)
+        self._hashes = TopicHashes(db)
 
     def index_again(self) -> None:
         """Index every word anew if the rules of text.py have changed since the file was written."""
@@ -111,6 +113,8 @@ class SqliteRecords:
                 db.execute("DELETE FROM topics WHERE memory = ?", (n,))
             assert n is not None
             self._index_words(db, n, memory)
+            if before is None or before.topics != memory.topics:
+                self._hashes.put(n, memory.topics)
             self._chunks.put(n, before, memory, chunks)
 
     def titles(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:

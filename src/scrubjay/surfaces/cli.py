@@ -66,6 +66,10 @@ def command(name: str) -> Command:
             from scrubjay.surfaces.commands.read import ls as chosen
         case "collections":
             from scrubjay.surfaces.commands.collections import collections as chosen
+        case "topics":
+            from scrubjay.surfaces.commands.topics import topics as chosen
+        case "done" | "undone":
+            from scrubjay.surfaces.commands.done import done as chosen
         case "forget":
             from scrubjay.surfaces.commands.forget import forget as chosen
         case "link":

@@ -1,0 +1,49 @@
+"""What has the query's words for topics."""
+
+from __future__ import annotations
+
+from scrubjay.asking import folded_stop_words
+from scrubjay.errors import InvalidInput
+from scrubjay.pipeline import Run, stage
+from scrubjay.text import fold, normalise, readable, telling, words
+from scrubjay.types import RankedList
+
+_MOST_WORDS = 128
+_MOST_WORDS_IN_A_TOPIC = 4
+
+
+@stage
+def topics(run: Run, *, depth: int = 48) -> RankedList:
+    """Memories with the most of the query's words among their topics, then the nearest, then the newest.
+
+    Words are taken as they are written, without case. A topic of two words that the query names counts
+    as two. Stop words count only if there are no others.
+    """
+    if depth < 1:
+        raise InvalidInput(f"topics.depth is {depth}; it must be 1 or more")
+    index, embedder, query = run.kit.need("topics"), run.kit.embedder, run.query
+    found: RankedList = index.search(
+        keywords_in(readable(query.meaning or query.text), query.language),
+        query.vector,
+        embedder.name if embedder is not None else None,
+        query.scope,
+        max(depth, query.limit),
+    )
+    return found
+
+
+def keywords_in(text: str, language: str = "") -> tuple[str, ...]:
+    """Return what a text may have for topics: its words, and every two to four that are neighbours.
+
+    Neighbours may have stop words among them, but are not made of such only.
+    """
+    said = words(normalise(text))[:_MOST_WORDS]
+    single = telling(said, folded_stop_words(language))
+    told = set(map(fold, single))
+    several = (
+        said[at : at + length]
+        for length in range(2, _MOST_WORDS_IN_A_TOPIC + 1)
+        for at in range(len(said) - length + 1)
+    )
+    whole = (" ".join(run) for run in several if not told.isdisjoint(map(fold, run)))
+    return tuple(dict.fromkeys(one.casefold() for one in (*single, *whole)))
