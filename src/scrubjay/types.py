@@ -264,6 +264,31 @@ class Results:
         self.confidence = confidence
         self.terms = terms
 
+    def compact(self) -> list[Any]:
+        """Return `[results, counts, topics]` for a reader who pays by the word; plain JSON values.
+
+        A result is id, preview, cosine, score, type, time, topics and whether the preview is the whole
+        text; cosine (None where vectors did not find it) and score are in 0..100.
+        """
+        rows = [
+            [
+                hit.id,
+                hit.snippet,
+                None if hit.cosine is None else _of_100(hit.cosine),
+                _of_100(hit.score),
+                hit.type,
+                moment.isoformat() if (moment := hit.updated_at or hit.created_at) else None,
+                list(hit.topics),
+                hit.complete,
+            ]
+            for hit in self.hits
+        ]
+        read = sum(hit.rerank_score is not None for hit in self.hits)
+        reranked = self.counts.get("reranked", read)
+        candidates = self.counts.get("candidates", max(reranked, len(rows)))
+        line = f"Reranked {reranked} of {candidates}, returned {len(rows)}"
+        return [rows, line, [[topic, count] for topic, count in self.topics.items()]]
+
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
 
@@ -275,6 +300,10 @@ class Results:
 
     def __repr__(self) -> str:
         return f"Results({self.query!r}, {self.profile!r}, {len(self.hits)} hits)"
+
+
+def _of_100(score: float) -> float:
+    return round(100 * min(max(score, 0.0), 1.0), 1)
 
 
 class Memories(list[Memory]):

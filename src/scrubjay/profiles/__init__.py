@@ -178,12 +178,17 @@ def _of_module(profile: str, mode: str) -> Profile:
 
     module = import_module(f"scrubjay.profiles.{profile}")
     name = profile if mode == "default" else f"{profile}:{mode}"
-    return Profile(name, module.MODES[mode], module.SUMMARIES[mode])
+    stages, summary = module.MODES[mode], module.SUMMARIES[mode]
+    if not hasattr(module, "LIMITS"):
+        return Profile(name, stages, summary)
+    # What these modes give by themselves is also the most that they give.
+    return Profile(name, stages, summary, limit=module.LIMITS[mode], most=module.LIMITS[mode])
 
 
 _MODES = {
     "default": ("default", "fast", "thorough", "keyword", "vector"),
     "gno": ("default", "fast", "thorough", "keyword", "vector"),
+    "gnosis": ("default", "standard", "deep"),
 }
 _BUILT_IN: dict[str, Callable[[], Profile]] = {
     profile if mode == "default" else f"{profile}:{mode}": partial(_of_module, profile, mode)

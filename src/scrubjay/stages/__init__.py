@@ -7,10 +7,20 @@ from typing import Any
 
 from scrubjay import pipeline
 from scrubjay.pipeline import Part, configured, group, when
+from scrubjay.stages.adjust import fewer_than, keyword_floor, multiply, needs_keywords, verdict
 from scrubjay.stages.borrow import borrow_words
 from scrubjay.stages.expand import rephrase, skipped_strong, strong_signal
 from scrubjay.stages.fuse import min_max, over_best, rank_bonus, rrf, similarity, weigh
-from scrubjay.stages.present import at_least, check_files, load, passages, pool, top
+from scrubjay.stages.present import (
+    at_least,
+    check_files,
+    count_candidates,
+    load,
+    passages,
+    pool,
+    previews,
+    top,
+)
 from scrubjay.stages.recall import (
     hyde,
     keyword,
@@ -22,12 +32,14 @@ from scrubjay.stages.recall import (
     vector,
 )
 from scrubjay.stages.rerank import blend, cross_encoder, late_interaction
+from scrubjay.stages.topics import topics
 from scrubjay.stages.understand import embed_query, keywords
 
 STAGES: dict[str, Callable[..., Part[Any]]] = {
     make.__name__: make
     for make in (
         keywords,
+        needs_keywords,
         embed_query,
         strong_signal,
         skipped_strong,
@@ -36,6 +48,7 @@ STAGES: dict[str, Callable[..., Part[Any]]] = {
         pipeline.recall,  # `recall` here is the module of that name
         keyword,
         vector,
+        topics,
         variant,
         lexical,
         semantic,
@@ -49,16 +62,22 @@ STAGES: dict[str, Callable[..., Part[Any]]] = {
         over_best,
         min_max,
         similarity,
+        multiply,
         look_up,
         late_interaction,
         cross_encoder,
         blend,
+        fewer_than,
+        verdict,
+        keyword_floor,
         weigh,
+        count_candidates,
         pool,
         top,
         at_least,
         load,
         passages,
+        previews,
         check_files,
     )
 }

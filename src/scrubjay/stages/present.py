@@ -23,11 +23,16 @@ def top(run: Run) -> Run:
 
 
 @stage
-def at_least(run: Run) -> Run:
-    """Drop what scores below the caller's minimum."""
-    low = run.query.min_score
-    if low is None:
-        return run
+def count_candidates(run: Run) -> Run:
+    """Count the different memories that were found, before any of them is cut off."""
+    return run._replace(counts={**run.counts, "candidates": len(run.pool)})
+
+
+@stage
+def at_least(run: Run, *, score: float = 0.0) -> Run:
+    """Drop what scores below the profile's floor or the caller's minimum."""
+    asked = run.query.min_score
+    low = score if asked is None else max(score, asked)
     return run._replace(pool=tuple(one for one in run.pool if round(one.score, 6) >= low))
 
 
@@ -103,6 +108,55 @@ def _may_hold(passage: str, terms: tuple[str, ...]) -> bool:
         return True
     small = passage.lower()
     return any(term.removesuffix("*")[:3] in small for term in terms)
+
+
+@stage
+def previews(
+    run: Run,
+    *,
+    expand_top: int = 3,
+    above: float = 0.80,
+    under_chars: int = 2048,
+    preview_chars: int = 200,
+) -> Run:
+    """Show how each text begins, cut at a word; the first few that a reranker is sure of, whole.
+
+    Those are the first `expand_top` that were reranked, score above `above` and have fewer than
+    `under_chars` characters. Where there is nothing to show, the trace says what was searched.
+    """
+    if expand_top < 0 or preview_chars < 1:
+        raise InvalidInput(
+            f"previews.expand_top is {expand_top} and preview_chars {preview_chars};"
+            " at least 0 and 1 are right"
+        )
+    if not run.pool:
+        return run.noting(nothing_found=_searched(run))
+    pool, expanded = [], 0
+    for one in run.pool:
+        text = one.memory.text if one.memory else ""
+        sure = one.rerank_score is not None and round(one.score, 6) > above
+        whole = sure and len(text) < under_chars and expanded < expand_top
+        expanded += whole
+        shown = text if whole else preview(text, preview_chars)
+        pool.append(one._replace(snippet=shown, complete=shown == text))
+    return run._replace(pool=tuple(pool)).noting(expanded=expanded)
+
+
+def preview(text: str, width_chars: int) -> str:
+    """Return how a text begins: its first characters up to the end of a word, or all of a short one."""
+    if len(text) <= width_chars:
+        return text
+    begins = text[: width_chars + 1]
+    cut = max((at for at, one in enumerate(begins) if one.isspace()), default=0)
+    # A long address, or a script without spaces, has no end of a word nearby.
+    return text[: cut if cut > width_chars // 2 else width_chars].rstrip()
+
+
+def _searched(run: Run) -> str:
+    """Say what was searched in vain: nothing found is an answer, too."""
+    lists = ", ".join(f"{one.name} {len(one.rows)}" for one in run.lists if one.searched)
+    looked_at = run.counts.get("candidates", 0)
+    return f"found by {lists or 'nothing'}; {looked_at} candidates, none of them good enough"
 
 
 @stage
