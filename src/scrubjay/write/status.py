@@ -6,13 +6,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.errors import InvalidInput
+from scrubjay.stages.adjust import DONE
 from scrubjay.times import micros, moment
 
 if TYPE_CHECKING:
     from scrubjay.stores.sqlite_history import SqliteHistory
     from scrubjay.types import Memory
-
-DONE = "_done"
 
 
 class Change(NamedTuple):
