@@ -91,3 +91,17 @@ class TestDone:
         said = filled("done")
         assert said.code == 2
         assert "id" in said.err
+
+
+def test_deep_is_a_mode_of_gnosis_and_of_no_other(shell):
+    """GS-1: two words or more; another profile says which modes it has."""
+    shell("add", "The billing service keeps invoices", "--topic", "billing")
+    found = shell("query", "billing", "invoices", "--profile", "gnosis", "--deep", "--json")
+    broad = shell("query", "billing", "--profile", "gnosis", "--deep")
+    other = shell("query", "billing", "--deep")
+
+    assert [hit["text"] for hit in found.json["hits"]] == ["The billing service keeps invoices"]
+    assert broad.code == 2
+    assert "add another word, or use the mode standard" in broad.err
+    assert other.code == 2
+    assert "profile default has no mode 'deep'; its modes are default, fast" in other.err

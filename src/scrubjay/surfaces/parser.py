@@ -180,6 +180,13 @@ def _query(command: argparse.ArgumentParser) -> None:
         const="thorough",
         help="read deeper, and ask the language model if there is one",
     )
+    mode.add_argument(
+        "--deep",
+        action="store_const",
+        dest="mode",
+        const="deep",
+        help="all there is about something (profile gnosis)",
+    )
     command.add_argument(
         "--no-expand", action="store_true", help="ask no language model for other words"
     )
