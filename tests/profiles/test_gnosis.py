@@ -441,3 +441,26 @@ class TestCompact:
 def test_scores_have_bands(score, name):
     """GS-16: 30 and over, 20 to 30, under 20."""
     assert band(score) == name
+
+
+def test_the_query_is_understood_before_any_store_is_asked(opened):
+    """GS-2, GS-3: its words and its vector are there when the two lists are asked, side by side."""
+    asked = []
+
+    class Watched(TokenEmbedder):
+        def embed(self, texts, *, as_query=False):
+            asked.append("embed" if as_query else "write")
+            return super().embed(texts, as_query=as_query)
+
+        def embed_with_tokens(self, texts, *, as_query=False):
+            asked.append("embed" if as_query else "write")
+            return super().embed(texts), self.tokens(texts)
+
+    found = opened(embedder=Watched()).search(QUERY, profile="gnosis")
+    names = [step.stage for step in found.trace]
+    recall = found.trace[names.index("recall")]
+
+    assert asked.count("embed") == 1
+    assert names[:3] == ["keywords", "embed_query", "recall"]
+    assert [branch.stage for branch in recall.branches] == ["vector", "topics"]
+    assert [branch.numbers["depth"] for branch in recall.branches] == [64, 48]
