@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from scrubjay import profiles
-from scrubjay.pipeline import Part
+from scrubjay.pipeline import Part, is_parts
+from scrubjay.profiles.overrides import flat
 from scrubjay.stages import STAGES
 from scrubjay.surfaces.parser import COMMANDS, build
 
@@ -28,7 +29,7 @@ def mode_table(profile: str) -> None:
 def stage_list(name: str) -> None:
     """Print the stages of a profile in order, with their numbers and what each does."""
     print("| stage | numbers | what it does |\n|---|---|---|")
-    for part in profiles.flat(profiles.get(name).stages):
+    for part in flat(profiles.get(name).stages):
         print(f"| `{part.name}` | {_numbers(part)} | {_first_line(part)} |")
 
 
@@ -55,13 +56,8 @@ def help_of_all_commands() -> None:
 
 
 def _numbers(part: Part[Any]) -> str:
-    shown = {key: value for key, value in part.numbers.items() if not _holds_parts(value)}
+    shown = {key: value for key, value in part.numbers.items() if not is_parts(value)}
     return ", ".join(f"`{part.name}.{key}={value!r}`" for key, value in shown.items())
-
-
-def _holds_parts(value: object) -> bool:
-    values = value if isinstance(value, tuple) else (value,)
-    return all(isinstance(one, Part) for one in values)
 
 
 def _first_line(part: Part[Any]) -> str:

@@ -232,12 +232,12 @@ def advance(part: Stage, run: Run) -> tuple[Run, Step]:
         came_out=after.size,
         notes=after.notes,
         branches=after.branches,
-        numbers={key: value for key, value in step.numbers.items() if not _is_parts(value)},
+        numbers={key: value for key, value in step.numbers.items() if not is_parts(value)},
     )
     return after._replace(notes={}, branches=()), step
 
 
-def _is_parts(value: object) -> bool:
+def is_parts(value: object) -> bool:
     """True for stages inside a stage, of which there may be none: the trace shows them as branches."""
     return isinstance(value, Part) or (
         isinstance(value, tuple) and all(isinstance(one, Part) for one in value)

@@ -25,6 +25,7 @@ from fakes import (
     TokenEmbedder,
 )
 from scrubjay.surfaces.cli import main
+from traces import steps
 
 WEIGHTS = {"keyword": 2.0, "vector": 2.0, "lexical": 1.0, "semantic": 1.0, "hyde": 1.4}
 THINGS = "ferry boat ship crane rope anchor mast sail deck tide".split()
@@ -72,19 +73,6 @@ def opened(tmp_path, clock):
     yield make
     for one in stores:
         one.close()
-
-
-def steps(results):
-    """Every step of the trace by its name, those inside others too."""
-    found = {}
-
-    def walk(some):
-        for step in some:
-            found[step.stage] = step
-            walk(step.branches)
-
-    walk(results.trace)
-    return found
 
 
 def ids(results):

@@ -13,6 +13,7 @@ from clocks import NOON
 from fakes import HashingEmbedder, ScriptedReranker, TokenEmbedder
 from scrubjay import InvalidInput, Unavailable, profiles
 from scrubjay.profiles.gnosis import band
+from traces import steps
 
 QUERY = "postgres backup"
 LONG = "Postgres backups go to the second bucket every night at two. " + (
@@ -100,19 +101,6 @@ def opened(tmp_path, clock):
 @pytest.fixture
 def reader():
     return ScriptedReranker(by_script)
-
-
-def steps(results):
-    """Every step of the trace by its name, those inside others too."""
-    found = {}
-
-    def walk(some):
-        for step in some:
-            found[step.stage] = step
-            walk(step.branches)
-
-    walk(results.trace)
-    return found
 
 
 def ids(results):

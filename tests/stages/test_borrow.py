@@ -7,6 +7,7 @@ import pytest
 import scrubjay
 from scrubjay import InvalidInput
 from scrubjay.stages.borrow import borrow_words
+from traces import steps
 
 TEXTS = (
     "Deploying the service: push the container to the registry, then run the pipeline.",
@@ -34,12 +35,7 @@ def thorough(store, query, **given):
 
 
 def step(found, name):
-    def walk(steps):
-        for one in steps:
-            yield one
-            yield from walk(one.branches)
-
-    return next((one for one in walk(found.trace) if one.stage == name), None)
+    return steps(found).get(name)
 
 
 def test_a_text_without_any_word_of_the_query_is_found_by_what_the_first_texts_share(store):

@@ -6,13 +6,13 @@ installed packages register under the entry-point group `scrubjay.profiles`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.pipeline import Part, Stage
-from scrubjay.profiles.overrides import checked, nearest, nested
+from scrubjay.profiles.overrides import checked, flat, nearest, nested
 
 GROUP = "scrubjay.profiles"
 _NEEDED = {
@@ -84,15 +84,6 @@ class Profile:
         for part in flat(stages):
             if part.numbers.get("sources") == ():
                 raise InvalidInput(f"{part.name} has no source left to ask in {self.name}")
-
-
-def flat(stages: tuple[Part[Any], ...]) -> Iterator[Part[Any]]:
-    """Every stage of a list, followed by the sources and stages inside it."""
-    for part in stages:
-        yield part
-        for value in part.numbers.values():
-            inner = value if isinstance(value, tuple) else (value,)
-            yield from flat(tuple(one for one in inner if isinstance(one, Part)))
 
 
 def _override(stages: tuple[Part[Any], ...], wanted: Mapping[str, Any]) -> tuple[Part[Any], ...]:

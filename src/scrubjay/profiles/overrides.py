@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from scrubjay.errors import InvalidInput
-from scrubjay.pipeline import Part
+from scrubjay.pipeline import Part, is_parts
 
 _MOST = 1e9  # larger numbers mean nothing here, and their sums overflow
 
@@ -52,8 +52,8 @@ def parse_sets(sets: Iterable[str]) -> dict[str, Any]:
 def checked(part: Part[Any], numbers: Mapping[str, Any]) -> None:
     """Refuse a number that the stage does not have, or a value of another kind."""
     kinds = {key: str(part.function.__annotations__[key]) for key in part.numbers}
-    inside = [one.name for one in parts_in(part)]
-    kinds = {key: kind for key, kind in kinds.items() if not _holds_parts(part.numbers[key])}
+    inside = [one.name for one in flat((part,)) if one is not part]
+    kinds = {key: kind for key, kind in kinds.items() if not is_parts(part.numbers[key])}
     for key, value in numbers.items():
         if key not in kinds:
             has = ", ".join(kinds) or "no numbers of its own"
@@ -65,20 +65,13 @@ def checked(part: Part[Any], numbers: Mapping[str, Any]) -> None:
             raise InvalidInput(f"{part.name}.{key} is {value!r}; it must be {_said(kinds[key])}")
 
 
-def parts_in(part: Part[Any]) -> list[Part[Any]]:
-    """Return the stages and sources inside a stage, and inside those."""
-    found: list[Part[Any]] = []
-    for value in part.numbers.values():
-        for one in value if isinstance(value, tuple) else (value,):
-            if isinstance(one, Part):
-                found += [one, *parts_in(one)]
-    return found
-
-
-def _holds_parts(value: object) -> bool:
-    return isinstance(value, Part) or (
-        isinstance(value, tuple) and all(isinstance(one, Part) for one in value)
-    )
+def flat(stages: tuple[Part[Any], ...]) -> Iterator[Part[Any]]:
+    """Every stage of a list, followed by the sources and stages inside it."""
+    for part in stages:
+        yield part
+        for value in part.numbers.values():
+            inner = value if isinstance(value, tuple) else (value,)
+            yield from flat(tuple(one for one in inner if isinstance(one, Part)))
 
 
 def _fits(value: object, kind: str) -> bool:
