@@ -219,11 +219,45 @@ def m005_topics(db: sqlite3.Connection) -> None:
         db.execute(statement)
 
 
+def m006_people(db: sqlite3.Connection) -> None:
+    """Collections that people share, what was published into them, and where near-duplicates are found."""
+    for statement in (
+        # A collection's memories are in a namespace of its own.
+        """CREATE TABLE collections (
+            namespace TEXT PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE,
+            created_us INTEGER NOT NULL
+        ) WITHOUT ROWID""",
+        """CREATE TABLE members (
+            person TEXT NOT NULL,
+            namespace TEXT NOT NULL REFERENCES collections ON DELETE CASCADE ON UPDATE CASCADE,
+            role TEXT NOT NULL,
+            PRIMARY KEY (person, namespace)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX members_by_namespace ON members (namespace)",
+        # When the memory goes, its copies stay, without saying any longer whose they are.
+        """CREATE TABLE published (
+            copy INTEGER PRIMARY KEY REFERENCES memories ON DELETE CASCADE,
+            memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE
+        )""",
+        "CREATE INDEX published_by_memory ON published (memory)",
+        # Vectors that point nearly the same way share a bucket with high probability.
+        """CREATE TABLE buckets (
+            bucket INTEGER NOT NULL,
+            vector INTEGER NOT NULL REFERENCES vectors ON DELETE CASCADE,
+            PRIMARY KEY (bucket, vector)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX buckets_by_vector ON buckets (vector)",
+    ):
+        db.execute(statement)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_memories,
     m002_files,
     m003_folders,
     m004_tokens,
     m005_topics,
+    m006_people,
 )
 SCHEMA_VERSION = len(MIGRATIONS)
