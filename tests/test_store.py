@@ -165,7 +165,7 @@ class TestAdd:
             ({"text": "x", "type": ""}, "type is ''"),
             ({"text": "x", "type": "  "}, "type is ''"),
             ({"text": "x", "namespace": "a\nb"}, "namespace"),
-            ({"text": "x", "topics": [1]}, "not a text"),
+            ({"text": "x", "topics": [1]}, "topic is 1; it must be a text"),
             ({"text": "x", "topics": 5}, "list of texts"),
             ({"text": "x", "created_at": "yesterday"}, "ISO date"),
             ({"text": "x", "created_at": 5}, "ISO"),

@@ -135,7 +135,7 @@ class TestRename:
             words_only.rename_topic("tea", "x" * 10_240)
         with pytest.raises(InvalidInput, match="printable"):
             words_only.rename_topic("tea", "a\x07b")
-        with pytest.raises(InvalidInput, match="not a text"):
+        with pytest.raises(InvalidInput, match="it must be a text"):
             words_only.rename_topic("tea", 7)
         assert words_only.topics() == {"tea": 1}
 

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from scrubjay.errors import InvalidInput
+from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.naming import checked_name
+from scrubjay.stores.scope_sql import personal
+from scrubjay.stores.sqlite_people import OWNER, PREFIX, ROLES, WRITER
 from scrubjay.times import When, parse
-from scrubjay.types import Scope
+from scrubjay.types import DEFAULT_NAMESPACE, Scope
+
+if TYPE_CHECKING:
+    from scrubjay.stores.sqlite_people import Shared, SqlitePeople
 
 
 class Caller:
-    """One person's own file sees everything; a named user sees their own namespace."""
+    """One person's own file sees everything; a named user sees their own, and collections they are in."""
 
-    def __init__(self, user: str | None) -> None:
-        self.sees = Scope() if user is None else Scope(namespaces=(personal(user),))
+    def __init__(self, user: str | None, people: SqlitePeople) -> None:
+        self.user = user
+        self.sees = Scope(reader=self.user)
+        self.changes = Scope(writer=self.user)
+        self._people = people
 
     def narrowed(
         self,
@@ -33,7 +42,7 @@ class Caller:
     ) -> Scope:
         """Return what the caller may see of what these filters ask for."""
         return self.sees._replace(
-            namespaces=self._visible(namespaces),
+            namespaces=namespaces,
             types=several(types, "types"),
             topics=_topics(topics),
             collection=collection,
@@ -46,29 +55,86 @@ class Caller:
         )
 
     def placed(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Return what the caller writes, in the namespace where it belongs."""
-        mine = self.sees.namespaces
-        if mine is None:
+        """Return what the caller writes, in the namespace where it belongs.
+
+        What names a collection that the caller belongs to goes there, if they may write in it. Any
+        other name of a collection is a label on their own memories.
+        """
+        asked, own = given.get("namespace"), self.personal
+        free = asked in (None, DEFAULT_NAMESPACE, own)
+        name = given.get("collection")
+        shared = self.shared(name) if isinstance(name, str) else None
+        if shared is None or not (free or asked == shared.namespace):
+            shared = self._namespace_of_a_collection(asked) if not free else None
+        if shared is not None:
+            self.check_role(shared, WRITER)
+            return {**given, "namespace": shared.namespace, "collection": shared.name}
+        if own is None:
             return given
-        if given.get("namespace") not in (None, "default", *mine):
+        if not free:
             raise InvalidInput(
-                f"namespace is {given['namespace']!r}; this store was opened for one user, whose"
-                f" namespace is {mine[0]!r}"
+                f"namespace is {asked!r}; this store was opened for one user, whose namespace is"
+                f" {own!r}"
             )
-        return {**given, "namespace": mine[0]}
+        return {**given, "namespace": own}
 
-    def _visible(self, wanted: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        mine = self.sees.namespaces
-        if wanted is None:
-            return mine
-        return wanted if mine is None else tuple(one for one in wanted if one in mine)
+    def outside(self, namespace: str) -> str | None:
+        """Return the namespace of what leaves a collection; any other namespace stays."""
+        return None if self._people.of_namespace(namespace) else namespace
+
+    @property
+    def personal(self) -> str | None:
+        """The namespace of the caller's own memories; None for who owns the file."""
+        return None if self.user is None else personal(self.user)
+
+    def collection(self, name: object) -> Shared:
+        """Return a shared collection of the caller's; one that is not theirs is not there."""
+        asked = checked_name("collection", name, "team")
+        found = self.shared(asked)
+        if found is None:
+            known = ", ".join(self._people.seen(self.sees)) or "none"
+            raise NotFound(
+                f"there is no shared collection {asked!r} that you belong to; yours are: {known}"
+            )
+        return found
+
+    def shared(self, name: str) -> Shared | None:
+        """Return a shared collection, if the caller belongs to one of this name."""
+        return self._of_mine(self._people.named(name.strip()))
+
+    def role(self, shared: Shared) -> str | None:
+        """Return the caller's role in a collection; who owns the file may do everything."""
+        return OWNER if self.user is None else self._people.members(shared).get(self.user)
+
+    def check_role(self, shared: Shared, least: str) -> None:
+        """Refuse what the caller's role does not allow, and say whom to ask."""
+        role = self.role(shared)
+        if role is None or ROLES.index(role) > ROLES.index(least):
+            owners = [who for who, of in self._people.members(shared).items() if of == OWNER]
+            raise InvalidInput(
+                f"you are a {role} of the collection {shared.name!r}, and this takes"
+                f" {'an' if least == OWNER else 'a'} {least}; ask {' or '.join(owners)}"
+            )
+
+    def _of_mine(self, shared: Shared | None) -> Shared | None:
+        return shared if shared is not None and self.role(shared) is not None else None
+
+    def _namespace_of_a_collection(self, namespace: object) -> Shared | None:
+        """Return the collection that a namespace is of; refuse one of a collection that is not there."""
+        if not isinstance(namespace, str) or not namespace.startswith(PREFIX):
+            return None
+        found = self._of_mine(self._people.of_namespace(namespace))
+        if found is None and self.user is None:
+            raise InvalidInput(
+                f"namespace is {namespace!r}, but there is no such shared collection;"
+                " `create_collection` makes one"
+            )
+        return found
 
 
-def personal(user: str) -> str:
-    """Return the namespace of a user's own memories."""
-    if not user.strip() or not user.isprintable():
-        raise InvalidInput(f"user is {user!r}; give a printable name")
-    return f"user:{user.strip()}"
+def person_named(user: object) -> str:
+    """Return the name of a person without the spaces around it; refuse one that cannot be shown."""
+    return checked_name("user", user, "ann")
 
 
 def several(given: Any, name: str) -> tuple[str, ...] | None:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from scrubjay.caller import several
 from scrubjay.coverage import coverage
 from scrubjay.errors import InvalidInput, NotFound
-from scrubjay.types import DEFAULT_NAMESPACE
-from scrubjay.write.remember import checked_name
+from scrubjay.naming import checked_name
+from scrubjay.stores.sqlite_people import OWNER
+from scrubjay.types import DEFAULT_NAMESPACE, Scope
 
 if TYPE_CHECKING:
     from scrubjay.caller import Caller
     from scrubjay.stores.sqlite_folders import Folder
+    from scrubjay.stores.sqlite_people import Shared, SqlitePeople
     from scrubjay.types import Collection, Covered, Ingested
     from scrubjay.write.shelf import Shelf
     from scrubjay.write.watch import Watcher
@@ -27,9 +29,10 @@ Report = Callable[[int, int, str], None]
 class Following:
     """What one caller reads into one store, and keeps up with."""
 
-    def __init__(self, shelf: Shelf, caller: Caller) -> None:
+    def __init__(self, shelf: Shelf, caller: Caller, people: SqlitePeople) -> None:
         self._shelf = shelf
         self._caller = caller
+        self._people = people
         self._watchers: list[Watcher] = []
         self._reading = threading.RLock()
 
@@ -50,12 +53,13 @@ class Following:
         with self._reading:
             if path is None:
                 return refresh(self._shelf, self._followed(namespace), progress)
-            place = self._caller.placed({"namespace": namespace})["namespace"]
+            place = self._placed(namespace, collection)
             return ingest(self._shelf, path, collection, place, progress)
 
     def watch(
         self,
         path: Path | None,
+        collection: str | None,
         namespace: str | None,
         last: Ingested,
         changed: Callable[[Ingested], None],
@@ -64,6 +68,8 @@ class Following:
         from scrubjay.write.watch import Watcher
 
         root = None if path is None else _absolute(path)
+        if root is not None:
+            namespace = self._placed(namespace, collection)
         is_file = root is not None and os.path.isfile(root)
 
         def again() -> None:
@@ -108,32 +114,54 @@ class Following:
     def rename(self, name: str, new_name: str) -> int:
         """Give a collection another name; return how many memories are in it."""
         new_name = checked_name("new name", new_name, "notes")
-        with self._reading:
+        with self._reading, self._shelf.records.transaction():
             if new_name in self._names(name):
                 raise InvalidInput(
                     f"there is a collection {new_name!r} already; give another name"
                 )
-            return self._shelf.folders.rename(name, new_name, self._caller.sees)
+            scope, shared = self._owned(name)
+            if shared is not None:
+                if self._people.named(new_name) is not None:
+                    raise InvalidInput(f"the name {new_name!r} is taken; give another name")
+                self._people.rename(shared, new_name)
+            return self._shelf.folders.rename(name, new_name, scope)
 
     def remove(self, name: str) -> int:
         """Forget everything in a collection, and follow its folders no longer."""
-        records, sees = self._shelf.records, self._caller.sees
-        inside = sees._replace(collection=name)
+        records = self._shelf.records
         with self._reading, records.transaction():
             self._names(name)
+            scope, shared = self._owned(name)
+            inside = scope._replace(collection=name)
             for namespace in records.counts("namespace", inside):
                 self._shelf.targets.unsettle(namespace)
             gone = records.delete(records.ids(inside))
-            self._shelf.folders.unfollow(name, sees)
+            self._shelf.folders.unfollow(name, scope)
+            if shared is not None:
+                self._people.remove(shared)
         return gone
 
+    def _owned(self, name: str) -> tuple[Scope, Shared | None]:
+        """Return where a collection's memories are, if the caller may rename and remove it."""
+        shared = self._caller.shared(name)
+        if shared is None:
+            return self._caller.changes, None
+        self._caller.check_role(shared, OWNER)
+        return Scope(namespaces=(shared.namespace,)), shared
+
     def _is_followed(self, root: str, namespace: str | None) -> bool:
-        place = self._caller.placed({"namespace": namespace})["namespace"] or DEFAULT_NAMESPACE
+        place = self._placed(namespace, None) or DEFAULT_NAMESPACE
         return self._shelf.folders.holding(root, place) is not None
 
+    def _placed(self, namespace: str | None, collection: str | None) -> str | None:
+        place: str | None = self._caller.placed(
+            {"namespace": namespace, "collection": collection}
+        )["namespace"]
+        return place
+
     def _followed(self, namespace: str | None) -> list[Folder]:
-        spaces = self._caller.narrowed(namespaces=several(namespace, "namespace")).namespaces
-        return self._shelf.folders.all(spaces)
+        spaces = several(namespace, "namespace")
+        return self._shelf.folders.all(self._caller.changes._replace(namespaces=spaces))
 
     def _names(self, name: str) -> list[str]:
         """Return the names of all collections, this one among them."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from scrubjay.models.guarded import GuardedGenerator, GuardedReranker
     from scrubjay.models.patience import Notes
     from scrubjay.stores.protocols import (
+        Copies,
         Files,
         GraphIndex,
         KeywordIndex,
@@ -57,6 +58,7 @@ class Kit(NamedTuple):
     absent: tuple[str, ...] = ()
     why_not: Mapping[str, str] = NOTHING
     topics: TopicIndex | None = None
+    copies: Copies | None = None
 
     def need(self, part: str) -> Any:
         """Return a component, or raise Unavailable with the reason why it is not there."""

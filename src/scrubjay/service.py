@@ -11,21 +11,20 @@ from scrubjay import profiles
 from scrubjay.caller import both, check_number, several
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.pipeline import search
-from scrubjay.store_parts import StoreParts
+from scrubjay.sharing import Sharing
 from scrubjay.text import readable
 from scrubjay.times import When, micros
-from scrubjay.types import Link, Memories, Memory, Neighbor, Query, Results, Status
+from scrubjay.types import Link, Memory, Query, Results, Status
 
 if TYPE_CHECKING:
-    from scrubjay.types import Collection, Covered, Ingested
-    from scrubjay.write.status import Change
+    from scrubjay.types import Ingested
 
 FEEDBACK = ("accepted", "modified", "dismissed")
 _BATCH = 500
 _BATCH_CHARS = 1_000_000  # a transaction is kept short: others want to write
 
 
-class Store(StoreParts):
+class Store(Sharing):
     """Memories in one file. Safe to share between threads, and to open in many processes at once."""
 
     # -- writing ------------------------------------------------------------------------------
@@ -72,7 +71,9 @@ class Store(StoreParts):
 
         def flush() -> None:
             with self._records.transaction():
-                stored = [remember(shelf, one, self._mine)[0] for one in batch]
+                stored = [
+                    remember(shelf, one, self._mine, self._caller.changes)[0] for one in batch
+                ]
             written.extend(stored)
             batch.clear()
 
@@ -118,7 +119,7 @@ class Store(StoreParts):
         done = self._following.ingest(path, collection, namespace, progress)
         self._embedding.wake()
         if watch:
-            self._following.watch(path, namespace, done, changed)
+            self._following.watch(path, collection, namespace, done, changed)
         return done
 
     def update(self, id: str, **changes: Any) -> Memory:
@@ -128,8 +129,10 @@ class Store(StoreParts):
 
         with self._records.transaction():
             now = self._clock()
-            before = self.get_all([id])[0]._replace(links=())
+            before = self._to_change([id])[0]._replace(links=())
             given = {**before._asdict(), "updated_at": None, **changes, "id": id}
+            if "collection" in changes and "namespace" not in changes:
+                given["namespace"] = self._caller.outside(before.namespace)
             after = checked_status(draft(self._caller.placed(given)))
             after = after._replace(
                 created_at=after.created_at or before.created_at,
@@ -168,17 +171,22 @@ class Store(StoreParts):
                 f"the topics are {old!r} and {new!r}; neither may be empty: give a name such as 'python'"
             )
         (before,), (after,) = named
-        renamed = self._topics.rename(before, after, self._mine)
+        renamed = self._topics.rename(before, after, self._caller.changes)
         if not renamed:
             raise NotFound(f"no memory has the topic {before!r}; `scrubjay topics` lists them")
         return renamed
 
     def forget(self, id: str | Iterable[str]) -> int:
-        """Remove memories and everything made from them; return how many. An unknown id is an error."""
+        """Remove memories and everything made from them; return how many. An unknown id is an error.
+
+        Copies that were published go too, from the collections in which the caller may write.
+        """
         ids = [id] if isinstance(id, str) else list(dict.fromkeys(id))
         with self._records.transaction():
-            self._shelf().unsettle(self.get_all(ids))
+            self._shelf().unsettle(self._to_change(ids))
+            copies = self._copies.of(ids, self._caller.changes)
             gone = self._records.delete(ids)
+            self._records.delete([one for one in copies if one not in ids])
         self._db.purge_log()
         return gone
 
@@ -192,13 +200,20 @@ class Store(StoreParts):
         if not kind.strip():
             raise InvalidInput("kind is empty; give a word such as 'related'")
         with self._records.transaction():
-            self.get_all([a, b])
+            self._check_ends(a, b)
             self._graph.link(a, b, float(strength), kind)
 
     def unlink(self, a: str, b: str, kind: str | None = None) -> int:
         """Remove the links between two memories, of one kind or of all; return how many."""
+        with self._records.transaction():
+            self._check_ends(a, b)
+            return self._graph.unlink(a, b, kind)
+
+    def _check_ends(self, a: str, b: str) -> None:
+        """Refuse to touch a link between memories of which the caller may change neither."""
         self.get_all([a, b])
-        return self._graph.unlink(a, b, kind)
+        if not self._records.get([a, b], self._caller.changes):
+            self._to_change([a])
 
     def feedback(self, query: str, id: str, action: str) -> None:
         """Note what became of a result: accepted, modified or dismissed."""
@@ -279,98 +294,10 @@ class Store(StoreParts):
         found.counts = {**found.counts, "limit_cut_from": asked}
         return found
 
-    def get(self, id: str) -> Memory:
-        """Return one memory with its links; NotFound if there is none."""
-        return self.get_all([id])[0]
-
-    def get_many(self, ids: Iterable[str]) -> Memories:
-        """Return the memories that are there, in order; `.missing` has the other ids."""
-        wanted = [ids] if isinstance(ids, str) else list(ids)
-        found = self._records.get(wanted, self._mine)
-        return Memories(
-            [
-                found[id_]._replace(links=tuple(self._graph.links(id_, self._mine)))
-                for id_ in wanted
-                if id_ in found
-            ],
-            [id_ for id_ in wanted if id_ not in found],
-        )
-
-    def get_all(self, ids: Sequence[str]) -> Memories:
-        """Return all of these memories, or say which is not there."""
-        found = self.get_many(ids)
-        if found.missing:
-            raise NotFound(
-                f"no memory has the id {found.missing[0]!r}; `scrubjay ls` lists the ids"
-            )
-        return found
-
-    def resolve(self, prefix: str) -> str:
-        """Return the one id that begins with this prefix of at least four characters."""
-        if self._records.get([prefix], self._mine):
-            return prefix
-        close = self._records.ids_like(prefix, self._mine, 3) if len(prefix) >= 4 else []
-        if len(close) > 1:
-            raise InvalidInput(f"{prefix!r} could be {', '.join(close)} …; give more of the id")
-        if not close:
-            raise NotFound(f"no memory has the id {prefix!r}; `scrubjay ls` lists the ids")
-        return close[0]
-
-    def ls(
-        self,
-        *,
-        namespace: str | None = None,
-        types: Sequence[str] | str | None = None,
-        topics: Sequence[str] | str | None = None,
-        collection: str | None = None,
-        limit: int = 50,
-        offset: int = 0,
-    ) -> list[Memory]:
-        """Return memories, newest first."""
-        scope = self._caller.narrowed(
-            namespaces=several(namespace, "namespace"),
-            types=types,
-            topics=topics,
-            collection=collection,
-        )
-        if limit < 1 or offset < 0:
-            raise InvalidInput(f"limit is {limit} and offset {offset}; at least 1 and 0")
-        return self._records.scan(scope, limit, offset)
-
-    def topics(
-        self, *, namespace: str | None = None, limit: int | None = None
-    ) -> Mapping[str, int]:
-        """Return every topic with how many memories have it, most first."""
-        if limit is not None and (type(limit) is not int or limit < 1):
-            raise InvalidInput(f"limit is {limit!r}; it must be a whole number of 1 or more")
-        scope = self._caller.narrowed(namespaces=several(namespace, "namespace"))
-        return self._topics.counts(scope, limit)
-
-    def history(self, id: str) -> list[Change]:
-        """Return the changes of a memory's type, oldest first: when it was done, and done no more."""
-        from scrubjay.write.status import changes
-
-        self.get_all([id])
-        return changes(self._history(), id)
-
     @property
     def watch_failure(self) -> str | None:
         """Why a watch ended by itself; None while all is well."""
         return self._following.failure
-
-    def coverage(
-        self,
-        *,
-        state: str | None = None,
-        collection: str | None = None,
-        namespace: str | None = None,
-    ) -> list[Covered]:
-        """Return every file that `ingest` met: indexed, skipped or failed, and why; by path."""
-        return self._following.coverage(state, collection, namespace)
-
-    def collections(self) -> list[Collection]:
-        """Return the collections, by name."""
-        return self._following.collections()
 
     def rename_collection(self, name: str, new_name: str) -> int:
         """Give a collection another name; return how many memories are in it."""
@@ -381,13 +308,6 @@ class Store(StoreParts):
         gone = self._following.remove(name)
         self._db.purge_log()
         return gone
-
-    def neighbors(self, id: str, *, depth: int = 1, limit: int | None = None) -> list[Neighbor]:
-        """Return what a memory's links reach, best path first."""
-        if not 1 <= depth <= 3:
-            raise InvalidInput(f"depth is {depth}; it must be 1, 2 or 3")
-        self.get_all([id])
-        return self._graph.walk([id], self._mine, depth, limit)
 
     def pending(
         self,

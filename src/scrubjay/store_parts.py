@@ -8,13 +8,15 @@ from datetime import datetime
 from types import NoneType
 from typing import TYPE_CHECKING
 
-from scrubjay.caller import Caller
+from scrubjay.caller import Caller, person_named
 from scrubjay.config import CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS, check_chunk_sizes
 from scrubjay.pipeline import Kit
 from scrubjay.stores.sqlite import Database
+from scrubjay.stores.sqlite_copies import SqliteCopies
 from scrubjay.stores.sqlite_files import SqliteFiles
 from scrubjay.stores.sqlite_graph import SqliteGraph
 from scrubjay.stores.sqlite_keyword import SqliteKeyword
+from scrubjay.stores.sqlite_people import SqlitePeople
 from scrubjay.stores.sqlite_records import SqliteRecords
 from scrubjay.stores.sqlite_topics import SqliteTopics
 from scrubjay.stores.sqlite_vector import SqliteVector
@@ -51,9 +53,12 @@ class StoreParts:
         self.path = path
         self.profile = profile
         self._clock = clock or system_clock
-        self._caller = Caller(user)
-        self._mine = self._caller.sees
+        person = None if user is None else person_named(user)
         self._db = Database(path)
+        self._people = SqlitePeople(self._db)
+        self._copies = SqliteCopies(self._db)
+        self._caller = Caller(person, self._people)
+        self._mine = self._caller.sees
         self._records = SqliteRecords(self._db)
         self._records.index_again()
         self._graph = SqliteGraph(self._db)
@@ -117,7 +122,7 @@ class StoreParts:
             if self._following_made is None:
                 from scrubjay.following import Following
 
-                self._following_made = Following(self._shelf(), self._caller)
+                self._following_made = Following(self._shelf(), self._caller, self._people)
             return self._following_made
 
     @property
@@ -139,6 +144,7 @@ class StoreParts:
             files=self._files,
             clock=self._clock,
             topics=self._topics,
+            copies=self._copies,
         )
         if profile.uses("embed_query"):
             embedder, why_not = self._embedding.ready()

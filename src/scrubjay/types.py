@@ -90,7 +90,11 @@ class Term(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """What a search may see. Every index binds it in its own query language; None means no limit."""
+    """What a search may see. Every index binds it in its own query language; None means no limit.
+
+    `reader` is a person, who sees their own namespace and the collections they belong to; `writer` is
+    one who sees what they may change. Who belongs to what is asked of the store in the same query.
+    """
 
     namespaces: tuple[str, ...] | None = None
     ids: tuple[str, ...] | None = None
@@ -105,6 +109,8 @@ class Scope(NamedTuple):
     until: datetime | None = None
     holds: tuple[Term, ...] = ()
     lacks: tuple[Term, ...] = ()
+    reader: str | None = None
+    writer: str | None = None
 
     @property
     def everything(self) -> bool:
@@ -139,6 +145,7 @@ class Query(NamedTuple):
     vector: Any = None
     tokens: Any = None
     variants: tuple[Variant, ...] = ()
+    fetch: float = 1.0
 
 
 class Row(NamedTuple):
@@ -347,13 +354,18 @@ class Covered(NamedTuple):
 
 
 class Collection(NamedTuple):
-    """A named group of memories, and the files and folders that were read into it."""
+    """A named group of memories, and the files and folders that were read into it.
+
+    One that people share has `members`, each with a role: owner, writer or reader.
+    """
 
     name: str
     memories: int
     documents: int
     folders: tuple[str, ...] = ()
     indexed_at: datetime | None = None
+    shared: bool = False
+    members: Mapping[str, str] = NOTHING
 
 
 class Ingested(NamedTuple):

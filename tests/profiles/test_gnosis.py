@@ -449,6 +449,6 @@ def test_the_query_is_understood_before_any_store_is_asked(opened):
     recall = found.trace[names.index("recall")]
 
     assert asked.count("embed") == 1
-    assert names[:3] == ["keywords", "embed_query", "recall"]
+    assert names[:4] == ["keywords", "embed_query", "fan_out", "recall"]
     assert [branch.stage for branch in recall.branches] == ["vector", "topics"]
     assert [branch.numbers["depth"] for branch in recall.branches] == [64, 48]

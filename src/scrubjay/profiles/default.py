@@ -17,6 +17,7 @@ from scrubjay.stages.recall import (
     vector,
 )
 from scrubjay.stages.rerank import UNRELATED, cross_encoder, late_interaction
+from scrubjay.stages.spread import fan_out
 from scrubjay.stages.understand import embed_query, keywords
 
 # A cross-encoder says yes or no where the others say more or less: it counts half as much.
@@ -39,6 +40,7 @@ _SCORE_AND_SHOW: tuple[Stage, ...] = (
 
 _FIND: tuple[Stage, ...] = (
     keywords(),
+    fan_out(times=2),
     embed_query(),
     recall(sources=(keyword(depth=64), vector(depth=64))),
     rrf(k=60),
@@ -73,6 +75,7 @@ def thorough(depth: int = 256) -> tuple[Stage, ...]:
     """Deeper lists, and a language model's variants of the query where one is configured."""
     return (
         keywords(),
+        fan_out(times=2),
         embed_query(),
         group(
             stages=(
@@ -100,13 +103,20 @@ def thorough(depth: int = 256) -> tuple[Stage, ...]:
 
 def by_word(depth: int = 64) -> tuple[Stage, ...]:
     """Words alone: no model, no numpy, a few milliseconds from a cold shell."""
-    return (keywords(), recall(sources=(keyword(depth=depth),)), rrf(k=60), *_SCORE_AND_SHOW)
+    return (
+        keywords(),
+        fan_out(times=2),
+        recall(sources=(keyword(depth=depth),)),
+        rrf(k=60),
+        *_SCORE_AND_SHOW,
+    )
 
 
 def by_meaning(depth: int = 64) -> tuple[Stage, ...]:
     """Vectors alone, or words where there is no vector to search with."""
     return (
         keywords(),
+        fan_out(times=2),
         embed_query(),
         recall(sources=(vector(depth=depth),)),
         when(

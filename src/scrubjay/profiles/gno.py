@@ -20,12 +20,13 @@ from scrubjay.stages.recall import (
     vector,
 )
 from scrubjay.stages.rerank import UNRELATED, blend, cross_encoder, late_interaction
+from scrubjay.stages.spread import fan_out
 from scrubjay.stages.understand import embed_query, keywords
 
 # The query as it was asked counts twice as much as what a model made of it.
 WEIGHTS = {"keyword": 2.0, "vector": 2.0, "lexical": 1.0, "semantic": 1.0, "hyde": 1.4}
 
-_UNDERSTAND: tuple[Stage, ...] = (keywords(), embed_query())
+_UNDERSTAND: tuple[Stage, ...] = (keywords(), fan_out(times=2), embed_query())
 _EXPAND: tuple[Stage, ...] = (
     when(
         test=strong_signal(top=5, score=0.84, gap=0.14, half=1.0),
@@ -64,6 +65,7 @@ def by_word() -> tuple[Stage, ...]:
     """Words alone, each score between the worst and the best of the query."""
     return (
         keywords(),
+        fan_out(times=2),
         recall(sources=(keyword(depth=1),)),
         min_max(weights={"keyword": 1.0}),
         *_SHOW,

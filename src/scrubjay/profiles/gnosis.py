@@ -19,6 +19,7 @@ from scrubjay.stages.present import (
 )
 from scrubjay.stages.recall import vector
 from scrubjay.stages.rerank import cross_encoder, late_interaction
+from scrubjay.stages.spread import fan_out
 from scrubjay.stages.topics import topics
 from scrubjay.stages.understand import embed_query, keywords
 
@@ -58,6 +59,7 @@ def gnosis(
         keywords(),
         *checks,
         embed_query(),
+        fan_out(times=2),
         recall(sources=(vector(depth=size), topics(depth=size * 3 // 4))),
         rrf(k=K),
         load(),

@@ -32,6 +32,7 @@ from scrubjay.stages.recall import (
     vector,
 )
 from scrubjay.stages.rerank import blend, cross_encoder, late_interaction
+from scrubjay.stages.spread import fan_out
 from scrubjay.stages.topics import topics
 from scrubjay.stages.understand import embed_query, keywords
 
@@ -41,6 +42,7 @@ STAGES: dict[str, Callable[..., Part[Any]]] = {
         keywords,
         needs_keywords,
         embed_query,
+        fan_out,
         strong_signal,
         skipped_strong,
         rephrase,

@@ -10,7 +10,7 @@ from scrubjay.asking import folded_stop_words, understand
 from scrubjay.errors import InvalidInput
 from scrubjay.pipeline import Run, stage
 from scrubjay.stages.fuse import gather
-from scrubjay.stages.recall import FIELD_WEIGHTS
+from scrubjay.stages.recall import by_meaning, by_word
 from scrubjay.text import STOP_WORDS, fold, is_unspaced, stem, stemming, words
 from scrubjay.types import RankedList, Term, Variant
 
@@ -43,7 +43,7 @@ def borrow_words(run: Run, *, texts: int = 5, borrowed: int = 8, shared_by: int 
     index: KeywordIndex = run.kit.need("keyword")
     if not run.query.words:
         return run
-    found = _words_of(_first_texts(run, index, texts), own=set(run.query.terms))
+    found = _words_of(_first_texts(run, texts), own=set(run.query.terms))
     shared = {one: of for one, of in found.items() if of.texts >= shared_by}
     often = sorted(shared, key=lambda one: (-shared[one].often * shared[one].texts, one))
     worth = {
@@ -87,12 +87,11 @@ def _words_of(texts: Iterator[tuple[str, str]], own: set[str]) -> dict[str, _Wor
     }
 
 
-def _first_texts(run: Run, index: KeywordIndex, texts: int) -> Iterator[tuple[str, str]]:
+def _first_texts(run: Run, texts: int) -> Iterator[tuple[str, str]]:
     """Yield the passages that a quick search by word and meaning finds first, with their language."""
-    lists = [index.search(run.query.words, run.query.scope, texts, FIELD_WEIGHTS)]
-    vectors, embedder = run.kit.vectors, run.kit.embedder
-    if run.query.vector is not None and vectors is not None and embedder is not None:
-        near = vectors.search(run.query.vector, embedder.name, run.query.scope, texts)
+    lists = [by_word(run, run.query.words, texts)]
+    if run.query.vector is not None and run.kit.vectors is not None and run.kit.embedder:
+        near = by_meaning(run, run.query.vector, texts)
         lists.append(RankedList("vector", near.rows))
     first = sorted(
         gather(tuple(lists)),

@@ -9,7 +9,7 @@ from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.expansion import MOST_QUERY_CHARS, Expansion
 from scrubjay.language import detect
 from scrubjay.pipeline import Run, stage
-from scrubjay.stages.recall import FIELD_WEIGHTS
+from scrubjay.stages.recall import by_word
 from scrubjay.text import readable
 from scrubjay.times import micros
 from scrubjay.types import Variant
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from scrubjay.models.guarded import GuardedGenerator
-    from scrubjay.stores.protocols import KeywordIndex
 
 _KIND = "expansion"
 
@@ -34,8 +33,7 @@ def strong_signal(
     """
     if top < 1 or half <= 0:
         raise InvalidInput(f"strong_signal has top {top} and half {half}; 1 or more, and above 0")
-    index: KeywordIndex = run.kit.need("keyword")
-    found = index.search(run.query.words, run.query.scope, top, FIELD_WEIGHTS)
+    found = by_word(run, run.query.words, top)
     strengths = [row.score / (row.score + half) for row in found.rows]
     first, second = (*strengths, 0.0, 0.0)[:2]
     return first >= score and first - second >= gap
@@ -94,7 +92,7 @@ def _expansion(
     from scrubjay.expansion.prompts import PROMPT_VERSION, SCHEMA, prompt_for
 
     # By what the caller sees, too: nobody learns from a kept answer what others have asked.
-    seen = run.query.scope.namespaces
+    seen = (run.query.scope.reader, run.query.scope.namespaces)
     key = _key(generator.key, language, PROMPT_VERSION, lexical, semantic, query, seen)
     notes = run.kit.notes
     kept = notes.get(_KIND, key) if notes is not None else None

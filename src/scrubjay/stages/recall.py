@@ -8,6 +8,7 @@ from typing import Any
 
 from scrubjay.errors import InvalidInput
 from scrubjay.pipeline import Run, Source, stage
+from scrubjay.stages.spread import different
 from scrubjay.types import Found, RankedList, Term
 
 # How much a word counts in each field; text counts 1.
@@ -22,12 +23,13 @@ def keyword(
 
     So many as `depth` says, or `times` the limit of the search if that is more.
     """
-    return _by_word(run, run.query.words, _enough(run, "keyword", depth, times), weights)
+    return by_word(run, run.query.words, _enough(run, "keyword", depth, times), weights)
 
 
-def _by_word(
+def by_word(
     run: Run, terms: tuple[Term, ...], depth: int, weights: Mapping[str, float] = FIELD_WEIGHTS
 ) -> RankedList:
+    """Return so many different texts that hold these terms."""
     unknown = [name for name in weights if name not in (*FIELD_WEIGHTS, "text")]
     if unknown or any(weight < 0 for weight in weights.values()):
         fields = ", ".join(("text", *FIELD_WEIGHTS))
@@ -35,8 +37,7 @@ def _by_word(
             f"keyword.weights is {dict(weights)}; the fields are {fields}, weights 0 or more"
         )
     index = run.kit.need("keyword")
-    found: RankedList = index.search(terms, run.query.scope, depth, weights)
-    return found
+    return different(run, lambda most: index.search(terms, run.query.scope, most, weights), depth)
 
 
 @stage
@@ -44,13 +45,15 @@ def vector(run: Run, *, depth: int = 64, times: float = 1) -> RankedList:
     """Memories whose best chunk lies nearest to the query's vector, by cosine."""
     if run.query.vector is None:  # embed_query has said why
         return RankedList("vector", searched=False)
-    return _by_meaning(run, run.query.vector, _enough(run, "vector", depth, times))
+    return by_meaning(run, run.query.vector, _enough(run, "vector", depth, times))
 
 
-def _by_meaning(run: Run, wanted: Any, depth: int) -> RankedList:
+def by_meaning(run: Run, wanted: Any, depth: int) -> RankedList:
+    """Return so many different texts that lie nearest to a vector."""
     index, embedder = run.kit.need("vectors"), run.kit.need("embedder")
-    found: RankedList = index.search(wanted, embedder.name, run.query.scope, depth)
-    return found
+    return different(
+        run, lambda most: index.search(wanted, embedder.name, run.query.scope, most), depth
+    )
 
 
 @stage
@@ -59,8 +62,8 @@ def variant(run: Run, *, number: int, times: float = 1) -> RankedList:
     asked = run.query.variants[number]
     depth = _enough(run, "variant", 1, times)
     if asked.kind == "lexical":
-        return _by_word(run, asked.words, depth)
-    return _by_meaning(run, asked.vector, depth)
+        return by_word(run, asked.words, depth)
+    return by_meaning(run, asked.vector, depth)
 
 
 @stage

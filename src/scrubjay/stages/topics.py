@@ -5,6 +5,7 @@ from __future__ import annotations
 from scrubjay.asking import folded_stop_words
 from scrubjay.errors import InvalidInput
 from scrubjay.pipeline import Run, stage
+from scrubjay.stages.spread import different
 from scrubjay.text import fold, normalise, readable, telling, words
 from scrubjay.types import RankedList
 
@@ -22,14 +23,13 @@ def topics(run: Run, *, depth: int = 48) -> RankedList:
     if depth < 1:
         raise InvalidInput(f"topics.depth is {depth}; it must be 1 or more")
     index, embedder, query = run.kit.need("topics"), run.kit.embedder, run.query
-    found: RankedList = index.search(
-        keywords_in(readable(query.meaning or query.text), query.language),
-        query.vector,
-        embedder.name if embedder is not None else None,
-        query.scope,
+    said = keywords_in(readable(query.meaning or query.text), query.language)
+    model = embedder.name if embedder is not None else None
+    return different(
+        run,
+        lambda most: index.search(said, query.vector, model, query.scope, most),
         max(depth, query.limit),
     )
-    return found
 
 
 def keywords_in(text: str, language: str = "") -> tuple[str, ...]:

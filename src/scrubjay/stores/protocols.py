@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from scrubjay.stores.sqlite_files import IndexedFile
     from scrubjay.token_codes import TokenCodes
-    from scrubjay.types import Chunk, Memory, Neighbor, RankedList, Scope, Term
+    from scrubjay.types import Chunk, Memory, Neighbor, RankedList, Row, Scope, Term
 
 
 class Records(Protocol):
@@ -106,6 +106,18 @@ class TopicIndex(Protocol):
         limit: int,
     ) -> RankedList:
         """Return the memories with the most of these topics, then the nearer ones, then the newer."""
+        ...
+
+
+class Copies(Protocol):
+    """Knows which memories are the same text in several namespaces."""
+
+    def spanned(self, scope: Scope) -> Sequence[str]:
+        """Return the names of the shared collections that a scope may see."""
+        ...
+
+    def stand_ins(self, ids: Sequence[str], scope: Scope) -> Mapping[str, Row]:
+        """Return, for those of these memories that are in a shared collection, what stands for them."""
         ...
 
 

@@ -230,12 +230,12 @@ def m006_people(db: sqlite3.Connection) -> None:
         ) WITHOUT ROWID""",
         """CREATE TABLE members (
             person TEXT NOT NULL,
-            namespace TEXT NOT NULL REFERENCES collections ON DELETE CASCADE ON UPDATE CASCADE,
+            namespace TEXT NOT NULL REFERENCES collections ON DELETE CASCADE,
             role TEXT NOT NULL,
             PRIMARY KEY (person, namespace)
         ) WITHOUT ROWID""",
         "CREATE INDEX members_by_namespace ON members (namespace)",
-        # When the memory goes, its copies stay, without saying any longer whose they are.
+        # When the memory goes, a copy that its author may no longer touch stays, and is nobody's copy.
         """CREATE TABLE published (
             copy INTEGER PRIMARY KEY REFERENCES memories ON DELETE CASCADE,
             memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE

@@ -26,7 +26,10 @@ def where(scope: Scope, codec: Codec) -> tuple[str, list[object]]:
     def equals(column: str, value: str | None) -> None:
         one_of(column, None if value is None else (value,))
 
-    one_of("m.namespace", scope.namespaces)
+    seen, who = in_sight(scope, "m.namespace")
+    if seen != "1":
+        conditions.append(seen)
+        arguments.extend(who)
     one_of("m.id", scope.ids)
     one_of("m.type", scope.types)
     equals("m.collection", scope.collection)
@@ -52,6 +55,31 @@ def where(scope: Scope, codec: Codec) -> tuple[str, list[object]]:
         conditions.append("m.n NOT IN (SELECT rowid FROM words WHERE words MATCH ?)")
         arguments.append(match(term, codec))
     return " AND ".join(conditions) or "1", arguments
+
+
+def in_sight(scope: Scope, column: str) -> tuple[str, list[object]]:
+    """Return the condition that a scope sets on a namespace, and its arguments; "1" when it sets none.
+
+    Who belongs to a collection is looked up by the statement itself: whoever was removed a moment ago
+    sees nothing of it in the next one.
+    """
+    conditions: list[str] = []
+    arguments: list[object] = []
+    if scope.namespaces is not None:
+        filled = padded(scope.namespaces)
+        conditions.append(f"{column} IN ({marks(filled)})")
+        arguments.extend(filled)
+    for person, role in ((scope.reader, ""), (scope.writer, " AND role <> 'reader'")):
+        if person is not None:
+            joined = f"SELECT namespace FROM members WHERE person = ?{role}"
+            conditions.append(f"{column} IN (SELECT ? UNION ALL {joined})")
+            arguments += (personal(person), person)
+    return " AND ".join(conditions) or "1", arguments
+
+
+def personal(person: str) -> str:
+    """Return the namespace of a person's own memories."""
+    return f"user:{person}"
 
 
 def match(term: Term, codec: Codec) -> str:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from scrubjay.stores.scope_sql import where
+from scrubjay.stores.scope_sql import in_sight, where
 from scrubjay.stores.sqlite import Database
 from scrubjay.types import Scope
 
@@ -117,23 +117,22 @@ class SqliteFiles:
                 )
             )
 
-    def left_out(self, root: str | None, namespaces: Sequence[str] | None) -> list[LeftOut]:
-        """Return what was left out below a folder, or everywhere, in some namespaces or in all."""
+    def left_out(self, root: str | None, scope: Scope) -> list[LeftOut]:
+        """Return what was left out below a folder, or everywhere, in the namespaces of a scope."""
+        condition, arguments = in_sight(scope, "namespace")
         unseal = self._db.codec.unseal
         with self._db.read() as db:
             rows = db.execute(
-                "SELECT namespace, path, state, reason, collection, size, mtime_ns, reader FROM left_out"
+                "SELECT path, state, reason, collection, size, mtime_ns, reader FROM left_out"
+                f" WHERE {condition}",
+                arguments,
             ).fetchall()
-        found = (
-            LeftOut(unseal(path), *rest)
-            for namespace, path, *rest in rows
-            if namespaces is None or namespace in namespaces
-        )
+        found = (LeftOut(unseal(path), *rest) for path, *rest in rows)
         return [one for one in found if root is None or is_under(one.path, root)]
 
     def leave_out(self, root: str, namespace: str, now: Iterable[LeftOut]) -> None:
         """Replace the list of what was left out below a folder."""
-        before = self.left_out(root, [namespace])
+        before = self.left_out(root, Scope(namespaces=(namespace,)))
         after = list(now)
         if set(before) == set(after):
             return

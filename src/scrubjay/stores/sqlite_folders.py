@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Sequence
 from typing import NamedTuple
 
-from scrubjay.stores.scope_sql import marks, where
+from scrubjay.stores.scope_sql import in_sight, where
 from scrubjay.stores.sqlite import Database
 from scrubjay.stores.sqlite_files import is_in, is_under
+from scrubjay.stores.sqlite_people import SqlitePeople
 from scrubjay.times import moment
 from scrubjay.types import Collection, Scope
 
@@ -27,18 +26,24 @@ class SqliteFolders:
 
     def __init__(self, db: Database) -> None:
         self._db = db
+        self._people = SqlitePeople(db)
 
-    def all(self, namespaces: Sequence[str] | None = None) -> list[Folder]:
-        """Return the folders of some namespaces, or of all, by path."""
+    def all(self, scope: Scope) -> list[Folder]:
+        """Return the folders of the namespaces that a scope may see, by path."""
+        condition, arguments = in_sight(scope, "namespace")
         unseal = self._db.codec.unseal
         with self._db.read() as db:
-            rows = db.execute("SELECT path, collection, namespace, indexed_us FROM folders")
-            found = [Folder(unseal(path), *rest) for path, *rest in rows]
-        return sorted(one for one in found if namespaces is None or one.namespace in namespaces)
+            rows = db.execute(
+                f"SELECT path, collection, namespace, indexed_us FROM folders WHERE {condition}",
+                arguments,
+            )
+            return sorted(Folder(unseal(path), *rest) for path, *rest in rows)
 
     def holding(self, path: str, namespace: str) -> Folder | None:
         """Return the followed folder nearest above a path, or the path itself."""
-        above = [one for one in self.all([namespace]) if is_under(path, one.path)]
+        above = [
+            one for one in self.all(Scope(namespaces=(namespace,))) if is_under(path, one.path)
+        ]
         return max(above, key=lambda one: len(one.path), default=None)
 
     def follow(self, folder: Folder) -> None:
@@ -76,36 +81,49 @@ class SqliteFolders:
                 )
 
     def collections(self, scope: Scope) -> list[Collection]:
-        """Return the collections that a scope may see, by name."""
+        """Return the collections that a scope may see, by name; one that is shared stands for itself."""
         condition, arguments = where(scope, self._db.codec)
         with self._db.read() as db:
             rows = db.execute(
-                "SELECT m.collection, count(*), count(f.memory) FROM memories AS m"
-                " LEFT JOIN files AS f ON f.memory = m.n"
-                f" WHERE m.collection IS NOT NULL AND {condition} GROUP BY 1",
+                "SELECT m.collection, s.namespace IS NOT NULL, count(*), count(f.memory)"
+                " FROM memories AS m LEFT JOIN files AS f ON f.memory = m.n"
+                " LEFT JOIN collections AS s ON s.namespace = m.namespace"
+                f" WHERE m.collection IS NOT NULL AND {condition} GROUP BY 1, 2",
                 arguments,
             ).fetchall()
-        counted = {name: (memories, documents) for name, memories, documents in rows}
-        folders: dict[str, list[Folder]] = {}
-        for one in self.all(scope.namespaces):
-            folders.setdefault(one.collection, []).append(one)
-        return [
-            Collection(
-                name,
-                *counted.get(name, (0, 0)),
-                tuple(one.path for one in folders.get(name, ())),
-                moment(max((one.indexed_us for one in folders.get(name, ())), default=None)),
+        shared = self._people.seen(scope)
+        of_people = {one.namespace for one in shared.values()}
+        counted = {(name, bool(is_shared)): counts for name, is_shared, *counts in rows}
+        folders: dict[tuple[str, bool], list[Folder]] = {}
+        for one in self.all(scope):
+            folders.setdefault((one.collection, one.namespace in of_people), []).append(one)
+        found = []
+        for key in sorted({*counted, *folders, *((name, True) for name in shared)}):
+            name, is_shared = key
+            memories, documents = counted.get(key, (0, 0))
+            followed = folders.get(key, ())
+            found.append(
+                Collection(
+                    name,
+                    memories,
+                    documents,
+                    tuple(one.path for one in followed),
+                    moment(max((one.indexed_us for one in followed), default=None)),
+                    is_shared,
+                    self._people.members(shared[name]) if is_shared and name in shared else {},
+                )
             )
-            for name in sorted({*counted, *folders})
-        ]
+        return found
 
     def rename(self, name: str, new_name: str, scope: Scope) -> int:
         """Give a collection another name; return how many memories carry it now."""
         condition, arguments = where(scope._replace(collection=name), self._db.codec)
+        seen, who = in_sight(scope, "namespace")
         with self._db.write() as db:
             for table in ("folders", "left_out"):
-                self._in_namespaces(
-                    db, f"UPDATE {table} SET collection = ?", [new_name], name, scope
+                db.execute(
+                    f"UPDATE {table} SET collection = ? WHERE collection = ? AND {seen}",
+                    (new_name, name, *who),
                 )
             return int(
                 db.execute(
@@ -116,15 +134,7 @@ class SqliteFolders:
 
     def unfollow(self, name: str, scope: Scope) -> None:
         """Follow the folders of a collection no longer."""
+        seen, who = in_sight(scope, "namespace")
         with self._db.write() as db:
             for table in ("folders", "left_out"):
-                self._in_namespaces(db, f"DELETE FROM {table}", [], name, scope)
-
-    def _in_namespaces(
-        self, db: sqlite3.Connection, statement: str, values: list[str], name: str, scope: Scope
-    ) -> None:
-        namespaces = scope.namespaces
-        narrowed = "" if namespaces is None else f" AND namespace IN ({marks(namespaces)})"
-        db.execute(
-            f"{statement} WHERE collection = ?{narrowed}", (*values, name, *(namespaces or ()))
-        )
+                db.execute(f"DELETE FROM {table} WHERE collection = ? AND {seen}", (name, *who))

@@ -19,7 +19,7 @@ from scrubjay.stores.sqlite_files import IndexedFile, LeftOut, fitting, is_in, i
 from scrubjay.stores.sqlite_folders import Folder
 from scrubjay.text import readable, storable
 from scrubjay.times import micros
-from scrubjay.types import DEFAULT_NAMESPACE, Ingested, Memory
+from scrubjay.types import DEFAULT_NAMESPACE, Ingested, Memory, Scope
 from scrubjay.write.remember import draft, store, topics_of
 
 if TYPE_CHECKING:
@@ -59,15 +59,14 @@ class _Ingest:
         self._root = root
         self.namespace = namespace
         self._collection = collection or _usual_collection(shelf, root, namespace)
-        self._inner = [one for one in shelf.folders.all([namespace]) if is_in(one.path, root)]
+        here = Scope(namespaces=(namespace,))
+        self._inner = [one for one in shelf.folders.all(here) if is_in(one.path, root)]
         self._renamed = collection is not None
         self._known: dict[str, list[IndexedFile]] = {}
         for one in shelf.files.under(root, namespace):
             self._known.setdefault(one.path, []).append(one)
         self._skipped_before = {
-            one.path: one
-            for one in shelf.files.left_out(root, [namespace])
-            if one.state == "skipped"
+            one.path: one for one in shelf.files.left_out(root, here) if one.state == "skipped"
         }
         self._batch: list[_Change] = []
         self._left: list[LeftOut] = []

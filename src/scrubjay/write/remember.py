@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.naming import MOST_NAME_CHARS, check_text, checked_name
 from scrubjay.stores.sqlite_records import language_of
-from scrubjay.text import normalise, storable
+from scrubjay.text import normalise
 from scrubjay.times import parse
 from scrubjay.types import DEFAULT_NAMESPACE, Link, Memory, Scope
 from scrubjay.write.chunks import split
@@ -24,7 +25,6 @@ _TEXTS = (
     "id title type namespace collection session role owner agent severity domain context source"
 ).split()
 _DERIVED = ("content_hash", "language")
-_MOST_NAME_CHARS = 512
 _EVERYTHING = Scope()
 
 
@@ -38,7 +38,7 @@ def draft(given: Mapping[str, Any]) -> Memory:
         )
     values = {k: v for k, v in given.items() if v is not None and k not in _DERIVED}
     for name in ("text", *_TEXTS):
-        _check_text(name, values.get(name, ""))
+        check_text(name, values.get(name, ""))
     for name in _TIMES:
         values[name] = parse(values.get(name), name)
     if not normalise(values.get("text", "")):
@@ -48,8 +48,8 @@ def draft(given: Mapping[str, Any]) -> Memory:
             name, values.get(name, {"type": "fact"}.get(name, DEFAULT_NAMESPACE))
         )
     values["id"] = values.get("id", "").strip()
-    if len(values["id"]) > _MOST_NAME_CHARS:
-        raise InvalidInput(f"id has {len(values['id'])} characters; at most {_MOST_NAME_CHARS}")
+    if len(values["id"]) > MOST_NAME_CHARS:
+        raise InvalidInput(f"id has {len(values['id'])} characters; at most {MOST_NAME_CHARS}")
     values["topics"] = topics_of(values.get("topics", ()))
     values["links"] = links_of(values.get("links", ()))
     values["metadata"] = _metadata(values.get("metadata", {}))
@@ -63,17 +63,20 @@ def draft(given: Mapping[str, Any]) -> Memory:
     return Memory(**values)
 
 
-def remember(shelf: Shelf, memory: Memory, visible: Scope) -> tuple[Memory, bool]:
+def remember(
+    shelf: Shelf, memory: Memory, visible: Scope, changeable: Scope
+) -> tuple[Memory, bool]:
     """Store one memory inside the caller's transaction; return it, and whether anything was written.
 
     With an id it replaces the memory of that id. Without one, the same text, type and namespace is
-    the same memory; messages are never folded. What the caller may not see is neither replaced nor linked.
+    the same memory; messages are never folded. What the caller may not change is not replaced, and
+    what they may not see is not linked.
     """
     records = shelf.records
     before: Memory | None = None
     if memory.id:
         before = records.get([memory.id], Scope()).get(memory.id)
-        if before and not records.get([memory.id], visible):
+        if before and not records.get([memory.id], changeable):
             raise InvalidInput(f"id {memory.id!r} is taken in another namespace; give another id")
     elif memory.type != "message":
         same = records.same(memory.content_hash, memory.type, memory.namespace)
@@ -144,10 +147,7 @@ def topics_of(given: object) -> tuple[str, ...]:
         raise InvalidInput(f"topics is {given!r}; give a list of texts")
     topics: dict[str, None] = {}
     for topic in given:
-        if not isinstance(topic, str):
-            raise InvalidInput(f"topic {topic!r} is not a text")
-        _check_text("topic", topic)
-        if normalise(topic):
+        if normalise(check_text("topic", topic)):
             topics[checked_name("topic", normalise(topic).casefold())] = None
     return tuple(topics)
 
@@ -171,7 +171,7 @@ def _link(one: object) -> Link:
     else:
         raise InvalidInput(f"link {one!r} is neither an id nor an (id, strength) pair")
     check_strength(link.strength)
-    _check_text("link", link.to)
+    check_text("link", link.to)
     checked_name("kind", link.kind)
     return link
 
@@ -186,27 +186,6 @@ def check_strength(strength: object) -> None:
         raise InvalidInput(f"strength is {strength!r}; it must be above 0 and at most 1")
 
 
-def _check_text(name: str, value: object) -> None:
-    if not isinstance(value, str):
-        raise InvalidInput(f"{name} is {value!r}; it must be a text")
-    if not storable(value):
-        raise InvalidInput(
-            f"{name} holds half of a surrogate pair, which is not a character;"
-            " decode the bytes with errors='replace' first"
-        )
-
-
-def checked_name(name: str, value: str, example: str = "fact") -> str:
-    """Return a name without the spaces around it; refuse one that cannot be shown."""
-    value = value.strip()
-    # Persian words and joined emoji hold signs that join or part letters and show nothing themselves.
-    if not value or not value.replace("\u200c", "").replace("\u200d", "").isprintable():
-        raise InvalidInput(f"{name} is {value!r}; give a printable name such as {example!r}")
-    if len(value) > _MOST_NAME_CHARS:
-        raise InvalidInput(f"{name} has {len(value)} characters; at most {_MOST_NAME_CHARS}")
-    return value
-
-
 def _metadata(given: object) -> Mapping[str, Any]:
     if not isinstance(given, Mapping):
         raise InvalidInput(f"metadata is {given!r}; give a mapping")
@@ -214,5 +193,5 @@ def _metadata(given: object) -> Mapping[str, Any]:
         plain = json.loads(json.dumps(dict(given), ensure_ascii=False))
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"metadata cannot be written as JSON: {error}") from error
-    _check_text("metadata", json.dumps(plain, ensure_ascii=False))
+    check_text("metadata", json.dumps(plain, ensure_ascii=False))
     return dict(plain)

@@ -1,0 +1,31 @@
+"""What may be a name: of a type, a topic, a namespace, a collection, a person."""
+
+from __future__ import annotations
+
+from scrubjay.errors import InvalidInput
+from scrubjay.text import storable
+
+MOST_NAME_CHARS = 512
+
+
+def checked_name(name: str, value: object, example: str = "fact") -> str:
+    """Return a name without the spaces around it; refuse one that cannot be shown."""
+    value = check_text(name, value).strip()
+    # Persian words and joined emoji hold signs that join or part letters and show nothing themselves.
+    if not value or not value.replace("\u200c", "").replace("\u200d", "").isprintable():
+        raise InvalidInput(f"{name} is {value!r}; give a printable name such as {example!r}")
+    if len(value) > MOST_NAME_CHARS:
+        raise InvalidInput(f"{name} has {len(value)} characters; at most {MOST_NAME_CHARS}")
+    return value
+
+
+def check_text(name: str, value: object) -> str:
+    """Return what is a text that can be stored; refuse anything else."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} is {value!r}; it must be a text")
+    if not storable(value):
+        raise InvalidInput(
+            f"{name} holds half of a surrogate pair, which is not a character;"
+            " decode the bytes with errors='replace' first"
+        )
+    return value

@@ -1,0 +1,114 @@
+"""What is stored, looked up by name: memories by id, lists, counts, links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from scrubjay.caller import several
+from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.store_parts import StoreParts
+from scrubjay.types import Memories, Memory, Neighbor
+
+if TYPE_CHECKING:
+    from scrubjay.types import Collection, Covered
+    from scrubjay.write.status import Change
+
+
+class Reading(StoreParts):
+    """The verbs that only look, of what the caller may see."""
+
+    def get(self, id: str) -> Memory:
+        """Return one memory with its links; NotFound if there is none."""
+        return self.get_all([id])[0]
+
+    def get_many(self, ids: Iterable[str]) -> Memories:
+        """Return the memories that are there, in order; `.missing` has the other ids."""
+        wanted = [ids] if isinstance(ids, str) else list(ids)
+        found = self._records.get(wanted, self._mine)
+        return Memories(
+            [
+                found[id_]._replace(links=tuple(self._graph.links(id_, self._mine)))
+                for id_ in wanted
+                if id_ in found
+            ],
+            [id_ for id_ in wanted if id_ not in found],
+        )
+
+    def get_all(self, ids: Sequence[str]) -> Memories:
+        """Return all of these memories, or say which is not there."""
+        found = self.get_many(ids)
+        if found.missing:
+            raise NotFound(
+                f"no memory has the id {found.missing[0]!r}; `scrubjay ls` lists the ids"
+            )
+        return found
+
+    def resolve(self, prefix: str) -> str:
+        """Return the one id that begins with this prefix of at least four characters."""
+        if self._records.get([prefix], self._mine):
+            return prefix
+        close = self._records.ids_like(prefix, self._mine, 3) if len(prefix) >= 4 else []
+        if len(close) > 1:
+            raise InvalidInput(f"{prefix!r} could be {', '.join(close)} …; give more of the id")
+        if not close:
+            raise NotFound(f"no memory has the id {prefix!r}; `scrubjay ls` lists the ids")
+        return close[0]
+
+    def ls(
+        self,
+        *,
+        namespace: str | None = None,
+        types: Sequence[str] | str | None = None,
+        topics: Sequence[str] | str | None = None,
+        collection: str | None = None,
+        limit: int = 50,
+        offset: int = 0,
+    ) -> list[Memory]:
+        """Return memories, newest first."""
+        scope = self._caller.narrowed(
+            namespaces=several(namespace, "namespace"),
+            types=types,
+            topics=topics,
+            collection=collection,
+        )
+        if limit < 1 or offset < 0:
+            raise InvalidInput(f"limit is {limit} and offset {offset}; at least 1 and 0")
+        return self._records.scan(scope, limit, offset)
+
+    def topics(
+        self, *, namespace: str | None = None, limit: int | None = None
+    ) -> Mapping[str, int]:
+        """Return every topic with how many memories have it, most first."""
+        if limit is not None and (type(limit) is not int or limit < 1):
+            raise InvalidInput(f"limit is {limit!r}; it must be a whole number of 1 or more")
+        scope = self._caller.narrowed(namespaces=several(namespace, "namespace"))
+        return self._topics.counts(scope, limit)
+
+    def history(self, id: str) -> list[Change]:
+        """Return the changes of a memory's type, oldest first: when it was done, and done no more."""
+        from scrubjay.write.status import changes
+
+        self.get_all([id])
+        return changes(self._history(), id)
+
+    def coverage(
+        self,
+        *,
+        state: str | None = None,
+        collection: str | None = None,
+        namespace: str | None = None,
+    ) -> list[Covered]:
+        """Return every file that `ingest` met: indexed, skipped or failed, and why; by path."""
+        return self._following.coverage(state, collection, namespace)
+
+    def collections(self) -> list[Collection]:
+        """Return the collections, by name."""
+        return self._following.collections()
+
+    def neighbors(self, id: str, *, depth: int = 1, limit: int | None = None) -> list[Neighbor]:
+        """Return what a memory's links reach, best path first."""
+        if not 1 <= depth <= 3:
+            raise InvalidInput(f"depth is {depth}; it must be 1, 2 or 3")
+        self.get_all([id])
+        return self._graph.walk([id], self._mine, depth, limit)

@@ -1,0 +1,87 @@
+"""The same text in several namespaces: what was published where, and which copy stands for all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scrubjay.stores.scope_sql import in_parts, in_sight, where
+from scrubjay.stores.sqlite import Database
+from scrubjay.types import Row, Scope
+
+
+class SqliteCopies:
+    """The copies in one file."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def note(self, copy: str, of: str) -> None:
+        """Note that one memory was published as another."""
+        with self._db.write() as db:
+            db.execute(
+                "INSERT INTO published (copy, memory) SELECT c.n, m.n FROM memories AS c,"
+                " memories AS m WHERE c.id = ? AND m.id = ?",
+                (copy, of),
+            )
+
+    def of(self, ids: Sequence[str], scope: Scope) -> list[str]:
+        """Return the copies that were published of these memories and that the scope may see."""
+        condition, arguments = where(scope, self._db.codec)
+        found: list[str] = []
+        with self._db.read() as db:
+            for several, part in in_parts(ids):
+                rows = db.execute(
+                    "SELECT m.id FROM published AS p JOIN memories AS o ON o.n = p.memory"
+                    " JOIN memories AS m ON m.n = p.copy"
+                    f" WHERE o.id IN ({several}) AND {condition}",
+                    (*part, *arguments),
+                )
+                found += (id_ for (id_,) in rows)
+        return found
+
+    def among(self, ids: Sequence[str], scope: Scope) -> list[str]:
+        """Return those of these memories that are copies of others, and that the scope may see."""
+        condition, arguments = where(scope, self._db.codec)
+        found: list[str] = []
+        with self._db.read() as db:
+            for several, part in in_parts(ids):
+                rows = db.execute(
+                    "SELECT m.id FROM published AS p JOIN memories AS m ON m.n = p.copy"
+                    f" WHERE m.id IN ({several}) AND {condition}",
+                    (*part, *arguments),
+                )
+                found += (id_ for (id_,) in rows)
+        return found
+
+    def spanned(self, scope: Scope) -> tuple[str, ...]:
+        """Return the names of the shared collections that a scope may see."""
+        condition, arguments = in_sight(scope, "namespace")
+        with self._db.read() as db:
+            rows = db.execute(
+                f"SELECT name FROM collections WHERE {condition} ORDER BY name", arguments
+            )
+            return tuple(name for (name,) in rows)
+
+    def stand_ins(self, ids: Sequence[str], scope: Scope) -> dict[str, Row]:
+        """Return, for those of these memories that are in a shared collection, what stands for them.
+
+        That is the first memory of the same content that the scope may see: one's own, where there is
+        one, otherwise the oldest in any collection, which may be the memory itself. A message is not a
+        copy of another: two people may say the same.
+        """
+        condition, arguments = where(scope, self._db.codec)
+        found: dict[str, Row] = {}
+        with self._db.read() as db:
+            for several, part in in_parts(ids):
+                for copy, id_, updated_us in db.execute(
+                    "SELECT c.id, s.id, s.updated_us FROM memories AS c"
+                    " JOIN collections AS k ON k.namespace = c.namespace"
+                    " JOIN memories AS s ON s.n = (SELECT m.n FROM memories AS m"
+                    "  LEFT JOIN collections AS x ON x.namespace = m.namespace"
+                    "  WHERE m.content_hash = c.content_hash AND m.type <> 'message'"
+                    f"  AND {condition} ORDER BY x.namespace IS NOT NULL, m.n LIMIT 1)"
+                    f" WHERE c.id IN ({several}) AND c.type <> 'message'",
+                    (*arguments, *part),
+                ):
+                    found[copy] = Row(id_, 0.0, None, updated_us)
+        return found
