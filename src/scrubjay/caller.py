@@ -14,7 +14,10 @@ from scrubjay.times import When, parse
 from scrubjay.types import DEFAULT_NAMESPACE, Scope
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from scrubjay.stores.sqlite_people import Shared, SqlitePeople
+    from scrubjay.types import Memory
 
 
 class Caller:
@@ -57,30 +60,36 @@ class Caller:
     def placed(self, given: dict[str, Any]) -> dict[str, Any]:
         """Return what the caller writes, in the namespace where it belongs.
 
-        What names a collection that the caller belongs to goes there, if they may write in it. Any
-        other name of a collection is a label on their own memories.
+        What names a collection that the caller belongs to, and no namespace, goes there, if they may
+        write in it. Any other name of a collection is a label on their own memories.
         """
         asked, own = given.get("namespace"), self.personal
-        free = asked in (None, DEFAULT_NAMESPACE, own)
+        free = asked in (None, DEFAULT_NAMESPACE)
         name = given.get("collection")
-        shared = self.shared(name) if isinstance(name, str) else None
-        if shared is None or not (free or asked == shared.namespace):
-            shared = self._namespace_of_a_collection(asked) if not free else None
+        shared = self.shared(name) if free and isinstance(name, str) else None
+        if not free and asked != own:
+            shared = self._namespace_of_a_collection(asked)
         if shared is not None:
             self.check_role(shared, WRITER)
             return {**given, "namespace": shared.namespace, "collection": shared.name}
         if own is None:
             return given
-        if not free:
+        if not (free or asked == own):
             raise InvalidInput(
                 f"namespace is {asked!r}; this store was opened for one user, whose namespace is"
                 f" {own!r}"
             )
         return {**given, "namespace": own}
 
-    def outside(self, namespace: str) -> str | None:
-        """Return the namespace of what leaves a collection; any other namespace stays."""
-        return None if self._people.of_namespace(namespace) else namespace
+    def moved(
+        self, given: dict[str, Any], before: Memory, changes: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return a changed memory where it belongs now: another collection may be another namespace."""
+        here = before.namespace
+        leaves = here in (DEFAULT_NAMESPACE, self.personal) or self._people.of_namespace(here)
+        if "namespace" not in changes and leaves:
+            given = {**given, "namespace": None}
+        return self.placed(given)
 
     @property
     def personal(self) -> str | None:

@@ -131,9 +131,9 @@ class Store(Sharing):
             now = self._clock()
             before = self._to_change([id])[0]._replace(links=())
             given = {**before._asdict(), "updated_at": None, **changes, "id": id}
-            if "collection" in changes and "namespace" not in changes:
-                given["namespace"] = self._caller.outside(before.namespace)
-            after = checked_status(draft(self._caller.placed(given)))
+            if not changes.keys().isdisjoint(("namespace", "collection")):
+                given = self._caller.moved(given, before, changes)
+            after = checked_status(draft(given))
             after = after._replace(
                 created_at=after.created_at or before.created_at,
                 updated_at=after.updated_at or now,
