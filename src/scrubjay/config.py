@@ -33,6 +33,7 @@ TIMEOUT_S = 10.0
 BUILT_IN_PROFILES = ("default", "gno", "gnosis")
 _TEXTS = (
     "db",
+    "user",
     "default_profile",
     "embedder",
     "reranker",
@@ -83,9 +84,10 @@ class Settings(NamedTuple):
     offline: bool = False
     config_file: str = ""
     profiles: Mapping[str, Mapping[str, Any]] = NOTHING
+    user: str | None = None
 
 
-def load(db: str | None = None, profile: str | None = None) -> Settings:
+def load(db: str | None = None, profile: str | None = None, user: str | None = None) -> Settings:
     """Read the settings that hold now."""
     if db is not None and (not db.strip() or "\0" in db):
         raise InvalidInput(f"{db!r} is not a path; give a file, or nothing for the default store")
@@ -107,6 +109,15 @@ def load(db: str | None = None, profile: str | None = None) -> Settings:
         offline=offline(),
         config_file=file,
         profiles=table.get("profile", {}),
+        # An empty name is a wrong one, not none at all: it must not open everything.
+        user=next(
+            (
+                one
+                for one in (user, env.get("SCRUBJAY_USER"), table.get("user"))
+                if one is not None
+            ),
+            None,
+        ),
     )
 
 

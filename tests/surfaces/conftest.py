@@ -95,8 +95,10 @@ def shell(
     """Run commands with a small fixed model, so that vectors are there and always the same."""
     real_open, fake = scrubjay.open, embedder
 
-    def with_fake(path: str | None, *, embedder: bool | None) -> scrubjay.Store:
-        return real_open(path, embedder=fake if embedder is None else embedder)
+    def with_fake(
+        path: str | None, *, user: str | None = None, embedder: bool | None = None
+    ) -> scrubjay.Store:
+        return real_open(path, user=user, embedder=fake if embedder is None else embedder)
 
     monkeypatch.setattr(scrubjay, "open", with_fake)
     monkeypatch.setenv("SCRUBJAY_EMBEDDER", embedder.name)  # not one that scrubjay would fetch

@@ -46,6 +46,13 @@ OUTPUTS = [
     ("collections", ["collections", "rename", "docs", "wiki"]),
     ("collections", ["collections", "remove", "docs"]),
     ("collections", ["collections", "remove", "docs", "--yes"]),
+    ("collections", ["collections", "create", "team"]),
+    ("members", ["collections", "members", "crew"]),
+    ("members", ["share", "crew", "ann", "--role", "writer"]),
+    ("members", ["unshare", "crew", "ben"]),
+    ("published", ["publish", "kettle", "crew"]),
+    ("published", ["unpublish", "teapot", "crew"]),
+    ("error", ["share", "nowhere", "ann"]),
     ("topics", ["topics"]),
     ("topics", ["topics", "list", "--namespace", "none"]),
     ("topics", ["topics", "rename", "kitchen", "cooking"]),
@@ -100,6 +107,10 @@ def test_the_output_of_each_command_fits_its_schema(shell, docs, name, words):
     shell("add", "The kettle whistles", "--id", "kettle", "--topic", "kitchen")
     shell("add", "The teapot is cracked", "--id", "teapot")
     shell("ingest", docs)
+    if "crew" in words:
+        shell("collections", "create", "crew")
+        shell("share", "crew", "ben")
+        shell("publish", "teapot", "crew")
     if name == "links" and "--show" in words:
         shell("link", "kettle", "teapot")
     printed = shell(*(word.format(docs=docs) for word in words[:1]), "--json",

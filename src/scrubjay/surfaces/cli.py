@@ -66,6 +66,10 @@ def command(name: str) -> Command:
             from scrubjay.surfaces.commands.read import ls as chosen
         case "collections":
             from scrubjay.surfaces.commands.collections import collections as chosen
+        case "share" | "unshare":
+            from scrubjay.surfaces.commands.share import share as chosen
+        case "publish" | "unpublish":
+            from scrubjay.surfaces.commands.share import publish as chosen
         case "topics":
             from scrubjay.surfaces.commands.topics import topics as chosen
         case "done" | "undone":

@@ -29,19 +29,23 @@ def settings_of(args: Namespace) -> Settings:
     return config.load(db=args.db, profile=getattr(args, "profile", None))
 
 
-def open_store(db: str | None, *, embed: bool = True, make: bool = False) -> Store:
+def open_store(
+    db: str | None, user: str | None = None, *, embed: bool = True, make: bool = False
+) -> Store:
     """Open the store that was named, or the configured one; without `embed`, make no vectors.
 
-    Only a command that writes may `make` one: a typing error in --db must not leave a file behind.
+    Without a user, here or in the settings, everything is seen. Only a command that writes may `make`
+    a store: a typing error in --db must not leave a file behind.
     """
-    path = config.load(db=db).db
+    settings = config.load(db=db, user=user)
+    path = settings.db
     if not make and path != ":memory:" and not os.path.exists(path):
         from scrubjay.stores.sqlite import check_place
 
         if db:  # the folder of the default store is made when it is needed
             check_place(path)
         raise NotFound(f"nothing is stored yet: there is no {path}; `scrubjay add` makes it")
-    return scrubjay.open(db, embedder=None if embed else False)
+    return scrubjay.open(db, user=settings.user, embedder=None if embed else False)
 
 
 def overrides_of(sets: list[str] | None) -> Mapping[str, Any] | None:

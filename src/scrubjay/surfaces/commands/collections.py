@@ -1,4 +1,4 @@
-"""`collections`: which there are; give one another name, or remove it with all that is in it."""
+"""`collections`: which there are; make one to share, give one another name, or remove it with all in it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.surfaces import render
+from scrubjay.surfaces.commands.share import show_members
 from scrubjay.surfaces.layout import table
 from scrubjay.surfaces.session import open_store
 from scrubjay.surfaces.terminal import err, one_line, out, path_line
@@ -20,20 +21,27 @@ if TYPE_CHECKING:
     from scrubjay.types import Collection
 
 _USAGE, _NOTHING_FOUND = 2, 3
-_HEAD = ("name", "memories", "documents", "last indexed", "folders")
+_HEAD = ("name", "memories", "documents", "last indexed", "folders", "members")
 _MOST_NAMES = 3
 # How many names each takes, and how that looks.
 _WORDS = {
     "list": (0, "collections"),
+    "create": (1, "collections create NAME"),
+    "members": (1, "collections members NAME"),
     "rename": (2, "collections rename OLD NEW"),
     "remove": (1, "collections remove NAME"),
 }
 
 
 def collections(args: Namespace, screen: Screen) -> int:
-    """List the collections, or rename or remove one."""
+    """List the collections, or make, rename or remove one, or say who is in it."""
     _check(args)
-    with open_store(args.db) as store:
+    with open_store(args.db, args.user, make=args.action == "create") as store:
+        if args.action == "create":
+            return _create(store, args, screen)
+        if args.action == "members":
+            show_members(args, screen, args.name, store.members(args.name), "listed")
+            return 0
         if args.action == "rename":
             return _rename(store, args, screen)
         if args.action == "remove":
@@ -60,7 +68,18 @@ def _list(store: Store, args: Namespace, screen: Screen) -> int:
         out("\n".join((screen.bold(head), *lines)))
     else:
         out("There is no collection yet; this makes one: scrubjay ingest PATH")
+        out("and this makes one to share: scrubjay collections create NAME")
     return 0 if known else _NOTHING_FOUND
+
+
+def _create(store: Store, args: Namespace, screen: Screen) -> int:
+    made = store.create_collection(args.name)
+    if args.json:
+        _say_json(store.collections(), "created", 0)
+    else:
+        out(f"{screen.green('created')} {one_line(made.name)}")
+        out(screen.dim(f"invite people with: scrubjay share {one_line(made.name)} NAME"))
+    return 0
 
 
 def _rename(store: Store, args: Namespace, screen: Screen) -> int:
@@ -112,6 +131,7 @@ def _named(store: Store, name: str) -> Collection:
 
 def _table(known: list[Collection]) -> list[str]:
     now = datetime.now(UTC)
+    people = any(one.shared for one in known)
     rows = [
         (
             one_line(one.name),
@@ -119,10 +139,12 @@ def _table(known: list[Collection]) -> list[str]:
             f"{one.documents:,}",
             render.age(one.indexed_at, now),
             ", ".join(map(path_line, one.folders)),
+            ", ".join(f"{one_line(who)} ({role})" for who, role in one.members.items()),
         )
         for one in known
     ]
-    return table([_HEAD, *rows])
+    # Who works alone need not read that nobody else is there.
+    return table([row[: len(_HEAD) if people else -1] for row in (_HEAD, *rows)])
 
 
 def _say_json(known: list[Collection], done: str, count: int) -> None:

@@ -24,7 +24,7 @@ _STATES = ("failed", "skipped", "indexed")  # in the order in which a person has
 def coverage(args: Namespace, screen: Screen) -> int:
     """List files by state, failed ones first; the exit code says whether there are any."""
     _refuse_options_of_memories(args)
-    with open_store(args.db) as store:
+    with open_store(args.db, args.user) as store:
         files = store.coverage(
             state=args.state, collection=args.collection, namespace=args.namespace
         )

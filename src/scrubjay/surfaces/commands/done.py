@@ -19,7 +19,7 @@ _NOTHING_FOUND = 3
 
 def done(args: Namespace, screen: Screen) -> int:
     """Mark memories, and show them; a missing one is named, and the others are marked all the same."""
-    with open_store(args.db) as store:
+    with open_store(args.db, args.user) as store:
         ids, missing = resolve(store, args.id)
         mark = store.done if args.command == "done" else store.undone
         before = store.get_many(ids)

@@ -25,7 +25,7 @@ def forget(args: Namespace, screen: Screen) -> int:
     """Forget by id, or what a query finds; asks on a terminal, and a query always wants a yes."""
     if bool(args.id) == (args.query is not None):
         raise InvalidInput("Say which memories: either ids, or --query with words")
-    with open_store(args.db) as store:
+    with open_store(args.db, args.user) as store:
         ids, missing = resolve(store, args.id) if args.id else (_matches(store, args), [])
         found = store.get_many(ids)
         if found and not args.json:

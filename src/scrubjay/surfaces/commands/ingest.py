@@ -72,7 +72,7 @@ def _watch(
 
 def _store_for(args: Namespace, paths: list[str]) -> Store:
     try:
-        return open_store(args.db, embed=not args.no_embed, make=bool(paths))
+        return open_store(args.db, args.user, embed=not args.no_embed, make=bool(paths))
     except NotFound as error:  # no store yet, so nothing to bring up to date
         raise InvalidInput(_NO_FOLDER) from error
 

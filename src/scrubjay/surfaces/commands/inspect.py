@@ -24,7 +24,7 @@ _MARKS = {"ok": "✓", "missing": "·", "degraded": "!", "failed": "✗"}
 
 def status(args: Namespace, screen: Screen) -> int:
     """Show the counts, the models, what is pending and how large the store is."""
-    with open_store(args.db) as store:
+    with open_store(args.db, args.user) as store:
         state = store.status()
     out(dumps(plain(state)) if args.json else _status(state, screen))
     return 0

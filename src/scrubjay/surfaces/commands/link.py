@@ -24,7 +24,7 @@ def link(args: Namespace, screen: Screen) -> int:
         raise InvalidInput("Say which two memories to take apart: scrubjay link --unlink ID OTHER")
     if args.other is not None and args.show:
         raise InvalidInput("--show takes one memory: scrubjay link --show ID")
-    with open_store(args.db) as store:
+    with open_store(args.db, args.user) as store:
         start = store.resolve(args.id)
         if args.other is None:
             return _show(store, start, args, screen)

@@ -23,7 +23,7 @@ def get(args: Namespace, screen: Screen) -> int:
     """Show memories in full; a missing one is named, and the others are shown all the same."""
     if args.json and args.md:
         raise InvalidInput("--json and --md are two forms of an answer; choose one")
-    with open_store(args.db) as store:
+    with open_store(args.db, args.user) as store:
         ids, missing = resolve(store, args.id)
         found = store.get_many(ids)
     missing = [*missing, *found.missing]
@@ -51,7 +51,7 @@ def ls(args: Namespace, screen: Screen) -> int:
         return coverage(args, screen)
     if args.state:
         raise InvalidInput("--state goes with --coverage: scrubjay ls --coverage --state failed")
-    with open_store(args.db) as store:
+    with open_store(args.db, args.user) as store:
         found = store.ls(
             namespace=args.namespace,
             types=args.type,

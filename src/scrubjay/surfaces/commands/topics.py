@@ -23,7 +23,7 @@ _NOTHING_FOUND = 3
 def topics(args: Namespace, screen: Screen) -> int:
     """List the topics, most used first, or rename one."""
     _check(args)
-    with open_store(args.db) as store:
+    with open_store(args.db, args.user) as store:
         if args.action == "rename":
             return _rename(store, args, screen)
         known = store.topics(namespace=args.namespace, limit=args.limit)

@@ -37,7 +37,7 @@ def add(args: Namespace, screen: Screen) -> int:
             f"there is no file or folder {args.text[0]}; --text remembers the words themselves"
         )
     settings = settings_of(args)
-    with open_store(args.db, embed=not args.no_embed, make=True) as store:
+    with open_store(args.db, args.user, embed=not args.no_embed, make=True) as store:
         memory = store.add(
             words_of(args.text),
             id=args.id,
