@@ -17,7 +17,7 @@ from scrubjay.times import When, micros
 from scrubjay.types import Link, Memories, Memory, Neighbor, Query, Results, Status
 
 if TYPE_CHECKING:
-    from scrubjay.types import Collection, Covered, Ingested
+    from scrubjay.types import Collection, Covered, Ingested, Landscape
     from scrubjay.write.status import Change
 
 FEEDBACK = ("accepted", "modified", "dismissed")
@@ -345,6 +345,13 @@ class Store(StoreParts):
             raise InvalidInput(f"limit is {limit!r}; it must be a whole number of 1 or more")
         scope = self._caller.narrowed(namespaces=several(namespace, "namespace"))
         return self._topics.counts(scope, limit)
+
+    def landscape(self, *, tokens: int = 800, namespace: str | None = None) -> Landscape:
+        """Return what is stored, in at most so many tokens: what an agent wants before its first search."""
+        from scrubjay.landscape import landscape
+
+        scope = self._caller.narrowed(namespaces=several(namespace, "namespace"))
+        return landscape(self._records, self._topics, scope, tokens)
 
     def history(self, id: str) -> list[Change]:
         """Return the changes of a memory's type, oldest first: when it was done, and done no more."""
