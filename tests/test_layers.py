@@ -22,7 +22,7 @@ FLOORS = (
     ("pipeline",),
     ("stages",),
     ("profiles", "write"),
-    ("embedding", "assistants", "status", "caller", "coverage"),
+    ("embedding", "assistants", "status", "caller", "coverage", "landscape"),
     ("following",),
     ("store_parts",),
     ("reading",),

@@ -11,7 +11,7 @@ from scrubjay.store_parts import StoreParts
 from scrubjay.types import Memories, Memory, Neighbor
 
 if TYPE_CHECKING:
-    from scrubjay.types import Collection, Covered
+    from scrubjay.types import Collection, Covered, Landscape
     from scrubjay.write.status import Change
 
 
@@ -84,6 +84,13 @@ class Reading(StoreParts):
             raise InvalidInput(f"limit is {limit!r}; it must be a whole number of 1 or more")
         scope = self._caller.narrowed(namespaces=several(namespace, "namespace"))
         return self._topics.counts(scope, limit)
+
+    def landscape(self, *, tokens: int = 800, namespace: str | None = None) -> Landscape:
+        """Return what is stored, in at most so many tokens: what an agent wants before its first search."""
+        from scrubjay.landscape import landscape
+
+        scope = self._caller.narrowed(namespaces=several(namespace, "namespace"))
+        return landscape(self._records, self._topics, scope, tokens)
 
     def history(self, id: str) -> list[Change]:
         """Return the changes of a memory's type, oldest first: when it was done, and done no more."""

@@ -56,6 +56,9 @@ OUTPUTS = [
     ("topics", ["topics"]),
     ("topics", ["topics", "list", "--namespace", "none"]),
     ("topics", ["topics", "rename", "kitchen", "cooking"]),
+    ("landscape", ["landscape"]),
+    ("landscape", ["landscape", "--tokens", "50"]),
+    ("landscape", ["landscape", "--namespace", "none"]),
     ("marked", ["done", "kettle", "nothing-there"]),
     ("marked", ["undone", "kettle"]),
     ("forgotten", ["forget", "--query", "kettle"]),
@@ -75,6 +78,7 @@ OUTPUTS = [
     ("error", ["link", "nothing-there", "kettle"]),
     ("error", ["collections", "remove", "nothing-there"]),
     ("error", ["search", "kettle", "--files"]),
+    ("error", ["landscape", "--tokens", "49"]),
 ]
 
 

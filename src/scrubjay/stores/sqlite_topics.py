@@ -77,10 +77,12 @@ class SqliteTopics:
     def counts(self, scope: Scope, limit: int | None = None) -> dict[str, int]:
         """Return how many memories of a scope have each topic, most first, then by name."""
         condition, arguments = where(scope, self._db.codec)
+        # Looking up every memory of every topic takes ten times as long as counting.
+        seen = "" if scope.everything else " JOIN memories AS m ON m.n = t.memory"
         with self._db.read() as db:
             rows = db.execute(
-                "SELECT t.topic, count(*), min(m.n) FROM topics AS t"
-                f" JOIN memories AS m ON m.n = t.memory WHERE {condition} GROUP BY t.topic",
+                f"SELECT t.topic, count(*), min(t.memory) FROM topics AS t{seen}"
+                f" WHERE {condition} GROUP BY t.topic",
                 arguments,
             ).fetchall()
             # The index may hold no readable name; a memory that has the topic does.

@@ -72,6 +72,8 @@ def command(name: str) -> Command:
             from scrubjay.surfaces.commands.share import publish as chosen
         case "topics":
             from scrubjay.surfaces.commands.topics import topics as chosen
+        case "landscape":
+            from scrubjay.surfaces.commands.landscape import landscape as chosen
         case "done" | "undone":
             from scrubjay.surfaces.commands.done import done as chosen
         case "forget":

@@ -23,6 +23,7 @@ COMMANDS = {
     "publish": "copy a memory into a shared collection",
     "unpublish": "take a published copy away again",
     "topics": "list the topics, or rename one",
+    "landscape": "say what is stored, in few words, for an agent that begins",
     "done": "mark memories as done",
     "undone": "take the mark away again",
     "forget": "remove memories for good",
@@ -263,6 +264,13 @@ def _topics(command: argparse.ArgumentParser) -> None:
     command.add_argument("-n", "--limit", type=int, default=None, help="at most so many (all)")
 
 
+def _landscape(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--tokens", type=int, default=800, metavar="N", help="at most so many, 50 or more (800)"
+    )
+    command.add_argument("--namespace", default=None, help="only what is there")
+
+
 def _done(command: argparse.ArgumentParser) -> None:
     command.add_argument("id", nargs="+", help="ids, or the first four or more letters of them")
 
@@ -324,6 +332,7 @@ _OPTIONS = {
     "publish": _publish,
     "unpublish": _publish,
     "topics": _topics,
+    "landscape": _landscape,
     "done": _done,
     "undone": _done,
     "forget": _forget,
