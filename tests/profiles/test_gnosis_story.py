@@ -180,9 +180,11 @@ class TestCandidates:
         named = tagged(*words)
         assert len(named) > by_topic
 
+        def newer(id_):
+            return -datetime.fromisoformat(STORY[id_]["created"]).replace(tzinfo=UTC).timestamp()
+
         def topic_order(id_):
-            day = datetime.fromisoformat(STORY[id_]["created"]).replace(tzinfo=UTC)
-            return (-named[id_], -round(cosines[id_], 6), -day.timestamp(), id_)
+            return (-named[id_], -round(cosines[id_], 6), newer(id_), id_)
 
         fused = Counter()
         for listed in (nearest, sorted(named, key=topic_order)[:by_topic]):
@@ -190,14 +192,14 @@ class TestCandidates:
                 fused[id_] += 1 / (60 + rank)
         for id_ in fused:
             fused[id_] *= FUSION.get(base(STORY[id_]["type"]), 1.0)
-        chosen = sorted(fused, key=lambda id_: -fused[id_])[:size]
+        chosen = sorted(fused, key=lambda id_: (-round(fused[id_], 6), newer(id_), id_))[:size]
 
         results = store.search(query, mode=mode)
 
         ((asked, texts),) = reader.asked
         assert asked == query
         assert len(texts) == len(chosen) == min(size, len(fused))
-        assert set(texts) == {STORY[id_]["text"] for id_ in chosen}
+        assert texts == [STORY[id_]["text"] for id_ in chosen]
         assert (results.counts["vector"], results.counts["topics"]) == (size, by_topic)
         assert results.counts["candidates"] == len(fused)
 

@@ -209,6 +209,19 @@ def test_a_score_is_shown_as_its_profile_means_it(profile, score, shown):
     )
 
 
+@pytest.mark.parametrize(
+    ("profile", "complete", "shown"),
+    [("gnosis", False, "at night. …"), ("gnosis", True, "at night."), ("gno", False, "at night.")],
+)
+def test_a_preview_that_is_not_the_whole_text_says_so(profile, complete, shown):
+    """GS-14: the flag as an ellipsis; other profiles put their own where they cut."""
+    found = answer(hit(complete=complete), profile=profile)
+    first = render.results(found, PLAIN, explain=False, now=NOW).splitlines()[0]
+    assert first[4:].partition("  ")[0].endswith(shown)
+    assert markdown.results(found, whole=False).endswith(shown)
+    assert markdown.results(found, whole=True).endswith("at night.")
+
+
 def test_bars_stand_in_one_column_whatever_the_band():
     """GS-16: a short word leaves room after it, not before."""
     found = answer(hit(score=0.9), hit(score=0.1, id="m2"), profile="gnosis")

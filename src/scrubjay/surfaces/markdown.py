@@ -69,7 +69,7 @@ def code(text: str) -> str:
 
 
 def _hit(rank: int, hit: Hit, found: Results, whole: bool) -> str:
-    passage = hit.text if whole else hit.snippet or hit.text
+    passage = hit.text if whole else render.passage(hit, found.profile)
     path = file_of(hit)
     place = render.where(hit, near(path) if path else hit.source)
     facts = (

@@ -166,6 +166,16 @@ def grade(score: float, profile: str) -> str:
     return f"{int(round(100 * score, 4)):>3} {band(score):<{longest}}"
 
 
+def passage(hit: Hit, profile: str) -> str:
+    """Return what is shown of a hit; a preview of gnosis that is not the whole text says so.
+
+    Elsewhere a snippet has its own ellipses, where it was cut.
+    """
+    shown = hit.snippet or hit.text
+    cut_off = profile.partition(":")[0] == "gnosis" and not hit.complete
+    return f"{shown} …" if cut_off else shown
+
+
 def size(count: float) -> str:
     """Show a number of bytes in the unit a person would use."""
     for unit in ("bytes", "KB", "MB"):
@@ -222,11 +232,12 @@ def _wording(hit: Hit, found: Results, room: int, below: int) -> list[str]:
     """
     from scrubjay.passages import mark
 
-    passage = mark(one_line(hit.snippet or hit.text), found.terms, OPEN, SHUT, hit.language)
+    shown = one_line(passage(hit, found.profile))
+    marked = mark(shown, found.terms, OPEN, SHUT, hit.language)
     if hit.title:
         title = mark(cut(one_line(hit.title), room), found.terms, OPEN, SHUT, hit.language)
-        return [title, *_shortened(wrap(passage, below))]
-    return _shortened(wrap(passage, room)) or ["(empty)"]
+        return [title, *_shortened(wrap(marked, below))]
+    return _shortened(wrap(marked, room)) or ["(empty)"]
 
 
 def _shortened(lines: list[str]) -> list[str]:
