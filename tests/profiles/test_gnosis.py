@@ -358,7 +358,7 @@ class TestEmptyAnswers:
             "returned": 0,
         }
         assert steps(results)["previews"].notes["nothing_found"] == (
-            "found by vector 40, topics 0; 40 candidates, none of them good enough"
+            "vector 40, topics 0; 40 candidates, none of them good enough"
         )
         assert results.compact() == [[], "Reranked 40 of 40, returned 0", []]
 

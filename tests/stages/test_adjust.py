@@ -459,7 +459,7 @@ class TestPreviews:
         empty = Run(Query("q"), lists=lists, counts={"candidates": 7})
 
         assert previews()(empty).notes["nothing_found"] == (
-            "found by vector 0; 7 candidates, none of them good enough"
+            "vector 0; 7 candidates, none of them good enough"
         )
 
     def test_wrong_numbers_are_refused(self):

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from scrubjay.surfaces import render, shapes
+from scrubjay.surfaces import markdown, render, shapes
 from scrubjay.surfaces.layout import bar, cut, indent, table, width, wrap
 from scrubjay.surfaces.terminal import OPEN, SHUT, Screen, clean, one_line, screen_of
 from scrubjay.types import Found, Hit, Link, Memory, Results, Step
@@ -177,6 +177,57 @@ def test_nothing_found_is_said_with_the_query():
     """An empty answer is an answer."""
     text = render.results(answer(), PLAIN, explain=False, now=NOW)
     assert text.splitlines()[0] == "Nothing found for “pump”."
+
+
+def test_an_empty_answer_says_what_its_profile_noted_as_searched():
+    """GS-13: the second line, and in Markdown the second paragraph."""
+    trace = (Step("previews", 0.1, notes={"nothing_found": "vector 64; none good enough"}),)
+    text = render.results(answer(trace=trace), PLAIN, explain=False, now=NOW)
+    assert text.splitlines()[1] == "Searched: vector 64; none good enough."
+    assert "\n\nSearched: vector 64; none good enough." in markdown.results(
+        answer(trace=trace), whole=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("profile", "score", "shown"),
+    [
+        ("gnosis", 1.0, "100 excellent"),
+        ("gnosis:deep", 0.30, " 30 excellent"),
+        ("gnosis", 0.2999, " 29 good"),
+        ("gnosis", 0.15, " 15 weak"),
+        ("default", 0.30, "0.300"),
+        ("gno:fast", 0.2999, "0.300"),
+    ],
+)
+def test_a_score_is_shown_as_its_profile_means_it(profile, score, shown):
+    """GS-16: gnosis of 100 with the band it lies in, never rounded into a better one."""
+    text = render.results(answer(hit(score=score), profile=profile), PLAIN, explain=False, now=NOW)
+    assert text.splitlines()[0].endswith(f" {shown}")
+    assert f"score {shown.strip()} · " in markdown.results(
+        answer(hit(score=score), profile=profile), whole=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("profile", "complete", "shown"),
+    [("gnosis", False, "at night. …"), ("gnosis", True, "at night."), ("gno", False, "at night.")],
+)
+def test_a_preview_that_is_not_the_whole_text_says_so(profile, complete, shown):
+    """GS-14: the flag as an ellipsis; other profiles put their own where they cut."""
+    found = answer(hit(complete=complete), profile=profile)
+    first = render.results(found, PLAIN, explain=False, now=NOW).splitlines()[0]
+    assert first[4:].partition("  ")[0].endswith(shown)
+    assert markdown.results(found, whole=False).endswith(shown)
+    assert markdown.results(found, whole=True).endswith("at night.")
+
+
+def test_bars_stand_in_one_column_whatever_the_band():
+    """GS-16: a short word leaves room after it, not before."""
+    found = answer(hit(score=0.9), hit(score=0.1, id="m2"), profile="gnosis")
+    heads = [line for line in render.results(found, PLAIN, explain=False, now=NOW).splitlines()
+             if line.startswith((" 1", " 2"))]  # fmt: skip
+    assert len({line.index("█") for line in heads}) == 1
 
 
 def test_an_explained_hit_adds_up_to_its_score():

@@ -156,7 +156,7 @@ def _searched(run: Run) -> str:
     """Say what was searched in vain: nothing found is an answer, too."""
     lists = ", ".join(f"{one.name} {len(one.rows)}" for one in run.lists if one.searched)
     looked_at = run.counts.get("candidates", 0)
-    return f"found by {lists or 'nothing'}; {looked_at} candidates, none of them good enough"
+    return f"{lists or 'nothing'}; {looked_at} candidates, none of them good enough"
 
 
 @stage

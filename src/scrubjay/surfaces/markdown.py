@@ -28,7 +28,7 @@ def results(found: Results, *, whole: bool, db: str | None = None) -> str:
     """Show an answer: a heading and a quoted passage a hit, then what the answer lacks."""
     blocks = [_hit(rank, hit, found, whole) for rank, hit in enumerate(found.hits, start=1)]
     if not blocks:
-        blocks.append(f"Nothing found for “{escape(cut(one_line(found.query), 60))}”.")
+        blocks += map(escape, render.nothing(found))
     blocks += [escape(f"note: {one_line(why)}") for why in render.lacks(found, db)]
     return "\n\n".join(blocks)
 
@@ -69,13 +69,13 @@ def code(text: str) -> str:
 
 
 def _hit(rank: int, hit: Hit, found: Results, whole: bool) -> str:
-    passage = hit.text if whole else hit.snippet or hit.text
+    passage = hit.text if whole else render.passage(hit, found.profile)
     path = file_of(hit)
     place = render.where(hit, near(path) if path else hit.source)
     facts = (
         code(path_line(place)) if place else "",
         escape(one_line(render.section(hit))),
-        f"score {render.number(hit.score)}",
+        f"score {render.grade(hit.score, found.profile).strip()}",
         code(one_line(hit.id)),
         escape(render.staleness(hit)),
     )

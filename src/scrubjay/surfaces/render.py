@@ -36,7 +36,7 @@ def results(
         for rank, hit in enumerate(found.hits, start=1)
     ]
     if not blocks:
-        blocks.append(f"Nothing found for “{cut(one_line(found.query), 60)}”.")
+        blocks.append("\n".join(indent(line, screen.width, 0) for line in nothing(found)))
     if explain:
         from scrubjay.surfaces.explain import stages
 
@@ -44,6 +44,15 @@ def results(
     notes = [indent(one_line(f"note: {why}"), screen.width, 0) for why in lacks(found, db)]
     blocks.append("\n".join((screen.dim(_summary(found)), *map(screen.yellow, notes))))
     return "\n\n".join(blocks)
+
+
+def nothing(found: Results) -> list[str]:
+    """Say that an answer is empty and, where its profile notes it, what was searched in vain."""
+    said = (step.notes.get("nothing_found") for step in found.trace)
+    return [
+        f"Nothing found for “{cut(one_line(found.query), 60)}”.",
+        *(one_line(f"Searched: {searched}.") for searched in said if searched),
+    ]
 
 
 def lacks(found: Results, db: str | None) -> list[str]:
@@ -144,6 +153,29 @@ def number(score: float) -> str:
     return "0.000" if float(shown) == 0 else shown
 
 
+def grade(score: float, profile: str) -> str:
+    """Show a score as its profile means it: of 100 and with its band in gnosis, else to three places.
+
+    Points are cut, not rounded: 29.99 is shown as 29, because its band is not that of 30.
+    """
+    if profile.partition(":")[0] != "gnosis":
+        return number(score)
+    from scrubjay.profiles.gnosis import BANDS, band
+
+    longest = max(map(len, BANDS))
+    return f"{int(round(100 * score, 4)):>3} {band(score):<{longest}}"
+
+
+def passage(hit: Hit, profile: str) -> str:
+    """Return what is shown of a hit; a preview of gnosis that is not the whole text says so.
+
+    Elsewhere a snippet has its own ellipses, where it was cut.
+    """
+    shown = hit.snippet or hit.text
+    cut_off = profile.partition(":")[0] == "gnosis" and not hit.complete
+    return f"{shown} …" if cut_off else shown
+
+
 def size(count: float) -> str:
     """Show a number of bytes in the unit a person would use."""
     for unit in ("bytes", "KB", "MB"):
@@ -173,10 +205,10 @@ def _hit(
 ) -> str:
     from scrubjay.passages import mark
 
-    meter = f"{bar(hit.score / full, _BAR_CELLS)} {number(hit.score)}"
+    meter = f"{bar(hit.score / full, _BAR_CELLS)} {grade(hit.score, found.profile)}"
     room = screen.width - _MARGIN - width(meter) - 2
     head, *body = _wording(hit, found, room, screen.width - _MARGIN)
-    lines = [f"{rank:>2}  {screen.marked(pad(head, room))}  {meter}"]
+    lines = [f"{rank:>2}  {screen.marked(pad(head, room))}  {meter}".rstrip()]
     lines += [" " * _MARGIN + screen.marked(line) for line in body]
     about = _about(hit.type, hit.topics, hit.updated_at or hit.created_at, now)
     about += [*filter(None, (where(hit, hit.source), section(hit))), short_id(hit.id)]
@@ -200,11 +232,12 @@ def _wording(hit: Hit, found: Results, room: int, below: int) -> list[str]:
     """
     from scrubjay.passages import mark
 
-    passage = mark(one_line(hit.snippet or hit.text), found.terms, OPEN, SHUT, hit.language)
+    shown = one_line(passage(hit, found.profile))
+    marked = mark(shown, found.terms, OPEN, SHUT, hit.language)
     if hit.title:
         title = mark(cut(one_line(hit.title), room), found.terms, OPEN, SHUT, hit.language)
-        return [title, *_shortened(wrap(passage, below))]
-    return _shortened(wrap(passage, room)) or ["(empty)"]
+        return [title, *_shortened(wrap(marked, below))]
+    return _shortened(wrap(marked, room)) or ["(empty)"]
 
 
 def _shortened(lines: list[str]) -> list[str]:
