@@ -315,3 +315,21 @@ def test_complete_texts_are_not_cut_off_among_many_of_little_worth(backend, monk
     found = backend.keyword.search(asking("amber", "bronz"), EVERYTHING, 5, {})
 
     assert {row.id for row in found.rows[:3]} == {"m000", "m001", "m002"}
+
+
+@pytest.mark.parametrize("many", [0, 10**9])
+@SIZES
+def test_a_scope_is_the_same_however_it_is_bound(backend, corpus, monkeypatch, small, many):
+    """R-3: one memory at a time where few match, all in sight at once where many do."""
+    if not small:
+        monkeypatch.setattr(sqlite_keyword, "SMALL_STORE", 0)
+    monkeypatch.setattr(sqlite_keyword, "_MANY", many)
+    half = tuple(one.id for one in corpus[::2])
+    asked = asking("torn", "bulk")
+
+    found = backend.keyword.search(asked, Scope(ids=half), 500, {})
+    everywhere = backend.keyword.search(asked, EVERYTHING, 500, {})
+
+    wanted = {one.id for one in corpus if {"torn", "bulk"} & set().union(*fields_of(one))}
+    assert {row.id for row in found.rows} == wanted & set(half)
+    assert {row.id for row in everywhere.rows} == wanted

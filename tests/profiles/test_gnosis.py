@@ -452,3 +452,22 @@ def test_the_query_is_understood_before_any_store_is_asked(opened):
     assert names[:4] == ["keywords", "embed_query", "fan_out", "recall"]
     assert [branch.stage for branch in recall.branches] == ["vector", "topics"]
     assert [branch.numbers["depth"] for branch in recall.branches] == [64, 48]
+
+
+def test_a_language_that_the_model_does_not_know_is_said_where_scores_are_a_guess(tmp_path):
+    """GS-12: without a reranker's word `degraded` says so, also where late interaction stands aside."""
+
+    class English(TokenEmbedder):
+        languages = ("en",)
+
+    question = "wie lange dauert die Lieferung nach Hamburg und was kostet sie?"
+    with scrubjay.open(tmp_path / "x.db", embedder=English()) as store:
+        for number in range(6):
+            store.add(f"Die Lieferung {number} nach Hamburg dauert lange.", topics=["lieferung"])
+        store.pending()
+        found = store.search(question, profile="gnosis")
+
+    assert {hit.rerank_score for hit in found} == {None}
+    assert found.degraded == (
+        "verdict: no reranker has read the texts: hashing-256 does not know de",
+    )

@@ -601,11 +601,9 @@ class TestLateInteraction:
     """No reranker was chosen: stored token vectors stand in for it."""
 
     def test_natural_questions_find_their_memory(self, opened):
-        """GS-9, R-6: measured, 9 of 24 first, 19 among the first three, 22 among the first five.
+        """GS-9, R-6: measured, 14 of 24 first, 22 among the first three.
 
-        One less is let pass: another machine rounds otherwise. Similarities are high, so that the factor
-        for summaries weighs more than with a reranker: one that says a little of everything often comes
-        before the memory that answers.
+        One or two less are let pass: another machine rounds otherwise.
         """
         store = opened()
         places = {}
@@ -616,8 +614,8 @@ class TestLateInteraction:
             assert adds_up(results)
             places[question] = ids(results).index(right) + 1 if right in ids(results) else 99
 
-        assert sum(place == 1 for place in places.values()) >= 8, places
-        assert sum(place <= 3 for place in places.values()) >= 18, places
+        assert sum(place == 1 for place in places.values()) >= 12, places
+        assert sum(place <= 3 for place in places.values()) >= 20, places
         assert sum(place <= 5 for place in places.values()) >= 21, places
 
     def test_deep_finds_them_too(self, opened):

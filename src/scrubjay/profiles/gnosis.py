@@ -18,7 +18,7 @@ from scrubjay.stages.present import (
     top,
 )
 from scrubjay.stages.recall import vector
-from scrubjay.stages.rerank import cross_encoder, late_interaction
+from scrubjay.stages.rerank import UNRELATED, cross_encoder, late_interaction
 from scrubjay.stages.spread import fan_out
 from scrubjay.stages.topics import topics
 from scrubjay.stages.understand import embed_query, keywords
@@ -47,13 +47,13 @@ def gnosis(
 ) -> tuple[Stage, ...]:
     """Find a pool of so many, read all of it, and show what is above the noise.
 
-    Late interaction, where no reranker is chosen, counts from 0 here: counted from what unrelated
-    texts have, it put answers in other words below the floor.
+    Late interaction, where no reranker is chosen, counts from what unrelated texts have: counted from
+    0 everything was excellent, no answer was ever empty, and summaries came first whatever was asked.
     """
     read = when(
         test=configured(part="reranker"),
         then=(cross_encoder(depth=size, chars=WHOLE_TEXT_CHARS, deadline_ms=None, give_up_s=60),),
-        otherwise=(late_interaction(depth=size),),
+        otherwise=(late_interaction(depth=size, floor=UNRELATED),),
     ).named("read")
     return (
         keywords(),

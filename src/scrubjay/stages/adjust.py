@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import tanh
 from unicodedata import category
 
@@ -10,7 +10,7 @@ from scrubjay.asking import folded_stop_words, signs_in
 from scrubjay.errors import InvalidInput
 from scrubjay.pipeline import Run, stage
 from scrubjay.text import asked, fold, is_unspaced, telling, words
-from scrubjay.types import Candidate, Query
+from scrubjay.types import Candidate, Query, Step
 
 DONE = "_done"
 
@@ -68,7 +68,7 @@ def needs_keywords(run: Run, *, least: int = 2) -> Run:
         there = f"only {', '.join(map(repr, found))}" if found else "none"
         raise InvalidInput(
             f"this search needs {least} or more keywords, and the query has {there} (words such as"
-            " 'the' do not count); add another word, or use the mode standard"
+            " 'the' do not count); add another word, or use the mode standard, at the shell without --deep"
         )
     return run.noting(keywords=found)
 
@@ -186,7 +186,17 @@ def verdict(
         pool.append(one._replace(score=score, why={"synthetic": score}))
     read = sum(one.rerank_score is not None for one in pool)
     run = run._replace(counts={**run.counts, "reranked": read})
-    return _in_order(run, pool).noting(best_possible=best, reranked=read)
+    run = _in_order(run, pool).noting(best_possible=best, reranked=read)
+    why = next(_left_out(run.trace), None) if not read else None
+    return run.noting(warning=f"no reranker has read the texts: {why}") if why else run
+
+
+def _left_out(steps: tuple[Step, ...]) -> Iterator[str]:
+    """Yield why a stage before this one left the candidates as they were."""
+    for step in steps:
+        if "left_out" in step.notes:
+            yield step.notes["left_out"]
+        yield from _left_out(step.branches)
 
 
 @stage

@@ -27,6 +27,9 @@ SMALL_STORE = 2000
 _K1 = 1.2  # FTS5's, as are b = 0.75 and the least idf
 _LEAST_IDF = 1e-6
 _MOST_TIES = 4096  # a word that nearly every memory holds ties them all
+_MANY = (
+    10_000  # matches; each is a look at its memory, or all memories in sight are collected first
+)
 _LIFT = 0.001  # keeps the order of those that are lifted
 _LEAST_LIFT = 2e-6  # more than two scores may differ by and still be equal
 
@@ -77,21 +80,17 @@ class SqliteKeyword:
         if not terms:
             return RankedList("keyword")
         condition, arguments = where(scope, self._db.codec)
-        # The plus keeps SQLite from asking FTS5 row by row, which would rank anew for each.
-        narrowed = (
-            ""
-            if scope.everything
-            else f" AND +words.rowid IN (SELECT m.n FROM memories AS m WHERE {condition})"
-        )
         # FTS5 gives negative BM25; it is turned round here and nowhere else.
         bm25 = f"-bm25(words, {', '.join(str(float(weights.get(one, 1.0))) for one in FIELDS)})"
-        statement = f"SELECT words.rowid, {bm25} AS score FROM words WHERE words MATCH ?{narrowed}"
+        statement = f"SELECT words.rowid, {bm25} AS score FROM words WHERE words MATCH ?"
         with self._db.read() as db:
-            ask = _Ask(db, self._db.codec, statement, arguments, limit)
+            ask = _Ask(db, self._db.codec, statement + _each_in(condition), arguments, limit)
             terms = _parts_of_the_unknown(ask, terms)
             memories = _how_many(db)
             small = memories <= SMALL_STORE
             rarities = {term: _rarity(ask, term, memories) for term in terms}
+            if sum(_held_by(rarity, memories) for rarity in rarities.values()) > _MANY:
+                ask = ask._replace(statement=statement + _all_in(condition))
             scores, complete = (_small if small else _large)(ask, rarities)
             found = _named(db, _with_ties(_complete_first(scores, complete), limit))
             idfs = [
@@ -105,6 +104,23 @@ class SqliteKeyword:
         """Return the weight of a term that a small store ranks by."""
         with self._db.read() as db:
             return _idf(_rarity(_Ask(db, self._db.codec, "", [], 0), term, _how_many(db)))
+
+
+def _each_in(condition: str) -> str:
+    """Narrow by looking at each memory that matches: where few do, that is next to nothing."""
+    if condition == "1":
+        return ""
+    return f" AND EXISTS (SELECT 1 FROM memories AS m WHERE m.n = words.rowid AND {condition})"
+
+
+def _all_in(condition: str) -> str:
+    """Narrow by collecting all memories in sight first: where many match, the scope may be the smaller.
+
+    The plus keeps SQLite from asking FTS5 row by row, which would rank anew for each.
+    """
+    if condition == "1":
+        return ""
+    return f" AND +words.rowid IN (SELECT m.n FROM memories AS m WHERE {condition})"
 
 
 def _parts_of_the_unknown(ask: _Ask, terms: Sequence[Term]) -> list[Term]:
@@ -164,6 +180,11 @@ def _rarity(ask: _Ask, term: Term, memories: int) -> float:
     count = "SELECT count(*) FROM words WHERE words MATCH ?"
     held = ask.db.execute(count, (match(term, ask.codec),)).fetchone()[0]
     return float((memories - held + 0.5) / (held + 0.5))
+
+
+def _held_by(rarity: float, memories: int) -> float:
+    """Return how many memories hold a term of this rarity."""
+    return (memories + 1) / (rarity + 1) - 0.5
 
 
 def _rarest(ask: _Ask, term: Term, memories: int, rarity: float) -> float:
