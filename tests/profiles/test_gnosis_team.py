@@ -94,7 +94,7 @@ def test_each_finds_their_own_and_what_is_shared_and_nothing_else(team, question
 
 def test_what_one_knows_and_publishes_the_others_find(team):
     """GS-5: Priya wrote down which server is which; Jonas asks."""
-    question, right = "which postgres host is for reporting?", STORY["fact-pg-report"]["text"]
+    question, right = "read-only replica for the monthly figures", STORY["fact-pg-report"]["text"]
     asked = team["jonas"].search(question, types=["fact"])[0]
     known = team["priya"].search(question, types=["fact"])[0]
 
