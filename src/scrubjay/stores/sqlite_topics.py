@@ -93,26 +93,45 @@ class SqliteTopics:
                 f" (SELECT memory FROM topics WHERE topic = ?) AND {condition}",
                 (codec.token(old), *arguments),
             ).fetchall()
-            for n, stored, language in found if old != new else ():
-                before = json.loads(codec.unseal(stored))
-                after = list(dict.fromkeys(new if one == old else one for one in before))
-                db.execute(
-                    "UPDATE memories SET topics = ? WHERE n = ?",
-                    (codec.seal(json.dumps(after, ensure_ascii=False)), n),
-                )
-                db.execute(
-                    "UPDATE words SET topics = ? WHERE rowid = ?",
-                    (self._lines.of(" ".join(after), language), n),
-                )
-                db.execute(
-                    "DELETE FROM topics WHERE topic = ? AND memory = ?", (codec.token(old), n)
-                )
-                db.execute(
-                    "INSERT OR IGNORE INTO topics (topic, memory) VALUES (?, ?)",
-                    (codec.token(new), n),
-                )
-                self._hashes.put(n, after)
+            if old != new:
+                self._put(db, old, new, found)
         return len(found)
+
+    def _put(
+        self,
+        db: sqlite3.Connection,
+        old: str,
+        new: str,
+        found: Sequence[tuple[int, str | bytes, str]],
+    ) -> None:
+        """Write a new name into memories, topics, words and hashes, a table after the other."""
+        codec = self._db.codec
+        changes: list[tuple[int, list[str], list[str]]] = []
+        for n, stored, _ in found:
+            before = json.loads(codec.unseal(stored))
+            after = list(dict.fromkeys(new if one == old else one for one in before))
+            changes.append((n, before, after))
+        db.executemany(
+            "UPDATE memories SET topics = ? WHERE n = ?",
+            ((codec.seal(json.dumps(after, ensure_ascii=False)), n) for n, _, after in changes),
+        )
+        db.executemany(
+            "UPDATE words SET topics = ? WHERE rowid = ?",
+            (
+                (self._lines.of(" ".join(after), language), n)
+                for (n, _, after), (*_, language) in zip(changes, found, strict=True)
+            ),
+        )
+        numbers = [n for n, *_ in found]
+        db.executemany(
+            "DELETE FROM topics WHERE topic = ? AND memory = ?",
+            ((codec.token(old), n) for n in numbers),
+        )
+        db.executemany(
+            "INSERT OR IGNORE INTO topics (topic, memory) VALUES (?, ?)",
+            ((codec.token(new), n) for n in numbers),
+        )
+        self._hashes.replace(changes)
 
     def _few(self, wanted: dict[bytes, int], scope: Scope) -> dict[int, int] | None:
         """Return how many keywords each memory matches, read one by one; None if those are many."""
@@ -184,7 +203,8 @@ class SqliteTopics:
             return memories
         ages = self._unchanged.ages().take(memories, mode="clip")
         last = np.partition(ages, len(ages) - limit)[len(ages) - limit]
-        return memories[ages >= last]
+        newest: NDArray[np.int64] = memories[ages >= last]
+        return newest
 
     def _named(
         self,

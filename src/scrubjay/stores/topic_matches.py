@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 def matches(
     sets: Sequence[NDArray[Any]], counts_for: Sequence[int], seen: NDArray[np.bool_] | None
-) -> NDArray[np.unsignedinteger[Any]]:
+) -> NDArray[np.uint16]:
     """Return for each memory, by its number, how many keywords it matches; 0 where it is not seen.
 
     A set has a flag for each memory, or the numbers of those that are in it. What it counts for is
@@ -24,7 +24,7 @@ def matches(
             by_bit.setdefault(lowest, []).append(one)
             bits ^= lowest
     size = _size(sets, seen)
-    counted = np.zeros(size, np.uint8 if len(by_bit) < 256 else np.uint16)
+    counted = np.zeros(size, np.uint16)
     for several in by_bit.values():
         one = several[0] if len(several) == 1 else _union(several, size)
         if one.dtype == np.bool_:
@@ -37,7 +37,7 @@ def matches(
 
 
 def cut(
-    counted: NDArray[np.unsignedinteger[Any]], limit: int
+    counted: NDArray[np.uint16], limit: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return who is in any case among the best so many, and who ties for the places that are left."""
     above = np.empty(0, np.int64)
