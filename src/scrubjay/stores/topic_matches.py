@@ -36,9 +36,7 @@ def matches(
     return counted
 
 
-def cut(
-    counted: NDArray[np.uint16], limit: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def cut(counted: NDArray[np.uint16], limit: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return who is in any case among the best so many, and who ties for the places that are left."""
     above = np.empty(0, np.int64)
     for last in range(int(counted.max(initial=0)), 0, -1):
