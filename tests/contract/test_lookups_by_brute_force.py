@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -232,3 +233,29 @@ def test_a_reader_that_stands_at_an_older_state_does_not_make_others_see_it(back
         other.records.put(a_memory("c", namespace="ann"), pieces("some text"))
         assert backend.vectors.unchanged.seen_by(scope).sum() == 3
         slow.close()
+
+
+def test_threads_that_ask_the_same_and_other_things_at_once_get_their_own_answers(backend):
+    """GS-3: the scan that two lookups share is that of their query, also while others ask."""
+    backend.activate(MODEL, DIMS)
+    memories = Memories(random.Random(11))
+    memories.write(backend, [f"m{n:03}" for n in range(200)])
+    topics = SqliteTopics(backend.db, backend.vectors)
+    asked = [row * 0.5 for row in np.eye(DIMS, dtype=np.float32)]
+    everything = Scope()
+
+    def ask(number):
+        vector, limit = asked[number % DIMS], 7
+        near = backend.vectors.search(vector, MODEL, everything, limit).rows
+        tagged = topics.search(["tea"], vector, MODEL, everything, limit).rows
+        return (
+            [(row.id, row.score, row.chunk) for row in near],
+            [(row.id, row.score, row.chunk) for row in tagged],
+        )
+
+    with ThreadPoolExecutor(6) as threads:
+        answers = list(threads.map(ask, range(120)))
+    for number, answer in enumerate(answers):
+        vector = asked[number % DIMS]
+        nearest = memories.nearest(vector, everything, 7)
+        assert answer == (nearest, memories.tagged(["tea"], vector, everything, 7))
