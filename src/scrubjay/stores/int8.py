@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 _MOST_TIES = 4096
 _BLURRED = 4
-_LOWEST = float(np.finfo(np.float32).min)
 # An int8 is off by at most half, evenly: a score of many is then off by so much at the very most.
 _OFF = 4 / 12**0.5
 # To copy a row elsewhere takes as long as to scan so many where they are.
@@ -28,34 +27,39 @@ class Place(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """The scores of one query, and where each vector is: a column of three numbers.
+    """The scores of one query, where each vector is (a column of three numbers), and of which column.
 
-    What may not be found scores minus infinity. Two scores that are no more than `blur` apart may
-    stand in the wrong order.
+    Two scores that are no more than `blur` apart may stand in the wrong order.
     """
 
     scores: NDArray[np.float32]
     places: NDArray[np.int64]
+    columns: NDArray[np.int64] | None
     blur: float
 
     def best(self, limit: int) -> list[Place]:
         """Return where all vectors are that can belong to the nearest memories, so many of these."""
         take = limit
         while take > 0:
-            last = max(_last_of(self.scores, take), _LOWEST)
+            last = _last_of(self.scores, take)
             near = np.flatnonzero(self.scores >= last)
             # Several vectors of one memory count as one, so a search may have to look further.
-            if len(near) < take or len(np.unique(self.places[1, near])) >= limit:
+            if len(near) < take or len(np.unique(self._at(near)[1])) >= limit:
                 break
             take *= 4
         else:
             return []
-        near = np.flatnonzero(self.scores >= max(last - self.blur, _LOWEST))
+        near = np.flatnonzero(self.scores >= last - self.blur)
         # Age and id decide between equals, so all of these come along.
         most = take * _BLURRED + _MOST_TIES
         if len(near) > most:
             near = near[np.argpartition(-self.scores[near], most)[:most]]
-        return [Place(*place) for place in self.places[:, near].T.tolist()]
+        return [Place(*place) for place in self._at(near).T.tolist()]
+
+    def _at(self, near: NDArray[np.intp]) -> NDArray[np.int64]:
+        chosen = near if self.columns is None else self.columns[near]
+        places: NDArray[np.int64] = self.places[:, chosen]
+        return places
 
 
 class _Whole(NamedTuple):
@@ -123,14 +127,15 @@ class Codes:
         ratio = float(scales.max(initial=0.0)) / scale * float(np.linalg.norm(vector))
         blur = 2 * _OFF * (1 + ratio**2) ** 0.5
         if allowed is None:
-            return Scan(self._whole(query, codes, scales, changes), places, blur)
-        here = allowed.take(places[1], mode="clip")
+            return Scan(self._whole(query, codes, scales, changes), places, None, blur)
+        rows = np.flatnonzero(allowed.take(places[1], mode="clip"))
         asked = (query.tobytes(), changes)
-        if asked in (self._asked, self._last[:2]) or np.count_nonzero(here) * _COPIES > count:
-            scores = np.where(here, self._whole(query, codes, scales, changes), -np.inf)
-            return Scan(scores.astype(np.float32, copy=False), places, blur)
-        rows = np.flatnonzero(here)
-        return Scan(_scores(query, codes[rows], scales[rows]), places[:, rows], blur)
+        if asked in (self._asked, self._last[:2]) or len(rows) * _COPIES > count:
+            # Cut out, not marked: numpy takes twenty times as long to choose among many equals.
+            scores = self._whole(query, codes, scales, changes)[rows]
+        else:
+            scores = _scores(query, codes[rows], scales[rows])
+        return Scan(scores, places, rows, blur)
 
     def _whole(
         self,
@@ -160,7 +165,7 @@ class Codes:
 def _last_of(scores: NDArray[np.float32], limit: int) -> float:
     """Return the lowest of the best so many scores."""
     if limit >= len(scores):
-        return _LOWEST
+        return float("-inf")
     return float(np.partition(scores, len(scores) - limit)[len(scores) - limit])
 
 

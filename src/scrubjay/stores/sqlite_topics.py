@@ -58,7 +58,7 @@ class SqliteTopics:
         if not wanted or limit < 1:
             return RankedList("topics", best=best)
         near: dict[int, tuple[float, int]] = {}
-        scores = self._few(wanted, scope) if vector is None else None
+        scores = self._few(wanted, scope, _most_read()) if vector is None else None
         if scores is None:
             scores, near = self._chosen(wanted, scope, vector, model, limit)
         with self._db.read() as db:
@@ -133,9 +133,8 @@ class SqliteTopics:
         )
         self._hashes.replace(changes)
 
-    def _few(self, wanted: dict[bytes, int], scope: Scope) -> dict[int, int] | None:
+    def _few(self, wanted: dict[bytes, int], scope: Scope, most: int) -> dict[int, int] | None:
         """Return how many keywords each memory matches, read one by one; None if those are many."""
-        most = _MOST_READ if "numpy" in sys.modules else _MOST_READ_WITHOUT_NUMPY
         condition, arguments = where(scope, self._db.codec)
         # Crossed: beginning with the scope, SQLite would read every memory of a namespace. Where
         # everything may be seen, no memory need be read at all.
@@ -241,6 +240,19 @@ class SqliteTopics:
             ):
                 spelled.update((codec.token(one), one) for one in json.loads(codec.unseal(stored)))
         return spelled
+
+
+def _most_read() -> int:
+    """Return how many matches are read one by one: all of them where there is no numpy."""
+    if sys.modules.get("numpy") is not None:
+        return _MOST_READ
+    from importlib.util import find_spec
+
+    try:
+        there = find_spec("numpy") is not None
+    except ValueError:  # somebody has marked it as not there
+        there = False
+    return _MOST_READ_WITHOUT_NUMPY if there else sys.maxsize - 1
 
 
 def _counts_for(keywords: Sequence[str]) -> tuple[dict[str, int], float]:
