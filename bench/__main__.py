@@ -8,14 +8,14 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import cold, documents, hybrid, modes, write
+from bench import cold, documents, gnosis, hybrid, modes, write
 from bench.corpus import generate
 from bench.peers import PEERS, installed
-from bench.report import DOCUMENTS, MEMORIES, MODES, Row, machine, publish, table
+from bench.report import DOCUMENTS, GNOSIS, MEMORIES, MODES, Row, machine, publish, table
 from bench.systems import SCRUBJAY, System
 
 PAGE = Path("docs") / "bench.md"
-PARTS = ("memories", "documents", "modes")
+PARTS = ("memories", "documents", "modes", "gnosis")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _documents(Path(home) / "documents", options)
         if "modes" in parts:
             _modes(Path(home) / "modes", options)
+        if "gnosis" in parts:
+            _gnosis(Path(home) / "gnosis", options)
     return 0
 
 
@@ -59,6 +61,14 @@ def _modes(home: Path, options: argparse.Namespace) -> None:
     rows = modes.measure(home, _say, quick=options.quick)
     text = f"{table(rows)}\n\nMachine: {machine(['numpy', 'scrubjay', 'onnxruntime'])}"
     _show(text, MODES, options, complete=True)
+
+
+def _gnosis(home: Path, options: argparse.Namespace) -> None:
+    """Measure the lookups of gnosis, and how much is reranked."""
+    rows = gnosis.measure(home, _say, reranker=options.reranker, quick=options.quick)
+    packages = ["numpy", "scrubjay", "simsimd", "onnxruntime"]
+    text = f"{table(rows)}\n\nMachine: {machine(packages)}"
+    _show(text, GNOSIS, options, complete=options.reranker is not None)
 
 
 def _show(text: str, part: str, options: argparse.Namespace, *, complete: bool) -> None:
@@ -122,6 +132,12 @@ def _parser() -> argparse.ArgumentParser:
         "--quick", action="store_true", help="small stores, 50 MB of files, few runs"
     )
     parser.add_argument("--no-peers", action="store_true", help="scrubjay alone")
+    parser.add_argument(
+        "--reranker",
+        type=Path,
+        metavar="FOLDER",
+        help="a cross-encoder to count pairs with; the page is written only with one",
+    )
     parser.add_argument(
         "--out",
         type=Path,

@@ -13,6 +13,7 @@ from pathlib import Path
 MEMORIES = "bench"
 DOCUMENTS = "bench of documents"
 MODES = "bench of modes"
+GNOSIS = "bench of gnosis"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def _markers(part: str) -> tuple[str, str]:
 
 
 def _new_page() -> str:
-    places = ("\n".join(_markers(part)) for part in (MEMORIES, DOCUMENTS, MODES))
+    places = ("\n".join(_markers(part)) for part in (MEMORIES, DOCUMENTS, MODES, GNOSIS))
     return "# Figures: speed, size, memory\n\n" + "\n\n".join(places) + "\n"
 
 

@@ -60,6 +60,35 @@ class TestSource:
         assert ask(words_only, "postgres", Scope(ids=("shard",))) == [("shard", 1)]
         assert ask(words_only, "\ud800 postgres")
 
+    @pytest.mark.parametrize("spelled", ["ci-cd", "ci cd", "CI/CD", "ci_cd"])
+    def test_how_two_words_are_joined_does_not_matter(self, words_only, spelled):
+        """GS-4: neither in the topic nor in the query."""
+        words_only.add("Runs on every push", id="a", topics=[spelled])
+        words_only.add("Burns music", id="b", topics=["cd"])
+
+        for asked in ("ci-cd", "ci cd", "how does CI/CD run", "ci_cd"):
+            assert ask(words_only, asked) == [("a", 2), ("b", 1)]
+
+    def test_stop_words_that_are_joined_are_a_topic(self, words_only):
+        """As they are where they stand alone."""
+        words_only.add("Buy milk", id="a", topics=["to-do"])
+
+        assert ask(words_only, "what is on my to-do list?") == [("a", 1)]
+        assert ask(words_only, "what do I have to do today?") == []
+
+    def test_a_topic_is_found_inside_a_script_without_spaces(self, words_only):
+        """Any few neighbouring characters may be a word there; one alone is not."""
+        words_only.add("Hot in summer", id="a", topics=["東京"])
+        words_only.add("Rain", id="b", topics=["東京", "天気"])
+        words_only.add("A day", id="c", topics=["天"])
+
+        assert ask(words_only, "東京の天気") == [("b", 2), ("a", 1)]
+        assert ask(words_only, "서울에서") == []
+        words_only.add("Han river", id="d", topics=["서울"])
+        assert ask(words_only, "서울에서") == [("d", 1)]
+        assert "iphone" in keywords_in("iPhoneを買う")
+        assert len(keywords_in("天気予報" * 10_000)) < 600
+
     def test_a_depth_of_nothing_is_refused(self, words_only):
         """With the number that would be right."""
         with pytest.raises(InvalidInput, match="depth is 0; it must be 1 or more"):

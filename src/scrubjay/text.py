@@ -221,6 +221,11 @@ def unspaced_runs(word: str, stems: str) -> Iterator[tuple[str, list[str]]]:
         yield "", list(made_tokens(word[end:], stems))
 
 
+def stretches(word: str) -> list[str]:
+    """Return a word cut where a script that puts no spaces between words begins or ends."""
+    return [one for one in re.split(f"({_UNSPACED})", word) if one]
+
+
 def stemming(language: str) -> str:
     """Return how Latin words in a text of some language are stemmed; "" means not at all."""
     known = STEMMERS.get(language)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 
 import numpy as np
@@ -157,6 +158,18 @@ class TestOrder:
             assert [id_ for id_, _ in ranked] == wanted
             unread = found(topics, "a1", limit=3)
             assert [id_ for id_, _ in unread] == ["m39", "m38", "m37"]
+
+    def test_many_are_ranked_without_numpy_as_well(self, backend, topics, monkeypatch):
+        """R-6: it is not needed where no vector is given."""
+        monkeypatch.setattr("scrubjay.stores.sqlite_topics._MOST_READ_WITHOUT_NUMPY", 5)
+        monkeypatch.setattr("scrubjay.stores.sqlite_topics._MOST_READ", 5)
+        with backend.records.transaction():
+            for n in range(20):
+                put(backend, f"m{n:02}", "a1", hours=n)
+        with_it = found(topics, "a1", limit=3)
+        monkeypatch.setitem(sys.modules, "numpy", None)
+
+        assert found(topics, "a1", limit=3) == with_it == [("m19", 1), ("m18", 1), ("m17", 1)]
 
 
 class TestScope:

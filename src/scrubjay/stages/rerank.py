@@ -160,9 +160,12 @@ def _passages(run: Run, chosen: Sequence[Candidate], chars: int) -> list[str]:
     Where no vector has chosen a chunk, it is the one with the most of the query's words.
     """
     records = run.kit.need("records")
-    memories = records.get([one.id for one in chosen], run.query.scope)
+    memories = {one.id: one.memory for one in chosen if one.memory is not None}
+    memories |= records.get([one.id for one in chosen if one.memory is None], run.query.scope)
+    # What fits is read whole, so that where its best chunk is need not be looked up.
+    long = {id_ for id_, memory in memories.items() if len(memory.text) > chars}
     chunks = records.chunks(
-        (one.id, one.best_chunk) for one in chosen if one.best_chunk is not None
+        (one.id, one.best_chunk) for one in chosen if one.best_chunk is not None and one.id in long
     )
     texts = []
     for one in chosen:

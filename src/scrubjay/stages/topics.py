@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from scrubjay.asking import folded_stop_words
 from scrubjay.errors import InvalidInput
 from scrubjay.pipeline import Run, stage
 from scrubjay.stages.spread import different
-from scrubjay.text import fold, normalise, readable, telling, words
+from scrubjay.stores.topic_hashes import apart
+from scrubjay.text import fold, is_unspaced, normalise, readable, stretches, telling, words
 from scrubjay.types import RankedList
 
 _MOST_WORDS = 128
 _MOST_WORDS_IN_A_TOPIC = 4
+_MOST_UNSPACED_CHARS = 64
+_MOST_CHARS_IN_A_WORD = 8
 
 
 @stage
@@ -35,9 +40,11 @@ def topics(run: Run, *, depth: int = 48) -> RankedList:
 def keywords_in(text: str, language: str = "") -> tuple[str, ...]:
     """Return what a text may have for topics: its words, and every two to four that are neighbours.
 
-    Neighbours may have stop words among them, but are not made of such only.
+    Neighbours may have stop words among them, but are not made of such only, unless the text joins
+    them: "to-do". Of a script without spaces, every few neighbouring characters may be a word.
     """
-    said = words(normalise(text))[:_MOST_WORDS]
+    written = words(normalise(text))[:_MOST_WORDS]
+    said = [word for one in written for word in words(apart(one))][:_MOST_WORDS]
     single = telling(said, folded_stop_words(language))
     told = set(map(fold, single))
     several = (
@@ -46,4 +53,20 @@ def keywords_in(text: str, language: str = "") -> tuple[str, ...]:
         for at in range(len(said) - length + 1)
     )
     whole = (" ".join(run) for run in several if not told.isdisjoint(map(fold, run)))
-    return tuple(dict.fromkeys(one.casefold() for one in (*single, *whole)))
+    joined = (" ".join(words(apart(one))) for one in written if apart(one) != one)
+    found = (*single, *whole, *joined, *_unspaced(said))
+    return tuple(dict.fromkeys(one.casefold() for one in found))
+
+
+def _unspaced(said: Sequence[str]) -> Iterator[str]:
+    """Yield what may be words in stretches without spaces, and what stands between those."""
+    room = _MOST_UNSPACED_CHARS
+    for word in said:
+        for stretch in stretches(word) if is_unspaced(word) and room > 0 else ():
+            if not is_unspaced(stretch):
+                yield stretch
+                continue
+            stretch, room = stretch[:room], room - len(stretch)
+            for length in range(2, _MOST_CHARS_IN_A_WORD + 1):
+                for at in range(len(stretch) - length + 1):
+                    yield stretch[at : at + length]

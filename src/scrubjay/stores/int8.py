@@ -11,6 +11,11 @@ import simsimd
 from numpy.typing import NDArray
 
 _MOST_TIES = 4096
+_BLURRED = 4
+# An int8 is off by at most half, evenly: a score of many is then off by so much at the very most.
+_OFF = 4 / 12**0.5
+# To copy a row elsewhere takes as long as to scan so many where they are.
+_COPIES = 4
 
 
 class Place(NamedTuple):
@@ -21,6 +26,50 @@ class Place(NamedTuple):
     ordinal: int
 
 
+class Scan(NamedTuple):
+    """The scores of one query, where each vector is (a column of three numbers), and of which column.
+
+    Two scores that are no more than `blur` apart may stand in the wrong order.
+    """
+
+    scores: NDArray[np.float32]
+    places: NDArray[np.int64]
+    columns: NDArray[np.int64] | None
+    blur: float
+
+    def best(self, limit: int) -> list[Place]:
+        """Return where all vectors are that can belong to the nearest memories, so many of these."""
+        take = limit
+        while take > 0:
+            last = _last_of(self.scores, take)
+            near = np.flatnonzero(self.scores >= last)
+            # Several vectors of one memory count as one, so a search may have to look further.
+            if len(near) < take or len(np.unique(self._at(near)[1])) >= limit:
+                break
+            take *= 4
+        else:
+            return []
+        near = np.flatnonzero(self.scores >= last - self.blur)
+        # Age and id decide between equals, so all of these come along.
+        most = take * _BLURRED + _MOST_TIES
+        if len(near) > most:
+            near = near[np.argpartition(-self.scores[near], most)[:most]]
+        return [Place(*place) for place in self._at(near).T.tolist()]
+
+    def _at(self, near: NDArray[np.intp]) -> NDArray[np.int64]:
+        chosen = near if self.columns is None else self.columns[near]
+        places: NDArray[np.int64] = self.places[:, chosen]
+        return places
+
+
+class _Whole(NamedTuple):
+    """The scores of all vectors as they were after so many changes."""
+
+    query: bytes
+    changes: int
+    scores: NDArray[np.float32]
+
+
 class Codes:
     """Vectors as int8 with one scale a row; rows are appended, and dropped rows are compacted away."""
 
@@ -29,10 +78,14 @@ class Codes:
         self.seen_added = 0
         self.seen_gone = 0
         self._changing = threading.Lock()
+        self._scanning = threading.Lock()
+        self._changes = 0
         self._count = 0
         self._codes = np.empty((0, dims), dtype=np.int8)
         self._scales = np.empty(0, dtype=np.float32)
-        self._places = np.empty((0, 3), dtype=np.int64)
+        self._places = np.empty((3, 0), dtype=np.int64)
+        self._asked = (b"", 0)
+        self._last = _Whole(b"", 0, self._scales)
 
     def __len__(self) -> int:
         return self._count
@@ -46,41 +99,58 @@ class Codes:
             self._make_room(stop)
             self._codes[start:stop] = np.rint(matrix * (127.0 / peaks)[:, None])
             self._scales[start:stop] = peaks / 127.0
-            self._places[start:stop] = places
+            self._places[:, start:stop] = np.asarray(places, np.int64).T
             self._count = stop
+            self._changes += 1
 
     def drop(self, vectors: Sequence[int]) -> None:
         """Remove vectors by number; those that are not there do not matter."""
         with self._changing:
-            here = self._places[: self._count, 0]
+            here = self._places[0, : self._count]
             keep = np.flatnonzero(~np.isin(here, np.asarray(vectors, np.int64)))
             if len(keep) == self._count:
                 return
             self._codes, self._scales = self._codes[keep], self._scales[keep]
-            self._places = self._places[keep]
+            self._places = self._places[:, keep]
             self._count = len(keep)
+            self._changes += 1
 
-    def nearest(
-        self, vector: NDArray[np.float32], limit: int, allowed: NDArray[np.int64] | None
-    ) -> list[Place]:
-        """Return where the nearest vectors are, of all memories or of the allowed ones."""
+    def scan(self, vector: NDArray[np.float32], allowed: NDArray[np.bool_] | None) -> Scan:
+        """Score the vectors of all memories, or of those whose flag is set; the last flag is not."""
         with self._changing:  # views only: later rows are appended behind them
-            places = self._places[: self._count]
-            codes, scales = self._codes[: self._count], self._scales[: self._count]
-        if allowed is not None:
-            rows = np.flatnonzero(np.isin(places[:, 1], allowed))
-            places, codes, scales = places[rows], codes[rows], scales[rows]
-        if not len(codes):
-            return []
-        query = np.rint(vector * (127.0 / max(float(np.abs(vector).max()), 1e-12))).astype(np.int8)
-        dots = np.asarray(simsimd.cdist(query[None, :], codes, metric="dot"))[0]
-        scores = dots * scales
-        limit = min(limit, len(scores))
-        best = np.argpartition(-scores, limit - 1)[:limit]
-        ties = np.flatnonzero(scores >= scores[best].min())
-        if len(ties) <= _MOST_TIES:  # age and id decide between equals, so all must come along
-            best = ties
-        return [Place(*place) for place in places[best].tolist()]
+            count, changes = self._count, self._changes
+            codes, scales = self._codes[:count], self._scales[:count]
+            places = self._places[:, :count]
+        scale = max(float(np.abs(vector).max()), 1e-12) / 127.0
+        query = np.rint(vector / scale).astype(np.int8)
+        # Both sides of a score were rounded, and a difference has two of them.
+        ratio = float(scales.max(initial=0.0)) / scale * float(np.linalg.norm(vector))
+        blur = 2 * _OFF * (1 + ratio**2) ** 0.5
+        if allowed is None:
+            return Scan(self._whole(query, codes, scales, changes), places, None, blur)
+        rows = np.flatnonzero(allowed.take(places[1], mode="clip"))
+        asked = (query.tobytes(), changes)
+        if asked in (self._asked, self._last[:2]) or len(rows) * _COPIES > count:
+            # Cut out, not marked: numpy takes twenty times as long to choose among many equals.
+            scores = self._whole(query, codes, scales, changes)[rows]
+        else:
+            scores = _scores(query, codes[rows], scales[rows])
+        return Scan(scores, places, rows, blur)
+
+    def _whole(
+        self,
+        query: NDArray[np.int8],
+        codes: NDArray[np.int8],
+        scales: NDArray[np.float32],
+        changes: int,
+    ) -> NDArray[np.float32]:
+        """Score all vectors, once for two who ask the same at the same time."""
+        asked = self._asked = (query.tobytes(), changes)
+        with self._scanning:
+            last = self._last
+            if last[:2] != asked:
+                last = self._last = _Whole(*asked, _scores(query, codes, scales))
+        return last.scores
 
     def _make_room(self, rows: int) -> None:
         if rows <= len(self._codes):
@@ -89,4 +159,21 @@ class Codes:
         more = max(rows, len(self._codes) * 3 // 2, 256) - len(self._codes)
         self._codes = np.concatenate([self._codes, np.zeros((more, self.dims), dtype=np.int8)])
         self._scales = np.concatenate([self._scales, np.zeros(more, dtype=np.float32)])
-        self._places = np.concatenate([self._places, np.zeros((more, 3), dtype=np.int64)])
+        self._places = np.concatenate([self._places, np.zeros((3, more), dtype=np.int64)], axis=1)
+
+
+def _last_of(scores: NDArray[np.float32], limit: int) -> float:
+    """Return the lowest of the best so many scores."""
+    if limit >= len(scores):
+        return float("-inf")
+    return float(np.partition(scores, len(scores) - limit)[len(scores) - limit])
+
+
+def _scores(
+    query: NDArray[np.int8], codes: NDArray[np.int8], scales: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    if not len(codes):
+        return np.empty(0, np.float32)
+    dots = np.asarray(simsimd.cdist(query[None, :], codes, metric="dot", out_dtype="f32"))[0]
+    scores: NDArray[np.float32] = dots * scales
+    return scores

@@ -50,6 +50,8 @@ class Database:
         self._in_memory = path == ":memory:"
         self._local = threading.local()
         self._writing = threading.RLock()
+        self._watching = threading.Lock()
+        self._watcher: _Connection | None = None
         self._opened: weakref.WeakSet[_Connection] = weakref.WeakSet()
         self._pid = os.getpid()
         self._purge_due = False
@@ -73,6 +75,34 @@ class Database:
                     yield self._writer
             else:
                 yield self._reader()
+
+    @contextmanager
+    def watched(self) -> Iterator[tuple[sqlite3.Connection, int | None]]:
+        """Give a connection for reading, and a number that changes whenever anybody has committed.
+
+        What was read here holds as long as the number stays. Inside a write there is none: what is
+        read there may be rolled back. Threads take turns.
+        """
+        with self._errors():
+            self._check_open()
+            if self.in_write:
+                yield self._writer, None
+            elif self._in_memory:
+                with self._writing:
+                    yield self._writer, self._writer.total_changes
+            else:
+                with self._watching:
+                    # SQLite counts the commits of others for each connection by itself, so one that
+                    # only ever reads here serves all threads. A thread's own may stand at an older
+                    # state, where somebody is still going through rows.
+                    if self._watcher is None:
+                        self._watcher = self._connect()
+                    watcher = self._watcher.sqlite
+                    watcher.execute("BEGIN")
+                    try:
+                        yield watcher, watcher.execute("PRAGMA data_version").fetchone()[0]
+                    finally:
+                        watcher.execute("ROLLBACK")
 
     @contextmanager
     def write(self, wait_s: float | None = None) -> Iterator[sqlite3.Connection]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,22 +12,27 @@ from scrubjay.stores.scope_sql import in_parts, where
 from scrubjay.stores.sqlite import Database
 from scrubjay.stores.token_lines import TokenLines
 from scrubjay.stores.topic_hashes import TopicHashes, folded
+from scrubjay.stores.unchanged import Unchanged
 from scrubjay.types import RankedList, Row, Scope
 
 if TYPE_CHECKING:
-    from scrubjay.stores.protocols import VectorIndex
+    import numpy as np
+    from numpy.typing import NDArray
 
-# So many vectors are read one by one; of more, the nearest are looked for by a scan.
-_MOST_READ = 2048
-_FURTHER = 4
+    from scrubjay.stores.sqlite_vector import SqliteVector
+
+# So many matches are read one by one; more are counted as arrays, if need be after a wait for numpy.
+_MOST_READ = 256
+_MOST_READ_WITHOUT_NUMPY = 4096
 
 
 class SqliteTopics:
     """The topics of one file. Cosines come from its vector index, if there is one."""
 
-    def __init__(self, db: Database, vectors: VectorIndex | None = None) -> None:
+    def __init__(self, db: Database, vectors: SqliteVector | None = None) -> None:
         self._db = db
         self._vectors = vectors
+        self._unchanged = vectors.unchanged if vectors is not None else Unchanged(db)
         self._hashes = TopicHashes(db)
         self._lines = TokenLines(db.codec.token)
 
@@ -51,28 +57,13 @@ class SqliteTopics:
         wanted = {hash_: of for key, of in counts_for.items() if (hash_ := self._hashes.of(key))}
         if not wanted or limit < 1:
             return RankedList("topics", best=best)
+        near: dict[int, tuple[float, int]] = {}
+        scores = self._few(wanted, scope, _most_read()) if vector is None else None
+        if scores is None:
+            scores, near = self._chosen(wanted, scope, vector, model, limit)
         with self._db.read() as db:
-            scores = _with_ties(self._matched(db, wanted, scope), limit)
-            if len(scores) > _MOST_READ:
-                scores = self._likely(db, scores, vector, model, scope, limit)
-            rows = _named(db, scores)
-        near: dict[str, Row] = {}
-        if vector is not None and model is not None and self._vectors is not None:
-            # The scope has chosen these already; their ids are all that is left to say.
-            these = Scope(ids=tuple(row.id for row in rows))
-            found = self._vectors.search(vector, model, these, len(rows)).rows
-            near = {row.id: row for row in found}
-        rows.sort(
-            key=lambda row: (-row.score, _distance(near.get(row.id)), -row.updated_us, row.id)
-        )
-        return RankedList(
-            "topics",
-            tuple(
-                row._replace(chunk=near[row.id].chunk if row.id in near else None)
-                for row in rows[:limit]
-            ),
-            best=best,
-        )
+            ranked = self._named(db, scores, near, scope)
+        return RankedList("topics", tuple(row for _, row in ranked[:limit]), best=best)
 
     def counts(self, scope: Scope, limit: int | None = None) -> dict[str, int]:
         """Return how many memories of a scope have each topic, most first, then by name."""
@@ -104,72 +95,142 @@ class SqliteTopics:
                 f" (SELECT memory FROM topics WHERE topic = ?) AND {condition}",
                 (codec.token(old), *arguments),
             ).fetchall()
-            for n, stored, language in found if old != new else ():
-                before = json.loads(codec.unseal(stored))
-                after = list(dict.fromkeys(new if one == old else one for one in before))
-                db.execute(
-                    "UPDATE memories SET topics = ? WHERE n = ?",
-                    (codec.seal(json.dumps(after, ensure_ascii=False)), n),
-                )
-                db.execute(
-                    "UPDATE words SET topics = ? WHERE rowid = ?",
-                    (self._lines.of(" ".join(after), language), n),
-                )
-                db.execute(
-                    "DELETE FROM topics WHERE topic = ? AND memory = ?", (codec.token(old), n)
-                )
-                db.execute(
-                    "INSERT OR IGNORE INTO topics (topic, memory) VALUES (?, ?)",
-                    (codec.token(new), n),
-                )
-                self._hashes.put(n, after)
+            if old != new:
+                self._put(db, old, new, found)
         return len(found)
 
-    def _matched(
-        self, db: sqlite3.Connection, wanted: dict[bytes, int], scope: Scope
-    ) -> dict[int, int]:
-        """Return for each memory of the scope how many keywords its topics match."""
+    def _put(
+        self,
+        db: sqlite3.Connection,
+        old: str,
+        new: str,
+        found: Sequence[tuple[int, str | bytes, str]],
+    ) -> None:
+        """Write a new name into memories, topics, words and hashes, a table after the other."""
+        codec = self._db.codec
+        changes: list[tuple[int, list[str], list[str]]] = []
+        for n, stored, _ in found:
+            before = json.loads(codec.unseal(stored))
+            after = list(dict.fromkeys(new if one == old else one for one in before))
+            changes.append((n, before, after))
+        db.executemany(
+            "UPDATE memories SET topics = ? WHERE n = ?",
+            ((codec.seal(json.dumps(after, ensure_ascii=False)), n) for n, _, after in changes),
+        )
+        db.executemany(
+            "UPDATE words SET topics = ? WHERE rowid = ?",
+            (
+                (self._lines.of(" ".join(after), language), n)
+                for (n, _, after), (*_, language) in zip(changes, found, strict=True)
+            ),
+        )
+        numbers = [n for n, *_ in found]
+        db.executemany(
+            "DELETE FROM topics WHERE topic = ? AND memory = ?",
+            ((codec.token(old), n) for n in numbers),
+        )
+        db.executemany(
+            "INSERT OR IGNORE INTO topics (topic, memory) VALUES (?, ?)",
+            ((codec.token(new), n) for n in numbers),
+        )
+        self._hashes.replace(changes)
+
+    def _few(self, wanted: dict[bytes, int], scope: Scope, most: int) -> dict[int, int] | None:
+        """Return how many keywords each memory matches, read one by one; None if those are many."""
         condition, arguments = where(scope, self._db.codec)
         # Crossed: beginning with the scope, SQLite would read every memory of a namespace. Where
         # everything may be seen, no memory need be read at all.
         seen = "" if scope.everything else " CROSS JOIN memories AS m ON m.n = h.memory"
         matched: dict[int, int] = {}
-        for several, part in in_parts(list(wanted)):
-            for n, hash_ in db.execute(
-                f"SELECT h.memory, h.hash FROM topic_hashes AS h{seen}"
-                f" WHERE h.hash IN ({several}) AND {condition}",
-                (*part, *arguments),
-            ):
-                matched[n] = matched.get(n, 0) | wanted[hash_]
+        with self._db.read() as db:
+            for several, part in in_parts(list(wanted)):
+                (count,) = db.execute(
+                    "SELECT count(*) FROM (SELECT 1 FROM topic_hashes"
+                    f" WHERE hash IN ({several}) LIMIT ?)",
+                    (*part, most + 1),
+                ).fetchone()
+                if count > most:
+                    return None
+                for n, hash_ in db.execute(
+                    f"SELECT h.memory, h.hash FROM topic_hashes AS h{seen}"
+                    f" WHERE h.hash IN ({several}) AND {condition}",
+                    (*part, *arguments),
+                ):
+                    matched[n] = matched.get(n, 0) | wanted[hash_]
         return {n: of.bit_count() for n, of in matched.items()}
 
-    def _likely(
+    def _chosen(
+        self,
+        wanted: dict[bytes, int],
+        scope: Scope,
+        vector: Any | None,
+        model: str | None,
+        limit: int,
+    ) -> tuple[dict[int, int], dict[int, tuple[float, int]]]:
+        """Return what can be among the first: how many keywords each matches, and how near it is."""
+        import numpy as np
+
+        from scrubjay.stores.topic_matches import cut, matches
+
+        sets, seen = self._unchanged.with_topics(list(wanted), scope)
+        counted = matches(sets, list(wanted.values()), seen)
+        above, tied = cut(counted, limit)
+        lacking = limit - len(above)
+        near: dict[int, tuple[float, int]] = {}
+        if vector is not None and model is not None and self._vectors is not None:
+            if len(tied) <= lacking:
+                near = self._vectors.nearest_of(
+                    np.concatenate((above, tied)), vector, model, limit
+                )
+            else:
+                # These are in any case, so their cosines only say in which order.
+                near = self._vectors.nearest_of(above, vector, model, len(above))
+                nearest = self._vectors.nearest_of(tied, vector, model, lacking)
+                near |= nearest
+                known = np.fromiter(nearest, np.int64, len(nearest))
+                lacking = max(lacking - len(nearest), 0)
+                unknown = np.setdiff1d(tied, known) if lacking else tied[:0]
+                tied = np.concatenate((known, self._newest(unknown, lacking)))
+        else:
+            tied = self._newest(tied, lacking)
+        chosen = np.concatenate((above, tied))
+        return dict(zip(chosen.tolist(), counted[chosen].tolist(), strict=True)), near
+
+    def _newest(self, memories: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
+        """Return the newest of these memories, with those that tie with the last."""
+        import numpy as np
+
+        if len(memories) <= limit:
+            return memories
+        ages = self._unchanged.ages().take(memories, mode="clip")
+        last = np.partition(ages, len(ages) - limit)[len(ages) - limit]
+        newest: NDArray[np.int64] = memories[ages >= last]
+        return newest
+
+    def _named(
         self,
         db: sqlite3.Connection,
         scores: dict[int, int],
-        vector: Any | None,
-        model: str | None,
+        near: dict[int, tuple[float, int]],
         scope: Scope,
-        limit: int,
-    ) -> dict[int, int]:
-        """Of very many that tie, keep what can come first: the nearest, and the newest."""
-        last = min(scores.values())
-        tied = {n for n, score in scores.items() if score == last}
-        kept = {n for n in scores if n not in tied}
-        # Fewer than `limit` may have a vector, and those may be the newest: so there are twice as many.
-        kept |= _newest(db, tied, 2 * limit)
-        if vector is not None and model is not None and self._vectors is not None:
-            take, near = limit, set[int]()
-            while len(near) < limit:
-                take *= _FURTHER
-                found = self._vectors.search(vector, model, scope, take).rows
-                for several, part in in_parts([row.id for row in found]):
-                    rows = db.execute(f"SELECT n FROM memories WHERE id IN ({several})", part)
-                    near.update(n for (n,) in rows if n in tied)
-                if len(found) < take:
-                    break
-            kept |= near
-        return {n: scores[n] for n in kept}
+    ) -> list[tuple[tuple[int, float, int, str], Row]]:
+        """Add id and age to what the scope may see, in the one order."""
+        condition, arguments = where(scope, self._db.codec)
+        rows = []
+        for several, part in in_parts(list(scores)):
+            for n, id_, updated_us in db.execute(
+                # By number and no other way: SQLite would rather read a whole namespace.
+                "SELECT m.n, m.id, m.updated_us FROM memories AS m NOT INDEXED"
+                f" WHERE m.n IN ({several}) AND {condition}",
+                (*part, *arguments),
+            ):
+                cosine, chunk = near.get(n, (None, None))
+                # What has no cosine comes after everything that has one.
+                distance = 2.0 if cosine is None else -round(cosine, 6)
+                order = (-scores[n], distance, -updated_us, id_)
+                rows.append((order, Row(id_, float(scores[n]), chunk, updated_us)))
+        rows.sort(key=lambda row: row[0])
+        return rows
 
     def _spelled(self, db: sqlite3.Connection, memories: Sequence[int]) -> dict[str, str]:
         """Return the topics of these memories by what stands for them in the index."""
@@ -181,6 +242,19 @@ class SqliteTopics:
             ):
                 spelled.update((codec.token(one), one) for one in json.loads(codec.unseal(stored)))
         return spelled
+
+
+def _most_read() -> int:
+    """Return how many matches are read one by one: all of them where there is no numpy."""
+    if sys.modules.get("numpy") is not None:
+        return _MOST_READ
+    from importlib.util import find_spec
+
+    try:
+        there = find_spec("numpy") is not None
+    except ValueError:  # somebody has marked it as not there
+        there = False
+    return _MOST_READ_WITHOUT_NUMPY if there else sys.maxsize - 1
 
 
 def _counts_for(keywords: Sequence[str]) -> tuple[dict[str, int], float]:
@@ -196,38 +270,3 @@ def _counts_for(keywords: Sequence[str]) -> tuple[dict[str, int], float]:
     for of in counts_for.values():
         everything |= of
     return counts_for, float(everything.bit_count())
-
-
-def _with_ties(scores: dict[int, int], limit: int) -> dict[int, int]:
-    """Keep the best so many, and those that tie with the last."""
-    if len(scores) <= limit:
-        return scores
-    last = sorted(scores.values(), reverse=True)[limit - 1]
-    return {n: score for n, score in scores.items() if score >= last}
-
-
-def _named(db: sqlite3.Connection, scores: dict[int, int]) -> list[Row]:
-    """Add id and age."""
-    rows: list[Row] = []
-    for several, part in in_parts(list(scores)):
-        rows += (
-            Row(id_, float(scores[n]), None, updated_us)
-            for n, id_, updated_us in db.execute(
-                f"SELECT n, id, updated_us FROM memories WHERE n IN ({several})", part
-            )
-        )
-    return rows
-
-
-def _newest(db: sqlite3.Connection, memories: set[int], limit: int) -> set[int]:
-    """Return the newest of these memories, with those that tie with the last."""
-    # The index by age has both numbers: no long row is read.
-    rows = db.execute("SELECT n, updated_us FROM memories")
-    ages = {n: updated_us for n, updated_us in rows if n in memories}
-    last = sorted(ages.values(), reverse=True)[:limit][-1] if ages else 0
-    return {n for n, updated_us in ages.items() if updated_us >= last}
-
-
-def _distance(near: Row | None) -> float:
-    """Return what orders by cosine; what has none comes after everything that has."""
-    return 2.0 if near is None else -round(near.score, 6)

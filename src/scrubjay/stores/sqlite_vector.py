@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from scrubjay.stores.scope_sql import in_parts, where
 from scrubjay.stores.sqlite import Database
+from scrubjay.stores.unchanged import Unchanged
 from scrubjay.types import RankedList, Row, Scope
 
 if TYPE_CHECKING:
@@ -21,10 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from scrubjay.stores.int8 import Codes, Place
-
-# How many more chunks than memories are scored exactly: int8 order is off by a few places only.
-_RESCORE_FACTOR = 2
+    from scrubjay.stores.int8 import Codes, Place, Scan
 
 
 class SqliteVector:
@@ -32,6 +30,7 @@ class SqliteVector:
 
     def __init__(self, db: Database) -> None:
         self._db = db
+        self.unchanged = Unchanged(db)
         self._codes: dict[str, Codes] = {}
         self._refreshing = threading.Lock()
 
@@ -44,18 +43,32 @@ class SqliteVector:
         codes = self._fresh(model)
         if codes is None:
             return RankedList("vector")
+        scan = codes.scan(vector, self.unchanged.seen_by(scope))
         with self._db.read() as db:
-            allowed = None if scope.everything else self._allowed(db, scope)
-            take = limit * _RESCORE_FACTOR
-            while True:
-                nearest = codes.nearest(vector, take, allowed)
-                best = self._best_chunks(db, vector, nearest)
-                # Several chunks of one memory fold into one row, so a search may have to look further.
-                if len(best) >= limit or len(nearest) < take:
-                    break
-                take *= 4
-            rows = self._named(db, _with_ties(best, limit), scope)
+            rows = self._named(db, self._nearest(db, scan, vector, limit), scope)
         return RankedList("vector", tuple(rows[:limit]))
+
+    def nearest_of(
+        self,
+        memories: Sequence[int] | NDArray[np.int64],
+        vector: NDArray[np.float32],
+        model: str,
+        limit: int,
+    ) -> dict[int, tuple[float, int]]:
+        """Return the nearest of these memories, by number, each with its cosine and its best chunk.
+
+        Those that tie with the last come along; one that has no vector does not.
+        """
+        import numpy as np
+
+        codes = self._fresh(model) if len(memories) else None
+        if codes is None:
+            return {}
+        these = np.asarray(memories, np.int64)
+        flags = np.zeros(int(these.max()) + 2, np.bool_)
+        flags[these] = True
+        with self._db.read() as db:
+            return self._nearest(db, codes.scan(vector, flags), vector, limit)
 
     def add(self, model: str, vectors: Sequence[tuple[int, NDArray[np.float32]]]) -> None:
         """Store the vectors of chunks that still exist and still want one; the first one stays."""
@@ -126,12 +139,11 @@ class SqliteVector:
             codes.seen_added, codes.seen_gone = added, gone
             return codes
 
-    def _allowed(self, db: sqlite3.Connection, scope: Scope) -> NDArray[np.int64]:
-        import numpy as np
-
-        condition, arguments = where(scope, self._db.codec)
-        rows = db.execute(f"SELECT m.n FROM memories AS m WHERE {condition}", arguments).fetchall()
-        return np.fromiter((n for (n,) in rows), dtype=np.int64, count=len(rows))
+    def _nearest(
+        self, db: sqlite3.Connection, scan: Scan, vector: NDArray[np.float32], limit: int
+    ) -> dict[int, tuple[float, int]]:
+        """Return the best memories of a scan by their exact cosines."""
+        return _with_ties(self._best_chunks(db, vector, scan.best(limit)), limit)
 
     def _of_these(self, vector: NDArray[np.float32], model: str, scope: Scope) -> list[Row]:
         """Score the memories of a scope that names its ids: no scan is needed for those."""
@@ -193,7 +205,8 @@ class SqliteVector:
             rows += (
                 Row(id_, best[n][0], best[n][1], updated_us)
                 for n, id_, updated_us in db.execute(
-                    "SELECT m.n, m.id, m.updated_us FROM memories AS m"
+                    # By number and no other way: SQLite would rather read a whole namespace.
+                    "SELECT m.n, m.id, m.updated_us FROM memories AS m NOT INDEXED"
                     f" WHERE m.n IN ({several}) AND {condition}",
                     (*part, *arguments),
                 )

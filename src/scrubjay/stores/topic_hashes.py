@@ -7,7 +7,9 @@ of its words as well. Equal topics give equal hashes in one store, and different
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from scrubjay.text import STOP_WORDS, normalise, telling, words
@@ -16,27 +18,36 @@ if TYPE_CHECKING:
     from scrubjay.stores.sqlite import Database
 
 # Stored beside the hashes: those that were made by other rules are made again.
-_VERSION = 1
+_VERSION = 2
 _KEY_BYTES = 32
 _HASH_BYTES = 16
 _BATCH = 2000
+_JOINED = re.compile(r"(?<=[^\W_])[-\u2010\u2011/_]+(?=[^\W_])")
+# `whole` is of no use: a keyword of several words is hashed with its spaces, so it cannot be a word.
+_INSERT = "INSERT OR IGNORE INTO topic_hashes (hash, memory, whole) VALUES (?, ?, 0)"
 
 
 def folded(topic: str) -> str:
-    """Return the form in which topics are compared: composed, single spaces, no case."""
-    return normalise(topic).casefold()
+    """Return the form in which topics are compared: composed, words apart, single spaces, no case."""
+    return apart(normalise(topic)).casefold()
 
 
-def forms_of(topics: Iterable[str]) -> dict[str, bool]:
-    """Return what these topics can be found by, each with whether it is the whole of one."""
-    forms: dict[str, bool] = {}
-    for topic in map(folded, topics):
-        said = words(topic)
-        forms.update(dict.fromkeys(telling(said, STOP_WORDS), False) | forms)
-        # A query's words come without commas and the like, so there is a whole without them, too.
-        forms.update(dict.fromkeys((topic, " ".join(said)), True))
-    forms.pop("", None)
-    return forms
+def apart(text: str) -> str:
+    """Return a text with spaces for what joins words: "ci-cd", "ci/cd" and "ci_cd" are "ci cd"."""
+    return _JOINED.sub(" ", text)
+
+
+def forms_of(topics: Iterable[str]) -> list[str]:
+    """Return what these topics can be found by, each once: themselves, and their words."""
+    return list(dict.fromkeys(form for topic in topics for form in _forms(topic)))
+
+
+@lru_cache(maxsize=4096)
+def _forms(topic: str) -> tuple[str, ...]:
+    topic = folded(topic)
+    said = words(topic)
+    # A query's words come without commas and the like, so there is a whole without them, too.
+    return tuple(filter(None, (*telling(said, STOP_WORDS), topic, " ".join(said))))
 
 
 class TopicHashes:
@@ -59,10 +70,20 @@ class TopicHashes:
             if not forms:
                 return
             key = self._made_key()
-            db.executemany(
-                "INSERT INTO topic_hashes (hash, memory, whole) VALUES (?, ?, ?)",
-                [(_hashed(key, form), n, whole) for form, whole in forms.items()],
-            )
+            db.executemany(_INSERT, [(_hashed(key, form), n) for form in forms])
+
+    def replace(self, changes: Sequence[tuple[int, Sequence[str], Sequence[str]]]) -> None:
+        """Write what differs where memories, by number, had some topics before and have others after."""
+        lost: list[tuple[bytes, int]] = []
+        won: list[tuple[bytes, int]] = []
+        with self._db.write() as db:
+            known = _Known(self._made_key())
+            for n, before, after in changes:
+                had, has = set(forms_of(before)), set(forms_of(after))
+                lost += ((known[form], n) for form in had - has)
+                won += ((known[form], n) for form in has - had)
+            db.executemany("DELETE FROM topic_hashes WHERE hash = ? AND memory = ?", lost)
+            db.executemany(_INSERT, won)
 
     def index_again(self) -> None:
         """Hash every topic anew, if a store has none yet or has those of other rules."""
@@ -72,7 +93,7 @@ class TopicHashes:
             if self._version() == _VERSION:  # another process was faster
                 return
             db.execute("DELETE FROM topic_hashes")
-            unseal, after, known = self._db.codec.unseal, 0, _Known()
+            unseal, after, known = self._db.codec.unseal, 0, _Known(b"")
             while batch := db.execute(
                 "SELECT n, topics FROM memories WHERE n > ? ORDER BY n LIMIT ?", (after, _BATCH)
             ).fetchall():
@@ -82,12 +103,8 @@ class TopicHashes:
                     continue
                 known.key = known.key or self._made_key()
                 db.executemany(
-                    "INSERT INTO topic_hashes (hash, memory, whole) VALUES (?, ?, ?)",
-                    [
-                        (known[form], n, whole)
-                        for n, topics in tagged
-                        for form, whole in forms_of(topics).items()
-                    ],
+                    _INSERT,
+                    [(known[form], n) for n, topics in tagged for form in forms_of(topics)],
                 )
             db.execute("INSERT OR REPLACE INTO meta VALUES ('topic_hashes', ?)", (_VERSION,))
 
@@ -123,7 +140,8 @@ class TopicHashes:
 class _Known(dict[str, bytes]):
     """Hashes made before: many memories have the same few topics."""
 
-    key = b""
+    def __init__(self, key: bytes) -> None:
+        self.key = key
 
     def __missing__(self, form: str) -> bytes:
         made = self[form] = _hashed(self.key, form)
