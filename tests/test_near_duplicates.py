@@ -18,10 +18,11 @@ from scrubjay import Link, StoreError
 from scrubjay.pipeline import Kit, Run
 from scrubjay.service import Store
 from scrubjay.stages.present import mark_near_duplicates
-from scrubjay.stores import sqlite_near
+from scrubjay.stores import sketches, sqlite_near
 from scrubjay.stores.sketches import BITS, sketch
 from scrubjay.stores.sqlite_near import MOST_LINKS, MOST_NEAREST, SqliteNear
 from scrubjay.types import Candidate, Query
+from scrubjay.write import backlog
 
 NEAR = "near_duplicate"
 PINNED = 990760546357299111
@@ -187,15 +188,19 @@ class TestLinked:
 
 
 class TestChanges:
-    def test_a_new_text_loses_its_links_and_finds_others(self, store):
-        """The other end loses them too."""
-        add(store, "kettle 0", "kettle 5", "teapot 0")
-        store.update("kettle 5", text="teapot 5")
+    @pytest.mark.parametrize(("changed", "stays"), [("old", "new"), ("new", "old")])
+    def test_a_new_text_loses_its_links_and_finds_others(self, store, changed, stays):
+        """The other end loses them too, whichever was there first."""
+        store.add("kettle 0", id="old")
+        store.add("kettle 5", id="new")
+        add(store, "teapot 0")
+        assert alike(store, changed) == [stays]
+        store.update(changed, text="teapot 5")
         store.pending()
 
-        assert alike(store, "kettle 0") == []
-        assert alike(store, "teapot 0") == ["kettle 5"]
-        assert alike(store, "kettle 5") == ["teapot 0"]
+        assert alike(store, stays) == []
+        assert alike(store, "teapot 0") == [changed]
+        assert alike(store, changed) == ["teapot 0"]
 
     def test_the_old_links_are_gone_before_a_model_answers(self, store, tmp_path):
         """A store that is opened without a model does not show what is no longer true."""
@@ -298,6 +303,33 @@ class TestScope:
 
             assert alike(store, "mine") == ["kettle 1"]
 
+    def test_sharing_a_bucket_is_not_enough(self, tmp_path, monkeypatch):
+        """Even if every namespace and model had the same buckets, each would be compared with its own."""
+        monkeypatch.setattr(sketches, "_turned", lambda place: 0)
+        path = tmp_path / "a.db"
+        with scrubjay.open(path, embedder=Compass()) as store:
+            add(store, "kettle 0", "kettle 4")
+            add(store, "kettle 1", "kettle 5", namespace="other")
+            assert alike(store, "kettle 0") == ["kettle 4"]
+            assert alike(store, "kettle 1") == ["kettle 5"]
+
+        class Swapped(Compass):
+            """Another model of the same width: its kettles lie where the first one's teapots lie."""
+
+            name = "swapped"
+
+            def embed(self, texts, *, as_query=False):
+                other = {"kettle": "teapot", "teapot": "kettle"}
+                swapped = [text.replace(text[:6], other[text[:6]]) for text in texts]
+                return super().embed(swapped)
+
+        with scrubjay.open(path, embedder=Compass()) as store:
+            add(store, "teapot 2")
+        with scrubjay.open(path, embedder=Swapped()) as store:
+            add(store, "kettle 8")
+            assert alike(store, "kettle 0") == ["kettle 4", "kettle 8"]
+            assert alike(store, "teapot 2") == []
+
     def test_a_link_of_another_namespace_is_not_named(self, store):
         """A link that somebody set by hand across namespaces shows in neither's hits."""
         add(store, "kettle 0")
@@ -376,26 +408,33 @@ class TestBackground:
             assert store.pending() == 0
             assert sorted(alike(store, "kettle 4")) == ["kettle 0", "kettle 8"]
 
-    def test_a_model_that_is_out_does_not_keep_the_others_from_being_compared(self, tmp_path):
-        """Comparing needs no model; one that is out is asked once."""
+    def test_a_model_that_is_out_is_asked_once_while_the_rest_is_compared(
+        self, tmp_path, monkeypatch
+    ):
+        """Comparing needs no model, and a server that is down should not be asked all the time."""
+        monkeypatch.setattr(backlog, "BATCH", 5)
 
         class Out(Compass):
-            asked = 0
-
             def embed(self, texts, *, as_query=False):
-                type(self).asked += 1
+                self.read.append(texts)
                 raise scrubjay.Unavailable("it is out")
 
         with scrubjay.open(tmp_path / "a.db", embedder=Compass()) as store:
-            add(store, *(f"kettle {n}" for n in range(250)))
+            add(store, *(f"kettle {n}" for n in range(50)))
             with store._db.write() as db:
                 db.execute("INSERT INTO unsketched SELECT vector FROM sketches")
-        with scrubjay.open(tmp_path / "a.db", embedder=Out()) as store:
-            store.add("kettle 300")
-            assert store.pending() == 1
+        out = Out()
+        with scrubjay.open(tmp_path / "a.db", embedder=out) as store:
+            store.add("kettle 300", id="new")
+            if thread := store._embedding._backlog._thread:
+                thread.join(60)
             assert rows(store, "SELECT * FROM unsketched") == []
             assert alike(store, "kettle 7")
-            assert Out.asked < 10
+            assert out.read == [
+                ["kettle 300"],
+                ["memory"],
+            ]  # the second is a word anybody can read
+            assert store.pending() == 1
 
 
 def planted(count, cosine, dims=384, seed=1):
@@ -424,11 +463,11 @@ class TestSketches:
     def test_strangers_rarely_meet(self):
         """96 looks into three million buckets: what points elsewhere is hardly ever read."""
         vectors = [one.astype(np.float32) for one in planted(300, 0.0)[0]]
-        sketches = [sketch(one, "p") for one in vectors]
+        drawn = [sketch(one, "p") for one in vectors]
         met = sum(
             any(other.bits >> 20 * table & 0xFFFFF == bucket for table, bucket in one.probes)
-            for one in sketches
-            for other in sketches
+            for one in drawn
+            for other in drawn
             if other is not one
         )
 
