@@ -10,6 +10,7 @@ from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.models.guard import GuardedEmbedder
 from scrubjay.models.registry import is_ready, load_embedder
 from scrubjay.stores.sqlite_backlog import SqliteBacklog
+from scrubjay.stores.sqlite_near import SqliteNear
 from scrubjay.stores.sqlite_tokens import SqliteTokens
 from scrubjay.write.backlog import Backlog
 
@@ -33,7 +34,7 @@ class Embedding:
         self.queue = SqliteBacklog(db)
         self.embedder = _resolve(chosen)
         self._backlog = (
-            Backlog(self.queue, vectors, SqliteTokens(db), self.embedder)
+            Backlog(self.queue, vectors, SqliteTokens(db), SqliteNear(db), self.embedder)
             if self.embedder is not None
             else None
         )

@@ -323,6 +323,7 @@ def hit_of(candidate: Candidate, memory: Memory) -> Hit:
         cosine=vector.score if vector else None,
         why=candidate.why,
         found=candidate.found,
+        near_duplicates=candidate.near_duplicates,
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 DEFAULT_NAMESPACE = "default"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+NEAR_DUPLICATE = "near_duplicate"  # the kind of link between memories that say nearly the same
 
 
 class Link(NamedTuple):
@@ -192,6 +193,7 @@ class Candidate(NamedTuple):
     complete: bool = False
     stale: str | None = None
     rerank_score: float | None = None
+    near_duplicates: tuple[str, ...] = ()
 
     @property
     def order(self) -> tuple[float, int, str]:
@@ -213,7 +215,10 @@ class Step(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """One result. `why` holds each contribution; `found` the rank and raw score in every list."""
+    """One result. `why` holds each contribution; `found` the rank and raw score in every list.
+
+    `near_duplicates` are the ids of memories that say nearly the same, nearest first.
+    """
 
     id: str
     score: float
@@ -241,6 +246,7 @@ class Hit(NamedTuple):
     rerank_score: float | None = None
     why: Mapping[str, float] = NOTHING
     found: Mapping[str, Found] = NOTHING
+    near_duplicates: tuple[str, ...] = ()
 
 
 class Results:

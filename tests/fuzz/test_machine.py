@@ -89,7 +89,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(a=ids, b=ids)
     def unlink(self, a, b):
         held = 1 if self.links.pop(frozenset((a, b)), None) else 0
-        assert self.store.unlink(a, b) == held
+        assert self.store.unlink(a, b, "related") == held
 
     @rule(word=st.sampled_from(WORDS), topic=st.sampled_from([None, "red"]))
     def search(self, word, topic):
@@ -128,15 +128,33 @@ class StoreMachine(RuleBasedStateMachine):
             frozenset((id_, link.to)): link.strength
             for id_ in self.texts
             for link in self.store.get(id_).links
+            if link.kind == "related"
         }
         assert links == self.links
         assert self.store.pending(wait=True) == 0
         state = self.store.status()
-        assert (state.memories, state.links) == (len(self.texts), len(self.links))
+        near = self._near_duplicates()
+        assert (state.memories, state.links) == (len(self.texts), len(self.links) + len(near))
         assert state.models.get("hashing-16", 0) == state.chunks
         self._indexes_agree()
         self.store.close()
         self.folder.cleanup()
+
+    def _near_duplicates(self):
+        """Every link that was made between texts that are alike, all of them still that."""
+        near = {
+            frozenset((id_, link.to)): link.strength
+            for id_ in self.texts
+            for link in self.store.get(id_).links
+            if link.kind == "near_duplicate"
+        }
+        model = HashingEmbedder(16)
+        for (a, b), strength in near.items():
+            one, other = model.embed([self.texts[a][0], self.texts[b][0]])
+            assert normalise(self.texts[a][0]) != normalise(self.texts[b][0])
+            assert strength == pytest.approx(min(float(one @ other), 1.0), abs=1e-5)
+            assert strength >= 0.95 - 1e-6
+        return near
 
     def _indexes_agree(self):
         with self.store._db.write() as db:

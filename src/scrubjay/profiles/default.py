@@ -6,7 +6,15 @@ from scrubjay.pipeline import Stage, configured, group, recall, when
 from scrubjay.stages.borrow import borrow_words
 from scrubjay.stages.expand import rephrase
 from scrubjay.stages.fuse import rrf, weigh
-from scrubjay.stages.present import at_least, check_files, load, passages, pool, top
+from scrubjay.stages.present import (
+    at_least,
+    check_files,
+    load,
+    mark_near_duplicates,
+    passages,
+    pool,
+    top,
+)
 from scrubjay.stages.recall import (
     hyde,
     keyword,
@@ -32,6 +40,7 @@ _SCORE_AND_SHOW: tuple[Stage, ...] = (
     weigh(weights=WEIGHTS, least=LEAST, powers=POWERS, foreign=FOREIGN),
     at_least(),
     top(),
+    mark_near_duplicates(),
     load(),
     passages(),
     check_files(),

@@ -9,7 +9,14 @@ from scrubjay.pipeline import Stage, configured, recall, when
 from scrubjay.stages.borrow import borrow_words
 from scrubjay.stages.expand import rephrase, skipped_strong, strong_signal
 from scrubjay.stages.fuse import min_max, over_best, rank_bonus, rrf, similarity
-from scrubjay.stages.present import at_least, check_files, load, passages, top
+from scrubjay.stages.present import (
+    at_least,
+    check_files,
+    load,
+    mark_near_duplicates,
+    passages,
+    top,
+)
 from scrubjay.stages.recall import (
     hyde,
     keyword,
@@ -58,7 +65,14 @@ _RERANK: tuple[Stage, ...] = (
     ).named("rerank"),
     blend(top3=0.75, top10=0.60, beyond=0.40),
 )
-_SHOW: tuple[Stage, ...] = (at_least(), top(), load(), passages(), check_files())
+_SHOW: tuple[Stage, ...] = (
+    at_least(),
+    top(),
+    mark_near_duplicates(),
+    load(),
+    passages(),
+    check_files(),
+)
 
 
 def by_word() -> tuple[Stage, ...]:

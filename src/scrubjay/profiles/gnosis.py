@@ -13,6 +13,7 @@ from scrubjay.stages.present import (
     check_files,
     count_candidates,
     load,
+    mark_near_duplicates,
     pool,
     previews,
     top,
@@ -77,6 +78,7 @@ def gnosis(
         multiply(types=DEMOTED, suffixes=DEMOTED_ENDS).named("demotion"),
         at_least(score=0.03),
         top(),
+        mark_near_duplicates(),
         previews(expand_top=expand_top, above=0.80, under_chars=2048, preview_chars=200),
         check_files(),
     )

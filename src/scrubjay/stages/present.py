@@ -5,7 +5,7 @@ from __future__ import annotations
 from scrubjay.errors import InvalidInput
 from scrubjay.passages import matches, snippet
 from scrubjay.pipeline import Run, stage
-from scrubjay.types import Candidate, Chunk, Memory
+from scrubjay.types import NEAR_DUPLICATE, Candidate, Chunk, Memory
 
 
 @stage
@@ -20,6 +20,21 @@ def pool(run: Run, *, size: int = 64) -> Run:
 def top(run: Run) -> Run:
     """Keep as many as were asked for."""
     return run._replace(pool=run.pool[: run.query.limit])
+
+
+@stage
+def mark_near_duplicates(run: Run) -> Run:
+    """Name, with each hit, the memories that say nearly the same, as far as the caller may see them."""
+    graph = run.kit.graph
+    if graph is None or not run.pool:
+        return run
+    # A near-duplicate may lack a word that was asked for; every other filter binds it.
+    scope = run.query.scope._replace(holds=(), lacks=())
+    alike = graph.linked([one.id for one in run.pool], scope, NEAR_DUPLICATE)
+    if not alike:
+        return run
+    pool = tuple(one._replace(near_duplicates=alike.get(one.id, ())) for one in run.pool)
+    return run._replace(pool=pool).noting(marked=len(alike))
 
 
 @stage

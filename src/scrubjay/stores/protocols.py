@@ -142,6 +142,10 @@ class GraphIndex(Protocol):
         """Remove the links between two memories; return how many."""
         ...
 
+    def linked(self, ids: Sequence[str], scope: Scope, kind: str) -> Mapping[str, tuple[str, ...]]:
+        """Return for each of these memories what it is linked to by one kind, strongest first."""
+        ...
+
     def walk(self, seeds: Sequence[str], scope: Scope, depth: int, limit: int) -> list[Neighbor]:
         """Return what can be reached from the seeds, best path first."""
         ...

@@ -241,13 +241,47 @@ def m006_people(db: sqlite3.Connection) -> None:
             memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE
         )""",
         "CREATE INDEX published_by_memory ON published (memory)",
-        # Vectors that point nearly the same way share a bucket with high probability.
-        """CREATE TABLE buckets (
-            bucket INTEGER NOT NULL,
-            vector INTEGER NOT NULL REFERENCES vectors ON DELETE CASCADE,
-            PRIMARY KEY (bucket, vector)
-        ) WITHOUT ROWID""",
-        "CREATE INDEX buckets_by_vector ON buckets (vector)",
+        # Bits that say where a vector points: each third of them is a bucket of like ones.
+        """CREATE TABLE sketches (
+            vector INTEGER PRIMARY KEY REFERENCES vectors ON DELETE CASCADE,
+            memory INTEGER NOT NULL,
+            bits INTEGER NOT NULL
+        )""",
+        "CREATE INDEX sketches_first ON sketches (bits & 1048575)",
+        "CREATE INDEX sketches_second ON sketches (bits >> 20 & 1048575)",
+        "CREATE INDEX sketches_third ON sketches (bits >> 40 & 1048575)",
+        # Vectors that nobody has compared yet: of a memory's first passage, in this file all of them.
+        """CREATE TABLE unsketched (
+            vector INTEGER PRIMARY KEY REFERENCES vectors ON DELETE CASCADE
+        )""",
+        "INSERT INTO unsketched SELECT v.n FROM chunks AS c JOIN vectors AS v ON v.chunk = c.n"
+        " WHERE c.ordinal = 0",
+        """CREATE TRIGGER vector_made AFTER INSERT ON vectors BEGIN
+            INSERT OR IGNORE INTO unsketched
+            SELECT new.n FROM chunks WHERE n = new.chunk AND ordinal = 0;
+        END""",
+        # Passages lose their number for a moment when a memory changes. One that stays may have been
+        # the only one, and may be that no longer.
+        """CREATE TRIGGER chunk_moved AFTER UPDATE OF ordinal ON chunks WHEN new.ordinal <= 0 BEGIN
+            DELETE FROM sketches WHERE vector IN (SELECT n FROM vectors WHERE chunk = new.n);
+            INSERT OR IGNORE INTO unsketched
+            SELECT n FROM vectors WHERE chunk = new.n AND new.ordinal = 0;
+        END""",
+        """CREATE TRIGGER memory_moved AFTER UPDATE OF namespace, type ON memories
+        WHEN old.namespace <> new.namespace
+            OR (old.type IN ('message', 'document')) <> (new.type IN ('message', 'document'))
+        BEGIN
+            INSERT OR IGNORE INTO unsketched
+            SELECT v.n FROM chunks AS c JOIN vectors AS v ON v.chunk = c.n
+            WHERE c.memory = new.n AND c.ordinal = 0;
+        END""",
+        """CREATE TRIGGER compared_anew AFTER INSERT ON unsketched BEGIN
+            DELETE FROM sketches WHERE vector = new.vector;
+        END""",
+        """CREATE TRIGGER sketch_gone AFTER DELETE ON sketches BEGIN
+            DELETE FROM edges WHERE a = old.memory AND made = 'near';
+            DELETE FROM edges WHERE b = old.memory AND made = 'near';
+        END""",
     ):
         db.execute(statement)
 

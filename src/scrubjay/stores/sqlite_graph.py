@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from scrubjay.stores.scope_sql import in_parts, marks, where
 from scrubjay.stores.sqlite import Database
@@ -70,6 +70,26 @@ class SqliteGraph:
                 (id_, *arguments, id_, *arguments),
             )
             return [Link(*row) for row in rows]
+
+    def linked(self, ids: Sequence[str], scope: Scope, kind: str) -> Mapping[str, tuple[str, ...]]:
+        """Return for each of these memories what it is linked to by one kind, strongest first."""
+        condition, arguments = where(scope, self._db.codec)
+        found: dict[str, list[str]] = {}
+        with self._db.read() as db:
+            for several, part in in_parts(ids):
+                rows = db.execute(
+                    "SELECT x.id, m.id, e.strength FROM memories AS x"
+                    " JOIN edges AS e ON e.a = x.n JOIN memories AS m ON m.n = e.b"
+                    f" WHERE x.id IN ({several}) AND e.kind = ? AND {condition} UNION"
+                    " SELECT x.id, m.id, e.strength FROM memories AS x"
+                    " JOIN edges AS e ON e.b = x.n JOIN memories AS m ON m.n = e.a"
+                    f" WHERE x.id IN ({several}) AND e.kind = ? AND {condition}"
+                    " ORDER BY 3 DESC, 2",
+                    (*part, kind, *arguments, *part, kind, *arguments),
+                )
+                for here, there, _ in rows:
+                    found.setdefault(here, []).append(there)
+        return {here: tuple(dict.fromkeys(theirs)) for here, theirs in found.items()}
 
     def walk(
         self, seeds: Sequence[str], scope: Scope, depth: int, limit: int | None

@@ -10,8 +10,11 @@ from scrubjay.surfaces import render
 from scrubjay.surfaces.files import file_of, near
 from scrubjay.surfaces.layout import cut
 from scrubjay.surfaces.terminal import OPEN, SHUT, clean, one_line, path_line
+from scrubjay.types import NEAR_DUPLICATE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from scrubjay.types import Hit, Memory, Results
 
 _TITLE_COLUMNS = 72
@@ -36,7 +39,9 @@ def results(found: Results, *, whole: bool, db: str | None = None) -> str:
 def memory(one: Memory) -> str:
     """Show one memory in full."""
     source = [code(path_line(one.source))] if one.source else []
-    facts = " · ".join((escape(one_line(one.type)), *source, code(one_line(one.id))))
+    alike = _alike([link.to for link in one.links if link.kind == NEAR_DUPLICATE])
+    about = (escape(one_line(one.type)), *source, code(one_line(one.id)), alike)
+    facts = " · ".join(fact for fact in about if fact)
     return f"## {_title(one.title, one.text)}\n\n{facts}\n\n{quote(clean(one.text))}"
 
 
@@ -77,11 +82,16 @@ def _hit(rank: int, hit: Hit, found: Results, whole: bool) -> str:
         escape(one_line(render.section(hit))),
         f"score {render.grade(hit.score, found.profile).strip()}",
         code(one_line(hit.id)),
+        _alike(hit.near_duplicates),
         escape(render.staleness(hit)),
     )
     about = " · ".join(fact for fact in facts if fact)
     quoted = quote(mark(clean(passage), found.terms, OPEN, SHUT, hit.language))
     return f"## {rank}. {_title(hit.title, passage)}\n\n{about}\n\n{quoted}"
+
+
+def _alike(ids: Sequence[str]) -> str:
+    return f"≈ nearly the same: {', '.join(code(one_line(id_)) for id_ in ids)}" if ids else ""
 
 
 def _title(title: str, text: str) -> str:

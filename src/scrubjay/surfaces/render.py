@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 from scrubjay.surfaces.layout import bar, cut, indent, pad, width, wrap
 from scrubjay.surfaces.terminal import OPEN, SHUT, clean, one_line, to_type
+from scrubjay.types import NEAR_DUPLICATE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from scrubjay.surfaces.terminal import Screen
     from scrubjay.types import Hit, Memory, Results
 
@@ -73,8 +76,11 @@ def memory(one: Memory, screen: Screen, now: datetime | None = None) -> str:
     where = [one_line(part) for part in (one.collection, one.source) if part]
     facts = " · ".join((*about, *where, one_line(one.id)))
     lines = [*head, screen.dim(facts), "", clean(one.text).rstrip()]
-    if one.links:
-        linked = ", ".join(f"{link.to} ({link.kind} {link.strength:g})" for link in one.links)
+    alike = nearly_the_same([link.to for link in one.links if link.kind == NEAR_DUPLICATE])
+    if alike:
+        lines += ["", screen.dim(indent(alike, screen.width, 0))]
+    if links := [link for link in one.links if link.kind != NEAR_DUPLICATE]:
+        linked = ", ".join(f"{link.to} ({link.kind} {link.strength:g})" for link in links)
         lines += ["", screen.dim(indent(f"links: {one_line(linked)}", screen.width, 0))]
     return "\n".join(lines)
 
@@ -128,6 +134,11 @@ def section(hit: Hit) -> str:
 def staleness(hit: Hit) -> str:
     """Say in words that the file is no longer what was read."""
     return _STALE.get(hit.stale, one_line(hit.stale)) if hit.stale else ""
+
+
+def nearly_the_same(ids: Sequence[str]) -> str:
+    """Say which memories say nearly the same, nearest first; nothing where there are none."""
+    return f"≈ nearly the same: {', '.join(map(short_id, ids))}" if ids else ""
 
 
 def age(moment: datetime | None, now: datetime) -> str:
@@ -213,6 +224,9 @@ def _hit(
     about = _about(hit.type, hit.topics, hit.updated_at or hit.created_at, now)
     about += [*filter(None, (where(hit, hit.source), section(hit))), short_id(hit.id)]
     lines.append(screen.dim(indent(one_line(" · ".join(about)), screen.width, _MARGIN)))
+    if hit.near_duplicates:
+        alike = nearly_the_same(hit.near_duplicates)
+        lines.append(screen.dim(indent(alike, screen.width, _MARGIN)))
     if hit.stale:
         lines.append(" " * _MARGIN + screen.yellow(staleness(hit)))
     if whole:

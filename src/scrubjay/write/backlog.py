@@ -1,7 +1,8 @@
 """Vectors made after the fact: in batches, by one thread, resumed by whoever opens the store next.
 
 The text is safe before this begins. A model that does not answer stops the work with a reason; a
-single text that breaks the model is set aside after three tries and counted as failed.
+single text that breaks the model is set aside after three tries and counted as failed. With its
+vector, a memory is linked to those that say nearly the same.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from scrubjay.passages import embedding_text
 if TYPE_CHECKING:
     from scrubjay.models.guard import GuardedEmbedder
     from scrubjay.stores.sqlite_backlog import SqliteBacklog, Wanted
+    from scrubjay.stores.sqlite_near import SqliteNear
     from scrubjay.stores.sqlite_tokens import SqliteTokens
     from scrubjay.stores.sqlite_vector import SqliteVector
 
@@ -36,11 +38,13 @@ class Backlog:
         queue: SqliteBacklog,
         vectors: SqliteVector,
         tokens: SqliteTokens,
+        near: SqliteNear,
         embedder: GuardedEmbedder,
     ) -> None:
         self._queue = queue
         self._vectors = vectors
         self._tokens = tokens
+        self._near = near
         self._embedder = embedder
         self._working = threading.Lock()
         self._stopping = threading.Event()
@@ -98,6 +102,9 @@ class Backlog:
             if progress:
                 progress(max(total - left, 0), total)
             if left <= failed or self.outage:
+                # What is stored already is compared without any model.
+                while not late() and self._near.link_next(BATCH):
+                    pass
                 return left
             # Another thread may be at it already: then this one only watches.
             if not self._working.acquire(timeout=0.05):
@@ -115,7 +122,8 @@ class Backlog:
             while True:
                 self._wished = False
                 with self._working:
-                    made = self._one_batch(BATCH)
+                    embedded = not self.outage and self._one_batch(BATCH)
+                    made = embedded or self._near.link_next(BATCH) > 0
                 with self._starting:
                     # What was wished for during the last look is looked for again.
                     if self._stopping.is_set() or not (made or self._wished):
@@ -152,13 +160,14 @@ class Backlog:
         return True
 
     def _make(self, wanted: list[Wanted]) -> None:
-        """Embed a few chunks and store what the model gave, in one transaction."""
+        """Embed a few chunks, store what the model gave and link what is alike, in one transaction."""
         vectors, tokens = self._embedder.encode([_read_as(one) for one in wanted])
         chunks = [one.chunk for one in wanted]
         with self._queue.together():
             if tokens is not None:
                 self._tokens.add(self._embedder.name, list(zip(chunks, tokens, strict=True)))
             self._vectors.add(self._embedder.name, list(zip(chunks, vectors, strict=True)))
+            self._near.link_next(len(chunks))
 
     def _answers(self) -> bool:
         """True when the model reads at least a plain word: then it was a text that broke it."""
