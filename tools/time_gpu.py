@@ -139,7 +139,7 @@ def _tokenizer(words: Sequence[str]) -> Any:
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[(mark, numbers[mark]) for mark in ("[CLS]", "[SEP]")],
     )
-    made.enable_truncation(512, strategy="only_second")
+    made.enable_truncation(512)
     made.enable_padding(pad_id=numbers["[PAD]"], pad_token="[PAD]")
     return made
 

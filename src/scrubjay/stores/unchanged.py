@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from scrubjay.stores.sqlite import Database
 
 _MOST_BYTES = 64_000_000
+_ENTRY_BYTES = 256  # a topic that nobody has takes room as well
 _AGES = "ages"
 # A set that holds one memory of so many is kept as a flag for each of all, otherwise as a list.
 _DENSE = 8
@@ -65,12 +66,12 @@ class Unchanged:
             missing = [key for key in keys if key not in self._kept]
             for key, array in self._read(db, missing).items() if missing else ():
                 self._kept[key] = array
-                self._bytes += array.nbytes
+                self._bytes += array.nbytes + _ENTRY_BYTES
             found = {key: self._kept[key] for key in keys}
             for key in keys:
                 self._kept.move_to_end(key)
             while self._bytes > _MOST_BYTES:
-                self._bytes -= self._kept.popitem(last=False)[1].nbytes
+                self._bytes -= self._kept.popitem(last=False)[1].nbytes + _ENTRY_BYTES
             return found
 
     def _read(self, db: sqlite3.Connection, keys: Sequence[Key]) -> dict[Key, NDArray[Any]]:
