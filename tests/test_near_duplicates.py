@@ -531,6 +531,21 @@ class TestWork:
         more = work(store, "kettle is on, 0.5")
 
         assert more <= some * 1.2
+        self.check_links(store)
+
+    @pytest.mark.parametrize("most", [1, MOST_LINKS])
+    def test_a_crowd_in_an_older_store_is_linked_as_well(self, store, monkeypatch, most):
+        """Whatever was compared before: each is linked, also where all others have links enough."""
+        add(store, *(f"kettle is on, {n / 1000:.3f}" for n in range(700)))
+        monkeypatch.setattr(sqlite_near, "MOST_LINKS", most)
+        with store._db.write() as db:
+            db.execute("INSERT INTO unsketched SELECT vector FROM sketches")
+        store.pending()
+
+        linked = {n for pair in rows(store, "SELECT a, b FROM edges") for n in pair}
+        assert len(linked) == 700
+
+    def check_links(self, store):
         ends = [n for pair in rows(store, "SELECT a, b FROM edges") for n in pair]
         count = {n: ends.count(n) for n in set(ends)}
         assert len(count) == 1801

@@ -83,6 +83,11 @@ def pages(store: scrubjay.Store) -> int:
     return int(size * (count - free))
 
 
+def share(part: int, whole: int) -> str:
+    """Return a share to three places, or a dash of nothing."""
+    return f"{part / whole:.3f}" if whole else "–"
+
+
 def measure(texts: Sequence[str], vectors: Matrix, folder: Path) -> None:
     """Print one row of the table."""
     true = exact(vectors)
@@ -104,8 +109,8 @@ def measure(texts: Sequence[str], vectors: Matrix, folder: Path) -> None:
     have = {one for pair in true for one in pair}
     told = {one for pair in linked for one in pair}
     print(
-        f"| {len(texts):,} | {len(true):,} | {len(linked & true.keys()) / len(true):.3f}"
-        f" | {len(told & have) / len(have):.3f} | {len(linked - true.keys())}"
+        f"| {len(texts):,} | {len(true):,} | {share(len(linked & true.keys()), len(true))}"
+        f" | {share(len(told & have), len(have))} | {len(linked - true.keys())}"
         f" | {overall_ms:.2f} | {last_ms:.2f} | {grown / len(texts):.0f} |",
         flush=True,
     )

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     from scrubjay.stores.sketches import Sketch
 
-# Twenty pairs of SQuAD's questions each, read by eye: from 0.90 on a quarter ask the same, from 0.93 and
-# from 0.95 half, from 0.97 two thirds. The others differ in one word (east for west, where for when), at
-# 0.99 still: so near-duplicates are shown, and never folded into one.
+# Of twenty pairs of questions each, read by eye, a quarter ask the same at 0.90, two fifths at 0.95, half
+# above 0.97. The others differ in one word (east for west, where for when), at 0.98 still: so
+# near-duplicates are shown, and never folded into one.
 LEAST_COSINE = 0.95
 MOST_NEAREST = 5  # links that a memory gets when it is compared
-MOST_LINKS = 16  # and in all: others are compared with it later
+MOST_LINKS = 16  # and, more or less, in all: others are compared with it later
 _MOST_READ = 512  # sketches read for one memory, whatever crowds its buckets
 _MOST_COMPARED = 64  # of them by their vectors
 _MOST_BITS = 16  # in which a pair may differ: of 60, pairs at 0.95 differ in 6, strangers in 30
@@ -49,8 +49,8 @@ class SqliteNear:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def link_next(self, most: int) -> int:
-        """Compare the newest vectors that wait for it, and link what is nearly the same; return how many.
+    def link_next(self, most: int, *, newest: bool = False) -> int:
+        """Compare the oldest or newest vectors that wait for it, and link what is alike; return how many.
 
         Only memories of one passage are compared, and neither messages nor documents: "ok" is said
         often, and files have copies on purpose.
@@ -58,13 +58,12 @@ class SqliteNear:
         with self._db.read() as db:
             if not db.execute("SELECT 1 FROM unsketched LIMIT 1").fetchone():
                 return 0
+        order = "DESC" if newest else "ASC"
         with self._db.write() as db:
-            waiting = [
-                n
-                for (n,) in db.execute(
-                    "SELECT vector FROM unsketched ORDER BY vector DESC LIMIT ?", (most,)
-                )
-            ]
+            rows = db.execute(
+                f"SELECT vector FROM unsketched ORDER BY vector {order} LIMIT ?", (most,)
+            )
+            waiting = [n for (n,) in rows]
             for new in self._comparable(db, waiting):
                 self._compare(db, new)
             db.executemany("DELETE FROM unsketched WHERE vector = ?", [(n,) for n in waiting])
@@ -96,14 +95,9 @@ class SqliteNear:
         from scrubjay.stores.sketches import sketch
 
         made = sketch(new.values, f"{new.model} {new.namespace}")
-        linked = 0
-        for cosine, other in self._nearest(db, new, self._met(db, made)):
-            if linked == MOST_NEAREST:
-                break
-            # Otherwise one of ten thousand like ones would have ten thousand links.
-            if self._links(db, other) < MOST_LINKS:
-                self._link(db, max(new.memory, other), min(new.memory, other), cosine)
-                linked += 1
+        near = self._nearest(db, new, self._met(db, made))
+        for other, cosine in self._chosen(db, near).items():
+            self._link(db, max(new.memory, other), min(new.memory, other), cosine)
         # Whoever makes an encrypted store: equal bits tell which memories are alike, whatever they say.
         db.execute(
             "INSERT INTO sketches (vector, memory, bits) VALUES (?, ?, ?)",
@@ -147,6 +141,25 @@ class SqliteNear:
             ((cosine, memory) for memory, cosine in near.items()),
             key=lambda one: (-round(one[0], 6), -one[1]),
         )
+
+    def _chosen(self, db: sqlite3.Connection, near: list[tuple[float, int]]) -> dict[int, float]:
+        """Return which of these are linked: the nearest few that have not too many links already.
+
+        Otherwise one of ten thousand like memories would have ten thousand links. Where all have too
+        many, it is the one with the fewest.
+        """
+        chosen: dict[int, float] = {}
+        links: dict[int, int] = {}
+        for cosine, memory in near:
+            links[memory] = self._links(db, memory)
+            if links[memory] < MOST_LINKS:
+                chosen[memory] = cosine
+            if len(chosen) == MOST_NEAREST:
+                break
+        if near and not chosen:
+            cosine, memory = min(near, key=lambda one: links[one[1]])
+            chosen[memory] = cosine
+        return chosen
 
     def _links(self, db: sqlite3.Connection, memory: int) -> int:
         """Return how many near-duplicates of a memory are linked already."""

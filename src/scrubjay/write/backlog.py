@@ -167,7 +167,7 @@ class Backlog:
             if tokens is not None:
                 self._tokens.add(self._embedder.name, list(zip(chunks, tokens, strict=True)))
             self._vectors.add(self._embedder.name, list(zip(chunks, vectors, strict=True)))
-            self._near.link_next(len(chunks))
+            self._near.link_next(len(chunks), newest=True)
 
     def _answers(self) -> bool:
         """True when the model reads at least a plain word: then it was a text that broke it."""
