@@ -188,8 +188,24 @@ class TestWithin:
         assert waiting
         assert all(one.daemon for one in waiting)
         ends.set()
-        for one in waiting:
-            one.join(10)
+
+    def test_the_same_thread_is_asked_again(self):
+        """A model may set up much in each thread: torch takes longer for that than for reading."""
+        first = within(5, threading.get_ident, "it")
+        assert {within(5, threading.get_ident, "it") for _ in range(20)} == {first}
+
+    def test_a_thread_that_never_came_back_is_not_waited_for(self):
+        """Another one does the next call, and the lost one serves again when it is free."""
+        ends, began = threading.Event(), []
+
+        def hang():
+            began.append(threading.get_ident())
+            ends.wait()
+
+        with pytest.raises(Unavailable):
+            within(0.05, hang, "it")
+        assert within(5, threading.get_ident, "it") != began[0]
+        ends.set()
 
     @pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), GeneratorExit()])
     def test_what_would_end_the_process_is_a_failure_of_the_model_only(self, error):

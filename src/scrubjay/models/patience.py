@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from scrubjay.errors import Unavailable
+from scrubjay.threads import lend
 from scrubjay.times import micros
 
 if TYPE_CHECKING:
@@ -138,10 +139,8 @@ def within(seconds: float, call: Callable[[], T], what: str) -> T:
             answers.append(call())
         except BaseException as error:  # noqa: BLE001  # raised again in the thread that waits
             errors.append(error)
-        finally:
-            done.set()
 
-    threading.Thread(target=work, name="scrubjay-waiting", daemon=True).start()
+    lend().do(work, done)
     if not done.wait(seconds):
         raise Unavailable(f"{what} did not answer within {seconds:g} s")
     if errors and not isinstance(errors[0], Exception):

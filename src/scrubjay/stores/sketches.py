@@ -3,7 +3,7 @@
 Vectors that point nearly the same way differ in few bits. Three parts of 20 bits are three buckets; who
 looks into a vector's buckets, and into those beyond the planes that it nearly touches, meets its
 near-duplicates and few others: 99 of 100 pairs with a cosine of 0.95 or more, among 100,000 sentences
-(docs/decisions/012-near-duplicates.md).
+(docs/decisions/013-near-duplicates.md).
 """
 
 from __future__ import annotations

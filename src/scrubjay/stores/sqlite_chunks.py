@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from scrubjay.stores.scope_sql import padded
 from scrubjay.stores.sqlite import Database
 from scrubjay.types import Chunk, Memory
 
@@ -13,6 +14,8 @@ _SELECT = (
     "SELECT c.ordinal, c.start, c.stop, c.first_line, c.last_line, c.heading"
     " FROM chunks AS c JOIN memories AS m ON m.n = c.memory WHERE m.id = ?"
 )
+
+_AT_ONCE = 256  # two numbers each, and every SQLite takes 999
 
 
 class SqliteChunks:
@@ -23,12 +26,21 @@ class SqliteChunks:
 
     def at(self, places: Iterable[tuple[str, int]]) -> Mapping[tuple[str, int], Chunk]:
         """Return chunks by memory id and ordinal."""
+        wanted = list(dict.fromkeys(places))
         found: dict[tuple[str, int], Chunk] = {}
         with self._db.read() as db:
-            for place in places:
-                row = db.execute(f"{_SELECT} AND c.ordinal = ?", place).fetchone()
-                if row:
-                    found[place] = self._chunk(row)
+            for start in range(0, len(wanted), _AT_ONCE):
+                part = padded(wanted[start : start + _AT_ONCE])
+                pairs = ", ".join(["(?, ?)"] * len(part))
+                rows = db.execute(
+                    f"WITH wanted (id, ordinal) AS (VALUES {pairs}) SELECT m.id, c.ordinal, c.start,"
+                    " c.stop, c.first_line, c.last_line, c.heading FROM wanted AS w"
+                    " CROSS JOIN memories AS m ON m.id = w.id"
+                    " CROSS JOIN chunks AS c ON c.memory = m.n AND c.ordinal = w.ordinal",
+                    [value for place in part for value in place],
+                )
+                for id_, *row in rows:
+                    found[id_, row[0]] = self._chunk(row)
         return found
 
     def of(self, id_: str) -> list[Chunk]:
