@@ -23,7 +23,15 @@ from evals.sets import Part, find
 from scrubjay.config import load
 from scrubjay.text import ANALYZER_VERSION
 
-PROFILES = ("default:keyword", "default:vector", "default:fast", "default", "gno:fast", "gno")
+PROFILES = (
+    "default:keyword",
+    "default:vector",
+    "default:fast",
+    "default",
+    "gno:fast",
+    "gno",
+    "gnosis",
+)
 CACHE = Path(".cache/evals")
 PAGE = Path("docs/evals.md")
 TABLE, RERANKED, EXPANDED = "table", "reranked", "expanded"

@@ -162,7 +162,7 @@ def preview(text: str, width_chars: int) -> str:
     if len(text) <= width_chars:
         return text
     begins = text[: width_chars + 1]
-    cut = max((at for at, one in enumerate(begins) if one.isspace()), default=0)
+    cut = next((at for at in range(width_chars, 0, -1) if begins[at].isspace()), 0)
     # A long address, or a script without spaces, has no end of a word nearby.
     return text[: cut if cut > width_chars // 2 else width_chars].rstrip()
 

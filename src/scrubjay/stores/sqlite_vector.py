@@ -171,8 +171,10 @@ class SqliteVector:
             return []
         unseal = self._db.codec.unseal_vector
         matrix = np.frombuffer(b"".join(map(unseal, stored)), dtype="<f4")
-        cosines: list[float] = (
-            matrix.reshape(len(stored), -1) @ vector.astype(np.float32)
+        # In double precision: in single, the last bit depends on how many rows are multiplied at once,
+        # and then two stores rounded the same cosine to different sixth places.
+        cosines: list[float] = np.einsum(
+            "ij,j->i", matrix.reshape(len(stored), -1), vector, dtype=np.float64
         ).tolist()
         return cosines
 
