@@ -41,12 +41,14 @@ def keywords_in(text: str, language: str = "") -> tuple[str, ...]:
     """Return what a text may have for topics: its words, and every two to four that are neighbours.
 
     Neighbours may have stop words among them, but are not made of such only, unless the text joins
-    them: "to-do". Of a script without spaces, every few neighbouring characters may be a word.
+    them: "to-do". What is joined is one word: "pg-main" is "pg main", and does not ask for "pg". Of a
+    script without spaces, every few neighbouring characters may be a word.
     """
-    written = words(normalise(text))[:_MOST_WORDS]
+    stop_words = folded_stop_words(language)
+    written = words(normalise(text).replace("/", " "))[:_MOST_WORDS]
     said = [word for one in written for word in words(apart(one))][:_MOST_WORDS]
-    single = telling(said, folded_stop_words(language))
-    told = set(map(fold, single))
+    single = telling([one for one in written if apart(one) == one], stop_words)
+    told = {*map(fold, single), *(fold(one) for one in said if fold(one) not in stop_words)}
     several = (
         said[at : at + length]
         for length in range(2, _MOST_WORDS_IN_A_TOPIC + 1)
