@@ -188,16 +188,42 @@ class TestSharing:
         for line in ("Preferences: 20", "Open tasks: 20", "Latest summaries: 20"):
             assert line in seen.text.splitlines()
 
-    def test_a_text_in_several_places_is_shown_once(self, words_only):
+    def test_a_text_in_several_places_is_shown_once(self, tmp_path):
         """GS-6: the caller's own copy stands for all, and no copy counts as left out."""
-        for namespace in ("a-team", "user:ada", "z-team"):
-            words_only.add("Prefers tea", id=namespace, type="preference", namespace=namespace)
-        words_only.add("Prefers milk", id="milk", type="preference")
-        seen = words_only.landscape()
+        with scrubjay.open(tmp_path / "x.db", user="ada", embedder=False) as ada:
+            ada.add("Prefers tea", id="tea", type="preference")
+            for name in ("a-team", "z-team"):
+                ada.create_collection(name)
+                ada.publish("tea", name)
+            ada.add("Prefers milk", id="milk", type="preference")
+            seen = ada.landscape()
 
-        assert [one.id for one in seen.preferences] == ["user:ada", "milk"]
+        assert {one.id for one in seen.preferences} == {"tea", "milk"}
         assert seen.types == {"preference": 4}
         assert seen.left_out == {}
+
+    def test_a_task_that_is_done_is_not_open_because_others_see_a_copy(self, tmp_path):
+        """One's own copy says how far one is."""
+        with scrubjay.open(tmp_path / "x.db", user="ada", embedder=False) as ada:
+            ada.create_collection("team")
+            ada.add("Sweep the chimney", id="chimney", type="task")
+            ada.publish("chimney", "team")
+            assert [one.id for one in ada.landscape().tasks] == ["chimney"]
+            ada.done("chimney")
+            assert ada.landscape().tasks == ()
+            ada.share("team", "ben")
+            with scrubjay.open(tmp_path / "x.db", user="ben", embedder=False) as ben:
+                assert [one.text for one in ben.landscape().tasks] == ["Sweep the chimney"]
+
+    def test_preferences_gain_by_what_topics_do_not_get(self, words_only):
+        """Half a rule is worse than none, and there are always more topics."""
+        for number in range(8):
+            rule = f"Rule {number}: never merge on a Friday without a second pair of eyes on it"
+            words_only.add(rule, type="preference", topics=[f"t{number}-{n}" for n in range(40)])
+        seen = words_only.landscape(tokens=600)
+
+        assert [one.complete for one in seen.preferences] == [True] * 8
+        assert seen.left_out.keys() == {"topics"}
 
 
 class TestWhateverIsStored:

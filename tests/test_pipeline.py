@@ -615,3 +615,12 @@ def test_a_query_vector_without_direction_is_a_lost_tier(memory):
 
     assert [hit.id for hit in results] == ["a"]
     assert any("without direction" in reason for reason in results.degraded)
+
+
+def test_a_stage_that_drops_everything_says_so(words_only):
+    """R-7: what went in and what came out, also where nothing is left."""
+    words_only.add("the kettle whistles")
+    trace = words_only.search("kettle", min_score=0.999).trace
+    counts = {step.stage: (step.went_in, step.came_out) for step in trace}
+    assert counts["at_least"] == (1, 0)
+    assert counts["top"] == (0, 0)

@@ -258,8 +258,12 @@ class TestPublishing:
         ann.add("we deploy on Fridays", id="deploy")
         copy = ann.publish("deploy", "team")
         ben.add("we deploy  on Fridays", id="his")
-        for store, id_ in ((ann, "deploy"), (ann, copy.id), (ben, "his")):
-            with pytest.raises(InvalidInput, match=f"'team' already, as {copy.id}"):
+        for store, id_, says in (
+            (ann, "deploy", f"deploy is in .* already, as {copy.id}; .* unpublish it first"),
+            (ann, copy.id, f"{copy.id} is in the collection 'team' itself"),
+            (ben, "his", f"the same text is in .* already, as {copy.id}"),
+        ):
+            with pytest.raises(InvalidInput, match=says):
                 store.publish(id_, "team")
         assert len(ann.ls(collection="team")) == 1
 
@@ -324,6 +328,28 @@ class TestPublishing:
         ann.add("we deploy on Fridays", id="mine")
         with pytest.raises(InvalidInput, match="already"):
             ann.publish("mine", "team")
+
+    @pytest.mark.parametrize(
+        "touch",
+        [
+            lambda ben, copy: ben.add("we deploy on  Fridays", collection="team"),
+            lambda ben, copy: ben.update(copy, text="we deploy on Fridays, says Ben"),
+            lambda ben, copy: ben.done(copy),
+        ],
+        ids=["says the same", "rewrites", "marks as done"],
+    )
+    def test_what_others_have_touched_is_no_longer_its_authors_to_take_away(self, team, touch):
+        """Nothing acknowledged is lost: Ben's word stays when Ann forgets hers."""
+        ann, ben, *_ = team
+        ann.add("we deploy on Fridays", id="deploy")
+        copy = ann.publish("deploy", "team").id
+        touch(ben, copy)
+        kept = ben.get(copy)
+        assert ann.forget("deploy") == 1
+
+        assert ben.get(copy) == kept
+        with pytest.raises(InvalidInput, match="not published there"):
+            ann.unpublish(copy, "team")
 
     def test_what_is_not_seen_cannot_be_published(self, team):
         """Not even by its id."""
@@ -428,6 +454,49 @@ class TestBadInput:
             with pytest.raises(InvalidInput, match=f"there is a collection '{name}' already"):
                 store.create_collection(name)
         assert ann.create_collection("drafts").members == {"ann": "owner"}
+
+    def test_an_invitation_does_not_capture_what_one_writes_for_oneself(self, people, team):
+        """A label of one's own and a shared collection of that name: nothing is guessed."""
+        *_, dora = team
+        cem = people("cem")
+        cem.add("dear diary", id="one", collection="diary")
+        dora.create_collection("diary")
+        dora.share("diary", "cem", "writer")
+        for call in (
+            lambda: cem.add("i dislike dora", collection="diary"),
+            lambda: cem.rename_collection("diary", "mine"),
+            lambda: cem.remove_collection("diary"),
+        ):
+            with pytest.raises(InvalidInput, match=r"two collections 'diary'.*user:cem.*or"):
+                call()
+        cem.update("one", text="dear diary, again")
+        cem.add("for me alone", collection="diary", namespace="user:cem")
+        cem.add("for dora, too", collection="diary", namespace="collection:diary")
+
+        assert [one.text for one in dora.ls()] == ["for dora, too"]
+        with pytest.raises(InvalidInput, match="takes an owner"):
+            cem.remove_collection("diary", namespace="collection:diary")
+        assert cem.rename_collection("diary", "mine", namespace="user:cem") == 2
+        assert cem.add("no longer in doubt", collection="diary").namespace == "collection:diary"
+        assert cem.remove_collection("mine") == 2
+        assert len(dora.ls()) == 2
+
+    def test_status_counts_only_what_one_sees(self, people, team):
+        """GS-5: chunks, vectors, links and feedback of others are not counted."""
+        ann, _, cem, dora = team
+        for store in (ann, people(None)):
+            store.add("a", id=f"a-{id(store)}", links=[])
+        ann.add("the boiler is old", id="x", collection="team")
+        ann.add("the boiler is hers", id="y", links=["x"])
+        ann.feedback("boiler", "y", "accepted")
+        ann.pending()
+        state = dora.status()
+        assert (state.memories, state.chunks, state.links, state.feedback) == (0, 0, 0, 0)
+        assert state.models == {"hashing-256": 0}
+        state = cem.status()
+        assert (state.memories, state.chunks, state.links, state.feedback) == (1, 1, 0, 0)
+        assert (state.models, state.pending) == ({"hashing-256": 1}, 0)
+        assert ann.status().links == 1
 
     def test_a_namespace_of_a_collection_is_not_made_by_writing(self, people):
         """Who owns the file may write everywhere, but a collection is made by its own verb."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.naming import checked_name
-from scrubjay.stores.scope_sql import personal
-from scrubjay.stores.sqlite_people import OWNER, PREFIX, ROLES, WRITER
+from scrubjay.stores.scope_sql import SHARED, personal
+from scrubjay.stores.sqlite_people import OWNER, ROLES, WRITER
 from scrubjay.times import When, parse
 from scrubjay.types import DEFAULT_NAMESPACE, Scope
 
@@ -67,6 +66,8 @@ class Caller:
         free = asked in (None, DEFAULT_NAMESPACE)
         name = given.get("collection")
         shared = self.shared(name) if free and isinstance(name, str) else None
+        if shared is not None:
+            self.check_one_name(shared)
         if not free and asked != own:
             shared = self._namespace_of_a_collection(asked)
         if shared is not None:
@@ -111,6 +112,18 @@ class Caller:
         """Return a shared collection, if the caller belongs to one of this name."""
         return self._of_mine(self._people.named(name.strip()))
 
+    def check_one_name(self, shared: Shared) -> None:
+        """Refuse to guess which collection is meant: somebody may be invited into one of a name they use.
+
+        What they wrote for themselves would be read by others from then on.
+        """
+        own = self.personal or DEFAULT_NAMESPACE
+        if self._people.is_label(shared.name, own):
+            raise InvalidInput(
+                f"there are two collections {shared.name!r}, one of your own and one that you share;"
+                f" say which with namespace={own!r} or namespace={shared.namespace!r}"
+            )
+
     def role(self, shared: Shared) -> str | None:
         """Return the caller's role in a collection; who owns the file may do everything."""
         return OWNER if self.user is None else self._people.members(shared).get(self.user)
@@ -130,7 +143,7 @@ class Caller:
 
     def _namespace_of_a_collection(self, namespace: object) -> Shared | None:
         """Return the collection that a namespace is of; refuse one of a collection that is not there."""
-        if not isinstance(namespace, str) or not namespace.startswith(PREFIX):
+        if not isinstance(namespace, str) or not namespace.startswith(SHARED):
             return None
         found = self._of_mine(self._people.of_namespace(namespace))
         if found is None and self.user is None:
@@ -155,10 +168,10 @@ def several(given: Any, name: str) -> tuple[str, ...] | None:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def check_number(name: str, value: object) -> None:
-    """Refuse what is not a finite number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-        raise InvalidInput(f"{name} is {value!r}; give a number such as 0.2")
+def check_share(name: str, value: object) -> None:
+    """Refuse what is not a number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InvalidInput(f"{name} is {value!r}; give a number from 0 to 1, such as 0.2")
 
 
 def both(some: tuple[str, ...] | None, more: tuple[str, ...] | None) -> tuple[str, ...] | None:

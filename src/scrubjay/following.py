@@ -111,7 +111,7 @@ class Following:
         """Return the collections, by name."""
         return self._shelf.folders.collections(self._caller.sees)
 
-    def rename(self, name: str, new_name: str) -> int:
+    def rename(self, name: str, new_name: str, namespace: str | None) -> int:
         """Give a collection another name; return how many memories are in it."""
         new_name = checked_name("new name", new_name, "notes")
         with self._reading, self._shelf.records.transaction():
@@ -119,19 +119,19 @@ class Following:
                 raise InvalidInput(
                     f"there is a collection {new_name!r} already; give another name"
                 )
-            scope, shared = self._owned(name)
+            scope, shared = self._owned(name, namespace)
             if shared is not None:
                 if self._people.named(new_name) is not None:
                     raise InvalidInput(f"the name {new_name!r} is taken; give another name")
                 self._people.rename(shared, new_name)
             return self._shelf.folders.rename(name, new_name, scope)
 
-    def remove(self, name: str) -> int:
+    def remove(self, name: str, namespace: str | None) -> int:
         """Forget everything in a collection, and follow its folders no longer."""
         records = self._shelf.records
         with self._reading, records.transaction():
             self._names(name)
-            scope, shared = self._owned(name)
+            scope, shared = self._owned(name, namespace)
             inside = scope._replace(collection=name)
             for namespace in records.counts("namespace", inside):
                 self._shelf.targets.unsettle(namespace)
@@ -141,11 +141,13 @@ class Following:
                 self._people.remove(shared)
         return gone
 
-    def _owned(self, name: str) -> tuple[Scope, Shared | None]:
+    def _owned(self, name: str, namespace: str | None) -> tuple[Scope, Shared | None]:
         """Return where a collection's memories are, if the caller may rename and remove it."""
         shared = self._caller.shared(name)
-        if shared is None:
-            return self._caller.changes, None
+        if shared is None or namespace not in (None, shared.namespace):
+            return self._caller.changes._replace(namespaces=several(namespace, "namespace")), None
+        if namespace is None:
+            self._caller.check_one_name(shared)
         self._caller.check_role(shared, OWNER)
         return Scope(namespaces=(shared.namespace,)), shared
 

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrubjay.errors import InvalidInput
 from scrubjay.stages.present import preview
 from scrubjay.text import normalise
-from scrubjay.types import Landscape, Memory, Noted
+from scrubjay.types import NOTHING, Landscape, Memory, Noted
 
 if TYPE_CHECKING:
+    from scrubjay.stores.sqlite_copies import SqliteCopies
     from scrubjay.stores.sqlite_records import SqliteRecords
     from scrubjay.stores.sqlite_topics import SqliteTopics
     from scrubjay.types import Scope
@@ -24,7 +25,7 @@ LEAST_TOKENS = 50
 _CHARS_A_TOKEN = 4
 _SHORTEST_LINE_CHARS = len("- 2026-05-03 [a] b\n")
 # How much of a text is shown, and of how many of its topics the names: the most with which every line
-# fits; else the third, or the last where the third fits nowhere.
+# fits; else as many as fit of the third, or of the last where not one of those does.
 _WIDTHS = ((200, 3), (120, 3), (80, 3), (40, 0))
 _BEGINNING_CHARS = 2000  # of a longer text no more is looked at
 _MOST_NAME_CHARS = 64
@@ -41,16 +42,18 @@ _EMPTY = "Nothing is stored here yet; a first memory comes from add(TEXT), or sc
 class Known(NamedTuple):
     """What a store holds, before it is put into a budget: counts, most first, and memories, newest first.
 
-    `newest` has them by type; where it has fewer than `types` counts, the others were not read.
+    `newest` has them by type, without copies of others, of which there are as many as `folded` says;
+    where these are fewer than `types` counts, the others were not read.
     """
 
     types: Mapping[str, int]
     topics: Mapping[str, int]
     newest: Mapping[str, Sequence[Memory]]
+    folded: Mapping[str, int] = NOTHING
 
 
 def landscape(
-    records: SqliteRecords, topics: SqliteTopics, scope: Scope, tokens: int
+    records: SqliteRecords, topics: SqliteTopics, copies: SqliteCopies, scope: Scope, tokens: int
 ) -> Landscape:
     """Say what a caller may see, in at most so many tokens."""
     if type(tokens) is not int or tokens < LEAST_TOKENS:
@@ -64,7 +67,15 @@ def landscape(
         for _, type_, _ in _LISTED
         if type_ in types
     }
-    return drawn(Known(types, topics.counts(scope), newest), tokens)
+    ids = [one.id for read in newest.values() for one in read]
+    # A published task that is done by now is open in the collection still: one's own copy counts.
+    stand_ins = copies.stand_ins(ids, scope)
+    own = {
+        type_: [one for one in read if one.id not in stand_ins or stand_ins[one.id].id == one.id]
+        for type_, read in newest.items()
+    }
+    folded = {type_: len(newest[type_]) - len(read) for type_, read in own.items()}
+    return drawn(Known(types, topics.counts(scope), own, folded), tokens)
 
 
 def drawn(known: Known, tokens: int) -> Landscape:
@@ -139,7 +150,8 @@ def _sections(known: Known, memories: int) -> Iterator[_Section]:
             continue
         once = _once(read)
         # Others may have forgotten some since they were counted.
-        count = max(known.types.get(type_, 0) - len(read), 0) + len(once)
+        read_in_all = len(read) + known.folded.get(type_, 0)
+        count = max(known.types.get(type_, 0) - read_in_all, 0) + len(once)
         form = _Form(f"{title}:\n", "\n", "\n… and {:,} more", f"{title}: {count:,}")
         begun = [(one, *_beginning(one.text)) for one in once]
         versions = [[_noted(*one, *width) for one in begun] for width in _WIDTHS]
@@ -151,17 +163,11 @@ def _counted(counts: Mapping[str, int]) -> list[_Entry]:
 
 
 def _once(read: Iterable[Memory]) -> list[Memory]:
-    """Return each text once: in the caller's own copy if there is one, which they may change."""
+    """Return each text once, where different people have said the same."""
     kept: dict[str, Memory] = {}
     for one in read:
-        before = kept.get(one.content_hash)
-        if before is None or _personal(one) > _personal(before):
-            kept[one.content_hash] = one
+        kept.setdefault(one.content_hash, one)
     return list(kept.values())
-
-
-def _personal(memory: Memory) -> bool:
-    return memory.namespace.startswith("user:")
 
 
 def _beginning(text: str) -> tuple[str, bool]:
@@ -192,9 +198,9 @@ def _name(given: str) -> str:
 
 
 def _shared(sections: Sequence[_Section], chars: int) -> dict[str, _Filled]:
-    """Fill the sections: first those that need less than an equal part, then from the last to the first.
+    """Fill the sections: first those that need less than an equal part, then topics, then from the last.
 
-    What a section leaves is for those that are filled after it; so the first ones of the text gain by it.
+    What a section leaves is for those that are filled after it; so the first lists of the text gain by it.
     """
     needs = {one.name: len(_whole(one, one.versions[0])) for one in sections}
     waiting = list(sections)
@@ -202,7 +208,9 @@ def _shared(sections: Sequence[_Section], chars: int) -> dict[str, _Filled]:
     while waiting:
         room = chars // len(waiting)
         least = min(waiting, key=lambda one: needs[one.name])
-        one = least if needs[least.name] <= room else waiting[-1]
+        # Topics are many, and half a preference is worse than none: so these gain by what others leave.
+        topics = [one for one in waiting if one.name == "topics"]
+        one = least if needs[least.name] <= room else (topics or waiting)[-1]
         filled[one.name] = _filled(one, room)
         chars -= len(filled[one.name].text) + 1  # and a line break
         waiting.remove(one)
@@ -211,7 +219,7 @@ def _shared(sections: Sequence[_Section], chars: int) -> dict[str, _Filled]:
 
 def _filled(section: _Section, room: int) -> _Filled:
     """Write a section: everything if there is room for that, else what comes first."""
-    for entries in section.versions:
+    for entries in section.versions[: max(len(section.versions) - 1, 1)]:
         if len(entries) == section.total and len(whole := _whole(section, entries)) <= room:
             return _Filled(whole, [one.what for one in entries])
     shown: list[_Entry] = []

@@ -80,6 +80,7 @@ class Run(NamedTuple):
     branches: tuple[Step, ...] = ()
     confidence: float | None = None
     counts: Mapping[str, int] = NOTHING
+    pooled: bool = False
 
     def noting(self, **notes: Any) -> Run:
         """Return this run with more to say about the stage that is running."""
@@ -87,8 +88,8 @@ class Run(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many candidates there are, or, before fusion, how many rows were found."""
-        return len(self.pool) or sum(len(one.rows) for one in self.lists)
+        """How many candidates there are, or, before there ever were any, how many rows were found."""
+        return len(self.pool) if self.pooled else sum(len(one.rows) for one in self.lists)
 
 
 class Part(Generic[T]):
@@ -229,6 +230,7 @@ def configured(run: Run, *, part: str) -> bool:
 def advance(part: Stage, run: Run) -> tuple[Run, Step]:
     """Run one stage and complete its step with counts and notes."""
     after, step = attempt(part, run, otherwise=run)
+    after = after._replace(pooled=run.pooled or bool(after.pool))
     step = step._replace(
         went_in=run.size,
         came_out=after.size,

@@ -90,7 +90,7 @@ class Reading(StoreParts):
         from scrubjay.landscape import landscape
 
         scope = self._caller.narrowed(namespaces=several(namespace, "namespace"))
-        return landscape(self._records, self._topics, scope, tokens)
+        return landscape(self._records, self._topics, self._copies, scope, tokens)
 
     def history(self, id: str) -> list[Change]:
         """Return the changes of a memory's type, oldest first: when it was done, and done no more."""

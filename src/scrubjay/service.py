@@ -8,10 +8,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from scrubjay import profiles
-from scrubjay.caller import both, check_number, several
+from scrubjay.caller import both, check_share, several
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.pipeline import search
 from scrubjay.sharing import Sharing
+from scrubjay.stores.scope_sql import SHARED
 from scrubjay.text import readable
 from scrubjay.times import When, micros
 from scrubjay.types import Link, Memory, Query, Results, Status
@@ -74,6 +75,7 @@ class Store(Sharing):
                 stored = [
                     remember(shelf, one, self._mine, self._caller.changes)[0] for one in batch
                 ]
+                self._copies.part([one.id for one in stored if one.namespace.startswith(SHARED)])
             written.extend(stored)
             batch.clear()
 
@@ -139,6 +141,7 @@ class Store(Sharing):
                 updated_at=after.updated_at or now,
             )
             store(self._shelf(), after, self._mine)
+            self._copies.part([id])
             note_status(self._history(), before, after, now)
         self._embedding.wake()
         return self.get(id)
@@ -262,7 +265,7 @@ class Store(Sharing):
         if type(asked) is not int or asked < 1:
             raise InvalidInput(f"limit is {limit!r}; it must be a whole number of 1 or more")
         if min_score is not None:
-            check_number("min_score", min_score)
+            check_share("min_score", min_score)
         scope = self._caller.narrowed(
             namespaces=both(several(namespaces, "namespaces"), several(namespace, "namespace")),
             types=types,
@@ -299,13 +302,16 @@ class Store(Sharing):
         """Why a watch ended by itself; None while all is well."""
         return self._following.failure
 
-    def rename_collection(self, name: str, new_name: str) -> int:
-        """Give a collection another name; return how many memories are in it."""
-        return self._following.rename(name, new_name)
+    def rename_collection(self, name: str, new_name: str, *, namespace: str | None = None) -> int:
+        """Give a collection another name; return how many memories are in it.
 
-    def remove_collection(self, name: str) -> int:
+        Where one's own and a shared one have the same name, the namespace says which is meant.
+        """
+        return self._following.rename(name, new_name, namespace)
+
+    def remove_collection(self, name: str, *, namespace: str | None = None) -> int:
         """Forget everything in a collection, and no longer follow its folders; return how many memories."""
-        gone = self._following.remove(name)
+        gone = self._following.remove(name, namespace)
         self._db.purge_log()
         return gone
 

@@ -85,12 +85,7 @@ class Sharing(Reading):
             memory = self.get(id)
             shared = self._caller.collection(name)
             self._caller.check_role(shared, WRITER)
-            there = self._published(memory, shared)
-            if there is not None:
-                raise InvalidInput(
-                    f"{id} is in the collection {shared.name!r} already, as {there}; to publish it"
-                    " anew, unpublish it first"
-                )
+            self._refuse_twice(memory, shared)
             copy = memory._replace(
                 namespace=shared.namespace, collection=shared.name, session=None, links=()
             )
@@ -118,14 +113,22 @@ class Sharing(Reading):
             self._records.delete(copies)
         self._db.purge_log()
 
-    def _published(self, memory: Memory, shared: Shared) -> str | None:
-        """Return what a memory is in a collection: itself, its copy, or one of the same text and type."""
+    def _refuse_twice(self, memory: Memory, shared: Shared) -> None:
+        """Refuse to publish what is in a collection already: itself, its copy, or the same text and type."""
         if memory.namespace == shared.namespace:
-            return memory.id
+            raise InvalidInput(f"{memory.id} is in the collection {shared.name!r} itself already")
         copies = self._copies.of([memory.id], Scope(namespaces=(shared.namespace,)))
         if copies:
-            return copies[0]
-        return self._records.same(memory.content_hash, memory.type, shared.namespace)
+            raise InvalidInput(
+                f"{memory.id} is in the collection {shared.name!r} already, as {copies[0]}; to"
+                " publish it anew, unpublish it first"
+            )
+        same = self._records.same(memory.content_hash, memory.type, shared.namespace)
+        if same is not None:
+            raise InvalidInput(
+                f"the same text is in the collection {shared.name!r} already, as {same}:"
+                " everybody there finds it"
+            )
 
     def _to_change(self, ids: Sequence[str]) -> Memories:
         """Return these memories if the caller may change all of them."""

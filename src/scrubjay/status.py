@@ -6,6 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from scrubjay.stores.schema import SCHEMA_VERSION
+from scrubjay.stores.sqlite_backlog import MOST_TRIES
+from scrubjay.stores.sqlite_counts import SqliteCounts
 from scrubjay.types import Status
 
 if TYPE_CHECKING:
@@ -19,10 +21,10 @@ def status(
     path: str, db: Database, records: SqliteRecords, embedding: Embedding, scope: Scope
 ) -> Status:
     """Count what a caller may see; sizes are of the whole file."""
-    types = records.counts("type", scope)
+    types, counts = records.counts("type", scope), SqliteCounts(db)
     model = embedding.embedder.name if embedding.embedder is not None else None
-    models, chunks = embedding.queue.models(), records.size("chunks")
-    left, failed = embedding.queue.left(model) if model else (0, 0)
+    models, chunks = counts.vectors(scope), counts.rows("chunks", scope)
+    left, failed = counts.wanting(model, MOST_TRIES, scope) if model else (0, 0)
     if model and model not in models:  # it has not been used yet: everything wants its vectors
         left = chunks
     return Status(
@@ -31,8 +33,8 @@ def status(
         memories=sum(types.values()),
         documents=types.get("document", 0),
         chunks=chunks,
-        links=records.size("edges"),
-        feedback=records.size("feedback"),
+        links=counts.rows("edges", scope),
+        feedback=counts.rows("feedback", scope),
         namespaces=records.counts("namespace", scope),
         types=types,
         collections=records.counts("collection", scope),

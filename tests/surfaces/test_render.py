@@ -202,10 +202,15 @@ def test_an_empty_answer_says_what_its_profile_noted_as_searched():
 )
 def test_a_score_is_shown_as_its_profile_means_it(profile, score, shown):
     """GS-16: gnosis of 100 with the band it lies in, never rounded into a better one."""
-    text = render.results(answer(hit(score=score), profile=profile), PLAIN, explain=False, now=NOW)
+    read = hit(score=score, rerank_score=score)
+    text = render.results(answer(read, profile=profile), PLAIN, explain=False, now=NOW)
     assert text.splitlines()[0].endswith(f" {shown}")
+    if profile.startswith("gnosis"):
+        unread = answer(hit(score=score), profile=profile)
+        head = render.results(unread, PLAIN, explain=False, now=NOW).splitlines()[0]
+        assert head.endswith(f"{shown.split()[0]} unread")
     assert f"score {shown.strip()} · " in markdown.results(
-        answer(hit(score=score), profile=profile), whole=False
+        answer(read, profile=profile), whole=False
     )
 
 
@@ -436,3 +441,18 @@ def test_width_follows_columns_within_reason(monkeypatch):
     for columns, used in (("60", 60), ("500", 110), ("5", 32)):
         monkeypatch.setenv("COLUMNS", columns)
         assert screen_of(io.StringIO()).width == used
+
+
+def test_what_others_see_says_in_which_collection_it_is():
+    """One's own says nothing."""
+    shared = hit(collection="house", namespace="collection:house")
+    own = hit(collection="house", namespace="user:ann")
+    assert "in house" in render.results(answer(shared), PLAIN, explain=False, now=NOW)
+    assert "in house" not in render.results(answer(own), PLAIN, explain=False, now=NOW)
+
+
+def test_one_long_name_does_not_push_a_table_off_the_screen():
+    """It is cut; the last column may run on."""
+    first, second = table([("x" * 500, "1"), ("y", "2" * 100)])
+    assert len(first) < 60
+    assert second.endswith("2" * 100)

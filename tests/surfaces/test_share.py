@@ -80,6 +80,22 @@ def test_members_are_listed_with_their_roles(team):
     ]
 
 
+def test_inviting_again_keeps_a_role_unless_another_is_named(team):
+    """Nobody is made less by a command that says nothing of roles."""
+    team("share", "team", "ben", "--role", "writer", "--user", "ann")
+    said = team("share", "team", "ben", "--user", "ann", "--json").json
+    assert said["members"]["ben"] == "writer"
+
+
+def test_what_is_written_for_others_says_so(team):
+    """And what is one's own does not."""
+    said = team("add", "The lift is out", "--collection", "team", "--user", "ann")
+    assert " in team, which you share " in said.out
+    said = team("add", "A label of hers", "--collection", "drafts", "--user", "ann")
+    assert "which you share" not in said.out
+    assert "in team" in team("search", "lift", "--user", "ben").out
+
+
 def test_the_list_of_collections_names_who_shares_them(team):
     """In a column that is there only where somebody does."""
     team("add", "A label of her own", "--collection", "drafts", "--user", "ann")

@@ -121,7 +121,9 @@ def get(
         known = tuple(one.partition(":")[2] for one in _BUILT_IN if one.startswith(f"{name}:"))
         if mode not in known and name in names():
             modes = ", ".join(("default", *known))
-            raise InvalidInput(f"profile {name} has no mode {mode!r}; its modes are {modes}")
+            others = [one for one, its in _MODES.items() if mode in its and one != name]
+            hint = f"; {mode} is a mode of {' and '.join(others)}" if others else ""
+            raise InvalidInput(f"profile {name} has no mode {mode!r}; its modes are {modes}{hint}")
         name = f"{name}:{mode}" if mode in known else name
     found = _BUILT_IN[name]() if name in _BUILT_IN else _users(name, ()) or _plugin(name)
     if found is None:

@@ -77,6 +77,9 @@ def in_sight(scope: Scope, column: str) -> tuple[str, list[object]]:
     return " AND ".join(conditions) or "1", arguments
 
 
+SHARED = "collection:"  # how the namespaces of shared collections begin
+
+
 def personal(person: str) -> str:
     """Return the namespace of a person's own memories."""
     return f"user:{person}"

@@ -150,12 +150,3 @@ class SqliteBacklog:
                 (MOST_TRIES, model, most),
             )
             return [reason for (reason,) in rows]
-
-    def models(self) -> dict[str, int]:
-        """Return each model known to the file with its number of vectors."""
-        with self._db.read() as db:
-            rows = db.execute(
-                "SELECT models.name, count(vectors.n) FROM models"
-                " LEFT JOIN vectors ON vectors.model = models.n GROUP BY models.n"
-            )
-            return dict(rows.fetchall())

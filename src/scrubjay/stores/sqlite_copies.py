@@ -53,6 +53,16 @@ class SqliteCopies:
                 found += (id_ for (id_,) in rows)
         return found
 
+    def part(self, ids: Sequence[str]) -> None:
+        """Let copies be memories like any other: somebody has said the same there, or changed it.
+
+        Otherwise its author's `forget` would take away what others rely on.
+        """
+        with self._db.write() as db:
+            for several, part in in_parts(ids):
+                chosen = f"SELECT n FROM memories WHERE id IN ({several})"
+                db.execute(f"DELETE FROM published WHERE copy IN ({chosen})", part)
+
     def spanned(self, scope: Scope) -> tuple[str, ...]:
         """Return the names of the shared collections that a scope may see."""
         condition, arguments = in_sight(scope, "namespace")

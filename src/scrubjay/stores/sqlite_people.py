@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from scrubjay.stores.scope_sql import in_sight
+from scrubjay.stores.scope_sql import SHARED, in_sight
 from scrubjay.stores.sqlite import Database
 from scrubjay.types import Scope
 
 OWNER, WRITER, READER = "owner", "writer", "reader"
 ROLES = (OWNER, WRITER, READER)
-PREFIX = "collection:"
 
 
 class Shared(NamedTuple):
@@ -89,6 +88,16 @@ class SqlitePeople:
                 "DELETE FROM members WHERE person = ? AND namespace = ?", (person, one.namespace)
             )
 
+    def is_label(self, name: str, namespace: str) -> bool:
+        """True when memories or followed folders of a namespace have this name for a collection."""
+        with self._db.read() as db:
+            row = db.execute(
+                "SELECT EXISTS (SELECT 1 FROM memories WHERE collection = ?1 AND namespace = ?2)"
+                " OR EXISTS (SELECT 1 FROM folders WHERE collection = ?1 AND namespace = ?2)",
+                (name, namespace),
+            ).fetchone()
+        return bool(row[0])
+
     def rename(self, one: Shared, new_name: str) -> None:
         """Give a collection another name, which must be free."""
         with self._db.write() as db:
@@ -103,4 +112,4 @@ class SqlitePeople:
 
 
 def _namespace(name: str) -> str:
-    return f"{PREFIX}{name}"
+    return f"{SHARED}{name}"

@@ -256,11 +256,6 @@ class SqliteRecords:
             )
             return dict(rows.fetchall())
 
-    def size(self, table: str) -> int:
-        """Return how many rows a table has."""
-        with self._db.read() as db:
-            return int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
-
     def feedback(self, id_: str, query: str, action: str, at_us: int) -> None:
         """Keep what a person thought of a result."""
         with self._db.write() as db:

@@ -10,6 +10,7 @@ from scrubjay.surfaces.terminal import OPEN, SHUT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_WIDEST = 48  # columns of a cell; one long name would push all others off the screen
 _FULL, _EMPTY = "█", "░"
 
 
@@ -72,9 +73,10 @@ def bar(share: float, cells: int = 8) -> str:
 
 
 def table(rows: Sequence[tuple[str, ...]], *, gap: int = 2) -> list[str]:
-    """Align rows into columns; the last column is free to run on."""
+    """Align rows into columns; the last is free to run on, the others are cut where they are very wide."""
     if not rows:
         return []
+    rows = [(*(cut(cell, _WIDEST) for cell in row[:-1]), row[-1]) for row in rows]
     widths = [max(width(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
     return [
         (" " * gap)

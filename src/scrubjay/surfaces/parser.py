@@ -145,7 +145,9 @@ def _no_embed(command: argparse.ArgumentParser) -> None:
 
 def _search(command: argparse.ArgumentParser) -> None:
     command.add_argument("query", nargs="+", help="what to look for; - reads it")
-    command.add_argument("-n", "--limit", type=int, default=None, help="at most so many hits (10)")
+    command.add_argument(
+        "-n", "--limit", type=int, default=None, help="at most so many hits (10; gnosis 32)"
+    )
     command.add_argument("--explain", action="store_true", help="show why, stage by stage")
     command.add_argument(
         "--full", action="store_true", help="whole texts, not passages of long ones"
@@ -234,6 +236,9 @@ def _collections(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("name", nargs="?", default=None, help="which one, for all but list")
     command.add_argument("new_name", nargs="?", default=None, help="with rename: its new name")
+    command.add_argument(
+        "--namespace", default=None, help="with rename, remove: which of two of the same name"
+    )
     command.add_argument("--yes", action="store_true", help="with remove: do not ask")
 
 
@@ -241,8 +246,8 @@ def _share(command: argparse.ArgumentParser) -> None:
     _unshare(command)
     command.add_argument(
         "--role",
-        default="reader",
-        help="reader sees, writer also writes, owner also invites (reader)",
+        default=None,
+        help="reader sees, writer also writes, owner also invites (reader, or as before)",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from scrubjay.stores.scope_sql import SHARED
 from scrubjay.surfaces.layout import bar, cut, indent, pad, width, wrap
 from scrubjay.surfaces.terminal import OPEN, SHUT, clean, one_line, to_type
 from scrubjay.types import NEAR_DUPLICATE
@@ -92,7 +93,8 @@ def memories(many: list[Memory], screen: Screen, now: datetime | None = None) ->
     column = max(map(width, ids), default=0)
     lines = []
     for shown, one in zip(ids, many, strict=True):
-        tail = one_line(" · ".join(_about(one.type, one.topics, one.updated_at, now)))
+        about = [*_about(one.type, one.topics, one.updated_at, now), place(one)]
+        tail = one_line(" · ".join(filter(None, about)))
         tail = cut(tail, screen.width // 3)
         room = screen.width - column - width(tail) - 4
         text = pad(cut(headline(one.title, one.text), room), room)
@@ -108,6 +110,11 @@ def short_id(identifier: str) -> str:
 def headline(title: str, text: str) -> str:
     """Return the title, or else the first words of the text."""
     return one_line(title) or one_line(text[:400]) or "(empty)"
+
+
+def place(one: Hit | Memory) -> str:
+    """Say in which collection a memory is that others see, too; nothing of one's own."""
+    return f"in {one.collection}" if one.namespace.startswith(SHARED) else ""
 
 
 def where(hit: Hit, source: str | None) -> str:
@@ -164,17 +171,18 @@ def number(score: float) -> str:
     return "0.000" if float(shown) == 0 else shown
 
 
-def grade(score: float, profile: str) -> str:
+def grade(hit: Hit, profile: str) -> str:
     """Show a score as its profile means it: of 100 and with its band in gnosis, else to three places.
 
-    Points are cut, not rounded: 29.99 is shown as 29, because its band is not that of 30.
+    Points are cut, not rounded: 29.99 is shown as 29, because its band is not that of 30. Bands are of
+    scores that a reranker gave; others are a guess between 40 and 70, and say so.
     """
     if profile.partition(":")[0] != "gnosis":
-        return number(score)
+        return number(hit.score)
     from scrubjay.profiles.gnosis import BANDS, band
 
-    longest = max(map(len, BANDS))
-    return f"{int(round(100 * score, 4)):>3} {band(score):<{longest}}"
+    word = "unread" if hit.rerank_score is None else band(hit.score)
+    return f"{int(round(100 * hit.score, 4)):>3} {word:<{max(map(len, BANDS))}}"
 
 
 def passage(hit: Hit, profile: str) -> str:
@@ -216,13 +224,13 @@ def _hit(
 ) -> str:
     from scrubjay.passages import mark
 
-    meter = f"{bar(hit.score / full, _BAR_CELLS)} {grade(hit.score, found.profile)}"
+    meter = f"{bar(hit.score / full, _BAR_CELLS)} {grade(hit, found.profile)}"
     room = screen.width - _MARGIN - width(meter) - 2
     head, *body = _wording(hit, found, room, screen.width - _MARGIN)
     lines = [f"{rank:>2}  {screen.marked(pad(head, room))}  {meter}".rstrip()]
     lines += [" " * _MARGIN + screen.marked(line) for line in body]
     about = _about(hit.type, hit.topics, hit.updated_at or hit.created_at, now)
-    about += [*filter(None, (where(hit, hit.source), section(hit))), short_id(hit.id)]
+    about += [*filter(None, (place(hit), where(hit, hit.source), section(hit))), short_id(hit.id)]
     lines.append(screen.dim(indent(one_line(" · ".join(about)), screen.width, _MARGIN)))
     if hit.near_duplicates:
         alike = nearly_the_same(hit.near_duplicates)

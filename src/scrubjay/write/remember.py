@@ -148,7 +148,7 @@ def topics_of(given: object) -> tuple[str, ...]:
     topics: dict[str, None] = {}
     for topic in given:
         if normalise(check_text("topic", topic)):
-            topics[checked_name("topic", normalise(topic).casefold())] = None
+            topics[checked_name("topic", normalise(topic).casefold(), "python")] = None
     return tuple(topics)
 
 

@@ -73,18 +73,20 @@ def _list(store: Store, args: Namespace, screen: Screen) -> int:
 
 
 def _create(store: Store, args: Namespace, screen: Screen) -> int:
+    from shlex import quote
+
     made = store.create_collection(args.name)
     if args.json:
         _say_json(store.collections(), "created", 0)
     else:
         out(f"{screen.green('created')} {one_line(made.name)}")
-        out(screen.dim(f"invite people with: scrubjay share {one_line(made.name)} NAME"))
+        out(screen.dim(f"invite people with: scrubjay share {quote(made.name)} NAME"))
     return 0
 
 
 def _rename(store: Store, args: Namespace, screen: Screen) -> int:
     old = _named(store, args.name)
-    count = store.rename_collection(old.name, args.new_name)
+    count = store.rename_collection(old.name, args.new_name, namespace=args.namespace)
     if args.json:
         _say_json(store.collections(), "renamed", count)
         return 0
@@ -98,7 +100,7 @@ def _remove(store: Store, args: Namespace, screen: Screen) -> int:
     if not args.json:
         err("\n".join(_table([doomed])))
     agreed = args.yes or _agreed(args, doomed)
-    count = store.remove_collection(doomed.name) if agreed else 0
+    count = store.remove_collection(doomed.name, namespace=args.namespace) if agreed else 0
     if args.json:
         _say_json(store.collections(), "removed" if agreed else "kept", count)
     elif agreed:

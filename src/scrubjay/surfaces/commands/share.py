@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import NotFound
+from scrubjay.stores.sqlite_people import READER
 from scrubjay.surfaces import render
 from scrubjay.surfaces.commands.read import resolve
 from scrubjay.surfaces.layout import table
@@ -23,7 +24,9 @@ def share(args: Namespace, screen: Screen) -> int:
     """Invite somebody, or give them another role, or remove them."""
     with open_store(args.db, args.user) as store:
         if args.command == "share":
-            members, did = store.share(args.collection, args.person, args.role), "shared"
+            # Without a role, who has one keeps it.
+            role = args.role or store.members(args.collection).get(args.person.strip(), READER)
+            members, did = store.share(args.collection, args.person, role), "shared"
         else:
             members, did = store.unshare(args.collection, args.person), "unshared"
     show_members(args, screen, args.collection, members, did)

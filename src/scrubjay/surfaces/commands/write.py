@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
+from scrubjay.stores.scope_sql import SHARED
 from scrubjay.surfaces import render
 from scrubjay.surfaces.session import make_vectors, open_store, settings_of, words_of
 from scrubjay.surfaces.terminal import err, one_line, out
@@ -58,7 +59,9 @@ def add(args: Namespace, screen: Screen) -> int:
         out(dumps({**shape, "embedded": left == 0, "pending": left}))
         return 0
     state = "stored, found by word and by meaning" if left == 0 else "stored, found by word"
-    out(f"{screen.green('remembered')} {render.short_id(memory.id)}  {screen.dim(state)}")
+    shared = memory.namespace.startswith(SHARED)
+    place = f" in {one_line(memory.collection or '')}, which you share" if shared else ""
+    out(f"{screen.green('remembered')} {render.short_id(memory.id)}{place}  {screen.dim(state)}")
     return 0
 
 
