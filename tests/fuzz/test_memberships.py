@@ -66,13 +66,17 @@ class Memberships(RuleBasedStateMachine):
     def may(self, who, place, least):
         return self.roles.get(place, {}).get(who) in ROLES[: ROLES.index(least) + 1]
 
+    def labelled(self, who, name):
+        """True when a person has memories of their own under this name."""
+        own = {self.labels.get(id_) for id_, place in self.places.items() if place == who}
+        return name in own
+
     def one_of(self, ids, number):
         return sorted(ids)[number % len(ids)] if ids else None
 
     @rule(who=person, name=name)
     def create(self, who, name):
-        labelled = {self.labels.get(id_) for id_, place in self.places.items() if place == who}
-        if name in self.roles or name in labelled:
+        if name in self.roles or self.labelled(who, name):
             self.refused(lambda: self.stores[who].create_collection(name))
         else:
             self.stores[who].create_collection(name)
@@ -101,13 +105,15 @@ class Memberships(RuleBasedStateMachine):
 
     @rule(who=person, text=text, into=st.none() | name, topic=st.sampled_from(WORDS))
     def add(self, who, text, into, topic):
-        if into is not None and self.roles.get(into, {}).get(who) == "reader":
+        role = self.roles.get(into, {}).get(who)
+        if role == "reader" or (role and self.labelled(who, into)):
             self.refused(lambda: self.stores[who].add(text, collection=into))
             return
         kept = self.stores[who].add(text, collection=into, topics=[topic])
         place = into if self.may(who, into, "writer") else who
         same = [id_ for id_, home in self.places.items() if home == place]
         assert kept.id in self.places or text not in [self.texts[id_] for id_ in same]
+        self.copies.pop(kept.id, None)  # it is said there, too
         if kept.id not in self.places:
             self.labels[kept.id] = into
         self.places[kept.id] = place
@@ -170,6 +176,7 @@ class Memberships(RuleBasedStateMachine):
         if id_ in self.sees(who, "writer"):
             self.stores[who].update(id_, text=text)
             self.texts[id_] = text
+            self.copies.pop(id_, None)
         else:
             self.refused(lambda: self.stores[who].update(id_, text=text))
 
@@ -186,7 +193,7 @@ class Memberships(RuleBasedStateMachine):
 
     @rule(who=person, name=name)
     def remove(self, who, name):
-        if self.may(who, name, "owner"):
+        if self.may(who, name, "owner") and not self.labelled(who, name):
             inside = [id_ for id_, place in self.places.items() if place == name]
             assert self.stores[who].remove_collection(name) == len(inside)
             for id_ in inside:
