@@ -38,6 +38,7 @@ OUTPUTS = [
     ("results", ["search", "zeppelin"]),
     ("results", ["search", "--explain", "--", "?!"]),
     ("memories", ["get", "kettle", "nothing-there"]),
+    ("memories", ["get", "done-thing"]),
     ("memories", ["ls"]),
     ("memories", ["ls", "--type", "none"]),
     ("coverage", ["ls", "--coverage"]),
@@ -111,6 +112,9 @@ def test_the_output_of_each_command_fits_its_schema(shell, docs, name, words):
     shell("add", "The kettle whistles", "--id", "kettle", "--topic", "kitchen")
     shell("add", "The teapot is cracked", "--id", "teapot")
     shell("ingest", docs)
+    if "done-thing" in words:
+        shell("add", "Sweep", "--id", "done-thing", "--type", "task")
+        shell("done", "done-thing")
     if "crew" in words:
         shell("collections", "create", "crew")
         shell("share", "crew", "ben")

@@ -105,3 +105,15 @@ def test_deep_is_a_mode_of_gnosis_and_of_no_other(shell):
     assert "add another word, or use the mode standard" in broad.err
     assert other.code == 2
     assert "profile default has no mode 'deep'; its modes are default, fast" in other.err
+
+
+def test_get_shows_what_became_of_a_memory(filled):
+    """When it was done, and done no more."""
+    assert filled("get", "leaves", "--json").json["history"] == {}
+    filled("done", "leaves")
+    filled("undone", "leaves")
+    shown = filled("get", "leaves").out
+    assert "task became task_done just now" in shown
+    assert "task_done became task just now" in shown
+    (first, second) = filled("get", "leaves", "--json").json["history"]["leaves"]
+    assert (first["before"], first["after"], second["after"]) == ("task", "task_done", "task")

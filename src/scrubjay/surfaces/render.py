@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from scrubjay.surfaces.terminal import Screen
     from scrubjay.types import Hit, Memory, Results
+    from scrubjay.write.status import Change
 
 _BAR_CELLS = 8
 _MARGIN = 4  # room for the rank; everything about a hit hangs under its headline
@@ -69,8 +70,10 @@ def lacks(found: Results, db: str | None) -> list[str]:
     return [*found.degraded, refresh]
 
 
-def memory(one: Memory, screen: Screen, now: datetime | None = None) -> str:
-    """Show one memory in full, its text as it was given."""
+def memory(
+    one: Memory, screen: Screen, now: datetime | None = None, history: Sequence[Change] = ()
+) -> str:
+    """Show one memory in full, its text as it was given, and what became of it."""
     now = now or datetime.now(UTC)
     head = [screen.bold(one_line(one.title))] if one.title else []
     about = [one_line(part) for part in _about(one.type, one.topics, one.updated_at, now)]
@@ -83,6 +86,9 @@ def memory(one: Memory, screen: Screen, now: datetime | None = None) -> str:
     if links := [link for link in one.links if link.kind != NEAR_DUPLICATE]:
         linked = ", ".join(f"{link.to} ({link.kind} {link.strength:g})" for link in links)
         lines += ["", screen.dim(indent(f"links: {one_line(linked)}", screen.width, 0))]
+    for change in history:
+        became = one_line(f"{change.before} became {change.after} {age(change.at, now)}")
+        lines += ["", screen.dim(indent(became, screen.width, 0))]
     return "\n".join(lines)
 
 

@@ -26,18 +26,21 @@ def get(args: Namespace, screen: Screen) -> int:
     with open_store(args.db, args.user) as store:
         ids, missing = resolve(store, args.id)
         found = store.get_many(ids)
+        history = {one.id: changes for one in found if (changes := store.history(one.id))}
     missing = [*missing, *found.missing]
     if args.json:
         from scrubjay.surfaces.shapes import dumps, listing
 
-        out(dumps(listing("memories", found, missing=missing)))
+        out(dumps(listing("memories", found, missing=missing, history=history)))
     elif args.md and found:
         from scrubjay.surfaces import markdown
 
         out("\n\n".join(markdown.memory(one) for one in found))
     elif found:
         rule = "\n\n" + screen.dim("─" * screen.width) + "\n\n"
-        out(rule.join(render.memory(one, screen) for one in found))
+        out(
+            rule.join(render.memory(one, screen, history=history.get(one.id, ())) for one in found)
+        )
     for one in missing:
         err(f"scrubjay: there is no memory with the id {one_line(one)!r}; see: scrubjay ls")
     return _NOTHING_FOUND if missing else 0
