@@ -26,6 +26,14 @@ class SqliteCopies:
 
     def of(self, ids: Sequence[str], scope: Scope) -> list[str]:
         """Return the copies that were published of these memories and that the scope may see."""
+        return self._published("o.id", ids, scope)
+
+    def among(self, ids: Sequence[str], scope: Scope) -> list[str]:
+        """Return those of these memories that are copies of others, and that the scope may see."""
+        return self._published("m.id", ids, scope)
+
+    def _published(self, column: str, ids: Sequence[str], scope: Scope) -> list[str]:
+        """Return the copies of which the original (`o`) or the copy itself (`m`) is one of these."""
         condition, arguments = where(scope, self._db.codec)
         found: list[str] = []
         with self._db.read() as db:
@@ -33,21 +41,7 @@ class SqliteCopies:
                 rows = db.execute(
                     "SELECT m.id FROM published AS p JOIN memories AS o ON o.n = p.memory"
                     " JOIN memories AS m ON m.n = p.copy"
-                    f" WHERE o.id IN ({several}) AND {condition}",
-                    (*part, *arguments),
-                )
-                found += (id_ for (id_,) in rows)
-        return found
-
-    def among(self, ids: Sequence[str], scope: Scope) -> list[str]:
-        """Return those of these memories that are copies of others, and that the scope may see."""
-        condition, arguments = where(scope, self._db.codec)
-        found: list[str] = []
-        with self._db.read() as db:
-            for several, part in in_parts(ids):
-                rows = db.execute(
-                    "SELECT m.id FROM published AS p JOIN memories AS m ON m.n = p.copy"
-                    f" WHERE m.id IN ({several}) AND {condition}",
+                    f" WHERE {column} IN ({several}) AND {condition}",
                     (*part, *arguments),
                 )
                 found += (id_ for (id_,) in rows)
