@@ -62,6 +62,7 @@ class TestSeeing:
         shared = ann.publish("key", "team").id
         ann.add("the boiler is hers alone", id="hers", topics=["boiler"])
         cem.add("the boiler hums, says cem", id="his", topics=["boiler"])
+        ann.pending()
 
         assert set(found(ann, "boiler room key", **way)) == {"key", "hers"}
         assert found(ben, "boiler room key", **way) == [shared]
@@ -220,7 +221,7 @@ class TestWriting:
         assert found(cem, "lift") == []
 
     def test_a_folder_is_read_into_a_shared_collection(self, team, tmp_path):
-        """Documents are for everybody in it; a member's next run brings them up to date."""
+        """Documents are for everybody in it; whoever had them read brings them up to date."""
         ann, ben, cem, dora = team
         notes = tmp_path / "notes"
         notes.mkdir()
@@ -232,11 +233,72 @@ class TestWriting:
         assert cem.coverage()[0].path == str(notes / "lift.md")
         assert dora.coverage() == []
         (notes / "roof.md").write_text("# The roof\n\nIt leaks.\n", "utf-8")
-        assert cem.ingest().added == 0
-        assert ben.ingest().added == 1
+        assert cem.ingest().added == ben.ingest().added == 0
+        assert ann.ingest().added == 1
         assert len(found(cem, "roof leaks", mode="keyword")) == 1
         (team_now,) = cem.collections()
         assert (team_now.documents, team_now.folders) == (2, (str(notes),))
+
+    def test_what_others_follow_is_not_read_with_ones_own_rights(self, team, tmp_path):
+        """Ben may name Ann's folder, but her next run must not read it for him."""
+        ann, ben, *_ = team
+        private = tmp_path / "private"
+        private.mkdir()
+        ben.ingest(private, collection="team")
+        (private / "diary.md").write_text("# Diary\n\nDear diary.\n", "utf-8")
+        assert ann.ingest().added == 0
+        assert ben.ls() == []
+
+    def test_files_that_were_left_out_are_named_to_writers_only(self, team, tmp_path):
+        """Their names may say more than the files that were read."""
+        ann, ben, cem, _ = team
+        notes = tmp_path / "notes"
+        notes.mkdir()
+        (notes / "lift.md").write_text("# The lift\n", "utf-8")
+        (notes / "divorce.bin").write_bytes(b"\x00\x01")
+        ann.ingest(notes, collection="team")
+        assert {one.state for one in ben.coverage()} == {"indexed", "skipped"}
+        assert {one.state for one in cem.coverage()} == {"indexed"}
+
+    def test_a_role_that_ends_in_the_middle_ends_the_writing(self, team, tmp_path):
+        """It is asked for in the transaction that writes, not when the call began."""
+        ann, ben, *_ = team
+
+        def items():
+            yield {"text": "first", "collection": "team"}
+            ann.unshare("team", "ben")
+
+        with pytest.raises(InvalidInput, match="opened for one user"):
+            ben.add_many(items())
+        ann.share("team", "ben", "writer")
+        pages = tmp_path / "pages"
+        pages.mkdir()
+        (pages / "a.md").write_text("# A page\n", "utf-8")
+        with pytest.raises(NotFound, match="removed meanwhile"):
+            ben.ingest(
+                pages,
+                collection="team",
+                progress=lambda *_: ann.collections() and ann.remove_collection("team"),
+            )
+        assert ann.ls() == []
+        ann.create_collection("team")
+        assert ann.ls() == []
+
+    def test_a_memory_that_is_replaced_by_its_id_stays_where_it_is(self, team):
+        """Who corrects a memory of the team does not take it away from the team."""
+        ann, ben, *_ = team
+        ann.add("the lift is out", id="lift", collection="team")
+        assert ben.add("the lift runs again", id="lift").namespace == "collection:team"
+        assert ann.get("lift").text == "the lift runs again"
+
+    def test_nobody_finds_out_by_guessing_an_id(self, tmp_path):
+        """Ids of people's memories are made with a secret of the store: the same text, another id."""
+        made = []
+        for name in ("a.db", "b.db"):
+            with scrubjay.open(tmp_path / name, user="ann", embedder=False) as ann:
+                made.append(ann.add("I was diagnosed").id)
+                assert ann.add("I was  diagnosed").id == made[-1]
+        assert made[0] != made[1]
 
 
 class TestPublishing:
@@ -315,6 +377,43 @@ class TestPublishing:
 
         assert ann.forget("deploy") == 1
         assert ben.ls() == ann.ls() == []
+
+    def test_a_copy_of_a_copy_goes_with_the_memory_too(self, team):
+        """Wherever its author may write."""
+        ann, ben, *_ = team
+        ann.create_collection("board")
+        ann.share("board", "ben")
+        ann.add("we deploy on Fridays", id="deploy")
+        first = ann.publish("deploy", "team").id
+        ann.publish(first, "board")
+        ann.forget("deploy")
+        assert ben.ls() == []
+
+    def test_a_copy_stays_where_its_author_only_reads_by_now(self, team):
+        """To see is not enough to take away."""
+        ann, ben, *_ = team
+        ben.add("we deploy on Fridays", id="deploy")
+        copy = ben.publish("deploy", "team").id
+        ann.share("team", "ben", "reader")
+        ben.forget("deploy")
+        assert [one.id for one in ben.ls()] == [copy]
+
+    def test_what_is_private_about_a_memory_stays_behind(self, team):
+        """Its session, and what it is linked to."""
+        ann, ben, *_ = team
+        ann.add("hers", id="hers")
+        ann.add("we deploy on Fridays", id="deploy", session="s1", links=["hers"])
+        copy = ben.get(ann.publish("deploy", "team").id)
+        assert (copy.session, copy.links) == (None, ())
+        assert [link.to for link in ann.get(copy.id).links] == []
+
+    def test_two_people_may_publish_the_same_message(self, team):
+        """Messages are never folded."""
+        ann, ben, *_ = team
+        for number, store in enumerate((ann, ben)):
+            store.add("aye", id=f"m{number}", type="message")
+            store.publish(f"m{number}", "team")
+        assert len(ann.ls(collection="team")) == 2
 
     def test_a_copy_that_its_author_may_no_longer_touch_stays(self, team):
         """Who has left a collection cannot reach into it any more."""
@@ -544,6 +643,51 @@ class TestNames:
         assert [one.id for one in ben.ls()] == ["deploy"]
         assert ann.ls() == ann.collections() == ben.collections() == []
         assert ann.create_collection("team").members == {"ann": "owner"}
+
+    @pytest.mark.parametrize("how", ["by namespace", "by a label with spaces"])
+    def test_nothing_of_a_removed_collection_is_left_to_whoever_takes_its_name(
+        self, people, team, tmp_path, how
+    ):
+        """Whatever it was called there: memories, folders, what was left out."""
+        ann, *_, dora = team
+        ann.add("the secret plan", collection="team")
+        if how == "by namespace":
+            notes = tmp_path / "notes"
+            notes.mkdir()
+            (notes / "salary.md").write_text("# Salaries\n", "utf-8")
+            ann.ingest(notes, namespace="collection:team")
+            assert {one.collection for one in ann.ls()} == {"team"}
+            assert ann.remove_collection("team") == 2
+        else:
+            ann.add("a label", collection=" team ")
+            assert ann.remove_collection("team") == 2
+        dora.create_collection("team")
+        assert dora.ls() == dora.coverage() == []
+        assert [one.folders for one in dora.collections()] == [()]
+
+    def test_a_namespace_that_holds_anything_is_not_given_to_a_new_collection(self, people):
+        """A store may be older than collections."""
+        owner = people(None)
+        with owner._db.write() as db:
+            db.execute("INSERT INTO collections VALUES ('collection:x', 'x', 0)")
+        owner.add("from before", namespace="collection:x")
+        with owner._db.write() as db:
+            db.execute("DELETE FROM collections")
+        ann = people("ann")
+        ann.create_collection("x")
+        assert ann.ls() == []
+
+    def test_a_namespace_has_to_be_a_text(self, team):
+        """A list of one would pass by the check of roles."""
+        _, ben, *_ = team
+        for call in (
+            lambda: ben.rename_collection("team", "z", namespace=["collection:team"]),
+            lambda: ben.remove_collection("team", namespace=["collection:team"]),
+        ):
+            with pytest.raises(InvalidInput, match="it must be a text"):
+                call()
+        with pytest.raises(NotFound, match="no collection 'team' in the namespace 'user:ann'"):
+            ben.remove_collection("team", namespace="user:ann")
 
     def test_a_user_is_known_without_the_spaces_around_the_name(self, people, team):
         """The same person, however they are typed."""

@@ -62,7 +62,7 @@ class Caller:
         What names a collection that the caller belongs to, and no namespace, goes there, if they may
         write in it. Any other name of a collection is a label on their own memories.
         """
-        asked, own = given.get("namespace"), self.personal
+        asked, own = _stripped(given.get("namespace")), self.personal
         free = asked in (None, DEFAULT_NAMESPACE)
         name = given.get("collection")
         shared = self.shared(name) if free and isinstance(name, str) else None
@@ -81,6 +81,13 @@ class Caller:
                 f" {own!r}"
             )
         return {**given, "namespace": own}
+
+    def check_place(self, namespace: str) -> None:
+        """Refuse a namespace in which the caller may not write now; asked inside the transaction."""
+        if namespace.startswith(SHARED) and self._people.of_namespace(namespace) is not None:
+            self.placed({"namespace": namespace})
+        elif namespace.startswith(SHARED):
+            raise NotFound(f"the collection of the namespace {namespace!r} was removed meanwhile")
 
     def moved(
         self, given: dict[str, Any], before: Memory, changes: Mapping[str, Any]
@@ -133,6 +140,7 @@ class Caller:
         role = self.role(shared)
         if role is None or ROLES.index(role) > ROLES.index(least):
             owners = [who for who, of in self._people.members(shared).items() if of == OWNER]
+            owners = owners or ["who owns the file"]
             raise InvalidInput(
                 f"you are a {role} of the collection {shared.name!r}, and this takes"
                 f" {'an' if least == OWNER else 'a'} {least}; ask {' or '.join(owners)}"
@@ -152,6 +160,10 @@ class Caller:
                 " `create_collection` makes one"
             )
         return found
+
+
+def _stripped(value: object) -> object:
+    return value.strip() if isinstance(value, str) else value
 
 
 def person_named(user: object) -> str:

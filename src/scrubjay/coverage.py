@@ -25,7 +25,7 @@ def coverage(files: SqliteFiles, scope: Scope, state: str | None) -> list[Covere
         indexed[one.path] = Covered(one.path, "indexed", "", one.collection, ids, one.size)
     left = [
         Covered(one.path, one.state, one.reason, one.collection, (), one.size)
-        for one in files.left_out(None, scope)
+        for one in files.left_out(None, scope._replace(reader=None, writer=scope.reader))
         if scope.collection in (None, one.collection)
     ]
     # A file that fails to be read anew keeps what was read before: the failure is what a reader must know.

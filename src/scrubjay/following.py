@@ -53,7 +53,7 @@ class Following:
         with self._reading:
             if path is None:
                 return refresh(self._shelf, self._followed(namespace), progress)
-            place = self._placed(namespace, collection)
+            place, collection = self._placed(namespace, collection)
             return ingest(self._shelf, path, collection, place, progress)
 
     def watch(
@@ -69,7 +69,7 @@ class Following:
 
         root = None if path is None else _absolute(path)
         if root is not None:
-            namespace = self._placed(namespace, collection)
+            namespace, collection = self._placed(namespace, collection)
         is_file = root is not None and os.path.isfile(root)
 
         def again() -> None:
@@ -120,11 +120,12 @@ class Following:
                     f"there is a collection {new_name!r} already; give another name"
                 )
             scope, shared = self._owned(name, namespace)
-            if shared is not None:
-                if self._people.named(new_name) is not None:
-                    raise InvalidInput(f"the name {new_name!r} is taken; give another name")
-                self._people.rename(shared, new_name)
-            return self._shelf.folders.rename(name, new_name, scope)
+            if shared is None:
+                return self._shelf.folders.rename(name, new_name, scope)
+            if self._people.named(new_name) is not None:
+                raise InvalidInput(f"the name {new_name!r} is taken; give another name")
+            self._people.rename(shared, new_name)
+            return self._shelf.folders.rename(None, new_name, scope)
 
     def remove(self, name: str, namespace: str | None) -> int:
         """Forget everything in a collection, and follow its folders no longer."""
@@ -132,11 +133,14 @@ class Following:
         with self._reading, records.transaction():
             self._names(name)
             scope, shared = self._owned(name, namespace)
-            inside = scope._replace(collection=name)
-            for namespace in records.counts("namespace", inside):
-                self._shelf.targets.unsettle(namespace)
+            # Of a shared one everything goes, whatever it is called there: its namespace may be used
+            # again, by others.
+            label = name if shared is None else None
+            inside = scope._replace(collection=label)
+            for place in records.counts("namespace", inside):
+                self._shelf.targets.unsettle(place)
             gone = records.delete(records.ids(inside))
-            self._shelf.folders.unfollow(name, scope)
+            self._shelf.folders.unfollow(label, scope)
             if shared is not None:
                 self._people.remove(shared)
         return gone
@@ -144,26 +148,35 @@ class Following:
     def _owned(self, name: str, namespace: str | None) -> tuple[Scope, Shared | None]:
         """Return where a collection's memories are, if the caller may rename and remove it."""
         shared = self._caller.shared(name)
+        if namespace is not None and not isinstance(namespace, str):
+            raise InvalidInput(f"namespace is {namespace!r}; it must be a text")
         if shared is None or namespace not in (None, shared.namespace):
-            return self._caller.changes._replace(namespaces=several(namespace, "namespace")), None
+            scope = self._caller.changes._replace(namespaces=several(namespace, "namespace"))
+            inside = scope._replace(collection=name)
+            if namespace is not None and not self._shelf.records.holds_any(inside):
+                raise NotFound(f"there is no collection {name!r} in the namespace {namespace!r}")
+            return scope, None
         if namespace is None:
             self._caller.check_one_name(shared)
         self._caller.check_role(shared, OWNER)
         return Scope(namespaces=(shared.namespace,)), shared
 
     def _is_followed(self, root: str, namespace: str | None) -> bool:
-        place = self._placed(namespace, None) or DEFAULT_NAMESPACE
-        return self._shelf.folders.holding(root, place) is not None
+        return self._shelf.folders.holding(root, namespace or DEFAULT_NAMESPACE) is not None
 
-    def _placed(self, namespace: str | None, collection: str | None) -> str | None:
-        place: str | None = self._caller.placed(
-            {"namespace": namespace, "collection": collection}
-        )["namespace"]
-        return place
+    def _placed(
+        self, namespace: str | None, collection: str | None
+    ) -> tuple[str | None, str | None]:
+        """Return where to read into, and under which name; a shared collection has its own."""
+        placed = self._caller.placed({"namespace": namespace, "collection": collection})
+        return placed["namespace"], placed["collection"]
 
     def _followed(self, namespace: str | None) -> list[Folder]:
         spaces = several(namespace, "namespace")
-        return self._shelf.folders.all(self._caller.changes._replace(namespaces=spaces))
+        found = self._shelf.folders.all(self._caller.changes._replace(namespaces=spaces))
+        # What somebody else had read into a collection is theirs to read again, with their own rights.
+        user = self._caller.user
+        return [one for one in found if user is None or one.person == user]
 
     def _names(self, name: str) -> list[str]:
         """Return the names of all collections, this one among them."""

@@ -69,9 +69,12 @@ class Store(Sharing):
         self._embedding.activate()
         shelf = self._shelf()
         batch: list[Memory] = []
+        shares = bool(self._people.seen(self._mine))
 
         def flush() -> None:
             with self._records.transaction():
+                for place in {one.namespace for one in batch}:
+                    self._caller.check_place(place)
                 stored = [
                     remember(shelf, one, self._mine, self._caller.changes)[0] for one in batch
                 ]
@@ -85,12 +88,24 @@ class Store(Sharing):
                     f"{one!r} is neither a mapping nor a Memory; give {{'text': …}}"
                 )
             given = one._asdict() if isinstance(one, Memory) else dict(one)
-            batch.append(checked_status(draft(self._caller.placed(given))))
+            given = self._caller.placed(self._where_it_is(given) if shares else given)
+            batch.append(checked_status(draft(given)))
             if len(batch) == _BATCH or sum(len(one.text) for one in batch) > _BATCH_CHARS:
                 flush()
         flush()
         self._embedding.wake()
         return written
+
+    def _where_it_is(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Leave a memory of a shared collection there, when it is replaced by its id alone."""
+        placed = given.get("namespace") not in (None, "default") or given.get("collection")
+        if placed or not isinstance(given.get("id"), str):
+            return given
+        before = self._records.get([given["id"].strip()], self._caller.changes)
+        for one in before.values():
+            if one.namespace.startswith(SHARED):
+                return {**given, "namespace": one.namespace, "collection": one.collection}
+        return given
 
     def ingest(
         self,

@@ -124,7 +124,7 @@ class Sharing(Reading):
                 " publish it anew, unpublish it first"
             )
         same = self._records.same(memory.content_hash, memory.type, shared.namespace)
-        if same is not None:
+        if same is not None and memory.type != "message":
             raise InvalidInput(
                 f"the same text is in the collection {shared.name!r} already, as {same}:"
                 " everybody there finds it"

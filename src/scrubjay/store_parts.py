@@ -109,6 +109,8 @@ class StoreParts:
             self._clock,
             Cutting(*self._chunk_sizes),
             own_files(self.path),
+            self._caller.user or "",
+            self._caller.check_place,
         )
 
     def _history(self) -> SqliteHistory:

@@ -286,6 +286,11 @@ def m006_people(db: sqlite3.Connection) -> None:
         db.execute(statement)
 
 
+def m007_followers(db: sqlite3.Connection) -> None:
+    """Who has a folder read: what somebody else follows is not read with one's own rights."""
+    db.execute("ALTER TABLE folders ADD COLUMN person TEXT NOT NULL DEFAULT ''")
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_memories,
     m002_files,
@@ -293,5 +298,6 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m004_tokens,
     m005_topics,
     m006_people,
+    m007_followers,
 )
 SCHEMA_VERSION = len(MIGRATIONS)

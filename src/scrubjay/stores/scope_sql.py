@@ -78,11 +78,13 @@ def in_sight(scope: Scope, column: str) -> tuple[str, list[object]]:
 
 
 SHARED = "collection:"  # how the namespaces of shared collections begin
+_OWN = "user:"
+PEOPLES = (_OWN, SHARED)
 
 
 def personal(person: str) -> str:
     """Return the namespace of a person's own memories."""
-    return f"user:{person}"
+    return f"{_OWN}{person}"
 
 
 def match(term: Term, codec: Codec) -> str:

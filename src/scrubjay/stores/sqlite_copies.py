@@ -16,11 +16,12 @@ class SqliteCopies:
         self._db = db
 
     def note(self, copy: str, of: str) -> None:
-        """Note that one memory was published as another."""
+        """Note that one memory was published as another; a copy of a copy is one of the first."""
         with self._db.write() as db:
             db.execute(
-                "INSERT INTO published (copy, memory) SELECT c.n, m.n FROM memories AS c,"
-                " memories AS m WHERE c.id = ? AND m.id = ?",
+                "INSERT INTO published (copy, memory) SELECT c.n,"
+                " coalesce((SELECT p.memory FROM published AS p WHERE p.copy = m.n), m.n)"
+                " FROM memories AS c, memories AS m WHERE c.id = ? AND m.id = ?",
                 (copy, of),
             )
 

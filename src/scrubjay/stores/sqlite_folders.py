@@ -11,6 +11,8 @@ from scrubjay.stores.sqlite_people import SqlitePeople
 from scrubjay.times import moment
 from scrubjay.types import Collection, Scope
 
+_NAMED = "(collection IS coalesce(?, collection))"
+
 
 class Folder(NamedTuple):
     """A folder, or a single file, that `ingest` was given."""
@@ -19,6 +21,7 @@ class Folder(NamedTuple):
     collection: str
     namespace: str
     indexed_us: int = 0
+    person: str = ""
 
 
 class SqliteFolders:
@@ -34,7 +37,8 @@ class SqliteFolders:
         unseal = self._db.codec.unseal
         with self._db.read() as db:
             rows = db.execute(
-                f"SELECT path, collection, namespace, indexed_us FROM folders WHERE {condition}",
+                "SELECT path, collection, namespace, indexed_us, person FROM folders"
+                f" WHERE {condition}",
                 arguments,
             )
             return sorted(Folder(unseal(path), *rest) for path, *rest in rows)
@@ -70,13 +74,14 @@ class SqliteFolders:
                 )
             else:
                 db.execute(
-                    "INSERT INTO folders (namespace, path, collection, indexed_us)"
-                    " VALUES (?, ?, ?, ?)",
+                    "INSERT INTO folders (namespace, path, collection, indexed_us, person)"
+                    " VALUES (?, ?, ?, ?, ?)",
                     (
                         folder.namespace,
                         self._db.codec.seal(folder.path),
                         folder.collection,
                         folder.indexed_us,
+                        folder.person,
                     ),
                 )
 
@@ -115,14 +120,14 @@ class SqliteFolders:
             )
         return found
 
-    def rename(self, name: str, new_name: str, scope: Scope) -> int:
-        """Give a collection another name; return how many memories carry it now."""
+    def rename(self, name: str | None, new_name: str, scope: Scope) -> int:
+        """Give a collection another name, or all of a scope; return how many memories carry it now."""
         condition, arguments = where(scope._replace(collection=name), self._db.codec)
         seen, who = in_sight(scope, "namespace")
         with self._db.write() as db:
             for table in ("folders", "left_out"):
                 db.execute(
-                    f"UPDATE {table} SET collection = ? WHERE collection = ? AND {seen}",
+                    f"UPDATE {table} SET collection = ? WHERE {_NAMED} AND {seen}",
                     (new_name, name, *who),
                 )
             return int(
@@ -132,9 +137,9 @@ class SqliteFolders:
                 ).rowcount
             )
 
-    def unfollow(self, name: str, scope: Scope) -> None:
-        """Follow the folders of a collection no longer."""
+    def unfollow(self, name: str | None, scope: Scope) -> None:
+        """Follow the folders of a collection no longer, or all of a scope."""
         seen, who = in_sight(scope, "namespace")
         with self._db.write() as db:
             for table in ("folders", "left_out"):
-                db.execute(f"DELETE FROM {table} WHERE collection = ? AND {seen}", (name, *who))
+                db.execute(f"DELETE FROM {table} WHERE {_NAMED} AND {seen}", (name, *who))

@@ -31,7 +31,7 @@ class SqlitePeople:
             if self.named(name) is not None:
                 return None
             namespace, number = _namespace(name), 1
-            while self.of_namespace(namespace) is not None:  # one that was renamed has it
+            while self._is_used(namespace):  # by one that was renamed, or by hand
                 number += 1
                 namespace = f"{_namespace(name)} {number}"
             db.execute(
@@ -39,6 +39,16 @@ class SqlitePeople:
                 (namespace, name, at_us),
             )
             return Shared(namespace, name)
+
+    def _is_used(self, namespace: str) -> bool:
+        with self._db.read() as db:
+            (used,) = db.execute(
+                "SELECT EXISTS (SELECT 1 FROM collections WHERE namespace = ?1)"
+                " OR EXISTS (SELECT 1 FROM memories WHERE namespace = ?1)"
+                " OR EXISTS (SELECT 1 FROM folders WHERE namespace = ?1)",
+                (namespace,),
+            ).fetchone()
+        return bool(used)
 
     def named(self, name: str) -> Shared | None:
         """Return the collection of this name, whoever belongs to it."""

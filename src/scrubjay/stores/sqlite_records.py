@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from scrubjay.language import detect
-from scrubjay.stores.scope_sql import in_parts, marks, where
+from scrubjay.stores.scope_sql import PEOPLES, in_parts, marks, where
 from scrubjay.stores.sqlite import Database
 from scrubjay.stores.sqlite_chunks import SqliteChunks
 from scrubjay.stores.token_lines import TokenLines
@@ -172,6 +172,13 @@ class SqliteRecords:
         with self._db.read() as db:
             found = db.execute(f"SELECT 1 FROM memories AS m WHERE {condition} LIMIT 1", arguments)
             return found.fetchone() is not None
+
+    def secret(self, namespace: str) -> str:
+        """Return what nobody can guess, for ids in a namespace of people; nothing elsewhere."""
+        if not namespace.startswith(PEOPLES):
+            return ""
+        with self._db.write():
+            return self._hashes.made_key().hex()
 
     def ids(self, scope: Scope) -> list[str]:
         """Return the ids of everything that a scope may see."""

@@ -69,7 +69,7 @@ class TopicHashes:
             db.execute("DELETE FROM topic_hashes WHERE memory = ?", (n,))
             if not forms:
                 return
-            key = self._made_key()
+            key = self.made_key()
             db.executemany(_INSERT, [(_hashed(key, form), n) for form in forms])
 
     def replace(self, changes: Sequence[tuple[int, Sequence[str], Sequence[str]]]) -> None:
@@ -77,7 +77,7 @@ class TopicHashes:
         lost: list[tuple[bytes, int]] = []
         won: list[tuple[bytes, int]] = []
         with self._db.write() as db:
-            known = _Known(self._made_key())
+            known = _Known(self.made_key())
             for n, before, after in changes:
                 had, has = set(forms_of(before)), set(forms_of(after))
                 lost += ((known[form], n) for form in had - has)
@@ -101,7 +101,7 @@ class TopicHashes:
                 tagged = [(n, json.loads(unseal(topics))) for n, topics in batch]
                 if not any(topics for _, topics in tagged):
                     continue
-                known.key = known.key or self._made_key()
+                known.key = known.key or self.made_key()
                 db.executemany(
                     _INSERT,
                     [(known[form], n) for n, topics in tagged for form in forms_of(topics)],
@@ -125,7 +125,7 @@ class TopicHashes:
             self._known_key = row[0]
         return bytes(row[0])
 
-    def _made_key(self) -> bytes:
+    def made_key(self) -> bytes:
         """Return the key of the store, made if there is none yet; only inside a write."""
         key = self._key()
         if key is None:

@@ -99,11 +99,15 @@ class _Ingest:
 
     def finish(self) -> Ingested:
         """Drop what is gone, and note the root as followed."""
+        shelf = self._shelf
         gone = self._drop_gone()
-        self._shelf.files.leave_out(self._root, self.namespace, self._left)
-        if storable(self._root):
-            now = micros(self._shelf.clock())
-            self._shelf.folders.follow(Folder(self._root, self._collection, self.namespace, now))
+        with shelf.records.transaction():
+            shelf.check_place(self.namespace)
+            shelf.files.leave_out(self._root, self.namespace, self._left)
+            if storable(self._root):
+                now = micros(shelf.clock())
+                place = (self._root, self._collection, self.namespace, now, shelf.person)
+                shelf.folders.follow(Folder(*place))
         return Ingested(
             self.added,
             self.updated,
@@ -202,7 +206,9 @@ class _Ingest:
     def _new_id(self, path: str, part: str) -> str:
         """Return an id made from the path; a document that moved away may still have it."""
         for attempt in range(1_000_000):
-            seed = "\0".join((self.namespace, path, part, *([str(attempt)] if attempt else [])))
+            secret = self._shelf.records.secret(self.namespace)
+            numbered = [str(attempt)] if attempt else []
+            seed = "\0".join((secret + self.namespace, path, part, *numbered))
             made = "doc-" + sha256(seed.encode()).hexdigest()[:12]
             of = self._shelf.files.of([made]).get(made)
             # Another process may have read this very file in the meantime.
@@ -234,6 +240,7 @@ class _Ingest:
             return
         shelf = self._shelf
         with shelf.records.transaction():
+            shelf.check_place(self.namespace)
             if any(change.documents for change in self._batch):
                 shelf.targets.unsettle(self.namespace)
             for change in self._batch:
@@ -272,6 +279,7 @@ class _Ingest:
         if not gone:
             return 0
         with self._shelf.records.transaction():
+            self._shelf.check_place(self.namespace)
             # Another process may have read it in its new place meanwhile: then it is not gone.
             now = self._shelf.files.of([one.memory for one in gone])
             gone = [one for one in gone if one.memory in now and now[one.memory].path == one.path]

@@ -43,6 +43,8 @@ def draft(given: Mapping[str, Any]) -> Memory:
         values[name] = parse(values.get(name), name)
     if not normalise(values.get("text", "")):
         raise InvalidInput("text is empty; give the sentence or document to remember")
+    if "collection" in values:
+        values["collection"] = checked_name("collection", values["collection"], "notes")
     for name in ("type", "namespace"):
         values[name] = checked_name(
             name, values.get(name, {"type": "fact"}.get(name, DEFAULT_NAMESPACE))
@@ -124,8 +126,13 @@ def content_hash(text: str) -> str:
 
 
 def new_id(records: SqliteRecords, memory: Memory) -> str:
-    """Return a short id made from the content, so that equal stores have equal ids."""
-    seed = "\0".join((memory.namespace, memory.type, memory.session or "", memory.content_hash))
+    """Return a short id made from the content, so that equal stores have equal ids.
+
+    Where people have namespaces, a secret of the store is in it: who can guess what another has stored
+    must not find out by asking for its id.
+    """
+    place = records.secret(memory.namespace) + memory.namespace
+    seed = "\0".join((place, memory.type, memory.session or "", memory.content_hash))
     # The same message may be said a thousand times: begin where the last one ended.
     said = records.times_stored(memory.content_hash, memory.type, memory.namespace)
     for attempt in range(said, said + 1_000_000):

@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 
 
 class Shelf(NamedTuple):
-    """The stores that a write touches, and the settings that hold for it."""
+    """The stores that a write touches, and the settings that hold for it.
+
+    `check_place` refuses a namespace in which the person may not write; it is asked in each transaction,
+    since reading a folder takes a while and people may be removed meanwhile.
+    """
 
     records: SqliteRecords
     graph: SqliteGraph
@@ -32,6 +36,8 @@ class Shelf(NamedTuple):
     clock: Callable[[], datetime]
     cutting: Cutting = Cutting()
     own_files: tuple[str, ...] = ()
+    person: str = ""
+    check_place: Callable[[str], object] = bool
 
     def taken(self, id_: str) -> bool:
         """True when a memory has this id."""
