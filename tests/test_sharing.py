@@ -7,6 +7,7 @@ import pytest
 import scrubjay
 from fakes import HashingEmbedder
 from scrubjay import InvalidInput, NotFound
+from scrubjay.stores import sqlite_keyword
 from scrubjay.types import Scope, Term
 
 WAYS = [
@@ -723,3 +724,25 @@ def test_a_scope_that_names_a_reader_binds_every_index(people, team):
     assert kept.namespace == "collection:team"
     assert set(ann._records.get(["boiler"], Scope(writer="ben"))) == {"boiler"}
     assert set(ann._records.get(["boiler"], Scope(writer="cem"))) == set()
+
+
+@pytest.mark.parametrize(
+    "way", [{"mode": "keyword"}, {"profile": "gno", "mode": "keyword"}], ids=str
+)
+@pytest.mark.parametrize("large", [False, True])
+def test_no_score_tells_what_others_have_stored(people, team, monkeypatch, way, large):
+    """GS-5: how rare a word is is counted among what one sees; a number cannot be guessed digit by digit."""
+    if large:
+        monkeypatch.setattr(sqlite_keyword, "SMALL_STORE", 0)
+    ann, ben, *_ = team
+    ann.add("the safe opens with 73415928 and nothing else")
+    for guess in ("7341", "7342"):
+        ben.add(f"ctl {guess}x zq", id=guess)
+    ben.add("the weather is fine today and nothing else")
+    scores = [ben.search(f"{guess}* ctl", **way, limit=2)[0].score for guess in ("7341", "7342")]
+    assert scores[0] == scores[1]
+    phrases = [
+        [hit.score for hit in ben.search(f"safe {number} weather", **way)]
+        for number in ("73415928", "73415929")
+    ]
+    assert phrases[0] == phrases[1]

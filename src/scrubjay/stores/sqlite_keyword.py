@@ -88,10 +88,13 @@ class SqliteKeyword:
             terms = _parts_of_the_unknown(ask, terms)
             memories = _how_many(db)
             small = memories <= SMALL_STORE
-            rarities = {term: _rarity(ask, term, memories) for term in terms}
+            rarities = everywhere = {term: _rarity(ask, term, memories) for term in terms}
             if sum(_held_by(rarity, memories) for rarity in rarities.values()) > _MANY:
                 ask = ask._replace(statement=statement + _all_in(condition))
-            scores, complete = (_small if small else _large)(ask, rarities)
+            elif scope.reader is not None:
+                small, rarities = True, self._seen_by(db, scope, terms)
+            weighed = _small(ask, rarities, everywhere) if small else _large(ask, rarities)
+            scores, complete = weighed
             found = _named(db, _with_ties(_complete_first(scores, complete), limit))
             idfs = [
                 _idf(rarity) if small else _fts5_idf(_rarest(ask, term, memories, rarity))
@@ -99,6 +102,21 @@ class SqliteKeyword:
             ]
         found.sort(key=lambda row: (-round(row.score, 6), -row.updated_us, row.id))
         return RankedList("keyword", tuple(found[:limit]), best=(_K1 + 1) * sum(idfs))
+
+    def _seen_by(
+        self, db: sqlite3.Connection, scope: Scope, terms: Sequence[Term]
+    ) -> dict[Term, float]:
+        """Return how rare terms are among what a person may see.
+
+        Counted over the whole file, the scores of one's own memories told whether somebody else had
+        stored a word that one could guess: a number could be read digit by digit.
+        """
+        condition, arguments = where(Scope(reader=scope.reader), self._db.codec)
+        (memories,) = db.execute(
+            f"SELECT count(*) FROM memories AS m WHERE {condition}", arguments
+        ).fetchone()
+        ask = _Ask(db, self._db.codec, "", arguments, 0)
+        return {term: _rarity(ask, term, memories, _each_in(condition)) for term in terms}
 
     def rarity(self, term: Term) -> float:
         """Return the weight of a term that a small store ranks by."""
@@ -143,8 +161,10 @@ def _large(ask: _Ask, rarities: Mapping[Term, float]) -> tuple[Scores, set[int]]
     return {**ask.best(" OR ".join(each)), **complete}, set(complete)
 
 
-def _small(ask: _Ask, rarities: Mapping[Term, float]) -> tuple[Scores, set[int]]:
-    """Rank by our own weights, a run of tokens at a time."""
+def _small(
+    ask: _Ask, rarities: Mapping[Term, float], everywhere: Mapping[Term, float]
+) -> tuple[Scores, set[int]]:
+    """Rank by our own weights, a run of tokens at a time; FTS5's own, of rarities everywhere, are undone."""
     scores: Scores = {}
     held: dict[int, int] = {}
     for term, rarity in rarities.items():
@@ -152,7 +172,9 @@ def _small(ask: _Ask, rarities: Mapping[Term, float]) -> tuple[Scores, set[int]]
         for run in term.any_of:
             matching = match_run(run, ask.codec)
             alone = (
-                rarity if len(term.any_of) == 1 else _rarity(ask, Term((run,)), _how_many(ask.db))
+                everywhere[term]
+                if len(term.any_of) == 1
+                else _rarity(ask, Term((run,)), _how_many(ask.db))
             )
             weight = _idf(rarity) / _fts5_idf(alone)
             for n, score in ask.score(matching).items():
@@ -175,10 +197,11 @@ def _complete_first(scores: Scores, complete: set[int]) -> list[tuple[int, float
     ]
 
 
-def _rarity(ask: _Ask, term: Term, memories: int) -> float:
-    """Return how many memories lack a term for every one that holds it."""
-    count = "SELECT count(*) FROM words WHERE words MATCH ?"
-    held = ask.db.execute(count, (match(term, ask.codec),)).fetchone()[0]
+def _rarity(ask: _Ask, term: Term, memories: int, narrowed: str = "") -> float:
+    """Return how many memories lack a term for every one that holds it, of all or of some."""
+    count = f"SELECT count(*) FROM words WHERE words MATCH ?{narrowed}"
+    arguments = (match(term, ask.codec), *(ask.narrowing if narrowed else ()))
+    held = ask.db.execute(count, arguments).fetchone()[0]
     return float((memories - held + 0.5) / (held + 0.5))
 
 
