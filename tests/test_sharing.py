@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import scrubjay
-from fakes import HashingEmbedder
+from fakes import HashingEmbedder, ScriptedGenerator
 from scrubjay import InvalidInput, NotFound
 from scrubjay.stores import sqlite_keyword
 from scrubjay.types import Scope, Term
@@ -220,6 +220,17 @@ class TestWriting:
         assert found(cem, "lift") == ["lift"]
         assert ann.update("lift", collection="drafts").namespace == "user:ann"
         assert found(cem, "lift") == []
+
+    def test_another_label_leaves_a_memory_in_its_namespace(self, people):
+        """Who owns the file sorts memories of any namespace."""
+        owner = people(None)
+        owner.create_collection("team")
+        owner.add("x", id="x", namespace="work")
+        assert owner.update("x", collection="team").namespace == "work"
+        owner.add("y", id="y")
+        assert owner.update("y", collection="drafts").namespace == "default"
+        assert owner.update("y", collection="team").namespace == "collection:team"
+        assert owner.update("y", namespace="work", collection="drafts").collection == "drafts"
 
     def test_a_folder_is_read_into_a_shared_collection(self, team, tmp_path):
         """Documents are for everybody in it; whoever had them read brings them up to date."""
@@ -746,3 +757,22 @@ def test_no_score_tells_what_others_have_stored(people, team, monkeypatch, way, 
         for number in ("73415928", "73415929")
     ]
     assert phrases[0] == phrases[1]
+
+
+def test_an_expansion_that_was_kept_for_one_is_made_anew_for_another(tmp_path, clock):
+    """GN-4, GS-5: nobody learns from a kept answer what others have asked."""
+    says = '{"lexical": ["kettle tea"], "semantic": ["hot water"], "hyde": "The kettle boils."}'
+    scribe = ScriptedGenerator(says)
+    asked = []
+    for who in ("ann", "ann", "ben"):
+        with scrubjay.open(
+            tmp_path / "x.db",
+            user=who,
+            embedder=HashingEmbedder(),
+            generator=scribe,
+            clock=clock,
+        ) as store:
+            store.add("the kettle is on", id=f"kettle-of-{who}")
+            store.search("what boils in the kitchen?", profile="gno", mode="thorough")
+            asked.append(len(scribe.prompts))
+    assert asked == [1, 1, 2]

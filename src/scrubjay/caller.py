@@ -63,19 +63,16 @@ class Caller:
         write in it. Any other name of a collection is a label on their own memories.
         """
         asked, own = _stripped(given.get("namespace")), self.personal
-        free = asked in (None, DEFAULT_NAMESPACE)
-        name = given.get("collection")
-        shared = self.shared(name) if free and isinstance(name, str) else None
-        if shared is not None:
-            self.check_one_name(shared)
-        if not free and asked != own:
+        if asked in (None, DEFAULT_NAMESPACE):
+            shared = self._meant(given.get("collection"))
+        else:
             shared = self._namespace_of_a_collection(asked)
         if shared is not None:
             self.check_role(shared, WRITER)
             return {**given, "namespace": shared.namespace, "collection": shared.name}
         if own is None:
             return given
-        if not (free or asked == own):
+        if asked not in (None, DEFAULT_NAMESPACE, own):
             raise InvalidInput(
                 f"namespace is {asked!r}; this store was opened for one user, whose namespace is"
                 f" {own!r}"
@@ -118,6 +115,13 @@ class Caller:
     def shared(self, name: str) -> Shared | None:
         """Return a shared collection, if the caller belongs to one of this name."""
         return self._of_mine(self._people.named(name.strip()))
+
+    def _meant(self, name: object) -> Shared | None:
+        """Return the shared collection that a name is of, if it can be of no other."""
+        shared = self.shared(name) if isinstance(name, str) else None
+        if shared is not None:
+            self.check_one_name(shared)
+        return shared
 
     def check_one_name(self, shared: Shared) -> None:
         """Refuse to guess which collection is meant: somebody may be invited into one of a name they use.

@@ -174,9 +174,11 @@ class Following:
     def _followed(self, namespace: str | None) -> list[Folder]:
         spaces = several(namespace, "namespace")
         found = self._shelf.folders.all(self._caller.changes._replace(namespaces=spaces))
+        if self._caller.user is None:
+            return found
         # What somebody else had read into a collection is theirs to read again, with their own rights.
-        user = self._caller.user
-        return [one for one in found if user is None or one.person == user]
+        user, own = self._caller.user, self._caller.personal
+        return [one for one in found if one.person == user or one.namespace == own]
 
     def _names(self, name: str) -> list[str]:
         """Return the names of all collections, this one among them."""
