@@ -10,7 +10,7 @@ import pytest
 from scrubjay import profiles
 from scrubjay.config import _KEYS
 from scrubjay.paths import cache_dir
-from scrubjay.stages import STAGES
+from scrubjay.stages.catalogue import STAGES
 from scrubjay.surfaces.cli import main
 from scrubjay.surfaces.parser import COMMANDS
 

@@ -7,7 +7,7 @@ from typing import Any
 from scrubjay import profiles
 from scrubjay.pipeline import Part, is_parts
 from scrubjay.profiles.overrides import flat
-from scrubjay.stages import STAGES
+from scrubjay.stages.catalogue import STAGES
 from scrubjay.surfaces.parser import COMMANDS, build
 
 

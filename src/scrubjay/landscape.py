@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrubjay.errors import InvalidInput
 from scrubjay.stages.present import preview
 from scrubjay.text import normalise
-from scrubjay.types import NOTHING, Landscape, Memory, Noted
+from scrubjay.types import NOTHING, Memory
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from scrubjay.stores.sqlite_copies import SqliteCopies
     from scrubjay.stores.sqlite_records import SqliteRecords
     from scrubjay.stores.sqlite_topics import SqliteTopics
@@ -37,6 +39,35 @@ _LISTED = (
     ("decisions", "decision", "Latest decisions"),
 )
 _EMPTY = "Nothing is stored here yet; a first memory comes from add(TEXT), or scrubjay add TEXT."
+
+
+class Noted(NamedTuple):
+    """A memory in short, as a landscape shows it; `complete` says that `text` is all of it."""
+
+    id: str
+    text: str
+    at: datetime | None
+    topics: tuple[str, ...] = ()
+    complete: bool = True
+
+
+class Landscape(NamedTuple):
+    """What is stored, in `tokens` at most: `text` is to be read, the other fields say the same.
+
+    They hold what the text shows; `left_out` says how many more there are, for each that has more.
+    """
+
+    tokens: int
+    token_estimate: int
+    memories: int
+    types: Mapping[str, int]
+    topics: Mapping[str, int]
+    preferences: tuple[Noted, ...]
+    tasks: tuple[Noted, ...]
+    summaries: tuple[Noted, ...]
+    decisions: tuple[Noted, ...]
+    left_out: Mapping[str, int]
+    text: str
 
 
 class Known(NamedTuple):

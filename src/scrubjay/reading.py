@@ -11,7 +11,8 @@ from scrubjay.store_parts import StoreParts
 from scrubjay.types import Memories, Memory, Neighbor
 
 if TYPE_CHECKING:
-    from scrubjay.types import Collection, Covered, Landscape
+    from scrubjay.landscape import Landscape
+    from scrubjay.types import Collection, Covered
     from scrubjay.write.status import Change
 
 

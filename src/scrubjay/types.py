@@ -348,35 +348,6 @@ class Status(NamedTuple):
     size_bytes: int
 
 
-class Noted(NamedTuple):
-    """A memory in short, as a landscape shows it; `complete` says that `text` is all of it."""
-
-    id: str
-    text: str
-    at: datetime | None
-    topics: tuple[str, ...] = ()
-    complete: bool = True
-
-
-class Landscape(NamedTuple):
-    """What is stored, in `tokens` at most: `text` is to be read, the other fields say the same.
-
-    They hold what the text shows; `left_out` says how many more there are, for each that has more.
-    """
-
-    tokens: int
-    token_estimate: int
-    memories: int
-    types: Mapping[str, int]
-    topics: Mapping[str, int]
-    preferences: tuple[Noted, ...]
-    tasks: tuple[Noted, ...]
-    summaries: tuple[Noted, ...]
-    decisions: tuple[Noted, ...]
-    left_out: Mapping[str, int]
-    text: str
-
-
 class Covered(NamedTuple):
     """One file that `ingest` met: `state` is indexed, skipped or failed, `reason` says why not."""
 

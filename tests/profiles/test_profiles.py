@@ -9,7 +9,7 @@ from scrubjay import InvalidInput, NotFound, profiles
 from scrubjay.config import load
 from scrubjay.pipeline import recall
 from scrubjay.profiles import Profile
-from scrubjay.stages import STAGES
+from scrubjay.stages.catalogue import STAGES
 from scrubjay.stages.fuse import rrf
 from scrubjay.stages.recall import keyword
 

@@ -1,0 +1,87 @@
+"""The catalogue of stages: profiles in TOML, the docs and the checks read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from scrubjay import pipeline
+from scrubjay.pipeline import Part, configured, group, when
+from scrubjay.stages.adjust import fewer_than, keyword_floor, multiply, needs_keywords, verdict
+from scrubjay.stages.borrow import borrow_words
+from scrubjay.stages.expand import rephrase, skipped_strong, strong_signal
+from scrubjay.stages.fuse import min_max, over_best, rank_bonus, rrf, similarity, weigh
+from scrubjay.stages.present import (
+    at_least,
+    check_files,
+    count_candidates,
+    load,
+    mark_near_duplicates,
+    passages,
+    pool,
+    previews,
+    top,
+)
+from scrubjay.stages.recall import (
+    hyde,
+    keyword,
+    lexical,
+    look_up,
+    nothing_searched,
+    semantic,
+    variant,
+    vector,
+)
+from scrubjay.stages.rerank import blend, cross_encoder, late_interaction
+from scrubjay.stages.spread import fan_out
+from scrubjay.stages.topics import topics
+from scrubjay.stages.understand import embed_query, keywords
+
+STAGES: dict[str, Callable[..., Part[Any]]] = {
+    make.__name__: make
+    for make in (
+        keywords,
+        needs_keywords,
+        embed_query,
+        fan_out,
+        strong_signal,
+        skipped_strong,
+        rephrase,
+        borrow_words,
+        pipeline.recall,  # `recall` here is the module of that name
+        keyword,
+        vector,
+        topics,
+        variant,
+        lexical,
+        semantic,
+        hyde,
+        when,
+        group,
+        configured,
+        nothing_searched,
+        rrf,
+        rank_bonus,
+        over_best,
+        min_max,
+        similarity,
+        multiply,
+        look_up,
+        late_interaction,
+        cross_encoder,
+        blend,
+        fewer_than,
+        verdict,
+        keyword_floor,
+        weigh,
+        count_candidates,
+        pool,
+        top,
+        mark_near_duplicates,
+        at_least,
+        load,
+        passages,
+        previews,
+        check_files,
+    )
+}
