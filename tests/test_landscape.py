@@ -375,3 +375,11 @@ def test_it_needs_no_numpy(tmp_path):
     )
     assert (said.returncode, said.stderr) == (0, "")
     assert said.stdout.startswith("1 memory: task (1)\nTopics to search by: tls (1)\n")
+
+
+def test_a_landscape_prints_as_its_text(words_only):
+    """What is pasted into a prompt is what `str` gives."""
+    words_only.add("Prefers tea", type="preference", topics=["tea"])
+    seen = words_only.landscape()
+    assert str(seen) == seen.text
+    assert "Prefers tea" in f"{seen}"

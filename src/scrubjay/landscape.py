@@ -69,6 +69,9 @@ class Landscape(NamedTuple):
     left_out: Mapping[str, int]
     text: str
 
+    def __str__(self) -> str:
+        return self.text
+
 
 class Known(NamedTuple):
     """What a store holds, before it is put into a budget: counts, most first, and memories, newest first.
