@@ -12,7 +12,7 @@ import scrubjay
 ROOT = Path(scrubjay.__file__).parent
 # Lowest first. A module may import from its own floor and from those below.
 FLOORS = (
-    ("_version", "errors", "types", "progress", "threads", "findings"),
+    ("_version", "errors", "types", "reports", "progress", "threads", "findings"),
     ("language", "function_words"),
     ("text", "times", "paths", "token_codes"),
     ("asking", "passages", "naming"),

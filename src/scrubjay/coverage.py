@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
-from scrubjay.types import Covered
+from scrubjay.reports import Covered
 
 if TYPE_CHECKING:
     from scrubjay.stores.sqlite_files import SqliteFiles

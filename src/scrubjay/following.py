@@ -16,9 +16,9 @@ from scrubjay.types import DEFAULT_NAMESPACE, Scope
 
 if TYPE_CHECKING:
     from scrubjay.caller import Caller
+    from scrubjay.reports import Collection, Covered, Ingested
     from scrubjay.stores.sqlite_folders import Folder
     from scrubjay.stores.sqlite_people import Shared, SqlitePeople
-    from scrubjay.types import Collection, Covered, Ingested
     from scrubjay.write.shelf import Shelf
     from scrubjay.write.watch import Watcher
 

@@ -12,7 +12,7 @@ from scrubjay.types import Memories, Memory, Neighbor
 
 if TYPE_CHECKING:
     from scrubjay.landscape import Landscape
-    from scrubjay.types import Collection, Covered
+    from scrubjay.reports import Collection, Covered
     from scrubjay.write.status import Change
 
 

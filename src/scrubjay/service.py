@@ -15,10 +15,10 @@ from scrubjay.sharing import Sharing
 from scrubjay.stores.scope_sql import SHARED
 from scrubjay.text import readable
 from scrubjay.times import When, micros
-from scrubjay.types import Link, Memory, Query, Results, Status
+from scrubjay.types import Link, Memory, Query, Results
 
 if TYPE_CHECKING:
-    from scrubjay.types import Ingested
+    from scrubjay.reports import Ingested, Status
 
 FEEDBACK = ("accepted", "modified", "dismissed")
 _BATCH = 500

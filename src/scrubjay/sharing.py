@@ -14,8 +14,8 @@ from scrubjay.times import micros
 from scrubjay.types import Memories, Memory, Scope
 
 if TYPE_CHECKING:
+    from scrubjay.reports import Collection
     from scrubjay.stores.sqlite_people import Shared
-    from scrubjay.types import Collection
 
 
 class Sharing(Reading):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from scrubjay.reports import Status
 from scrubjay.stores.schema import SCHEMA_VERSION
 from scrubjay.stores.sqlite_backlog import MOST_TRIES
 from scrubjay.stores.sqlite_counts import SqliteCounts
-from scrubjay.types import Status
 
 if TYPE_CHECKING:
     from scrubjay.embedding import Embedding

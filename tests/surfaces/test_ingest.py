@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from scrubjay.reports import Ingested
 from scrubjay.surfaces.commands.ingest import counts, left_out
 from scrubjay.surfaces.terminal import Screen
-from scrubjay.types import Ingested
 
 OK, FAILED, USAGE, NOTHING = 0, 1, 2, 3
 PLAIN = Screen(width=80)

@@ -16,9 +16,9 @@ from queue import Empty, Queue
 import jsonschema
 import pytest
 
+from scrubjay.reports import Ingested
 from scrubjay.surfaces import schemas
 from scrubjay.surfaces.commands.watch import Changes, News, follow
-from scrubjay.types import Ingested
 
 OK, FAILED = 0, 1
 DEADLINE_S = 60.0  # a busy machine is slow; a test that passes never waits for this

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from scrubjay.reports import Collection
 from scrubjay.stores.scope_sql import in_sight, where
 from scrubjay.stores.sqlite import Database
 from scrubjay.stores.sqlite_files import is_in, is_under
 from scrubjay.stores.sqlite_people import SqlitePeople
 from scrubjay.times import moment
-from scrubjay.types import Collection, Scope
+from scrubjay.types import Scope
 
 _NAMED = "(collection IS coalesce(?, collection))"
 

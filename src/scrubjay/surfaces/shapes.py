@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from scrubjay.errors import ScrubjayError
-    from scrubjay.types import Ingested, Results
+    from scrubjay.reports import Ingested
+    from scrubjay.types import Results
 
 Json = dict[str, Any]
 

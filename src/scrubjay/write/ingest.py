@@ -15,11 +15,12 @@ from scrubjay.documents.kinds import is_binary_name
 from scrubjay.documents.read import read, reader_of
 from scrubjay.documents.walk import FoundFile, walk
 from scrubjay.errors import InvalidInput
+from scrubjay.reports import Ingested
 from scrubjay.stores.sqlite_files import IndexedFile, LeftOut, fitting, is_in, is_under
 from scrubjay.stores.sqlite_folders import Folder
 from scrubjay.text import readable, storable
 from scrubjay.times import micros
-from scrubjay.types import DEFAULT_NAMESPACE, Ingested, Memory, Scope
+from scrubjay.types import DEFAULT_NAMESPACE, Memory, Scope
 from scrubjay.write.remember import draft, store, topics_of
 
 if TYPE_CHECKING:

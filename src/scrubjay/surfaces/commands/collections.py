@@ -16,9 +16,9 @@ from scrubjay.surfaces.terminal import err, one_line, out, path_line
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from scrubjay.reports import Collection
     from scrubjay.service import Store
     from scrubjay.surfaces.terminal import Screen
-    from scrubjay.types import Collection
 
 _USAGE, _NOTHING_FOUND = 2, 3
 _HEAD = ("name", "memories", "documents", "last indexed", "folders", "members")

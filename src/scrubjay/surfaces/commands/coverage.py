@@ -14,8 +14,8 @@ from scrubjay.surfaces.terminal import one_line, out, path_line
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from scrubjay.reports import Covered
     from scrubjay.surfaces.terminal import Screen
-    from scrubjay.types import Covered
 
 _NOTHING_FOUND = 3
 _STATES = ("failed", "skipped", "indexed")  # in the order in which a person has to act

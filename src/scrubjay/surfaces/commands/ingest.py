@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from scrubjay.config import Settings
+    from scrubjay.reports import Ingested
     from scrubjay.service import Store
     from scrubjay.surfaces.terminal import Screen
-    from scrubjay.types import Ingested
 
     Done = tuple[str | None, Ingested]
     """What was named, or None for everything that was read before, and what became of it."""

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from scrubjay.findings import Finding
+    from scrubjay.reports import Status
     from scrubjay.surfaces.terminal import Screen
-    from scrubjay.types import Status
 
 _MARKS = {"ok": "✓", "missing": "·", "degraded": "!", "failed": "✗"}
 

@@ -11,7 +11,7 @@ from scrubjay.surfaces.terminal import err
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from scrubjay.types import Ingested
+    from scrubjay.reports import Ingested
 
 _WAKE_S = 0.5  # Windows delivers Ctrl-C only between two waits
 

@@ -1,0 +1,68 @@
+"""What verbs other than search answer: data only, and none of it is needed by a cold search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from scrubjay.types import NOTHING
+
+
+class Status(NamedTuple):
+    """The state of a store, as `scrubjay status` shows it."""
+
+    path: str
+    schema: int
+    memories: int
+    documents: int
+    chunks: int
+    links: int
+    feedback: int
+    namespaces: Mapping[str, int]
+    types: Mapping[str, int]
+    collections: Mapping[str, int]
+    model: str | None
+    models: Mapping[str, int]
+    pending: int
+    failed: int
+    failures: tuple[str, ...]
+    size_bytes: int
+
+
+class Covered(NamedTuple):
+    """One file that `ingest` met: `state` is indexed, skipped or failed, `reason` says why not."""
+
+    path: str
+    state: str
+    reason: str = ""
+    collection: str | None = None
+    ids: tuple[str, ...] = ()
+    size_bytes: int = 0
+
+
+class Collection(NamedTuple):
+    """A named group of memories, and the files and folders that were read into it.
+
+    One that people share has `members`, each with a role: owner, writer or reader.
+    """
+
+    name: str
+    memories: int
+    documents: int
+    folders: tuple[str, ...] = ()
+    indexed_at: datetime | None = None
+    shared: bool = False
+    members: Mapping[str, str] = NOTHING
+
+
+class Ingested(NamedTuple):
+    """What one `ingest` did, file by file where something went wrong."""
+
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    moved: int = 0
+    removed: int = 0
+    skipped: tuple[tuple[str, str], ...] = ()
+    failed: tuple[tuple[str, str], ...] = ()
