@@ -203,10 +203,9 @@ class Store(Sharing):
         with self._records.transaction():
             self._shelf().unsettle(self._to_change(ids))
             copies = self._copies.of(ids, self._caller.changes)
-            gone = self._records.delete(ids)
-            self._records.delete([one for one in copies if one not in ids])
+            self._records.delete(list(dict.fromkeys((*ids, *copies))))
         self._db.purge_log()
-        return gone
+        return len(ids)
 
     def link(self, a: str, b: str, strength: float = 1.0, kind: str = "related") -> None:
         """Connect two memories; links are walked both ways."""

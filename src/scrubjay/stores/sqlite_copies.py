@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scrubjay.stores.scope_sql import in_parts, in_sight, where
+from scrubjay.stores.scope_sql import in_parts, where
 from scrubjay.stores.sqlite import Database
+from scrubjay.stores.sqlite_people import SqlitePeople
 from scrubjay.types import Row, Scope
 
 
@@ -14,6 +15,7 @@ class SqliteCopies:
 
     def __init__(self, db: Database) -> None:
         self._db = db
+        self._people = SqlitePeople(db)
 
     def note(self, copy: str, of: str) -> None:
         """Note that one memory was published as another; a copy of a copy is one of the first."""
@@ -60,12 +62,7 @@ class SqliteCopies:
 
     def spanned(self, scope: Scope) -> tuple[str, ...]:
         """Return the names of the shared collections that a scope may see."""
-        condition, arguments = in_sight(scope, "namespace")
-        with self._db.read() as db:
-            rows = db.execute(
-                f"SELECT name FROM collections WHERE {condition} ORDER BY name", arguments
-            )
-            return tuple(name for (name,) in rows)
+        return tuple(self._people.seen(scope))
 
     def stand_ins(self, ids: Sequence[str], scope: Scope) -> dict[str, Row]:
         """Return, for those of these memories that are in a shared collection, what stands for them.
