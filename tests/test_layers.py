@@ -27,6 +27,8 @@ FLOORS = (
     ("store_parts",),
     ("reading",),
     ("sharing",),
+    ("learning",),
+    ("moving",),
     ("service",),
     ("__init__",),
     ("doctor", "doctor_assistants"),

@@ -83,7 +83,9 @@ class TestOlder:
         after = everything_in(old, *self.TABLES)
         # The fourth version added how wide token vectors are: this model gives none.
         assert after["models"] == [(*row, 0) for row in before["models"]]
-        assert after == {**before, "models": after["models"]}
+        # The eighth added whose feedback it is: here, the owner's.
+        assert after["feedback"] == [(*row, "") for row in before["feedback"]]
+        assert after == {**before, "models": after["models"], "feedback": after["feedback"]}
 
     def test_its_topics_are_found_by_hash_and_its_memories_can_be_done(self, old):
         """The fifth version: hashes are made when it is opened, and history begins."""

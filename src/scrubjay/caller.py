@@ -46,7 +46,7 @@ class Caller:
         return self.sees._replace(
             namespaces=namespaces,
             types=several(types, "types"),
-            topics=_topics(topics),
+            topics=None if topics is None else topics_of(topics),
             collection=collection,
             session=session,
             owner=owner,
@@ -195,9 +195,10 @@ def both(some: tuple[str, ...] | None, more: tuple[str, ...] | None) -> tuple[st
     return more if some is None else some + (more or ())
 
 
-def _topics(given: Sequence[str] | str | None) -> tuple[str, ...] | None:
-    if given is None:
-        return None
+def topics_of(given: Sequence[str] | str | None) -> tuple[str, ...]:
+    """Return topics in the form in which they are stored; None is none."""
+    if not given:
+        return ()
     from scrubjay.write.remember import topics_of
 
     return topics_of(given)

@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from scrubjay.models.patience import Notes
     from scrubjay.stores.protocols import (
         Copies,
+        Feedback,
         Files,
         GraphIndex,
         KeywordIndex,
         Records,
+        TermIndex,
         TokenIndex,
         TopicIndex,
         VectorIndex,
@@ -40,7 +42,8 @@ class Kit(NamedTuple):
     """The stores and models of a search. Any may be missing; `why_not` then says why and what to do.
 
     `absent` names those that a user has chosen and that are not here all the same; `corpus` is True
-    when queries are to be expanded from the texts that are stored.
+    when queries are to be expanded from the texts that are stored. `tiers` are all databases of the
+    search, this one too; there are none where it is the only one.
     """
 
     records: Records | None = None
@@ -59,6 +62,9 @@ class Kit(NamedTuple):
     why_not: Mapping[str, str] = NOTHING
     topics: TopicIndex | None = None
     copies: Copies | None = None
+    terms: TermIndex | None = None
+    feedback: Feedback | None = None
+    tiers: tuple[Tier, ...] = ()
 
     def need(self, part: str) -> Any:
         """Return a component, or raise Unavailable with the reason why it is not there."""
@@ -66,6 +72,18 @@ class Kit(NamedTuple):
         if component is None:
             raise Unavailable(self.why_not.get(part, f"no {part} is configured"))
         return component
+
+
+class Tier(NamedTuple):
+    """One database of several: its name, its stores, or why it cannot be asked.
+
+    `priority` is that of a connected vault; the others have the weight that a profile gives their name.
+    """
+
+    name: str
+    kit: Kit = Kit()
+    priority: float | None = None
+    lost: str | None = None
 
 
 class Run(NamedTuple):
@@ -326,6 +344,10 @@ def hit_of(candidate: Candidate, memory: Memory) -> Hit:
         why=candidate.why,
         found=candidate.found,
         near_duplicates=candidate.near_duplicates,
+        tier=candidate.tier,
+        context=memory.context,
+        valid_from=memory.valid_from,
+        valid_until=memory.valid_until,
     )
 
 

@@ -8,24 +8,23 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from scrubjay import profiles
-from scrubjay.caller import both, check_share, several
+from scrubjay.caller import both, check_share, several, topics_of
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
+from scrubjay.moving import Moving
 from scrubjay.pipeline import search
-from scrubjay.sharing import Sharing
 from scrubjay.stores.scope_sql import SHARED
-from scrubjay.text import readable
 from scrubjay.times import When, micros
 from scrubjay.types import Link, Memory, Query, Results
 
 if TYPE_CHECKING:
+    from scrubjay.profiles import Profile
     from scrubjay.reports import Ingested, Status
 
-FEEDBACK = ("accepted", "modified", "dismissed")
 _BATCH = 500
 _BATCH_CHARS = 1_000_000  # a transaction is kept short: others want to write
 
 
-class Store(Sharing):
+class Store(Moving):
     """Memories in one file. Safe to share between threads, and to open in many processes at once."""
 
     # -- writing ------------------------------------------------------------------------------
@@ -232,13 +231,6 @@ class Store(Sharing):
         if not self._records.get([a, b], self._caller.changes):
             self._to_change([a])
 
-    def feedback(self, query: str, id: str, action: str) -> None:
-        """Note what became of a result: accepted, modified or dismissed."""
-        if action not in FEEDBACK:
-            raise InvalidInput(f"action is {action!r}; it must be one of {', '.join(FEEDBACK)}")
-        self.get(id)
-        self._records.feedback(id, readable(query), action, micros(self._clock()))
-
     # -- reading ------------------------------------------------------------------------------
 
     def search(
@@ -261,20 +253,20 @@ class Store(Sharing):
         only_domain: str | None = None,
         min_score: float | None = None,
         overrides: Mapping[str, Any] | None = None,
-        tags: Sequence[str] | None = None,
+        tags: Sequence[str] | str | None = None,
         domain: str | None = None,
         weights: Mapping[str, float] | None = None,
+        include_expired: bool = False,
     ) -> Results:
         """Find memories. Every string is a legal query; what could not be searched is in `degraded`.
 
-        `tags` and `domain` score, and `weights` weigh, in profiles that have stages for them.
+        `tags` and `domain` score, and `weights` weigh, in profiles that have stages for them. What is
+        not yet, or no longer, valid is left out, unless `include_expired` asks for it.
         """
         if not isinstance(query, str):
             raise InvalidInput(f"query is {query!r}; it must be a text")
         chosen = profiles.get(profile or self.profile, overrides, mode=mode)
-        for name, given in (("tags", tags), ("domain", domain), ("weights", weights)):
-            if given is not None:
-                raise InvalidInput(f"profile {chosen.name} has no stage that takes {name}=")
+        _check_scoring(chosen, tags=tags, domain=domain, weights=weights)
         asked = chosen.limit if limit is None else limit
         if type(asked) is not int or asked < 1:
             raise InvalidInput(f"limit is {limit!r}; it must be a whole number of 1 or more")
@@ -292,10 +284,20 @@ class Store(Sharing):
             since=since,
             until=until,
         )
+        if not include_expired:
+            scope = scope._replace(valid_us=self._windows.state_us(micros(self._clock())))
         if chosen.uses("embed_query"):
             self._embedding.prepare_search()
         found = search(
-            Query(query, scope, min(asked, chosen.most), min_score),
+            Query(
+                query,
+                scope,
+                min(asked, chosen.most),
+                min_score,
+                limited=limit is not None,
+                tags=topics_of(tags),
+                domain=domain,
+            ),
             chosen.name,
             chosen.stages,
             self._kit(chosen),
@@ -371,3 +373,14 @@ class Store(Sharing):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+# Which stage gives a meaning to what a search may be told.
+_SCORED_BY = {"tags": "signals", "domain": "signals", "weights": "blend_tiers"}
+
+
+def _check_scoring(profile: Profile, **given: object) -> None:
+    """Refuse what the profile has no stage for: it would be ignored."""
+    for name, value in given.items():
+        if value is not None and not profile.uses(_SCORED_BY[name]):
+            raise InvalidInput(f"profile {profile.name} has no stage that takes {name}=")

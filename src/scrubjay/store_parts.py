@@ -20,6 +20,7 @@ from scrubjay.stores.sqlite_people import SqlitePeople
 from scrubjay.stores.sqlite_records import SqliteRecords
 from scrubjay.stores.sqlite_topics import SqliteTopics
 from scrubjay.stores.sqlite_vector import SqliteVector
+from scrubjay.stores.sqlite_windows import SqliteWindows
 from scrubjay.times import system_clock
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class StoreParts:
         self._vectors = SqliteVector(self._db)
         self._topics = SqliteTopics(self._db, self._vectors)
         self._topics.index_again()
+        self._windows = SqliteWindows(self._db)
         self._chunk_sizes = check_chunk_sizes(chunk_tokens, chunk_overlap_tokens)
         self._following_made: Following | None = None
         self._chosen_assistants = (reranker, generator)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 DEFAULT_NAMESPACE = "default"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+SEVERITIES = ("critical", "warning", "suggestion")
 NEAR_DUPLICATE = "near_duplicate"  # the kind of link between memories that say nearly the same
 
 
@@ -95,6 +96,7 @@ class Scope(NamedTuple):
 
     `reader` is a person, who sees their own namespace and the collections they belong to; `writer` is
     one who sees what they may change. Who belongs to what is asked of the store in the same query.
+    `valid_us` is a moment: what is not yet, or no longer, valid then is not seen.
     """
 
     namespaces: tuple[str, ...] | None = None
@@ -112,6 +114,8 @@ class Scope(NamedTuple):
     lacks: tuple[Term, ...] = ()
     reader: str | None = None
     writer: str | None = None
+    not_types: tuple[str, ...] | None = None
+    valid_us: int | None = None
 
     @property
     def everything(self) -> bool:
@@ -132,7 +136,11 @@ class Variant(NamedTuple):
 
 
 class Query(NamedTuple):
-    """What was asked, by whom it may be answered, and what the understanding stages made of it."""
+    """What was asked, by whom it may be answered, and what the understanding stages made of it.
+
+    `limited` says that the limit is the caller's own; `tags` and `domain` score, where a profile has a
+    stage for them; `shift` is how far feedback moves the weight of the text.
+    """
 
     text: str
     scope: Scope = _EVERYTHING
@@ -147,6 +155,10 @@ class Query(NamedTuple):
     tokens: Any = None
     variants: tuple[Variant, ...] = ()
     fetch: float = 1.0
+    limited: bool = True
+    tags: tuple[str, ...] = ()
+    domain: str | None = None
+    shift: float = 0.0
 
 
 class Row(NamedTuple):
@@ -194,6 +206,8 @@ class Candidate(NamedTuple):
     stale: str | None = None
     rerank_score: float | None = None
     near_duplicates: tuple[str, ...] = ()
+    tier: str | None = None
+    tier_weight: float = 1.0
 
     @property
     def order(self) -> tuple[float, int, str]:
@@ -247,6 +261,9 @@ class Hit(NamedTuple):
     why: Mapping[str, float] = NOTHING
     found: Mapping[str, Found] = NOTHING
     near_duplicates: tuple[str, ...] = ()
+    context: str = ""
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
 
 
 class Results:

@@ -7,8 +7,8 @@ Scores out of a store are "higher is better".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from scrubjay.stores.sqlite_files import IndexedFile
@@ -118,6 +118,49 @@ class Copies(Protocol):
 
     def stand_ins(self, ids: Sequence[str], scope: Scope) -> Mapping[str, Row]:
         """Return, for those of these memories that are in a shared collection, what stands for them."""
+        ...
+
+
+class Counted(NamedTuple):
+    """How many memories there are, and how many of them hold each token; a token of none is left out."""
+
+    memories: int
+    held_by: Mapping[str, int]
+
+
+class TermIndex(Protocol):
+    """Knows how often each token stands in a memory, and how many memories hold it."""
+
+    def asked(self, text: str, language: str) -> Mapping[str, int]:
+        """Return the tokens of a query, as a text of this language has them, with how often each stands."""
+        ...
+
+    def bags(self, ids: Sequence[str]) -> Mapping[str, Mapping[str, int]]:
+        """Return, by id, the tokens of title, text, context and topics, with how often each stands."""
+        ...
+
+    def counted(self, tokens: Collection[str], scope: Scope) -> Counted:
+        """Return how many memories hold each token, of all that the scope's person may see."""
+        ...
+
+
+class Tally(NamedTuple):
+    """How many results were taken as they were, taken with changes, and turned down."""
+
+    accepted: int = 0
+    modified: int = 0
+    dismissed: int = 0
+
+
+class Feedback(Protocol):
+    """Knows what became of results."""
+
+    def tally(self) -> Tally:
+        """Count the feedback of the caller."""
+        ...
+
+    def frozen(self) -> float | None:
+        """Return how far the weights were moved when the caller froze them; None while they are not."""
         ...
 
 

@@ -291,6 +291,30 @@ def m007_followers(db: sqlite3.Connection) -> None:
     db.execute("ALTER TABLE folders ADD COLUMN person TEXT NOT NULL DEFAULT ''")
 
 
+def m008_entries(db: sqlite3.Connection) -> None:
+    """How many memories hold each token, whose feedback it is, when windows begin and end."""
+    for statement in (
+        # The token "" counts the memories themselves. Filled when a store is opened for the first time.
+        """CREATE TABLE terms (
+            token TEXT NOT NULL,
+            namespace TEXT NOT NULL,
+            held_by INTEGER NOT NULL,
+            PRIMARY KEY (token, namespace)
+        ) WITHOUT ROWID""",
+        "ALTER TABLE feedback ADD COLUMN person TEXT NOT NULL DEFAULT ''",
+        # How far feedback had moved the weights of a person's searches when they were frozen.
+        """CREATE TABLE frozen (
+            person TEXT PRIMARY KEY,
+            shift REAL NOT NULL,
+            at_us INTEGER NOT NULL
+        ) WITHOUT ROWID""",
+        "CREATE INDEX memories_by_beginning ON memories (valid_from_us)"
+        " WHERE valid_from_us IS NOT NULL",
+        "CREATE INDEX memories_by_end ON memories (valid_until_us) WHERE valid_until_us IS NOT NULL",
+    ):
+        db.execute(statement)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_memories,
     m002_files,
@@ -299,5 +323,6 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m005_topics,
     m006_people,
     m007_followers,
+    m008_entries,
 )
 SCHEMA_VERSION = len(MIGRATIONS)

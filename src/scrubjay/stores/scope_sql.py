@@ -32,6 +32,10 @@ def where(scope: Scope, codec: Codec) -> tuple[str, list[object]]:
         arguments.extend(who)
     one_of("m.id", scope.ids)
     one_of("m.type", scope.types)
+    if scope.not_types is not None:
+        filled = padded(scope.not_types)
+        conditions.append(f"m.type NOT IN ({marks(filled)})")
+        arguments.extend(filled)
     equals("m.collection", scope.collection)
     equals("m.session", scope.session)
     equals("m.owner", scope.owner)
@@ -48,6 +52,10 @@ def where(scope: Scope, codec: Codec) -> tuple[str, list[object]]:
     if scope.until is not None:
         conditions.append("m.created_us <= ?")
         arguments.append(micros(scope.until))
+    if scope.valid_us is not None:
+        conditions.append("(m.valid_from_us IS NULL OR m.valid_from_us <= ?)")
+        conditions.append("(m.valid_until_us IS NULL OR m.valid_until_us > ?)")
+        arguments += (scope.valid_us, scope.valid_us)
     for term in scope.holds:
         conditions.append("m.n IN (SELECT rowid FROM words WHERE words MATCH ?)")
         arguments.append(match(term, codec))

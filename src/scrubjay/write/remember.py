@@ -12,10 +12,12 @@ from scrubjay.naming import MOST_NAME_CHARS, check_text, checked_name
 from scrubjay.stores.sqlite_records import language_of
 from scrubjay.text import normalise
 from scrubjay.times import parse
-from scrubjay.types import DEFAULT_NAMESPACE, Link, Memory, Scope
+from scrubjay.types import DEFAULT_NAMESPACE, SEVERITIES, Link, Memory, Scope
 from scrubjay.write.chunks import split
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from scrubjay.stores.sqlite_records import SqliteRecords
     from scrubjay.write.shelf import Shelf
 
@@ -40,7 +42,10 @@ def draft(given: Mapping[str, Any]) -> Memory:
     for name in ("text", *_TEXTS):
         check_text(name, values.get(name, ""))
     for name in _TIMES:
-        values[name] = parse(values.get(name), name)
+        # Who says that something holds until a day means that day, too.
+        values[name] = parse(values.get(name), name, end_of_day=name == "valid_until")
+    if "severity" in values:
+        values["severity"] = severity_of(values["severity"])
     if not normalise(values.get("text", "")):
         raise InvalidInput("text is empty; give the sentence or document to remember")
     if "collection" in values:
@@ -56,13 +61,24 @@ def draft(given: Mapping[str, Any]) -> Memory:
     values["links"] = links_of(values.get("links", ()))
     values["metadata"] = _metadata(values.get("metadata", {}))
     values["content_hash"] = content_hash(values["text"])
-    if (
-        values["valid_from"]
-        and values["valid_until"]
-        and values["valid_until"] < values["valid_from"]
-    ):
-        raise InvalidInput("valid_until lies before valid_from; swap them")
+    _check_window(values["valid_from"], values["valid_until"])
     return Memory(**values)
+
+
+def severity_of(given: str) -> str | None:
+    """Return a severity in its one form, nothing for an empty one; refuse what is none."""
+    severity = given.strip().casefold()
+    if severity and severity not in SEVERITIES:
+        raise InvalidInput(f"severity is {given!r}; it must be one of {', '.join(SEVERITIES)}")
+    return severity or None
+
+
+def _check_window(begins: datetime | None, ends: datetime | None) -> None:
+    if begins and ends and ends <= begins:
+        raise InvalidInput(
+            f"valid_until is {ends.isoformat()} and valid_from {begins.isoformat()}: the window ends"
+            " before it begins; swap them, or leave one out"
+        )
 
 
 def remember(
