@@ -72,9 +72,15 @@ class KeywordIndex(Protocol):
     """Finds memories by word."""
 
     def search(
-        self, terms: Sequence[Term], scope: Scope, limit: int, weights: Mapping[str, float]
+        self,
+        terms: Sequence[Term],
+        scope: Scope,
+        limit: int,
+        weights: Mapping[str, float],
+        *,
+        every_first: bool = True,
     ) -> RankedList:
-        """Return the memories that hold all of the terms, then those that hold any, best first."""
+        """Return the memories that hold any of the terms, best first, by default after those that hold all."""
         ...
 
     def rarity(self, term: Term) -> float:
