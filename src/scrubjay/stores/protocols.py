@@ -134,6 +134,16 @@ class Counted(NamedTuple):
     held_by: Mapping[str, int]
 
 
+def joined(counts: Iterable[Counted]) -> Counted:
+    """Return the counts of several databases as if all memories were in one."""
+    memories, held_by = 0, dict[str, int]()
+    for one in counts:
+        memories += one.memories
+        for token, held in one.held_by.items():
+            held_by[token] = held_by.get(token, 0) + held
+    return Counted(memories, held_by)
+
+
 class TermIndex(Protocol):
     """Knows how often each token stands in a memory, and how many memories hold it."""
 
