@@ -21,6 +21,16 @@ class Gathered(NamedTuple):
     lost: Mapping[str, str] = NOTHING
 
 
+def check_adaptive(*, after: int, times: float, most: float) -> None:
+    """Refuse numbers that make no sense."""
+    if after < 1:
+        raise InvalidInput(f"adaptive.after is {after}; it must be 1 or more, 30 is usual")
+    if not isfinite(times) or times < 0:
+        raise InvalidInput(f"adaptive.times is {times}; it must be 0 or more, 0.3 is usual")
+    if not 0 <= most <= 1:
+        raise InvalidInput(f"adaptive.most is {most}; it must be from 0 to 1, 0.15 is usual")
+
+
 def rate(tally: Tally) -> float | None:
     """Return the share of results that were taken, those with changes for half; None without any."""
     given = sum(tally)
@@ -32,7 +42,7 @@ def shift(tally: Tally, *, after: int = 30, times: float = 0.3, most: float = 0.
 
     It is 0 while there are fewer than `after` feedbacks.
     """
-    _check(after, times, most)
+    check_adaptive(after=after, times=times, most=most)
     taken = rate(tally)
     if taken is None or sum(tally) < after:
         return 0.0
@@ -84,13 +94,3 @@ def adaptive(run: Run, *, after: int = 30, times: float = 0.3, most: float = 0.1
         return run
     why = "; ".join(f"{name}: {reason}" for name, reason in found.lost.items())
     return run.noting(warning=f"not all feedback was counted ({why})")
-
-
-def _check(after: int, times: float, most: float) -> None:
-    """Refuse numbers that make no sense."""
-    if after < 1:
-        raise InvalidInput(f"adaptive.after is {after}; it must be 1 or more, 30 is usual")
-    if not isfinite(times) or times < 0:
-        raise InvalidInput(f"adaptive.times is {times}; it must be 0 or more, 0.3 is usual")
-    if not 0 <= most <= 1:
-        raise InvalidInput(f"adaptive.most is {most}; it must be from 0 to 1, 0.15 is usual")
