@@ -25,14 +25,17 @@ _FUSES = ("weigh", "rrf", "min_max")
 class Learning(Sharing):
     """The verbs of feedback. A person's is theirs alone; who owns the file sees and counts all."""
 
-    def feedback(self, query: str, id: str, action: str) -> None:
-        """Note what became of a result: accepted, modified or dismissed."""
+    def feedback(self, query: str, id: str, action: str) -> FeedbackGiven:
+        """Note what became of a result: accepted, modified or dismissed; return what was noted."""
         if action not in FEEDBACK:
             raise InvalidInput(f"action is {action!r}; it must be one of {', '.join(FEEDBACK)}")
         if not isinstance(query, str):
             raise InvalidInput(f"query is {query!r}; it must be the text that was searched for")
         self.get(id)
-        self._feedback_of(id).add(id, readable(query), action, micros(self._clock()))
+        given = self._feedback_of(id).add(id, readable(query), action, micros(self._clock()))
+        if given is None:  # somebody forgot it in this very moment
+            raise NotFound(f"no memory has the id {id!r}; `scrubjay ls` lists the ids")
+        return given
 
     def _feedback_of(self, id: str) -> SqliteFeedback:
         """Return the feedback of the file that a memory is in."""

@@ -64,10 +64,9 @@ def _check(args: Namespace) -> None:
 
 def _give(store: Store, args: Namespace, screen: Screen) -> int:
     id_ = store.resolve(args.what)
-    store.feedback(args.query, id_, args.action)
-    given = store.feedbacks(limit=1)
+    given = store.feedback(args.query, id_, args.action)
     if args.json:
-        _say_json(given, args.action, 1)
+        _say_json([given], args.action, 1)
     else:
         out(f"{screen.green(args.action)} {render.short_id(id_)}")
     return 0
