@@ -2,20 +2,133 @@
 
 from __future__ import annotations
 
-from scrubjay.errors import InvalidInput
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from scrubjay import profiles
+from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.profiles.overrides import flat
 from scrubjay.sharing import Sharing
 from scrubjay.text import readable
 from scrubjay.times import micros
 
+if TYPE_CHECKING:
+    from scrubjay.profiles import Profile
+    from scrubjay.reports import FeedbackGiven, Learned
+    from scrubjay.stores.sqlite_feedback import SqliteFeedback
+
 FEEDBACK = ("accepted", "modified", "dismissed")
+_LEARNS, _SIGNALS = "adaptive", "signals"
+_FUSES = ("weigh", "rrf", "min_max")
 
 
 class Learning(Sharing):
-    """The verbs of feedback."""
+    """The verbs of feedback. A person's is theirs alone; who owns the file sees and counts all."""
 
-    def feedback(self, query: str, id: str, action: str) -> None:
-        """Note what became of a result: accepted, modified or dismissed."""
+    def feedback(self, query: str, id: str, action: str) -> FeedbackGiven:
+        """Note what became of a result: accepted, modified or dismissed; return what was noted."""
         if action not in FEEDBACK:
             raise InvalidInput(f"action is {action!r}; it must be one of {', '.join(FEEDBACK)}")
+        if not isinstance(query, str):
+            raise InvalidInput(f"query is {query!r}; it must be the text that was searched for")
         self.get(id)
-        self._records.feedback(id, readable(query), action, micros(self._clock()))
+        given = self._feedback_of(id).add(id, readable(query), action, micros(self._clock()))
+        if given is None:  # somebody forgot it in this very moment
+            raise NotFound(f"no memory has the id {id!r}; `scrubjay ls` lists the ids")
+        return given
+
+    def _feedback_of(self, id: str) -> SqliteFeedback:
+        """Return the feedback of the file that a memory is in."""
+        return self._feedback
+
+    def feedbacks(self, *, limit: int = 50) -> list[FeedbackGiven]:
+        """Return the caller's feedback, newest first."""
+        if type(limit) is not int or limit < 1:
+            raise InvalidInput(f"limit is {limit!r}; it must be a whole number of 1 or more")
+        return self._feedback.newest(limit)
+
+    def undo_feedback(self, number: int | None = None) -> FeedbackGiven:
+        """Take back one feedback, by its number, or the last; return what it was."""
+        if number is not None and (type(number) is not int or number < 1):
+            raise InvalidInput(f"number is {number!r}; give one that `feedbacks` lists, such as 1")
+        gone = self._feedback.undo(number)
+        if gone is None:
+            which = "" if number is None else f" with the number {number}"
+            raise NotFound(f"there is no feedback{which}; `scrubjay feedback list` lists them")
+        return gone
+
+    def reset_feedback(self) -> int:
+        """Remove all of the caller's feedback; return how many there were."""
+        return self._feedback.reset()
+
+    def freeze_weights(self, profile: str | None = None) -> float:
+        """Keep the weights as they are now, whatever feedback comes; return how far they are moved.
+
+        How far that is follows from the numbers of a profile; where it does not learn, the usual ones.
+        """
+        from scrubjay.stages.adaptive import gathered, shift
+
+        chosen = profiles.get(profile or self.profile)
+        with self._records.transaction():
+            moved = self._feedback.frozen()
+            if moved is None:
+                tally = gathered(self._kit(chosen)).tally
+                moved = shift(tally, **(_numbers(chosen, _LEARNS) or {}))
+                self._feedback.freeze(moved, micros(self._clock()))
+        return moved
+
+    def thaw_weights(self) -> bool:
+        """Let the weights follow the feedback again; False where they did already."""
+        return self._feedback.thaw()
+
+    def weights(self, profile: str | None = None) -> Mapping[str, float]:
+        """Return the weights now in force for a profile.
+
+        Where it weighs signals these are theirs, moved by feedback; the set with vectors where a model
+        is here to make them. Elsewhere they are those of the stage that makes one pool of the lists,
+        nothing where it weighs none.
+        """
+        return self.learned(profile).weights
+
+    def learned(self, profile: str | None = None) -> Learned:
+        """Return what feedback has made of a profile's weights, with the counts it follows from."""
+        from scrubjay.reports import Learned
+        from scrubjay.stages.adaptive import adapted, gathered, rate, shift
+
+        chosen = profiles.get(profile or self.profile)
+        kit = self._kit(chosen)
+        tally, frozen = gathered(kit).tally, self._feedback.frozen()
+        learns = _numbers(chosen, _LEARNS) if chosen.uses(_SIGNALS) else None
+        base = _base(chosen, with_vectors=kit.embedder is not None)
+        moved = 0.0
+        if learns is not None:
+            moved = shift(tally, **learns) if frozen is None else frozen
+        return Learned(
+            profile=chosen.name,
+            accepted=tally.accepted,
+            modified=tally.modified,
+            dismissed=tally.dismissed,
+            needed=learns["after"] if learns else None,
+            rate=rate(tally),
+            shift=moved,
+            frozen=frozen is not None,
+            weights=adapted(base, moved),
+            base=base,
+        )
+
+
+def _numbers(profile: Profile, stage: str) -> dict[str, Any] | None:
+    """Return the numbers of a stage of this name; None where a profile has none."""
+    parts = flat(profile.stages)
+    return next((dict(one.numbers) for one in parts if one.name == stage), None)
+
+
+def _base(profile: Profile, *, with_vectors: bool) -> dict[str, float]:
+    """Return the weights of a profile before anything was learned."""
+    signals = _numbers(profile, _SIGNALS)
+    if signals is not None:
+        return dict(signals["with_vectors" if with_vectors else "keyword_only"])
+    # What stands in for a lost tier, further inside, is not how the profile weighs.
+    own = {one.name: one.numbers for one in profile.stages}
+    weighed = (own[stage]["weights"] for stage in _FUSES if stage in own)
+    return dict(next(filter(None, weighed), {}))

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from scrubjay.caller import several
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.store_parts import StoreParts
+from scrubjay.times import duration, micros, whole_us
 from scrubjay.types import Memories, Memory, Neighbor
 
 if TYPE_CHECKING:
     from scrubjay.landscape import Landscape
     from scrubjay.reports import Collection, Covered
     from scrubjay.write.status import Change
+
+_SOON_DAYS = 30
 
 
 class Reading(StoreParts):
@@ -77,6 +81,23 @@ class Reading(StoreParts):
             raise InvalidInput(f"limit is {limit} and offset {offset}; at least 1 and 0")
         return self._records.scan(scope, limit, offset)
 
+    def expiring(
+        self, within: timedelta | str | None = None, *, expired: bool = False
+    ) -> list[Memory]:
+        """Return what is valid no longer than `within`, such as "30d" (that by itself), soonest first.
+
+        With `expired`, what is over already, the latest first: all of it, or what ended within so long.
+        """
+        span = None if within is None else duration(within, "within")
+        now_us = micros(self._clock())
+        if expired:
+            ids = self._windows.ended(now_us, None if span is None else whole_us(span), self._mine)
+        else:
+            soon = timedelta(days=_SOON_DAYS) if span is None else span
+            ids = self._windows.ending(now_us, whole_us(soon), self._mine)
+        found = self._records.get(ids, self._mine)
+        return [found[id_] for id_ in ids if id_ in found]
+
     def topics(
         self, *, namespace: str | None = None, limit: int | None = None
     ) -> Mapping[str, int]:
@@ -87,10 +108,14 @@ class Reading(StoreParts):
         return self._topics.counts(scope, limit)
 
     def landscape(self, *, tokens: int = 800, namespace: str | None = None) -> Landscape:
-        """Return what is stored, in at most so many tokens: what an agent wants before its first search."""
+        """Return what is stored, in at most so many tokens: what an agent wants before its first search.
+
+        What is not yet, or no longer, valid is not in it.
+        """
         from scrubjay.landscape import landscape
 
         scope = self._caller.narrowed(namespaces=several(namespace, "namespace"))
+        scope = scope._replace(valid_us=self._windows.state_us(micros(self._clock())))
         return landscape(self._records, self._topics, self._copies, scope, tokens)
 
     def history(self, id: str) -> list[Change]:

@@ -66,3 +66,36 @@ class Ingested(NamedTuple):
     removed: int = 0
     skipped: tuple[tuple[str, str], ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
+
+
+class FeedbackGiven(NamedTuple):
+    """What somebody thought of a result: accepted, modified or dismissed. `number` is for `undo`.
+
+    `user` is None for who owns the file.
+    """
+
+    number: int
+    at: datetime | None
+    query: str
+    id: str
+    action: str
+    user: str | None = None
+
+
+class Learned(NamedTuple):
+    """What feedback has made of a profile's weights, and the counts it follows from.
+
+    `needed` is the number of feedbacks from which weights move, None where the profile does not learn;
+    `rate` is None without any feedback. `shift` is how far the weight of the text has moved.
+    """
+
+    profile: str
+    accepted: int
+    modified: int
+    dismissed: int
+    needed: int | None
+    rate: float | None
+    shift: float
+    frozen: bool
+    weights: Mapping[str, float]
+    base: Mapping[str, float]

@@ -346,7 +346,8 @@ class Store(Moving):
         """Return counts, models, what is pending, sizes."""
         from scrubjay.status import status
 
-        return status(self.path, self._db, self._records, self._embedding, self._mine)
+        given = sum(self._feedback.tally())
+        return status(self.path, self._db, self._records, self._embedding, self._mine, given)
 
     def calibrate(self) -> float:
         """Measure the reranker's speed anew, in milliseconds for a thousand characters, and keep it."""

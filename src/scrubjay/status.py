@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 
 
 def status(
-    path: str, db: Database, records: SqliteRecords, embedding: Embedding, scope: Scope
+    path: str,
+    db: Database,
+    records: SqliteRecords,
+    embedding: Embedding,
+    scope: Scope,
+    feedback: int,
 ) -> Status:
     """Count what a caller may see; sizes are of the whole file."""
     types, counts = records.counts("type", scope), SqliteCounts(db)
@@ -34,7 +39,7 @@ def status(
         documents=types.get("document", 0),
         chunks=chunks,
         links=counts.rows("edges", scope),
-        feedback=counts.rows("feedback", scope),
+        feedback=feedback,
         namespaces=records.counts("namespace", scope),
         types=types,
         collections=records.counts("collection", scope),

@@ -13,6 +13,7 @@ from scrubjay.config import CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS, check_chunk_size
 from scrubjay.pipeline import Kit
 from scrubjay.stores.sqlite import Database
 from scrubjay.stores.sqlite_copies import SqliteCopies
+from scrubjay.stores.sqlite_feedback import SqliteFeedback
 from scrubjay.stores.sqlite_files import SqliteFiles
 from scrubjay.stores.sqlite_graph import SqliteGraph
 from scrubjay.stores.sqlite_keyword import SqliteKeyword
@@ -71,6 +72,7 @@ class StoreParts:
         self._topics = SqliteTopics(self._db, self._vectors)
         self._topics.index_again()
         self._windows = SqliteWindows(self._db)
+        self._feedback = SqliteFeedback(self._db, person)
         self._chunk_sizes = check_chunk_sizes(chunk_tokens, chunk_overlap_tokens)
         self._following_made: Following | None = None
         self._chosen_assistants = (reranker, generator)
@@ -152,6 +154,7 @@ class StoreParts:
             topics=self._topics,
             copies=self._copies,
             terms=self._terms,
+            feedback=self._feedback,
         )
         if profile.uses("embed_query"):
             embedder, why_not = self._embedding.ready()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, time, timedelta
 
 from scrubjay.errors import InvalidInput
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 When = datetime | date | str
 
@@ -18,7 +21,12 @@ def system_clock() -> datetime:
 
 def micros(moment: datetime) -> int:
     """Return microseconds since 1970, exactly."""
-    return (moment - _EPOCH) // timedelta(microseconds=1)
+    return whole_us(moment - _EPOCH)
+
+
+def whole_us(span: timedelta) -> int:
+    """Return the microseconds of a span of time, exactly."""
+    return span // timedelta(microseconds=1)
 
 
 def moment(us: int | None) -> datetime | None:
@@ -55,3 +63,26 @@ def _from_iso(text: str, name: str) -> datetime | date:
     raise InvalidInput(
         f"{name} is {text!r}; give an ISO date or time like 2026-05-03 or 2026-05-03T14:30+02:00"
     )
+
+
+def is_valid(begins: datetime | None, ends: datetime | None, now: datetime) -> bool:
+    """True when now lies in a window: its first moment is in it, its last is not; an end may be missing."""
+    return (begins is None or begins <= now) and (ends is None or now < ends)
+
+
+def duration(value: object, name: str) -> timedelta:
+    """Read a timedelta, or a text such as 12h, 30d or 2w: hours, days, weeks."""
+    right = "give hours, days or weeks, such as 12h, 30d or 2w"
+    if isinstance(value, str):
+        read = re.fullmatch(r"([0-9]+)\s*([hdw])", value.strip().lower())
+        if read is None:  # months and years are not all alike, and m may be minutes
+            raise InvalidInput(f"{name} is {value!r}; {right}")
+        try:
+            value = timedelta(**{_UNITS[read[2]]: int(read[1])})
+        except OverflowError:
+            raise InvalidInput(
+                f"{name} is {value!r}, which is longer than time; {right}"
+            ) from None
+    if not isinstance(value, timedelta) or value < timedelta(0):
+        raise InvalidInput(f"{name} is {value!r}; {right}")
+    return value

@@ -29,6 +29,7 @@ OUTPUTS = [
     ("ingested", ["ingest", "{docs}"]),
     ("ingested", ["ingest"]),
     ("results", ["search", "kettle"]),
+    ("results", ["search", "kettle", "--include-expired"]),
     ("results", ["search", "kettle", "--explain"]),
     ("results", ["vsearch", "kettle", "--explain"]),
     ("results", ["query", "kettle", "--explain"]),
@@ -64,6 +65,20 @@ OUTPUTS = [
     ("marked", ["undone", "kettle"]),
     ("forgotten", ["forget", "--query", "kettle"]),
     ("forgotten", ["forget", "teapot", "nothing-there"]),
+    ("memories", ["expiring"]),
+    ("memories", ["expiring", "--expired", "--within", "2w"]),
+    ("error", ["expiring", "--within", "6m"]),
+    ("feedback", ["feedback", "accepted", "kettle", "--query", "what whistles?"]),
+    ("feedback", ["feedback", "list"]),
+    ("feedback", ["feedback", "undo", "1"]),
+    ("feedback", ["feedback", "reset"]),
+    ("feedback", ["feedback", "reset", "--yes"]),
+    ("feedback", ["feedback", "freeze"]),
+    ("feedback", ["feedback", "thaw"]),
+    ("error", ["feedback", "accepted", "kettle"]),
+    ("error", ["feedback", "undo", "99"]),
+    ("weights", ["weights", "--profile", "default"]),
+    ("weights", ["weights", "--profile", "gnosis"]),
     ("links", ["link", "kettle", "teapot"]),
     ("links", ["link", "--show", "kettle"]),
     ("links", ["link", "--unlink", "kettle", "teapot"]),
@@ -119,6 +134,8 @@ def test_the_output_of_each_command_fits_its_schema(shell, docs, name, words):
         shell("collections", "create", "crew")
         shell("share", "crew", "ben")
         shell("publish", "teapot", "crew")
+    if name == "feedback":
+        shell("feedback", "modified", "teapot", "--query", "cracks")
     if name == "links" and "--show" in words:
         shell("link", "kettle", "teapot")
     printed = shell(*(word.format(docs=docs) for word in words[:1]), "--json",

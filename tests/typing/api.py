@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -92,6 +92,10 @@ def writing(memory: Store) -> None:
     memory.link("a", "b", strength=0.5, kind="cites")
     cut: int = memory.unlink("a", "b")
     memory.feedback("python", "a", "accepted")
+    weighed: float = memory.weights("default")["keyword"] + memory.learned().shift
+    undone: int = memory.undo_feedback(memory.feedbacks(limit=1)[0].number).number
+    ending: list[Memory] = [*memory.expiring("30d"), *memory.expiring(timedelta(days=2))]
+    assert weighed + undone + len(ending)
     left: int = memory.pending(wait=True)
     added: int = memory.ingest("notes", collection="work").added
     assert removed + cut + left + added

@@ -7,6 +7,7 @@ from typing import Any
 
 from scrubjay import pipeline
 from scrubjay.pipeline import Part, configured, group, when
+from scrubjay.stages.adaptive import adaptive
 from scrubjay.stages.adjust import fewer_than, keyword_floor, multiply, needs_keywords, verdict
 from scrubjay.stages.borrow import borrow_words
 from scrubjay.stages.expand import rephrase, skipped_strong, strong_signal
@@ -43,6 +44,7 @@ STAGES: dict[str, Callable[..., Part[Any]]] = {
         keywords,
         needs_keywords,
         embed_query,
+        adaptive,
         fan_out,
         strong_signal,
         skipped_strong,

@@ -6,7 +6,7 @@ from scrubjay.stores.scope_sql import where
 from scrubjay.stores.sqlite import Database
 from scrubjay.types import Scope
 
-_ENDS = {"chunks": ("memory",), "feedback": ("memory",), "edges": ("a", "b")}
+_ENDS = {"chunks": ("memory",), "edges": ("a", "b")}
 
 
 class SqliteCounts:

@@ -240,15 +240,6 @@ class SqliteRecords:
             )
             return dict(rows.fetchall())
 
-    def feedback(self, id_: str, query: str, action: str, at_us: int) -> None:
-        """Keep what a person thought of a result."""
-        with self._db.write() as db:
-            db.execute(
-                "INSERT INTO feedback (memory, query, action, at_us)"
-                " SELECT n, ?, ?, ? FROM memories WHERE id = ?",
-                (self._db.codec.seal(query), action, at_us, id_),
-            )
-
     def _values(self, memory: Memory) -> list[Any]:
         seal = self._db.codec.seal
         times = (

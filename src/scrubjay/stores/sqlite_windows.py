@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from scrubjay.stores.scope_sql import where
 from scrubjay.stores.sqlite import Database
+from scrubjay.types import Scope
 
-_BEFORE_ALL_US = -(2**62)
+_BEFORE_ALL_US, _AFTER_ALL_US = -(2**62), 2**62
 
 
 class SqliteWindows:
@@ -29,3 +31,25 @@ class SqliteWindows:
                 (now_us, _BEFORE_ALL_US),
             ).fetchone()
         return None if any_from is None and any_until is None else int(last)
+
+    def ending(self, now_us: int, within_us: int | None, scope: Scope) -> list[str]:
+        """Return the ids of what ends after now, within so long, the soonest first."""
+        until_us = _AFTER_ALL_US if within_us is None else min(now_us + within_us, _AFTER_ALL_US)
+        return self._ends("> ?", "<= ?", now_us, until_us, scope, "")
+
+    def ended(self, now_us: int, within_us: int | None, scope: Scope) -> list[str]:
+        """Return the ids of what has ended by now, within so long before, the latest first."""
+        since_us = _BEFORE_ALL_US if within_us is None else max(now_us - within_us, _BEFORE_ALL_US)
+        return self._ends(">= ?", "<= ?", since_us, now_us, scope, " DESC")
+
+    def _ends(
+        self, above: str, below: str, first_us: int, last_us: int, scope: Scope, order: str
+    ) -> list[str]:
+        condition, arguments = where(scope, self._db.codec)
+        with self._db.read() as db:
+            rows = db.execute(
+                f"SELECT m.id FROM memories AS m WHERE m.valid_until_us {above}"
+                f" AND m.valid_until_us {below} AND {condition} ORDER BY m.valid_until_us{order}, m.id",
+                (first_us, last_us, *arguments),
+            )
+            return [id_ for (id_,) in rows]

@@ -78,6 +78,12 @@ def command(name: str) -> Command:
             from scrubjay.surfaces.commands.done import done as chosen
         case "forget":
             from scrubjay.surfaces.commands.forget import forget as chosen
+        case "expiring":
+            from scrubjay.surfaces.commands.expiring import expiring as chosen
+        case "feedback":
+            from scrubjay.surfaces.commands.feedback import feedback as chosen
+        case "weights":
+            from scrubjay.surfaces.commands.weights import weights as chosen
         case "link":
             from scrubjay.surfaces.commands.link import link as chosen
         case "profiles":

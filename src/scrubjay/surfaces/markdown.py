@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from scrubjay.passages import mark
@@ -27,20 +28,24 @@ _AT_THE_START = re.compile(r"^[-+=:]|^\d{1,9}(?=[.)])")
 _FENCE = re.compile(r"`+")
 
 
-def results(found: Results, *, whole: bool, db: str | None = None) -> str:
+def results(
+    found: Results, *, whole: bool, db: str | None = None, now: datetime | None = None
+) -> str:
     """Show an answer: a heading and a quoted passage a hit, then what the answer lacks."""
-    blocks = [_hit(rank, hit, found, whole) for rank, hit in enumerate(found.hits, start=1)]
+    now = now or datetime.now(UTC)
+    blocks = [_hit(rank, hit, found, whole, now) for rank, hit in enumerate(found.hits, start=1)]
     if not blocks:
         blocks += map(escape, render.nothing(found))
     blocks += [escape(f"note: {one_line(why)}") for why in render.lacks(found, db)]
     return "\n\n".join(blocks)
 
 
-def memory(one: Memory) -> str:
+def memory(one: Memory, now: datetime | None = None) -> str:
     """Show one memory in full."""
+    window = render.validity(one, now or datetime.now(UTC))
     source = [code(path_line(one.source))] if one.source else []
     alike = _alike([link.to for link in one.links if link.kind == NEAR_DUPLICATE])
-    about = (escape(one_line(one.type)), *source, code(one_line(one.id)), alike)
+    about = (escape(one_line(one.type)), window, *source, code(one_line(one.id)), alike)
     facts = " · ".join(fact for fact in about if fact)
     return f"## {_title(one.title, one.text)}\n\n{facts}\n\n{quote(clean(one.text))}"
 
@@ -73,7 +78,7 @@ def code(text: str) -> str:
     return f"{fence}{room}{text}{room}{fence}"
 
 
-def _hit(rank: int, hit: Hit, found: Results, whole: bool) -> str:
+def _hit(rank: int, hit: Hit, found: Results, whole: bool, now: datetime) -> str:
     passage = hit.text if whole else render.passage(hit, found.profile)
     path = file_of(hit)
     place = render.where(hit, near(path) if path else hit.source)
@@ -84,6 +89,7 @@ def _hit(rank: int, hit: Hit, found: Results, whole: bool) -> str:
         code(one_line(hit.id)),
         _alike(hit.near_duplicates),
         escape(render.staleness(hit)),
+        render.mark_of(hit, now),
     )
     about = " · ".join(fact for fact in facts if fact)
     quoted = quote(mark(clean(passage), found.terms, OPEN, SHUT, hit.language))

@@ -7,6 +7,11 @@ from typing import NoReturn
 
 from scrubjay._version import __version__
 from scrubjay.errors import InvalidInput
+from scrubjay.surfaces.options_learning import (
+    expiring_options,
+    feedback_options,
+    weights_options,
+)
 
 COMMANDS = {
     "add": "remember a text, or read files and folders",
@@ -27,6 +32,9 @@ COMMANDS = {
     "done": "mark memories as done",
     "undone": "take the mark away again",
     "forget": "remove memories for good",
+    "expiring": "list what is soon no longer valid, or what is not already",
+    "feedback": "say what became of a result, list what was said, or take it back",
+    "weights": "show what feedback has made of the weights",
     "link": "connect two memories, or show what is connected",
     "profiles": "list the ways of searching, with their numbers",
     "status": "say what is stored and what is pending",
@@ -192,6 +200,9 @@ def _filters(command: argparse.ArgumentParser) -> None:
     command.add_argument("--session", default=None, help="only what was said there")
     command.add_argument("--since", metavar="TIME", default=None, help="a date or an ISO time")
     command.add_argument("--until", metavar="TIME", default=None, help="that day included")
+    command.add_argument(
+        "--include-expired", action="store_true", help="also what is not valid now"
+    )
 
 
 def _query(command: argparse.ArgumentParser) -> None:
@@ -365,6 +376,9 @@ _OPTIONS = {
     "done": _done,
     "undone": _done,
     "forget": _forget,
+    "expiring": expiring_options,
+    "feedback": feedback_options,
+    "weights": weights_options,
     "link": _link,
     "profiles": _profiles,
     "status": _nothing_more,

@@ -77,6 +77,7 @@ def memory(
     now = now or datetime.now(UTC)
     head = [screen.bold(one_line(one.title))] if one.title else []
     about = [one_line(part) for part in _about(one.type, one.topics, one.updated_at, now)]
+    about += [window] if (window := validity(one, now)) else []
     where = [one_line(part) for part in (one.collection, one.source) if part]
     facts = " · ".join((*about, *where, one_line(one.id)))
     lines = [*head, screen.dim(facts), "", clean(one.text).rstrip()]
@@ -92,14 +93,21 @@ def memory(
     return "\n".join(lines)
 
 
-def memories(many: list[Memory], screen: Screen, now: datetime | None = None) -> str:
-    """Show memories as a list, one line each."""
+def memories(
+    many: list[Memory], screen: Screen, now: datetime | None = None, *, ends: bool = False
+) -> str:
+    """Show memories as a list, one line each; those that are not valid now are marked.
+
+    With `ends`, it is also said until when the others are.
+    """
+    window = validity if ends else mark_of
     now = now or datetime.now(UTC)
     ids = [short_id(one.id) for one in many]
     column = max(map(width, ids), default=0)
     lines = []
     for shown, one in zip(ids, many, strict=True):
-        about = [*_about(one.type, one.topics, one.updated_at, now), place(one)]
+        # First: the rest of the line may be cut.
+        about = [window(one, now), *_about(one.type, one.topics, one.updated_at, now), place(one)]
         tail = one_line(" · ".join(filter(None, about)))
         tail = cut(tail, screen.width // 3)
         room = screen.width - column - width(tail) - 4
@@ -169,6 +177,28 @@ def age(moment: datetime | None, now: datetime) -> str:
         if count:
             return f"{count} {unit}{'s' if count > 1 else ''} ago"
     return ""
+
+
+def validity(one: Hit | Memory, now: datetime) -> str:
+    """Say since when a memory is valid no longer, from when it will be, or until when it is."""
+    if out_of_window := mark_of(one, now):
+        return out_of_window
+    return f"valid until {day(one.valid_until, now)}" if one.valid_until else ""
+
+
+def mark_of(one: Hit | Memory, now: datetime) -> str:
+    """Mark a memory that is not valid now: a search leaves it out. Nothing about one that is."""
+    if one.valid_until is not None and one.valid_until <= now:
+        return f"expired since {day(one.valid_until, now)}"
+    if one.valid_from is not None and one.valid_from > now:
+        return f"valid from {day(one.valid_from, now)}"
+    return ""
+
+
+def day(moment: datetime, now: datetime) -> str:
+    """Show a moment as its day, and with its minute where that is near."""
+    near = abs((moment - now).total_seconds()) < 86_400
+    return f"{moment:%Y-%m-%d %H:%M} UTC" if near else f"{moment:%Y-%m-%d}"
 
 
 def number(score: float) -> str:
@@ -245,6 +275,8 @@ def _hit(
         lines.append(screen.dim(indent(alike, screen.width, _MARGIN)))
     if hit.stale:
         lines.append(" " * _MARGIN + screen.yellow(staleness(hit)))
+    if out_of_window := mark_of(hit, now):
+        lines.append(" " * _MARGIN + screen.yellow(out_of_window))
     if whole:
         text = mark(clean(hit.text), found.terms, OPEN, SHUT, hit.language)
         lines += ["", *(" " * _MARGIN + screen.marked(line) for line in text.splitlines())]

@@ -11,7 +11,7 @@ from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.naming import MOST_NAME_CHARS, check_text, checked_name
 from scrubjay.stores.sqlite_records import language_of
 from scrubjay.text import normalise
-from scrubjay.times import parse
+from scrubjay.times import is_valid, parse
 from scrubjay.types import DEFAULT_NAMESPACE, SEVERITIES, Link, Memory, Scope
 from scrubjay.write.chunks import split
 
@@ -128,11 +128,19 @@ def store(shelf: Shelf, memory: Memory, visible: Scope = _EVERYTHING) -> Memory:
 def _with_more_topics(
     shelf: Shelf, kept: Memory, again: Memory, visible: Scope
 ) -> tuple[Memory, bool]:
-    """Return the memory that is there already; topics and links it did not have are added to it."""
+    """Return the memory that is there already; topics and links it did not have are added to it.
+
+    A window that is given takes the place of the one it has. Who says again, without any, what is not
+    valid now means that it is: otherwise it would be stored and never found.
+    """
     topics = tuple(dict.fromkeys((*kept.topics, *again.topics)))
-    if topics == kept.topics and not again.links:
+    merged = kept._replace(topics=topics)
+    given = (again.valid_from, again.valid_until)
+    if any(given) or not is_valid(kept.valid_from, kept.valid_until, shelf.clock()):
+        merged = merged._replace(valid_from=again.valid_from, valid_until=again.valid_until)
+    if merged == kept and not again.links:
         return kept, False
-    merged = kept._replace(topics=topics, links=again.links)
+    merged = merged._replace(links=again.links)
     return store(shelf, merged, visible)._replace(links=()), True
 
 

@@ -60,6 +60,7 @@ def find(args: Namespace, screen: Screen) -> int:
             only_domain=args.only_domain,
             min_score=args.min_score,
             overrides=overrides,
+            include_expired=args.include_expired,
         )
     _show(found, mode or "default", args, screen)
     return 0 if len(found) else _NOTHING_FOUND

@@ -36,9 +36,15 @@ def forget(args: Namespace, screen: Screen) -> int:
 
 
 def _matches(store: Store, args: Namespace) -> list[str]:
-    # By word only: a search by meaning always finds something, and this removes what it finds.
+    # By word only: a search by meaning always finds something, and this removes what it finds. What
+    # is no longer valid is stored all the same.
     found = store.search(
-        args.query, profile="default", mode="keyword", limit=args.limit, namespace=args.namespace
+        args.query,
+        profile="default",
+        mode="keyword",
+        limit=args.limit,
+        namespace=args.namespace,
+        include_expired=True,
     )
     return [hit.id for hit in found]
 

@@ -1,0 +1,33 @@
+"""`expiring`: what is soon no longer valid, or what is not already."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrubjay.surfaces import render
+from scrubjay.surfaces.session import open_store
+from scrubjay.surfaces.terminal import out
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from scrubjay.surfaces.terminal import Screen
+
+_NOTHING_FOUND = 3
+
+
+def expiring(args: Namespace, screen: Screen) -> int:
+    """List memories by the end of their window, the soonest first; `--expired`: the latest first."""
+    with open_store(args.db, args.user, embed=False) as store:
+        found = store.expiring(args.within, expired=args.expired)
+    if args.json:
+        from scrubjay.surfaces.shapes import dumps, listing
+
+        out(dumps(listing("memories", found, missing=())))
+    elif found:
+        out(render.memories(found, screen, ends=True))
+    elif args.expired:
+        out("Nothing that is stored has expired.")
+    else:
+        out(f"Nothing expires within {args.within or '30d'}.")
+    return 0 if found else _NOTHING_FOUND

@@ -1,0 +1,141 @@
+"""`feedback`: say what became of a result, list what was said, take it back, let weights stand still."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from scrubjay.errors import InvalidInput
+from scrubjay.surfaces import render
+from scrubjay.surfaces.layout import cut, table
+from scrubjay.surfaces.options_learning import ACTIONS
+from scrubjay.surfaces.session import open_store, settings_of
+from scrubjay.surfaces.terminal import err, one_line, out
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+
+    from scrubjay.reports import FeedbackGiven
+    from scrubjay.service import Store
+    from scrubjay.surfaces.terminal import Screen
+
+_USAGE, _NOTHING_FOUND = 2, 3
+_LIMIT = 50
+_QUERY_COLUMNS = 40
+
+
+def feedback(args: Namespace, screen: Screen) -> int:
+    """Do what was asked for with the caller's feedback."""
+    _check(args)
+    with open_store(args.db, args.user, embed=False) as store:
+        if args.action in ACTIONS:
+            return _give(store, args, screen)
+        if args.action == "list":
+            return _list(store, args, screen)
+        if args.action == "undo":
+            return _undo(store, args, screen)
+        if args.action == "reset":
+            return _reset(store, args, screen)
+        return _freeze(store, args, screen)
+
+
+def _check(args: Namespace) -> None:
+    """Say what a command line lacks, or has too much of."""
+    action = args.action
+    if action in ACTIONS and (args.what is None or args.query is None):
+        raise InvalidInput(
+            f"{action} takes an id and the query that found it; this is right:"
+            f' scrubjay feedback {action} ID --query "…"'
+        )
+    if action not in (*ACTIONS, "undo") and args.what is not None:
+        raise InvalidInput(f"{action} takes no id; this is right: scrubjay feedback {action}")
+    if action not in ACTIONS and args.query is not None:
+        raise InvalidInput("--query goes with accepted, modified and dismissed")
+    if action != "list" and args.limit is not None:
+        raise InvalidInput("--limit goes with list: scrubjay feedback list --limit 10")
+    if action != "reset" and args.yes:
+        raise InvalidInput("--yes goes with reset: scrubjay feedback reset --yes")
+    if action == "undo" and args.what is not None and not args.what.isdecimal():
+        raise InvalidInput(
+            f"undo takes a number, not {args.what!r}; `scrubjay feedback list` has them"
+        )
+
+
+def _give(store: Store, args: Namespace, screen: Screen) -> int:
+    id_ = store.resolve(args.what)
+    given = store.feedback(args.query, id_, args.action)
+    if args.json:
+        _say_json([given], args.action, 1)
+    else:
+        out(f"{screen.green(args.action)} {render.short_id(id_)}")
+    return 0
+
+
+def _list(store: Store, args: Namespace, screen: Screen) -> int:
+    given = store.feedbacks(limit=_LIMIT if args.limit is None else args.limit)
+    if args.json:
+        _say_json(given, "listed", len(given))
+    elif given:
+        head, *lines = table([("number", "when", "action", "memory", "query"), *map(_row, given)])
+        out("\n".join((screen.bold(head), *lines)))
+    else:
+        out('There is no feedback yet; this gives some: scrubjay feedback accepted ID --query "…"')
+    return 0 if given else _NOTHING_FOUND
+
+
+def _row(one: FeedbackGiven) -> tuple[str, ...]:
+    when = f"{one.at:%Y-%m-%d %H:%M}" if one.at else ""
+    query = cut(one_line(one.query), _QUERY_COLUMNS)
+    return (str(one.number), when, one.action, render.short_id(one.id), query)
+
+
+def _undo(store: Store, args: Namespace, screen: Screen) -> int:
+    gone = store.undo_feedback(None if args.what is None else int(args.what))
+    if args.json:
+        _say_json([gone], "undone", 1)
+    else:
+        what = f"{gone.number}: {gone.action} {render.short_id(gone.id)}"
+        out(f"{screen.green('took back')} {what}")
+    return 0
+
+
+def _reset(store: Store, args: Namespace, screen: Screen) -> int:
+    agreed = args.yes or _agreed(args)
+    count = store.reset_feedback() if agreed else 0
+    if args.json:
+        _say_json([], "reset" if agreed else "nothing", count)
+    elif agreed:
+        out(f"{screen.green('removed')} {render.plural(count, 'feedback')}")
+    if not agreed:
+        err("scrubjay: nothing was removed; to remove all feedback add: --yes")
+    return 0 if agreed else _USAGE
+
+
+def _agreed(args: Namespace) -> bool:
+    if args.json or not sys.stdin.isatty():
+        return False
+    err("Remove all feedback for good? [y/N] ")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _freeze(store: Store, args: Namespace, screen: Screen) -> int:
+    if args.action == "thaw":
+        changed, done = store.thaw_weights(), "thawed"
+        said = (
+            "the weights follow the feedback again" if changed else "the weights were not frozen"
+        )
+    else:
+        moved, done = store.freeze_weights(settings_of(args).profile), "frozen"
+        said = f"the weights stay as they are, {moved:+.3f} for the text"
+    if args.json:
+        _say_json([], done, 0)
+    else:
+        out(f"{screen.green(done)} {said}")
+    return 0
+
+
+def _say_json(given: Sequence[FeedbackGiven], done: str, count: int) -> None:
+    from scrubjay.surfaces.shapes import dumps, listing
+
+    out(dumps(listing("feedback", given, done=done, count=count)))
