@@ -107,7 +107,7 @@ def _yaml(block: str) -> Mapping[Any, Any] | None:
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        if not _is_tame(block, loader):
+        if not is_tame(block, loader):
             return None
         found = yaml.load(block, Loader=loader)
     except (yaml.YAMLError, ValueError, RecursionError):
@@ -115,7 +115,7 @@ def _yaml(block: str) -> Mapping[Any, Any] | None:
     return found if isinstance(found, dict) else {}
 
 
-def _is_tame(block: str, loader: Any) -> bool:
+def is_tame(block: str, loader: Any) -> bool:
     """True without aliases, which grow without bound, without tags, and without endless nesting."""
     import yaml
 
