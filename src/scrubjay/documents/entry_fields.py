@@ -10,7 +10,7 @@ from scrubjay.errors import InvalidInput
 from scrubjay.types import DEFAULT_NAMESPACE, Link, Memory
 
 _DERIVED = ("content_hash", "language")
-FIELDS = tuple(name for name in Memory._fields if name not in _DERIVED)
+FIELDS = ("id", *(name for name in Memory._fields if name not in ("id", *_DERIVED)))
 # In the vault profile a text is the entry's description, and topics are its tags.
 _ALSO = {"description": "text", "tags": "topics"}
 _DEFAULTS = Memory("")._asdict() | {"namespace": DEFAULT_NAMESPACE}

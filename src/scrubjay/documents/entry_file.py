@@ -55,9 +55,7 @@ def from_markdown(text: str, stem: str) -> dict[str, Any]:
     if given.get("text") is None:
         given["text"] = body
     elif body.strip():
-        raise InvalidInput(
-            "the description is in the front matter and below it; keep one of them"
-        )
+        raise InvalidInput("the description is in the front matter and below it; keep one of them")
     return given
 
 

@@ -27,5 +27,5 @@ def from_line(line: str) -> dict[str, Any]:
     except ValueError as error:
         raise InvalidInput(f"the line is not JSON: {error}; write one object a line") from None
     if not isinstance(found, dict):
-        raise InvalidInput("the line is not a JSON object; write one as {\"text\": \"…\"}")
+        raise InvalidInput('the line is not a JSON object; write one as {"text": "…"}')
     return given_from(found)

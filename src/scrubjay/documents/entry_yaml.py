@@ -36,20 +36,24 @@ def dump(fields: Mapping[str, Any]) -> str:
 
 
 def load(block: str) -> dict[str, Any]:
-    """Return the fields of a block: texts as written, lists and mappings of them, metadata as JSON has it."""
+    """Return the fields of a block: texts, lists and mappings of texts, and metadata as JSON has it."""
     import yaml
 
     loader_class = _loader()
     try:
         if not is_tame(block, loader_class):
-            raise InvalidInput("the front matter has anchors, tags or endless nesting; write it out")
+            raise InvalidInput(
+                "the front matter has anchors, tags or endless nesting; write it out"
+            )
         loader = loader_class(block)
         try:
             node = loader.get_single_node()
             if node is None:
                 return {}
             if not isinstance(node, yaml.MappingNode):
-                raise InvalidInput("the front matter is not a list of fields; write them as name: value")
+                raise InvalidInput(
+                    "the front matter is not a list of fields; write them as name: value"
+                )
             return dict(_fields(loader, node))
         finally:
             loader.dispose()
@@ -72,7 +76,9 @@ def _loader() -> Any:
 
     base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     resolvers = {
-        first: [(tag, pattern) for tag, pattern in some if not tag.endswith((":timestamp", ":merge"))]
+        first: [
+            (tag, pattern) for tag, pattern in some if not tag.endswith((":timestamp", ":merge"))
+        ]
         for first, some in base.yaml_implicit_resolvers.items()
     }
     # JSON has no dates: in metadata they stay the text that they are.

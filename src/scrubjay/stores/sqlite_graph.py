@@ -72,7 +72,7 @@ class SqliteGraph:
             return [Link(*row) for row in rows]
 
     def kept(self, ids: Sequence[str], scope: Scope) -> Mapping[str, tuple[Link, ...]]:
-        """Return the links of several memories, but those that were found by likeness: others make them anew."""
+        """Return the links of several memories, but not those found by likeness: a store finds its own."""
         condition, arguments = where(scope, self._db.codec)
         found: dict[str, list[Link]] = {}
         with self._db.read() as db:

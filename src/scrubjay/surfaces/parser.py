@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from scrubjay._version import __version__
 from scrubjay.errors import InvalidInput
+from scrubjay.surfaces.options_moving import export, import_
 
 COMMANDS = {
     "add": "remember a text, or read files and folders",
@@ -28,6 +29,8 @@ COMMANDS = {
     "undone": "take the mark away again",
     "forget": "remove memories for good",
     "link": "connect two memories, or show what is connected",
+    "export": "write memories as Markdown files, or as lines of JSON",
+    "import": "take in what export wrote, or what you wrote yourself",
     "profiles": "list the ways of searching, with their numbers",
     "status": "say what is stored and what is pending",
     "doctor": "examine every part and say how to fix what is not well",
@@ -342,6 +345,8 @@ _OPTIONS = {
     "undone": _done,
     "forget": _forget,
     "link": _link,
+    "export": export,
+    "import": import_,
     "profiles": _profiles,
     "status": _nothing_more,
     "doctor": _nothing_more,

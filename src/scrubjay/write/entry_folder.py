@@ -98,9 +98,13 @@ def _write_errors(where: str) -> Iterator[None]:
         yield
     except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
         name = error.filename or where
-        raise InvalidInput(f"{name} cannot be written: {error.strerror}; name another place") from error
+        raise InvalidInput(
+            f"{name} cannot be written: {error.strerror}; name another place"
+        ) from error
     except OSError as error:
-        raise StoreError(f"{error.filename or where} cannot be written: {error.strerror}") from error
+        raise StoreError(
+            f"{error.filename or where} cannot be written: {error.strerror}"
+        ) from error
 
 
 def _write(path: str, parts: Iterable[bytes]) -> None:
