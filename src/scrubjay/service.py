@@ -12,7 +12,6 @@ from scrubjay.caller import both, check_share, several, topics_of
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.moving import Moving
 from scrubjay.pipeline import search
-from scrubjay.stores.scope_sql import SHARED
 from scrubjay.times import When, micros
 from scrubjay.types import Link, Memory, Query, Results
 
@@ -77,7 +76,7 @@ class Store(Moving):
                 stored = [
                     remember(shelf, one, self._mine, self._caller.changes)[0] for one in batch
                 ]
-                self._copies.part([one.id for one in stored if one.namespace.startswith(SHARED)])
+                self._part_copies(stored)
             written.extend(stored)
             batch.clear()
 
@@ -87,24 +86,12 @@ class Store(Moving):
                     f"{one!r} is neither a mapping nor a Memory; give {{'text': …}}"
                 )
             given = one._asdict() if isinstance(one, Memory) else dict(one)
-            given = self._caller.placed(self._where_it_is(given) if shares else given)
-            batch.append(checked_status(draft(given)))
+            batch.append(checked_status(draft(self._placed(given, shares))))
             if len(batch) == _BATCH or sum(len(one.text) for one in batch) > _BATCH_CHARS:
                 flush()
         flush()
         self._embedding.wake()
         return written
-
-    def _where_it_is(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Leave a memory of a shared collection there, when it is replaced by its id alone."""
-        placed = given.get("namespace") not in (None, "default") or given.get("collection")
-        if placed or not isinstance(given.get("id"), str):
-            return given
-        before = self._records.get([given["id"].strip()], self._caller.changes)
-        for one in before.values():
-            if one.namespace.startswith(SHARED):
-                return {**given, "namespace": one.namespace, "collection": one.collection}
-        return given
 
     def ingest(
         self,
