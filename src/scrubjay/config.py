@@ -30,7 +30,7 @@ DEFAULT_EMBEDDER = "all-MiniLM-L6-v2"
 DEFAULT_RERANKER = "late"
 DEFAULT_GENERATOR = "none"
 TIMEOUT_S = 10.0
-BUILT_IN_PROFILES = ("default", "gno", "gnosis")
+BUILT_IN_PROFILES = ("default", "gno", "gnosis", "vault")
 _TEXTS = (
     "db",
     "user",

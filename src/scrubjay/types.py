@@ -138,8 +138,9 @@ class Variant(NamedTuple):
 class Query(NamedTuple):
     """What was asked, by whom it may be answered, and what the understanding stages made of it.
 
-    `limited` says that the limit is the caller's own; no list is shorter than `least`; `tags` and `domain` score, where a profile has a
-    stage for them; `shift` is how far feedback moves the weight of the text.
+    `limited` says that the limit is the caller's own; no list is shorter than `least`. `tags` and
+    `domain` score, where a profile has a stage for them; `shift` is how far feedback moves the weight
+    of the text.
     """
 
     text: str

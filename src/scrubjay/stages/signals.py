@@ -9,8 +9,8 @@ from scrubjay.pipeline import Kit, Run, checked_by, stage
 from scrubjay.stages.adaptive import adapted
 from scrubjay.stages.decay import freshness
 from scrubjay.stores.protocols import Counted, joined
-from scrubjay.tfidf import cosine, idfs
 from scrubjay.text import readable
+from scrubjay.tfidf import cosine, idfs
 from scrubjay.times import system_clock
 from scrubjay.types import Candidate, Memory
 

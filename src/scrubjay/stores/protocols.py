@@ -80,7 +80,7 @@ class KeywordIndex(Protocol):
         *,
         every_first: bool = True,
     ) -> RankedList:
-        """Return the memories that hold any of the terms, best first, by default after those that hold all."""
+        """Return the memories that hold any of the terms, best first; by default those with all come first."""
         ...
 
     def rarity(self, term: Term) -> float:
