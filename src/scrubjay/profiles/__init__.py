@@ -20,6 +20,8 @@ _NEEDED = {
     "rrf": "it makes one pool of the lists",
     "min_max": "it makes one pool of the lists",
     "similarity": "it makes one pool of the lists",
+    "union": "it makes one pool of the lists",
+    "tiers": "it brings the candidates",
     "load": "a hit without it has no text",
 }
 

@@ -61,8 +61,7 @@ class SqliteRecords:
 
     def index_again(self) -> None:
         """Index every word anew if the rules of text.py have changed since the file was written."""
-        with self._db.read() as db:
-            row = db.execute("SELECT value FROM meta WHERE key = 'analyzer'").fetchone()
+        row = self._analyzer()
         if row is not None and row[0] == ANALYZER_VERSION:
             return
         with self._db.write() as db:
@@ -85,6 +84,17 @@ class SqliteRecords:
                 "INSERT OR REPLACE INTO meta (key, value) VALUES ('analyzer', ?)",
                 (ANALYZER_VERSION,),
             )
+
+    def is_current(self) -> bool:
+        """True when the words were indexed by the rules of text.py as they are now."""
+        return self._analyzer() == (ANALYZER_VERSION,)
+
+    def _analyzer(self) -> tuple[int] | None:
+        with self._db.read() as db:
+            row: tuple[int] | None = db.execute(
+                "SELECT value FROM meta WHERE key = 'analyzer'"
+            ).fetchone()
+        return row
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
