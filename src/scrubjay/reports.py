@@ -30,6 +30,18 @@ class Status(NamedTuple):
     size_bytes: int
 
 
+class TierState(NamedTuple):
+    """One file of a store: `state` is open, or lost with a `reason`; `own` is the one written to."""
+
+    name: str
+    path: str
+    weight: float
+    own: bool
+    state: str
+    reason: str = ""
+    memories: int | None = None
+
+
 class Covered(NamedTuple):
     """One file that `ingest` met: `state` is indexed, skipped or failed, `reason` says why not."""
 

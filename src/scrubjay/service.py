@@ -215,6 +215,7 @@ class Store(Moving):
     def _check_ends(self, a: str, b: str) -> None:
         """Refuse to touch a link between memories of which the caller may change neither."""
         self.get_all([a, b])
+        self._refuse_others([a, b])
         if not self._records.get([a, b], self._caller.changes):
             self._to_change([a])
 
@@ -271,9 +272,13 @@ class Store(Moving):
             since=since,
             until=until,
         )
+        tiers = self._tiers_of(chosen)
+        own_lost = any(one.own and one.lost is not None for one in tiers)
         if not include_expired:
-            scope = scope._replace(valid_us=self._windows.state_us(micros(self._clock())))
-        if chosen.uses("embed_query"):
+            now_us = micros(self._clock())
+            # Each tier has windows of its own, and says by itself since when the same is valid there.
+            scope = scope._replace(valid_us=now_us if tiers else self._windows.state_us(now_us))
+        if chosen.uses("embed_query") and not own_lost:
             self._embedding.prepare_search()
         found = search(
             Query(
@@ -287,9 +292,15 @@ class Store(Moving):
             ),
             chosen.name,
             chosen.stages,
-            self._kit(chosen),
+            self._kit(chosen, tiers),
         )
-        if collection is not None and not found.hits:
+        if self._tiers.several and not tiers:
+            found.degraded = (
+                *found.degraded,
+                f"only {self.path} was searched: profile {chosen.name} searches one file, profile"
+                " vault searches every tier",
+            )
+        if collection is not None and not found.hits and not own_lost:
             known = [one.name for one in self.collections()]
             if collection not in known:
                 there = ", ".join(known) or "none"
@@ -344,11 +355,12 @@ class Store(Moving):
         return reranker.calibrate()
 
     def close(self) -> None:
-        """Finish what is under way and close the file; closing twice is fine."""
+        """Finish what is under way and close every file; closing twice is fine."""
         if self._following_made is not None:
             self._following_made.stop()
         if self._embedding_made is not None and not self._db.closed:
             self._embedding_made.close()
+        self._tiers.close()
         self._db.close()
 
     def __enter__(self) -> Store:

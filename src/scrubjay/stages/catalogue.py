@@ -12,7 +12,7 @@ from scrubjay.stages.adjust import fewer_than, keyword_floor, multiply, needs_ke
 from scrubjay.stages.borrow import borrow_words
 from scrubjay.stages.entries import fixed_score, scan, top_or_all, widen
 from scrubjay.stages.expand import rephrase, skipped_strong, strong_signal
-from scrubjay.stages.fuse import min_max, over_best, rank_bonus, rrf, similarity, weigh
+from scrubjay.stages.fuse import min_max, over_best, rank_bonus, rrf, similarity, union, weigh
 from scrubjay.stages.present import (
     at_least,
     check_files,
@@ -38,6 +38,7 @@ from scrubjay.stages.recall import (
 from scrubjay.stages.rerank import blend, cross_encoder, late_interaction
 from scrubjay.stages.signals import signals
 from scrubjay.stages.spread import fan_out
+from scrubjay.stages.tiers import by_tier, tier_weight, tiers
 from scrubjay.stages.topics import topics
 from scrubjay.stages.understand import embed_query, keywords
 
@@ -66,6 +67,10 @@ STAGES: dict[str, Callable[..., Part[Any]]] = {
         group,
         configured,
         nothing_searched,
+        tiers,
+        by_tier,
+        tier_weight,
+        union,
         rrf,
         rank_bonus,
         over_best,
