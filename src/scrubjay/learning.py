@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from scrubjay import profiles
-from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.profiles.overrides import flat
 from scrubjay.sharing import Sharing
 from scrubjay.text import readable
@@ -38,28 +38,62 @@ class Learning(Sharing):
         return given
 
     def _feedback_of(self, id: str) -> SqliteFeedback:
-        """Return the feedback of the file that a memory is in."""
-        return self._feedback
+        """Return the feedback of the file that a memory is in: each vault keeps its own."""
+        return next(kept for _, kept in self._feedbacks(self._tier_of(id).name))
+
+    def _feedbacks(self, tier: str | None = None) -> Iterator[tuple[str | None, SqliteFeedback]]:
+        """Yield the feedback of every file that can be asked, or of one, with the name of its tier."""
+        if not self._tiers.several:
+            if tier not in (None, self._tiers.own.tier.name):
+                raise NotFound(f"no tier is called {tier!r}; this store has one file")
+            yield None, self._feedback
+            return
+        reached = self._tiers.reached()
+        if tier is not None and tier not in (one.tier.name for one in reached):
+            names = ", ".join(one.tier.name for one in reached)
+            raise NotFound(f"no tier is called {tier!r}; there are: {names}")
+        for one in reached:
+            if one.tables is not None and tier in (None, one.tier.name):
+                yield one.tier.name, one.tables.feedback
+            elif tier is not None and tier == one.tier.name:
+                raise StoreError(f"tier {tier}: {one.tier.lost}")
 
     def feedbacks(self, *, limit: int = 50) -> list[FeedbackGiven]:
-        """Return the caller's feedback, newest first."""
+        """Return the caller's feedback in all tiers, newest first."""
         if type(limit) is not int or limit < 1:
             raise InvalidInput(f"limit is {limit!r}; it must be a whole number of 1 or more")
-        return self._feedback.newest(limit)
+        given = [
+            one._replace(tier=name)
+            for name, kept in self._feedbacks()
+            for one in kept.newest(limit)
+        ]
+        # Of one file they come in order: at one moment, the one that was noted last is the newer.
+        given.sort(key=lambda one: (one.at is not None, one.at), reverse=True)
+        return given[:limit]
 
-    def undo_feedback(self, number: int | None = None) -> FeedbackGiven:
-        """Take back one feedback, by its number, or the last; return what it was."""
+    def undo_feedback(
+        self, number: int | None = None, *, tier: str | None = None
+    ) -> FeedbackGiven:
+        """Take back one feedback, by its number, or the last; return what it was.
+
+        Each tier counts its own; a number without a tier is of the store's own file.
+        """
         if number is not None and (type(number) is not int or number < 1):
             raise InvalidInput(f"number is {number!r}; give one that `feedbacks` lists, such as 1")
-        gone = self._feedback.undo(number)
+        where = self._tiers.own.tier.name if tier is None and number is not None else tier
+        if where is None:
+            where = next((one.tier for one in self.feedbacks(limit=1)), None)
+        name, kept = next(self._feedbacks(where), (None, self._feedback))
+        gone = kept.undo(number)
         if gone is None:
             which = "" if number is None else f" with the number {number}"
             raise NotFound(f"there is no feedback{which}; `scrubjay feedback list` lists them")
-        return gone
+        return gone._replace(tier=name)
 
-    def reset_feedback(self) -> int:
-        """Remove all of the caller's feedback; return how many there were."""
-        return self._feedback.reset()
+    def reset_feedback(self, *, tier: str | None = None) -> int:
+        """Remove the caller's feedback in the store's own file, or in another tier; return how many."""
+        where = tier or self._tiers.own.tier.name
+        return sum(kept.reset() for _, kept in self._feedbacks(where))
 
     def freeze_weights(self, profile: str | None = None) -> float:
         """Keep the weights as they are now, whatever feedback comes; return how far they are moved.
@@ -72,7 +106,7 @@ class Learning(Sharing):
         with self._records.transaction():
             moved = self._feedback.frozen()
             if moved is None:
-                tally = gathered(self._kit(chosen)).tally
+                tally = gathered(self._kit(chosen, self._tiers_of(chosen))).tally
                 moved = shift(tally, **(_numbers(chosen, _LEARNS) or {}))
                 self._feedback.freeze(moved, micros(self._clock()))
         return moved
@@ -96,7 +130,7 @@ class Learning(Sharing):
         from scrubjay.stages.adaptive import adapted, gathered, rate, shift
 
         chosen = profiles.get(profile or self.profile)
-        kit = self._kit(chosen)
+        kit = self._kit(chosen, self._tiers_of(chosen))
         tally, frozen = gathered(kit).tally, self._feedback.frozen()
         learns = _numbers(chosen, _LEARNS) if chosen.uses(_SIGNALS) else None
         base = _base(chosen, with_vectors=kit.embedder is not None)

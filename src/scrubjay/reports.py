@@ -96,6 +96,7 @@ class FeedbackGiven(NamedTuple):
     id: str
     action: str
     user: str | None = None
+    tier: str | None = None
 
 
 class Learned(NamedTuple):
