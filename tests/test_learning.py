@@ -11,6 +11,14 @@ from scrubjay import InvalidInput, NotFound
 from scrubjay.stores.protocols import Tally
 from traces import steps
 
+BASE = {
+    "semantic": 0.40,
+    "severity": 0.15,
+    "temporal_decay": 0.15,
+    "tag_overlap": 0.15,
+    "domain_match": 0.15,
+}
+
 
 @pytest.fixture
 def entries(words_only):
@@ -211,14 +219,6 @@ class TestVault:
     def vault(self):
         pytest.importorskip("scrubjay.profiles.vault")
 
-    BASE = {
-        "semantic": 0.40,
-        "severity": 0.15,
-        "temporal_decay": 0.15,
-        "tag_overlap": 0.15,
-        "domain_match": 0.15,
-    }
-
     def score(self, store, **asked):
         """The first hit's score, and what it comes to with the weights in force."""
         (hit, *_) = store.search("engine oil", profile="vault", **asked)
@@ -231,8 +231,8 @@ class TestVault:
         """SV-6: five by word, in the order and by the names of `why`."""
         learned = entries.learned("vault")
 
-        assert dict(entries.weights("vault")) == self.BASE
-        assert list(learned.weights) == list(self.BASE)
+        assert dict(entries.weights("vault")) == BASE
+        assert list(learned.weights) == list(BASE)
         assert (learned.needed, learned.rate, learned.shift, learned.frozen) == (
             30,
             None,
@@ -243,7 +243,7 @@ class TestVault:
     def test_with_a_model_there_are_six(self, memory):
         """SV-6, SV-10: .25 and .15 five times; after 27 of 30 accepted .37 and .126 five times."""
         memory.add("The engine leaks oil", id="a")
-        assert dict(memory.weights("vault")) == {**self.BASE, "semantic": 0.25, "vector": 0.15}
+        assert dict(memory.weights("vault")) == {**BASE, "semantic": 0.25, "vector": 0.15}
         given(memory, *["accepted"] * 27, *["dismissed"] * 3)
 
         now = dict(memory.weights("vault"))
@@ -269,14 +269,14 @@ class TestVault:
     def test_29_are_too_few_and_undoing_one_brings_that_back(self, entries):
         """SV-10: from the thirtieth on, and no longer once it is taken back."""
         given(entries, *["accepted"] * 29)
-        assert dict(entries.weights("vault")) == self.BASE
+        assert dict(entries.weights("vault")) == BASE
         given(entries, "accepted")
         assert entries.weights("vault")["semantic"] == pytest.approx(0.55)
         entries.undo_feedback()
-        assert dict(entries.weights("vault")) == self.BASE
+        assert dict(entries.weights("vault")) == BASE
         given(entries, "accepted")
         entries.reset_feedback()
-        assert dict(entries.weights("vault")) == self.BASE
+        assert dict(entries.weights("vault")) == BASE
 
     def test_learning_can_be_left_out(self, entries, tmp_path, monkeypatch):
         """SV-10: of one search, and of a profile of one's own."""
@@ -291,7 +291,7 @@ class TestVault:
         assert found[0].score == before
         assert entries.search("engine oil", profile="vault")[0].score != before
         assert entries.search("engine oil", profile="calm")[0].score == before
-        assert dict(entries.weights("calm")) == self.BASE
+        assert dict(entries.weights("calm")) == BASE
         assert entries.learned("calm").needed is None
 
     def test_frozen_weights_stay_and_thawed_ones_follow_again(self, entries):
@@ -306,7 +306,7 @@ class TestVault:
         assert hit.score == is_
         assert entries.learned("vault").frozen
         entries.thaw_weights()
-        assert dict(entries.weights("vault")) == self.BASE
+        assert dict(entries.weights("vault")) == BASE
 
     def test_nobody_is_moved_by_what_others_think(self, tmp_path, clock):
         """Ann's searches follow hers, Ben's his."""
@@ -322,5 +322,5 @@ class TestVault:
             given(ann, *["accepted"] * 30)
 
             assert ann.weights("vault")["semantic"] == pytest.approx(0.55)
-            assert dict(ben.weights("vault")) == self.BASE
+            assert dict(ben.weights("vault")) == BASE
             assert self.score(ben)[0].score == before != self.score(ann)[0].score
