@@ -8,14 +8,14 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import cold, documents, gnosis, hybrid, modes, write
+from bench import cold, documents, gnosis, hybrid, modes, vault, write
 from bench.corpus import generate
 from bench.peers import PEERS, installed
-from bench.report import DOCUMENTS, GNOSIS, MEMORIES, MODES, Row, machine, publish, table
+from bench.report import DOCUMENTS, GNOSIS, MEMORIES, MODES, VAULT, Row, machine, publish, table
 from bench.systems import SCRUBJAY, System
 
 PAGE = Path("docs") / "bench.md"
-PARTS = ("memories", "documents", "modes", "gnosis")
+PARTS = ("memories", "documents", "modes", "gnosis", "vault")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,6 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _modes(Path(home) / "modes", options)
         if "gnosis" in parts:
             _gnosis(Path(home) / "gnosis", options)
+        if "vault" in parts:
+            _vault(Path(home) / "vault", options)
     return 0
 
 
@@ -69,6 +71,13 @@ def _gnosis(home: Path, options: argparse.Namespace) -> None:
     packages = ["numpy", "scrubjay", "simsimd", "onnxruntime"]
     text = f"{table(rows)}\n\nMachine: {machine(packages)}"
     _show(text, GNOSIS, options, complete=options.reranker is not None)
+
+
+def _vault(home: Path, options: argparse.Namespace) -> None:
+    """Measure tiers beside one vault, and the comparison of all vectors."""
+    rows = vault.measure(home, _say, quick=options.quick)
+    text = f"{table(rows)}\n\nMachine: {machine(['numpy', 'scrubjay', 'simsimd'])}"
+    _show(text, VAULT, options, complete=True)
 
 
 def _show(text: str, part: str, options: argparse.Namespace, *, complete: bool) -> None:

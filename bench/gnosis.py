@@ -15,7 +15,7 @@ import scrubjay
 from bench.corpus import DIMS, Corpus, generate
 from bench.measure import cpu_s, middle
 from bench.report import Row
-from bench.systems import BATCH, Precomputed, fill_scrubjay
+from bench.systems import BATCH, Precomputed, add_vectors, fill_scrubjay
 
 if TYPE_CHECKING:
     from scrubjay.stores.sqlite import Database
@@ -57,10 +57,6 @@ def measure(home: Path, say: Say, *, reranker: Path | None, quick: bool) -> list
 
 def _fill(path: Path, corpus: Corpus) -> None:
     """Write memories of two people with one to five topics, some of them very common, and vectors."""
-    from scrubjay.stores.sqlite import Database
-    from scrubjay.stores.sqlite_backlog import SqliteBacklog
-    from scrubjay.stores.sqlite_vector import SqliteVector
-
     chance = np.random.default_rng(len(corpus.texts))
     names = list(SHARES)
     drawn = chance.random((len(corpus.texts), len(names))) < list(SHARES.values())
@@ -77,14 +73,7 @@ def _fill(path: Path, corpus: Corpus) -> None:
             )
         for row in range(_FEW):
             store.add(f"{corpus.queries[row]} It is so.", namespace="few")
-    with closing(Database(str(path))) as db:
-        SqliteBacklog(db).activate(Precomputed.name, DIMS)
-        with db.read() as reader:
-            chunks = [n for (n,) in reader.execute("SELECT n FROM chunks ORDER BY n")]
-        if len(chunks) != len(corpus.texts) + _FEW:
-            raise RuntimeError(f"{len(corpus.texts)} memories became {len(chunks)} passages")
-        vectors = (*corpus.vectors, *corpus.query_vectors[:_FEW])
-        SqliteVector(db).add(Precomputed.name, list(zip(chunks, vectors, strict=True)))
+    add_vectors(path, (*corpus.vectors, *corpus.query_vectors[:_FEW]))
 
 
 def _lookups(path: Path, corpus: Corpus, plan: Plan) -> list[Row]:

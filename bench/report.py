@@ -14,6 +14,7 @@ MEMORIES = "bench"
 DOCUMENTS = "bench of documents"
 MODES = "bench of modes"
 GNOSIS = "bench of gnosis"
+VAULT = "bench of vault"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def _markers(part: str) -> tuple[str, str]:
 
 
 def _new_page() -> str:
-    places = ("\n".join(_markers(part)) for part in (MEMORIES, DOCUMENTS, MODES, GNOSIS))
+    places = ("\n".join(_markers(part)) for part in (MEMORIES, DOCUMENTS, MODES, GNOSIS, VAULT))
     return "# Figures: speed, size, memory\n\n" + "\n\n".join(places) + "\n"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -72,6 +73,19 @@ def open_scrubjay(path: Path, embedder: Precomputed | bool | None) -> Any:
     import scrubjay
 
     return scrubjay.open(str(path), embedder=embedder)
+
+
+def add_vectors(path: Path, vectors: Iterable[Vectors]) -> None:
+    """Store ready-made vectors for the memories of a file, one passage each, in the order of writing."""
+    from scrubjay.stores.sqlite import Database
+    from scrubjay.stores.sqlite_backlog import SqliteBacklog
+    from scrubjay.stores.sqlite_vector import SqliteVector
+
+    with closing(Database(str(path))) as db:
+        SqliteBacklog(db).activate(Precomputed.name, DIMS)
+        with db.read() as reader:
+            chunks = [n for (n,) in reader.execute("SELECT n FROM chunks ORDER BY n")]
+        SqliteVector(db).add(Precomputed.name, list(zip(chunks, vectors, strict=True)))
 
 
 def fill_scrubjay(store: Any, texts: Sequence[str]) -> None:

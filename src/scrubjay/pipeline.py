@@ -172,6 +172,19 @@ def stage(function: Callable[Concatenate[Run, P], T]) -> Callable[P, Part[T]]:
     return make
 
 
+def checked_by(check: Callable[P, None]) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """Let a profile that lists this stage check its numbers when it is built, not when it is searched.
+
+    Stands below `@stage`; the check takes the same numbers, by name, and raises InvalidInput.
+    """
+
+    def attach(function: Callable[..., T]) -> Callable[..., T]:
+        function.check_numbers = check  # type: ignore[attr-defined]
+        return function
+
+    return attach
+
+
 def attempt(part: Part[T], run: Run, otherwise: T) -> tuple[T, Step]:
     """Run one part, time it, and turn a lost tier into a note instead of a failure."""
     started = perf_counter()
@@ -320,7 +333,7 @@ def hit_of(candidate: Candidate, memory: Memory) -> Hit:
         id=memory.id,
         # As it was sorted by, so that it never rises down the list.
         score=round(candidate.score, 6),
-        text=memory.text,
+        text=candidate.snippet if candidate.brief else memory.text,
         title=memory.title,
         type=memory.type,
         topics=memory.topics,
@@ -345,7 +358,7 @@ def hit_of(candidate: Candidate, memory: Memory) -> Hit:
         found=candidate.found,
         near_duplicates=candidate.near_duplicates,
         tier=candidate.tier,
-        context=memory.context,
+        context="" if candidate.brief else memory.context,
         valid_from=memory.valid_from,
         valid_until=memory.valid_until,
     )

@@ -19,6 +19,7 @@ from scrubjay.stores.sqlite_graph import SqliteGraph
 from scrubjay.stores.sqlite_keyword import SqliteKeyword
 from scrubjay.stores.sqlite_people import SqlitePeople
 from scrubjay.stores.sqlite_records import SqliteRecords
+from scrubjay.stores.sqlite_terms import SqliteTerms
 from scrubjay.stores.sqlite_topics import SqliteTopics
 from scrubjay.stores.sqlite_vector import SqliteVector
 from scrubjay.stores.sqlite_windows import SqliteWindows
@@ -65,6 +66,7 @@ class StoreParts:
         self._records.index_again()
         self._graph = SqliteGraph(self._db)
         self._keyword = SqliteKeyword(self._db)
+        self._terms = SqliteTerms(self._db)
         self._files = SqliteFiles(self._db)
         self._vectors = SqliteVector(self._db)
         self._topics = SqliteTopics(self._db, self._vectors)
@@ -151,6 +153,7 @@ class StoreParts:
             clock=self._clock,
             topics=self._topics,
             copies=self._copies,
+            terms=self._terms,
             feedback=self._feedback,
         )
         if profile.uses("embed_query"):

@@ -138,7 +138,7 @@ class Variant(NamedTuple):
 class Query(NamedTuple):
     """What was asked, by whom it may be answered, and what the understanding stages made of it.
 
-    `limited` says that the limit is the caller's own; `tags` and `domain` score, where a profile has a
+    `limited` says that the limit is the caller's own; no list is shorter than `least`; `tags` and `domain` score, where a profile has a
     stage for them; `shift` is how far feedback moves the weight of the text.
     """
 
@@ -156,6 +156,7 @@ class Query(NamedTuple):
     variants: tuple[Variant, ...] = ()
     fetch: float = 1.0
     limited: bool = True
+    least: int = 0
     tags: tuple[str, ...] = ()
     domain: str | None = None
     shift: float = 0.0
@@ -191,7 +192,10 @@ class Found(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A memory on its way to becoming a hit; every stage that touches the score leaves its part in `why`."""
+    """A memory on its way to becoming a hit; every stage that touches the score leaves its part in `why`.
+
+    A `brief` one shows its snippet in place of its text.
+    """
 
     id: str
     score: float = 0.0
@@ -208,6 +212,7 @@ class Candidate(NamedTuple):
     near_duplicates: tuple[str, ...] = ()
     tier: str | None = None
     tier_weight: float = 1.0
+    brief: bool = False
 
     @property
     def order(self) -> tuple[float, int, str]:

@@ -43,6 +43,9 @@ class Profile:
                 f"profile {name} lists {', '.join(twice)} twice; give one a name of its own"
                 " with .named(...)"
             )
+        for part in flat(stages):
+            if hasattr(part.function, "check_numbers"):
+                part.function.check_numbers(**part.numbers)
         self.name = name
         self.stages = stages
         self.summary = summary

@@ -26,10 +26,47 @@ def keyword(
     return by_word(run, run.query.words, _enough(run, "keyword", depth, times), weights)
 
 
-def by_word(
-    run: Run, terms: tuple[Term, ...], depth: int, weights: Mapping[str, float] = FIELD_WEIGHTS
+@stage
+def any_word(
+    run: Run,
+    *,
+    depth: int = 30,
+    times: float = 3,
+    weights: Mapping[str, float] = FIELD_WEIGHTS,
+    types: tuple[str, ...] = (),
+    not_types: tuple[str, ...] = (),
 ) -> RankedList:
-    """Return so many different texts that hold these terms."""
+    """Memories that hold any of the query's terms, by BM25 alone; of some types, or of all but some.
+
+    So many as `depth` says, or `times` the limit of the search if that is more.
+    """
+    depth = _enough(run, "any_word", depth, times)
+    narrowed = _of_types(run, types, not_types)
+    return by_word(narrowed, run.query.words, depth, weights, every_first=False)
+
+
+def _of_types(run: Run, types: tuple[str, ...], not_types: tuple[str, ...]) -> Run:
+    """Narrow the scope of a run to memories of some types, or to all but some."""
+    scope = run.query.scope
+    if types:
+        asked = scope.types
+        scope = scope._replace(
+            types=types if asked is None else tuple(one for one in asked if one in types)
+        )
+    if not_types:
+        scope = scope._replace(not_types=not_types)
+    return run._replace(query=run.query._replace(scope=scope))
+
+
+def by_word(
+    run: Run,
+    terms: tuple[Term, ...],
+    depth: int,
+    weights: Mapping[str, float] = FIELD_WEIGHTS,
+    *,
+    every_first: bool = True,
+) -> RankedList:
+    """Return so many different texts that hold these terms, those that hold all of them first or not."""
     unknown = [name for name in weights if name not in (*FIELD_WEIGHTS, "text")]
     if unknown or any(weight < 0 for weight in weights.values()):
         fields = ", ".join(("text", *FIELD_WEIGHTS))
@@ -37,15 +74,25 @@ def by_word(
             f"keyword.weights is {dict(weights)}; the fields are {fields}, weights 0 or more"
         )
     index = run.kit.need("keyword")
-    return different(run, lambda most: index.search(terms, run.query.scope, most, weights), depth)
+
+    def ask(most: int) -> RankedList:
+        found: RankedList = index.search(
+            terms, run.query.scope, most, weights, every_first=every_first
+        )
+        return found
+
+    return different(run, ask, depth)
 
 
 @stage
-def vector(run: Run, *, depth: int = 64, times: float = 1) -> RankedList:
-    """Memories whose best chunk lies nearest to the query's vector, by cosine."""
+def vector(
+    run: Run, *, depth: int = 64, times: float = 1, not_types: tuple[str, ...] = ()
+) -> RankedList:
+    """Memories whose best chunk lies nearest to the query's vector, by cosine; of all but some types."""
     if run.query.vector is None:  # embed_query has said why
         return RankedList("vector", searched=False)
-    return by_meaning(run, run.query.vector, _enough(run, "vector", depth, times))
+    depth = _enough(run, "vector", depth, times)
+    return by_meaning(_of_types(run, (), not_types), run.query.vector, depth)
 
 
 def by_meaning(run: Run, wanted: Any, depth: int) -> RankedList:
@@ -128,4 +175,4 @@ def _enough(run: Run, source: str, depth: int, times: float) -> int:
         raise InvalidInput(f"{source}.depth is {depth}; it must be 1 or more")
     if times < 1:
         raise InvalidInput(f"{source}.times is {times}; it must be 1 or more")
-    return max(depth, ceil(times * run.query.limit))
+    return max(depth, ceil(times * run.query.limit), run.query.least)

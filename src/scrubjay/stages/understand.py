@@ -5,7 +5,8 @@ from __future__ import annotations
 from scrubjay.asking import Asked, understand
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.pipeline import Run, stage
-from scrubjay.text import readable, terms
+from scrubjay.text import is_unspaced, readable, terms
+from scrubjay.types import Term
 
 # What still binds when nothing in reach holds it all, and what the answer then says.
 _LOOSER = (
@@ -15,13 +16,17 @@ _LOOSER = (
 
 
 @stage
-def keywords(run: Run, *, most: int = 64) -> Run:
+def keywords(run: Run, *, most: int = 64, least_chars: int = 1) -> Run:
     """Split the query into stems of its language, phrases, negations and beginnings; no stop words.
 
-    Phrases, negations and beginnings narrow the scope, so they bind every source.
+    Phrases, negations and beginnings narrow the scope, so they bind every source. Words of fewer than
+    `least_chars` characters are left out, if there are others; in a script without spaces between
+    words, one character is a word.
     """
-    if most < 1:
-        raise InvalidInput(f"keywords.most is {most}; it must be 1 or more")
+    if most < 1 or least_chars < 1:
+        raise InvalidInput(
+            f"keywords.most is {most} and least_chars {least_chars}; both must be 1 or more"
+        )
     query = run.query
     asked, warning = _findable(run, most)
     if not (asked.words or asked.holds):
@@ -33,7 +38,7 @@ def keywords(run: Run, *, most: int = 64) -> Run:
     run = run._replace(
         query=query._replace(
             # What must be there also scores: a phrase said twice is worth more than once.
-            words=(*asked.words, *asked.holds),
+            words=(*_long_enough(asked.words, least_chars), *asked.holds),
             terms=asked.tokens,
             meaning=asked.meaning,
             language=asked.language,
@@ -44,6 +49,16 @@ def keywords(run: Run, *, most: int = 64) -> Run:
     if asked.language:
         run = run.noting(language=asked.language)
     return run.noting(warning=warning) if warning else run
+
+
+def _long_enough(words: tuple[Term, ...], least_chars: int) -> tuple[Term, ...]:
+    """Leave out short words, unless there is nothing else."""
+    long = tuple(
+        term
+        for term in words
+        if any(len(token) >= least_chars or is_unspaced(token) for token in term.tokens)
+    )
+    return long or words
 
 
 def _findable(run: Run, most: int) -> tuple[Asked, str]:

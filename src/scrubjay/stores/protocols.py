@@ -72,9 +72,15 @@ class KeywordIndex(Protocol):
     """Finds memories by word."""
 
     def search(
-        self, terms: Sequence[Term], scope: Scope, limit: int, weights: Mapping[str, float]
+        self,
+        terms: Sequence[Term],
+        scope: Scope,
+        limit: int,
+        weights: Mapping[str, float],
+        *,
+        every_first: bool = True,
     ) -> RankedList:
-        """Return the memories that hold all of the terms, then those that hold any, best first."""
+        """Return the memories that hold any of the terms, best first, by default after those that hold all."""
         ...
 
     def rarity(self, term: Term) -> float:
@@ -126,6 +132,16 @@ class Counted(NamedTuple):
 
     memories: int
     held_by: Mapping[str, int]
+
+
+def joined(counts: Iterable[Counted]) -> Counted:
+    """Return the counts of several databases as if all memories were in one."""
+    memories, held_by = 0, dict[str, int]()
+    for one in counts:
+        memories += one.memories
+        for token, held in one.held_by.items():
+            held_by[token] = held_by.get(token, 0) + held
+    return Counted(memories, held_by)
 
 
 class TermIndex(Protocol):

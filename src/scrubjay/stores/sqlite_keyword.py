@@ -74,9 +74,15 @@ class SqliteKeyword:
         self._db = db
 
     def search(
-        self, terms: Sequence[Term], scope: Scope, limit: int, weights: Mapping[str, float]
+        self,
+        terms: Sequence[Term],
+        scope: Scope,
+        limit: int,
+        weights: Mapping[str, float],
+        *,
+        every_first: bool = True,
     ) -> RankedList:
-        """Return the memories that hold all of the terms, then those that hold any, by BM25."""
+        """Return the memories that hold any of the terms, by BM25; by default after those that hold all."""
         if not terms:
             return RankedList("keyword")
         condition, arguments = where(scope, self._db.codec)
@@ -93,9 +99,12 @@ class SqliteKeyword:
                 ask = ask._replace(statement=statement + _all_in(condition))
             elif scope.reader is not None:
                 small, rarities = True, self._seen_by(db, scope, terms)
-            weighed = _small(ask, rarities, everywhere) if small else _large(ask, rarities)
-            scores, complete = weighed
-            found = _named(db, _with_ties(_complete_first(scores, complete), limit))
+            if small:
+                scores, complete = _small(ask, rarities, everywhere)
+            else:
+                scores, complete = _large(ask, rarities, every_first=every_first)
+            ranked = _complete_first(scores, complete) if every_first else list(scores.items())
+            found = _named(db, _with_ties(ranked, limit))
             idfs = [
                 _idf(rarity) if small else _fts5_idf(_rarest(ask, term, memories, rarity))
                 for term, rarity in rarities.items()
@@ -152,9 +161,13 @@ def _parts_of_the_unknown(ask: _Ask, terms: Sequence[Term]) -> list[Term]:
     return list(asked)
 
 
-def _large(ask: _Ask, rarities: Mapping[Term, float]) -> tuple[Scores, set[int]]:
+def _large(
+    ask: _Ask, rarities: Mapping[Term, float], *, every_first: bool
+) -> tuple[Scores, set[int]]:
     """Let FTS5 rank: first what holds every term, and what holds any only if that is not enough."""
     each = [match(term, ask.codec) for term in rarities]
+    if not every_first:
+        return ask.best(" OR ".join(each)), set()
     complete = ask.best(" AND ".join(each))
     if len(complete) >= ask.limit or len(each) == 1:
         return complete, set(complete)

@@ -7,8 +7,6 @@ one transaction, so no reader and no crash ever sees a part of it.
 from __future__ import annotations
 
 import json
-import os
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -17,9 +15,8 @@ from scrubjay.language import detect
 from scrubjay.stores.scope_sql import PEOPLES, in_parts, marks, where
 from scrubjay.stores.sqlite import Database
 from scrubjay.stores.sqlite_chunks import SqliteChunks
-from scrubjay.stores.token_lines import TokenLines
+from scrubjay.stores.sqlite_words import SqliteWords
 from scrubjay.stores.topic_hashes import TopicHashes
-from scrubjay.text import ANALYZER_VERSION
 from scrubjay.times import micros, moment
 from scrubjay.types import Chunk, Memory, Scope
 
@@ -55,20 +52,20 @@ class SqliteRecords:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._lines = TokenLines(db.codec.token)
+        self._words = SqliteWords(db)
         self._chunks = SqliteChunks(db)
         self._hashes = TopicHashes(db)
 
     def index_again(self) -> None:
-        """Index every word anew if the rules of text.py have changed since the file was written."""
-        with self._db.read() as db:
-            row = db.execute("SELECT value FROM meta WHERE key = 'analyzer'").fetchone()
-        if row is not None and row[0] == ANALYZER_VERSION:
+        """Index every word anew if the rules of text.py have changed since the file was written.
+
+        A file of a version that did not count its tokens has them counted.
+        """
+        if self._words.is_current():
             return
         with self._db.write() as db:
-            if row is not None:
-                db.execute("DELETE FROM words")
-                db.execute("DELETE FROM topics")
+            if self._words.is_of_other_rules():
+                self._words.clear()
                 after = 0
                 while batch := db.execute(
                     f"{_SELECT_N} WHERE m.n > ? ORDER BY m.n LIMIT 500", (after,)
@@ -79,12 +76,9 @@ class SqliteRecords:
                         db.execute(
                             "UPDATE memories SET language = ? WHERE n = ?", (memory.language, n)
                         )
-                        self._index_words(db, n, memory)
+                        self._words.put(n, memory)
                     after = batch[-1][0]
-            db.execute(
-                "INSERT OR REPLACE INTO meta (key, value) VALUES ('analyzer', ?)",
-                (ANALYZER_VERSION,),
-            )
+            self._words.note_current()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -109,10 +103,8 @@ class SqliteRecords:
                     f"UPDATE memories SET ({', '.join(_COLUMNS)}) = ({marks(_COLUMNS)}) WHERE n = ?",
                     (*values, n),
                 )
-                db.execute("DELETE FROM words WHERE rowid = ?", (n,))
-                db.execute("DELETE FROM topics WHERE memory = ?", (n,))
             assert n is not None
-            self._index_words(db, n, memory)
+            self._words.put(n, memory, None if before is None else before.namespace)
             if before is None or before.topics != memory.topics:
                 self._hashes.put(n, memory.topics)
             self._chunks.put(n, before, memory, chunks)
@@ -140,20 +132,6 @@ class SqliteRecords:
                 " SELECT language FROM each WHERE language IS NOT NULL"
             )
             return tuple(language for (language,) in rows)
-
-    def _index_words(self, db: sqlite3.Connection, n: int, memory: Memory) -> None:
-        token = self._db.codec.token
-        name = os.path.basename(memory.source or "") if memory.type == "document" else ""
-        ident = f"{memory.id} {name}"  # who remembers how a file is called types that
-        fields = (memory.title, memory.text, " ".join(memory.topics), memory.context, ident)
-        db.execute(
-            "INSERT INTO words (rowid, title, text, topics, context, ident) VALUES (?, ?, ?, ?, ?, ?)",
-            (n, *(self._lines.of(field, memory.language) for field in fields)),
-        )
-        db.executemany(
-            "INSERT INTO topics (topic, memory) VALUES (?, ?)",
-            [(token(topic), n) for topic in memory.topics],
-        )
 
     def get(self, ids: Sequence[str], scope: Scope) -> dict[str, Memory]:
         """Return the memories of these ids that the scope may see."""
@@ -229,13 +207,12 @@ class SqliteRecords:
         """Remove memories and everything derived from them; return how many there were."""
         with self._db.write() as db:
             gone = 0
-            for several, part in in_parts(ids):
-                chosen = f"SELECT n FROM memories WHERE id IN ({several})"
-                db.execute(f"DELETE FROM words WHERE rowid IN ({chosen})", part)
+            for several, part in in_parts(list(dict.fromkeys(ids))):
+                rows = db.execute(f"SELECT n FROM memories WHERE id IN ({several})", part)
+                self._words.delete([n for (n,) in rows])
                 gone += db.execute(f"DELETE FROM memories WHERE id IN ({several})", part).rowcount
             if gone:
-                # A deleted row's tokens stay in the index's segments until those are merged.
-                db.execute("INSERT INTO words (words) VALUES ('optimize')")
+                self._words.overwrite_deleted()
         if gone:
             self._db.purge_log()
         return gone

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrubjay.stores.scope_sql import in_parts, where
 from scrubjay.stores.sqlite import Database
-from scrubjay.stores.token_lines import TokenLines
+from scrubjay.stores.sqlite_words import SqliteWords
 from scrubjay.stores.topic_hashes import TopicHashes, folded
 from scrubjay.stores.unchanged import Unchanged
 from scrubjay.types import RankedList, Row, Scope
@@ -34,7 +34,7 @@ class SqliteTopics:
         self._vectors = vectors
         self._unchanged = vectors.unchanged if vectors is not None else Unchanged(db)
         self._hashes = TopicHashes(db)
-        self._lines = TokenLines(db.codec.token)
+        self._words = SqliteWords(db)
 
     def index_again(self) -> None:
         """Hash every topic anew, if the store was written before there were hashes."""
@@ -117,12 +117,9 @@ class SqliteTopics:
             "UPDATE memories SET topics = ? WHERE n = ?",
             ((codec.seal(json.dumps(after, ensure_ascii=False)), n) for n, _, after in changes),
         )
-        db.executemany(
-            "UPDATE words SET topics = ? WHERE rowid = ?",
-            (
-                (self._lines.of(" ".join(after), language), n)
-                for (n, _, after), (*_, language) in zip(changes, found, strict=True)
-            ),
+        self._words.put_topics(
+            (n, after, language)
+            for (n, _, after), (*_, language) in zip(changes, found, strict=True)
         )
         numbers = [n for n, *_ in found]
         db.executemany(

@@ -35,7 +35,10 @@ def stages(found: Results, screen: Screen) -> str:
 
 def reasons(hit: Hit, found: Results) -> list[str]:
     """Say where a hit stood in each list, and the sum that leads to its score."""
-    lines = [f"found: {_places(hit.found)}", f"score: {_sum(hit)}"]
+    weighed = _weighed(hit, found)
+    lines = [f"found: {_places(hit.found)}", f"score: {weighed or _sum(hit)}"]
+    if weighed:
+        return lines
     for name, amount in hit.why.items():
         if working := _working(name, hit, found):
             lines.append(f"{name} {amount:.6f} = {working}")
@@ -94,6 +97,20 @@ def _sum(hit: Hit) -> str:
         return f"{hit.score:.6f} after {steps}"
     parts = " + ".join(f"{amount:.6f} {name}" for name, amount in hit.why.items())
     return f"{hit.score:.6f} = {parts}".replace("+ -", "- ")
+
+
+def _weighed(hit: Hit, found: Results) -> str:
+    """Write out a weighted sum of signals, or the score that stands in its place; else nothing."""
+    notes = {step.stage: step.notes for _, step in _walk(found.trace, 0)}
+    weights = notes.get("signals", {}).get("weights")
+    if not isinstance(weights, Mapping):
+        return ""
+    times = notes.get("tier_weight", {}).get(hit.tier or "", 1.0)
+    if "memory" in hit.why:
+        working = f"{hit.why['memory']:g} for a memory"
+    else:
+        working = " + ".join(f"{w:g} × {hit.why[name]:.6f} {name}" for name, w in weights.items())
+    return f"{hit.score:.6f} = " + (working if times == 1 else f"{times:g} × ({working})")
 
 
 def _working(name: str, hit: Hit, found: Results) -> str:

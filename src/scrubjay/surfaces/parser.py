@@ -128,6 +128,15 @@ def _add(command: argparse.ArgumentParser) -> None:
     command.add_argument("--topic", action="append", metavar="TOPIC", help="repeatable")
     _places(command)
     command.add_argument("--session", default=None)
+    command.add_argument(
+        "--severity", default=None, help="critical, warning or suggestion (suggestion)"
+    )
+    command.add_argument("--domain", default=None, help="the field it belongs to")
+    command.add_argument("--context", default=None, help="what helps to understand it")
+    command.add_argument("--valid-from", metavar="TIME", default=None, help="not found before")
+    command.add_argument(
+        "--valid-until", metavar="TIME", default=None, help="not found after; that day included"
+    )
     command.add_argument("--source", default=None, help="where it comes from")
     command.add_argument("--at", metavar="TIME", default=None, help="when it was said (now)")
     _no_embed(command)
@@ -173,6 +182,14 @@ def _search(command: argparse.ArgumentParser) -> None:
         metavar="SCORE",
         help="drop what scores less (0..1)",
     )
+    command.add_argument(
+        "--tag",
+        action="append",
+        metavar="TAG",
+        help="raise what has it (profile vault); repeatable",
+    )
+    command.add_argument("--domain", default=None, help="raise what is of it (profile vault)")
+    command.add_argument("--only-domain", metavar="DOMAIN", default=None, help="nothing else")
     _filters(command)
 
 
@@ -208,6 +225,13 @@ def _query(command: argparse.ArgumentParser) -> None:
         dest="mode",
         const="deep",
         help="all there is about something (profile gnosis)",
+    )
+    mode.add_argument(
+        "--scan",
+        action="store_const",
+        dest="mode",
+        const="scan",
+        help="the first words only, to choose from (profile vault)",
     )
     command.add_argument(
         "--no-expand", action="store_true", help="ask no language model for other words"

@@ -222,12 +222,13 @@ def grade(hit: Hit, profile: str) -> str:
 
 
 def passage(hit: Hit, profile: str) -> str:
-    """Return what is shown of a hit; a preview of gnosis that is not the whole text says so.
+    """Return what is shown of a hit; the beginning of a text says that it goes on.
 
     Elsewhere a snippet has its own ellipses, where it was cut.
     """
     shown = hit.snippet or hit.text
-    cut_off = profile.partition(":")[0] == "gnosis" and not hit.complete
+    begins = profile.partition(":")[0] == "gnosis" or profile.endswith(":scan")
+    cut_off = begins and not hit.complete
     return f"{shown} …" if cut_off else shown
 
 
@@ -266,7 +267,8 @@ def _hit(
     lines = [f"{rank:>2}  {screen.marked(pad(head, room))}  {meter}".rstrip()]
     lines += [" " * _MARGIN + screen.marked(line) for line in body]
     about = _about(hit.type, hit.topics, hit.updated_at or hit.created_at, now)
-    about += [*filter(None, (place(hit), where(hit, hit.source), section(hit))), short_id(hit.id)]
+    about += [*filter(None, (place(hit), where(hit, hit.source), section(hit)))]
+    about += [*_as_entry(hit, brief=found.profile.endswith(":scan")), short_id(hit.id)]
     lines.append(screen.dim(indent(one_line(" · ".join(about)), screen.width, _MARGIN)))
     if hit.near_duplicates:
         alike = nearly_the_same(hit.near_duplicates)
@@ -278,11 +280,23 @@ def _hit(
     if whole:
         text = mark(clean(hit.text), found.terms, OPEN, SHUT, hit.language)
         lines += ["", *(" " * _MARGIN + screen.marked(line) for line in text.splitlines())]
+        if hit.context:
+            lines += [
+                "",
+                screen.dim(indent(f"context: {clean(hit.context)}", screen.width, _MARGIN)),
+            ]
     if explain:
         from scrubjay.surfaces.explain import reasons
 
         lines += [screen.dim(indent(why, screen.width, _MARGIN)) for why in reasons(hit, found)]
     return "\n".join(lines)
+
+
+def _as_entry(hit: Hit, *, brief: bool) -> list[str]:
+    """Say what an entry has beyond a memory; a brief one also what it costs to read."""
+    tier = f"tier {hit.tier}" if hit.tier else None
+    cost = f"~{plural(hit.token_estimate, 'token')}" if brief else None
+    return [part for part in (hit.severity, hit.domain, tier, cost) if part]
 
 
 def _wording(hit: Hit, found: Results, room: int, below: int) -> list[str]:

@@ -55,6 +55,9 @@ def find(args: Namespace, screen: Screen) -> int:
             since=args.since,
             until=args.until,
             session=args.session,
+            tags=args.tag,
+            domain=args.domain,
+            only_domain=args.only_domain,
             min_score=args.min_score,
             overrides=overrides,
             include_expired=args.include_expired,
@@ -83,6 +86,8 @@ def _check_form(args: Namespace) -> None:
         raise InvalidInput("--json, --files and --md are three forms of an answer; choose one")
     if args.explain and (args.files or args.md):
         raise InvalidInput("--explain does not go with --files or --md; --json has it all")
+    if args.full and getattr(args, "mode", None) == "scan":
+        raise InvalidInput("--scan shows how entries begin, --full all of them; choose one")
     if args.full and args.files:
         raise InvalidInput("--full shows texts, --files only where they are; choose one")
 

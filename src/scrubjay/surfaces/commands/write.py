@@ -48,6 +48,11 @@ def add(args: Namespace, screen: Screen) -> int:
             namespace=args.namespace,
             collection=args.collection,
             session=args.session,
+            severity=args.severity,
+            domain=args.domain,
+            context=args.context,
+            valid_from=args.valid_from,
+            valid_until=args.valid_until,
             source=args.source,
             created_at=args.at,
         )
@@ -72,8 +77,9 @@ def _looks_like_a_path(word: str) -> bool:
 
 def _refuse_options_of_texts(args: Namespace) -> None:
     """Say which option would be ignored: a file has its own title, type and time."""
-    for name in ("id", "title", "type", "topic", "session", "source", "at"):
+    names = "id title type topic session severity domain context valid_from valid_until source at"
+    for name in names.split():
         if getattr(args, name):
             raise InvalidInput(
-                f"--{name} does not go with files; --text remembers the words instead"
+                f"--{name.replace('_', '-')} does not go with files; --text remembers the words instead"
             )

@@ -1,0 +1,137 @@
+"""How many memories hold each token, in SQLite, and how often it stands in one.
+
+The table `terms` has a count for each token and namespace, and one for the token "" that counts the
+memories themselves. It is written in the transactions that write the words, so it is never off. The
+tokens of a memory are not stored a second time: they are read from the keyword index.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from scrubjay.stores.protocols import Counted
+from scrubjay.stores.scope_sql import in_parts, in_sight
+from scrubjay.stores.sqlite import Database
+from scrubjay.stores.token_lines import TokenLines
+from scrubjay.types import Scope
+
+FIELDS = ("title", "text", "topics", "context")
+MEMORIES = ""  # counts the memories themselves: no token is empty
+_BATCH = 500
+_MOST_GATHERED = 200_000  # tokens; a large store has millions, and need not be held at once
+
+
+class SqliteTerms:
+    """The counts of one file, to be read."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._lines = TokenLines(db.codec.token)
+
+    def asked(self, text: str, language: str) -> dict[str, int]:
+        """Return the tokens of a query, as a text of this language has them, with how often each stands."""
+        return bag_of([self._lines.of(text, language)])
+
+    def bags(self, ids: Sequence[str]) -> dict[str, Mapping[str, int]]:
+        """Return, by id, the tokens of title, text, context and topics, with how often each stands."""
+        found: dict[str, Mapping[str, int]] = {}
+        with self._db.read() as db:
+            for several, part in in_parts(ids):
+                rows = db.execute(
+                    f"SELECT m.id, {_columns()} FROM memories AS m JOIN words AS w ON w.rowid = m.n"
+                    f" WHERE m.id IN ({several})",
+                    part,
+                )
+                found.update((id_, bag_of(lines)) for id_, *lines in rows)
+        return found
+
+    def counted(self, tokens: Collection[str], scope: Scope) -> Counted:
+        """Return how many memories hold each token, of all that the scope's person may see.
+
+        Nothing else of the scope counts: a filter does not make a word rarer. What others have stored
+        does not either, or scores would tell of it.
+        """
+        condition, arguments = in_sight(Scope(reader=scope.reader), "namespace")
+        held_by: dict[str, int] = {}
+        with self._db.read() as db:
+            if self._db.in_write:
+                self._db.write_gathered()
+            for several, part in in_parts([MEMORIES, *tokens]):
+                held_by.update(
+                    db.execute(
+                        "SELECT token, sum(held_by) FROM terms"
+                        f" WHERE token IN ({several}) AND {condition} GROUP BY token",
+                        (*part, *arguments),
+                    )
+                )
+        return Counted(held_by.pop(MEMORIES, 0), held_by)
+
+
+class Changes:
+    """How many more memories hold a token in a namespace, or fewer, than the table says."""
+
+    def __init__(self) -> None:
+        self._more: dict[str, Counter[str]] = {}
+
+    def gain(self, lines: Iterable[str], namespace: str) -> None:
+        """Note a memory that is new in a namespace, by its lines of tokens."""
+        self._more.setdefault(namespace, Counter()).update(_held(lines))
+
+    def lose(self, lines: Iterable[str], namespace: str) -> None:
+        """Note a memory that is gone from a namespace."""
+        self._more.setdefault(namespace, Counter()).subtract(_held(lines))
+
+    def __len__(self) -> int:
+        return sum(map(len, self._more.values()))
+
+    def write(self, db: sqlite3.Connection) -> None:
+        """Bring the table up to date; a token that nobody holds any more is not kept."""
+        for namespace, tokens in self._more.items():
+            more = [(token, namespace, by) for token, by in sorted(tokens.items()) if by > 0]
+            fewer = [(token, namespace, by) for token, by in sorted(tokens.items()) if by < 0]
+            db.executemany(
+                "INSERT INTO terms (token, namespace, held_by) VALUES (?, ?, ?)"
+                " ON CONFLICT DO UPDATE SET held_by = held_by + excluded.held_by",
+                more,
+            )
+            db.executemany(
+                "UPDATE terms SET held_by = held_by + ?3 WHERE token = ?1 AND namespace = ?2",
+                fewer,
+            )
+            db.executemany(
+                "DELETE FROM terms WHERE token = ?1 AND namespace = ?2 AND held_by < 1",
+                [key for *key, _ in fewer],
+            )
+        self._more.clear()
+
+
+def count_again(db: sqlite3.Connection) -> None:
+    """Count everything anew from the keyword index, inside the caller's transaction."""
+    db.execute("DELETE FROM terms")
+    changes, after = Changes(), 0
+    while batch := db.execute(
+        f"SELECT w.rowid, m.namespace, {_columns()} FROM words AS w"
+        " JOIN memories AS m ON m.n = w.rowid WHERE w.rowid > ? ORDER BY w.rowid LIMIT ?",
+        (after, _BATCH),
+    ).fetchall():
+        after = batch[-1][0]
+        for _, namespace, *lines in batch:
+            changes.gain(lines, namespace)
+        if len(changes) > _MOST_GATHERED:
+            changes.write(db)
+    changes.write(db)
+
+
+def bag_of(lines: Iterable[str]) -> Counter[str]:
+    """Return how often each token stands in lines of tokens."""
+    return Counter(" ".join(lines).split())
+
+
+def _held(lines: Iterable[str]) -> set[str]:
+    return {MEMORIES, *" ".join(lines).split()}
+
+
+def _columns() -> str:
+    return ", ".join(f"w.{field}" for field in FIELDS)

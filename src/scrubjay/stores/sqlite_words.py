@@ -1,0 +1,124 @@
+"""The words of memories in SQLite, written: one row of FTS5 a memory, its topics, and what is counted.
+
+Every change of the keyword index is made here, so that `terms` counts what the index holds.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+
+from scrubjay.stores.scope_sql import in_parts
+from scrubjay.stores.sqlite import Database
+from scrubjay.stores.sqlite_terms import FIELDS, Changes, count_again
+from scrubjay.stores.token_lines import TokenLines
+from scrubjay.text import ANALYZER_VERSION
+from scrubjay.types import Memory
+
+_CURRENT = {"analyzer": ANALYZER_VERSION, "terms": 1}
+_NOTE = "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)"
+_TOPICS = FIELDS.index("topics")
+
+
+class SqliteWords:
+    """Writes the keyword index of one file; only inside a write."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._lines = TokenLines(db.codec.token)
+
+    def is_current(self) -> bool:
+        """True when all words were made and counted by the rules of this version."""
+        return self._noted() == _CURRENT
+
+    def is_of_other_rules(self) -> bool:
+        """True when the words were made by other rules of text.py; a new store has none."""
+        return self._noted().get("analyzer", ANALYZER_VERSION) != ANALYZER_VERSION
+
+    def _noted(self) -> dict[str, int]:
+        with self._db.read() as db:
+            rows = db.execute("SELECT key, value FROM meta WHERE key IN ('analyzer', 'terms')")
+            return dict(rows.fetchall())
+
+    def clear(self) -> None:
+        """Drop all words and topics, to be put anew; what is put from now on is counted."""
+        with self._db.write() as db:
+            self._db.write_gathered()
+            for table in ("words", "topics", "terms"):
+                db.execute(f"DELETE FROM {table}")
+            db.execute(_NOTE, ("terms", _CURRENT["terms"]))
+
+    def note_current(self) -> None:
+        """Note that all words are those of this version, and count them where nobody has."""
+        with self._db.write() as db:
+            self._db.write_gathered()
+            if "terms" not in self._noted():
+                count_again(db)
+            db.executemany(_NOTE, _CURRENT.items())
+
+    def put(self, n: int, memory: Memory, was_in: str | None = None) -> None:
+        """Index a memory by its number, in place of what it was in some namespace."""
+        token = self._db.codec.token
+        name = os.path.basename(memory.source or "") if memory.type == "document" else ""
+        ident = f"{memory.id} {name}"  # who remembers how a file is called types that
+        fields = (memory.title, memory.text, " ".join(memory.topics), memory.context, ident)
+        lines = [self._lines.of(field, memory.language) for field in fields]
+        with self._db.write() as db:
+            changes = self._db.gathering(Changes)
+            if was_in is not None:
+                for _, _, before in _held(db, [n]):
+                    changes.lose(before, was_in)
+                db.execute("DELETE FROM words WHERE rowid = ?", (n,))
+                db.execute("DELETE FROM topics WHERE memory = ?", (n,))
+            db.execute(
+                "INSERT INTO words (rowid, title, text, topics, context, ident)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                (n, *lines),
+            )
+            changes.gain(lines[: len(FIELDS)], memory.namespace)
+            db.executemany(
+                "INSERT INTO topics (topic, memory) VALUES (?, ?)",
+                [(token(topic), n) for topic in memory.topics],
+            )
+
+    def put_topics(self, renamed: Iterable[tuple[int, Sequence[str], str]]) -> None:
+        """Index other topics of memories, each given by its number, its topics and its language."""
+        new = {n: self._lines.of(" ".join(topics), language) for n, topics, language in renamed}
+        with self._db.write() as db:
+            changes = self._db.gathering(Changes)
+            for n, namespace, lines in _held(db, list(new)):
+                changes.lose(lines, namespace)
+                changes.gain((*lines[:_TOPICS], new[n], *lines[_TOPICS + 1 :]), namespace)
+            db.executemany(
+                "UPDATE words SET topics = ? WHERE rowid = ?",
+                ((line, n) for n, line in new.items()),
+            )
+
+    def delete(self, numbers: Sequence[int]) -> None:
+        """Drop the words of memories that are about to go; their topics go with them."""
+        with self._db.write() as db:
+            changes = self._db.gathering(Changes)
+            for _, namespace, lines in _held(db, numbers):
+                changes.lose(lines, namespace)
+            for several, part in in_parts(numbers):
+                db.execute(f"DELETE FROM words WHERE rowid IN ({several})", part)
+
+    def overwrite_deleted(self) -> None:
+        """Leave nothing of deleted words in the file: they stay in FTS5's segments until it merges these."""
+        with self._db.write() as db:
+            db.execute("INSERT INTO words (words) VALUES ('optimize')")
+
+
+def _held(
+    db: sqlite3.Connection, numbers: Sequence[int]
+) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+    """Yield the number, the namespace and the lines of tokens of memories."""
+    for several, part in in_parts(numbers):
+        rows = db.execute(
+            f"SELECT m.n, m.namespace, {', '.join(f'w.{field}' for field in FIELDS)}"
+            f" FROM memories AS m JOIN words AS w ON w.rowid = m.n WHERE m.n IN ({several})",
+            part,
+        ).fetchall()
+        for n, namespace, *lines in rows:
+            yield n, namespace, tuple(lines)

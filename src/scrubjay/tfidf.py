@@ -1,0 +1,40 @@
+"""How alike two texts are by their rare words: the cosine of their TF-IDF weights.
+
+A token weighs as often as it stands in a text (TF), times how few memories hold it (IDF).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import fsum, log, sqrt
+
+
+def idf(memories: int, held_by: int) -> float:
+    """Return how telling a token is that so many of all memories hold; never below 1."""
+    return log((memories + 1) / (held_by + 1)) + 1
+
+
+def idfs(memories: int, held_by: Mapping[str, int]) -> dict[str, float]:
+    """Return how telling each token is, of those that any memory holds."""
+    return {token: idf(memories, held) for token, held in held_by.items()}
+
+
+def cosine(asked: Mapping[str, int], bag: Mapping[str, int], idf: Mapping[str, float]) -> float:
+    """Return how alike two counts of tokens are, from 0 to 1; a token without an IDF is left out.
+
+    The sums are exact, so the order of the tokens does not matter, and a text is like itself by 1.0.
+    """
+    one = _weights(asked, idf)
+    other = _weights(bag, idf)
+    if not one or not other:
+        return 0.0
+    shared = fsum(weight * other[token] for token, weight in one.items() if token in other)
+    return min(1.0, shared / sqrt(_square(one) * _square(other)))
+
+
+def _weights(counts: Mapping[str, int], idf: Mapping[str, float]) -> dict[str, float]:
+    return {token: count * idf[token] for token, count in counts.items() if token in idf}
+
+
+def _square(weights: Mapping[str, float]) -> float:
+    return fsum([weight * weight for weight in weights.values()])
