@@ -215,10 +215,6 @@ class TestWeightsOfOtherProfiles:
 class TestVault:
     """The weights of signals, from feedback to the score of a hit."""
 
-    @pytest.fixture(autouse=True)
-    def vault(self):
-        pytest.importorskip("scrubjay.profiles.vault")
-
     def score(self, store, **asked):
         """The first hit's score, and what it comes to with the weights in force."""
         (hit, *_) = store.search("engine oil", profile="vault", **asked)

@@ -128,7 +128,6 @@ class TestWeights:
 
     def test_they_are_shown_now_and_before_with_what_they_follow_from(self, stocked):
         """SV-10: each weight, the counts and the rate; by itself of the profile that learns."""
-        pytest.importorskip("scrubjay.profiles.vault")
         give(stocked, *["accepted"] * 27)
 
         few = stocked("weights").out.splitlines()
@@ -147,7 +146,6 @@ class TestWeights:
 
     def test_without_a_model_they_are_those_by_word(self, bare_shell):
         """SV-6: five of them."""
-        pytest.importorskip("scrubjay.profiles.vault")
         bare_shell("add", "The kettle whistles", "--id", "kettle", "--no-embed")
 
         shown = bare_shell("weights", "--json").json

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from scrubjay.errors import InvalidInput, StoreError, Unavailable
-from scrubjay.pipeline import Kit, Run, stage
+from scrubjay.pipeline import Kit, Run, checked_by, stage
 from scrubjay.stores.protocols import Tally
 from scrubjay.types import NOTHING
 
@@ -76,6 +76,7 @@ def gathered(kit: Kit) -> Gathered:
 
 
 @stage
+@checked_by(check_adaptive)
 def adaptive(run: Run, *, after: int = 30, times: float = 0.3, most: float = 0.15) -> Run:
     """Move the weight of the text by (rate - 0.5) x times, within +-most, from `after` feedbacks on.
 
