@@ -17,7 +17,8 @@ import pytest
 import scrubjay
 from documents.samples import docx, paragraph, pdf
 from scrubjay.documents import read as reading
-from scrubjay.write import ingest as module
+from scrubjay.write import file_memory
+from scrubjay.write import ingest_run as module
 
 LATER = 2_000_000_000
 
@@ -310,14 +311,14 @@ class TestDisk:
 
     def test_a_file_that_grows_while_it_is_read(self, store, folder, monkeypatch):
         """What was there is taken, and the next run takes the rest."""
-        real = module._bytes_of
+        real = module.bytes_of
 
         def slowly(file):
             with open(file.path, "ab") as more:
                 more.write(b" More.")
             return real(file)
 
-        monkeypatch.setattr(module, "_bytes_of", slowly)
+        monkeypatch.setattr(module, "bytes_of", slowly)
         change(folder / "a.md", b"It grows.")
         store.ingest(folder)
         monkeypatch.undo()
@@ -331,8 +332,8 @@ class TestDisk:
 
     def test_a_file_that_grows_beyond_measure_while_it_is_read(self, store, folder, monkeypatch):
         """No more of it is read than the most that is ever read."""
-        monkeypatch.setattr(module, "MOST_BYTES", 1_000_000)
-        real = module._bytes_of
+        monkeypatch.setattr(file_memory, "MOST_BYTES", 1_000_000)
+        real = module.bytes_of
 
         def grown(file):
             if file.path.endswith("new.md"):
@@ -340,7 +341,7 @@ class TestDisk:
             return real(file)
 
         (folder / "new.md").write_text("small")
-        monkeypatch.setattr(module, "_bytes_of", grown)
+        monkeypatch.setattr(module, "bytes_of", grown)
 
         assert store.ingest(folder).skipped == ((str(folder / "new.md"), "larger than 1 MB"),)
 
@@ -362,7 +363,7 @@ class TestDisk:
 
     def test_a_folder_that_became_a_file_while_it_is_read(self, store, folder, monkeypatch):
         """It fails by what the system says of it."""
-        real = module._bytes_of
+        real = module.bytes_of
 
         def replaced(file):
             if file.path.endswith("m.md"):
@@ -371,7 +372,7 @@ class TestDisk:
             return real(file)
 
         change(folder / "sub" / "m.md", b"changed")
-        monkeypatch.setattr(module, "_bytes_of", replaced)
+        monkeypatch.setattr(module, "bytes_of", replaced)
 
         done = store.ingest(folder)
 

@@ -10,7 +10,8 @@ import pytest
 
 import scrubjay
 from scrubjay import InvalidInput
-from scrubjay.write.ingest import _finish, _Ingest
+from scrubjay.write.ingest import _finish
+from scrubjay.write.ingest_run import IngestRun
 from scrubjay.write.shelf import Shelf
 
 
@@ -46,7 +47,7 @@ def test_a_document_that_another_process_moved_meanwhile_is_not_dropped(tmp_path
     ):
         here.ingest(tmp_path / "x")
         before = id_of(here, "a.md")
-        run = _Ingest(here._shelf(), str(tmp_path / "x"), None, "default", set())
+        run = IngestRun(here._shelf(), str(tmp_path / "x"), None, "default", set())
         os.rename(tmp_path / "x" / "a.md", tmp_path / "y" / "a.md")
         assert there.ingest(tmp_path / "y").moved == 1
         run.read(None)

@@ -13,7 +13,8 @@ import pytest
 import scrubjay
 from fakes import HashingEmbedder
 from scrubjay import InvalidInput
-from scrubjay.write import ingest as module
+from scrubjay.write import file_memory
+from scrubjay.write import ingest_run as module
 
 LATER = 2_000_000_000
 
@@ -59,7 +60,7 @@ class TestIncremental:
     def test_a_second_run_reads_nothing(self, memory, notes, monkeypatch):
         """Unchanged files are known by size and time."""
         memory.ingest(notes)
-        monkeypatch.setattr(module, "_bytes_of", lambda *_: pytest.fail("a file was read again"))
+        monkeypatch.setattr(module, "bytes_of", lambda *_: pytest.fail("a file was read again"))
 
         done = memory.ingest(notes)
 
@@ -191,7 +192,7 @@ class TestLeftOut:
 
     def test_what_is_skipped_or_failed_is_named_with_its_reason(self, memory, notes, monkeypatch):
         """Empty, binary, too large, not UTF-8; the rest is indexed."""
-        monkeypatch.setattr(module, "MOST_BYTES", 2_000_000)
+        monkeypatch.setattr(file_memory, "MOST_BYTES", 2_000_000)
         (notes / "empty.md").write_text(" \n")
         (notes / "binary.txt").write_bytes(b"a\0b")
         (notes / "latin.txt").write_bytes("Müller".encode("latin-1"))
@@ -222,14 +223,14 @@ class TestLeftOut:
     def test_an_unreadable_file_keeps_what_was_known_of_it(self, memory, notes, monkeypatch):
         """A passing trouble does not cost the index its content."""
         memory.ingest(notes)
-        real = module._bytes_of
+        real = module.bytes_of
 
         def refuse(file):
             if file.path.endswith("cars.md"):
                 raise PermissionError(13, "Permission denied", file.path)
             return real(file)
 
-        monkeypatch.setattr(module, "_bytes_of", refuse)
+        monkeypatch.setattr(module, "bytes_of", refuse)
         change(notes / "cars.md", "changed meanwhile")
 
         done = memory.ingest(notes)
@@ -406,13 +407,13 @@ class TestReadAgain:
         shop.ingest(notes)
         os.utime(notes / "cars.md", (LATER, LATER))
         opened = []
-        real = module._bytes_of
+        real = module.bytes_of
 
         def look(file):
             opened.append(Path(file.path).name)
             return real(file)
 
-        monkeypatch.setattr(module, "_bytes_of", look)
+        monkeypatch.setattr(module, "bytes_of", look)
 
         assert shop.ingest(notes).unchanged == 3
         assert opened == ["cars.md"]
@@ -526,7 +527,7 @@ class TestReadAgain:
         """As long as it looks the same."""
         (notes / "binary.txt").write_bytes(b"a\0b")
         shop.ingest(notes)
-        monkeypatch.setattr(module, "_bytes_of", lambda *_: pytest.fail("it was opened again"))
+        monkeypatch.setattr(module, "bytes_of", lambda *_: pytest.fail("it was opened again"))
 
         assert shop.ingest(notes).skipped == ((str(notes / "binary.txt"), "binary, not text"),)
 
@@ -559,7 +560,7 @@ class TestTwoAtOnce:
     ):
         """A watch in one process, an `ingest` in another."""
         with scrubjay.open(words_only.path, embedder=False) as other:
-            late = module._Ingest(other._shelf(), str(notes), None, "default", set())
+            late = module.IngestRun(other._shelf(), str(notes), None, "default", set())
             words_only.ingest(notes)
 
             late.read(None)

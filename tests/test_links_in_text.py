@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import scrubjay
-from scrubjay.write import ingest as module
+from scrubjay.write import ingest_run as module
 
 
 class Vault:
@@ -289,7 +289,7 @@ class TestComingAndGoing:
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patched:
-            patched.setattr(module._Ingest, "finish", interrupt)
+            patched.setattr(module.IngestRun, "finish", interrupt)
             with pytest.raises(KeyboardInterrupt):
                 vault.write(note="[[page]]", page="page", gone="no link")
         assert vault.links("note") == []

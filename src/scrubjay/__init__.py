@@ -60,7 +60,7 @@ def open(
     user: str | None = None,
     tenant: str | None = None,
     key: str | bytes | os.PathLike[str] | None = None,
-    tiers: Mapping[str, str] | None = None,
+    tiers: Mapping[str, str | os.PathLike[str]] | None = None,
     vectors: str | None = None,
     graph: str | None = None,
 ) -> Store:
@@ -69,21 +69,31 @@ def open(
     `embedder`, `reranker` and `generator` take an object, a name or an address, `None` for the
     configured one, or `False` for none.
     `clock` is called for the present moment. With `user`, only that user's namespace is seen.
-    `tenant`, `key`, `tiers`, `vectors` and `graph` are reserved: this version refuses them.
+    `tiers` names other files to search: agent, project, team. Without a path the highest of them is
+    the one that is written to, and made if it is not there.
+    `tenant`, `key`, `vectors` and `graph` are reserved: this version refuses them.
     """
     from scrubjay.config import load
+    from scrubjay.opening import make_folder, own_path, tiers_given
 
-    later = {"tenant": tenant, "key": key, "tiers": tiers, "vectors": vectors, "graph": graph}
+    later = {"tenant": tenant, "key": key, "vectors": vectors, "graph": graph}
     for name, given in later.items():
         if given is not None:
             raise InvalidInput(f"{name}= is not there in scrubjay {__version__}; leave it out")
     settings = load(db=None if path is None else os.fspath(path), profile=profile)
-    if "://" in settings.db:
-        raise InvalidInput(f"{settings.db} is a server; this version keeps memories in a file")
-    if path is None:
-        _make_folder(os.path.dirname(os.path.abspath(settings.db)))
+    joined = () if tiers is None else tiers_given(tiers)
+    if path is None and tiers is None:
+        joined = settings.tiers
+    own = own_path(
+        settings, None if path is None else settings.db, joined, named_here=tiers is not None
+    )
+    if own is not None and "://" in own:
+        raise InvalidInput(f"{own} is a server; this version keeps memories in a file")
+    if path is None and own is not None:
+        make_folder(os.path.dirname(os.path.abspath(own)))
     return Store(
-        settings.db,
+        own,
+        tiers=joined,
         profile=settings.profile,
         embedder=embedder,
         reranker=reranker,
@@ -93,13 +103,3 @@ def open(
         chunk_tokens=settings.chunk_tokens,
         chunk_overlap_tokens=settings.chunk_overlap_tokens,
     )
-
-
-def _make_folder(folder: str) -> None:
-    try:
-        os.makedirs(folder, exist_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"the folder {folder} cannot be made ({error.strerror}); name a store elsewhere,"
-            " or set SCRUBJAY_HOME"
-        ) from error

@@ -9,6 +9,10 @@ The file is `scrubjay.toml` in the user's configuration folder, or wherever SCRU
     reranker = "http://localhost:8012/v1/rerank#bge-reranker-v2-m3"
     generator = "http://localhost:11434/v1#qwen3:1.7b"
 
+    [tiers]
+    project = "~/work/project.db"
+    handbook = { path = "~/handbook.db", priority = 0.7 }
+
     [profile.mine]
     base = "default"
     rrf = { k = 30 }
@@ -30,7 +34,9 @@ DEFAULT_EMBEDDER = "all-MiniLM-L6-v2"
 DEFAULT_RERANKER = "late"
 DEFAULT_GENERATOR = "none"
 TIMEOUT_S = 10.0
-BUILT_IN_PROFILES = ("default", "gno", "gnosis")
+BUILT_IN_TIERS = ("agent", "project", "team")
+PRIORITY = 0.5  # of a connected vault
+BUILT_IN_PROFILES = ("default", "gno", "gnosis", "vault")
 _TEXTS = (
     "db",
     "user",
@@ -45,6 +51,34 @@ _TEXTS = (
 _NUMBERS = ("chunk_tokens", "chunk_overlap_tokens")
 _SECONDS = ("reranker_timeout_s", "generator_timeout_s")
 _KEYS = (*_TEXTS, *_NUMBERS, *_SECONDS)
+
+
+class TierSetting(NamedTuple):
+    """A database to search: `priority` is what a connected vault counts, None for a built-in tier."""
+
+    name: str
+    path: str
+    priority: float | None = None
+
+
+def tier_setting(name: str, path: object, priority: object = None) -> TierSetting:
+    """Return how a tier is found and what it counts; refuse what cannot be a file or a priority."""
+    place = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+    if not isinstance(place, str) or not place.strip() or "\0" in place or place == ":memory:":
+        raise InvalidInput(f"the tier {name!r} is {path!r}; give the path of its file")
+    if "://" in place:
+        raise InvalidInput(f"{place} is a server; this version keeps memories in a file")
+    place = os.path.expanduser(place)
+    if priority is None:
+        return TierSetting(name, place)
+    if isinstance(priority, bool) or not isinstance(priority, int | float):
+        priority = f"{priority!r}"
+    elif 0 < priority <= 1:
+        return TierSetting(name, place, float(priority))
+    raise InvalidInput(
+        f"the priority of {name!r} is {priority}; give a number above 0 and at most 1,"
+        f" {PRIORITY:g} is usual"
+    )
 
 
 class Access(NamedTuple):
@@ -85,6 +119,8 @@ class Settings(NamedTuple):
     config_file: str = ""
     profiles: Mapping[str, Mapping[str, Any]] = NOTHING
     user: str | None = None
+    tiers: tuple[TierSetting, ...] = ()
+    db_chosen: bool = False
 
 
 def load(db: str | None = None, profile: str | None = None, user: str | None = None) -> Settings:
@@ -109,6 +145,8 @@ def load(db: str | None = None, profile: str | None = None, user: str | None = N
         offline=offline(),
         config_file=file,
         profiles=table.get("profile", {}),
+        tiers=_tiers(file, table.get("tiers", {})),
+        db_chosen=bool(db or env.get("SCRUBJAY_DB") or table.get("db")),
         # An empty name is a wrong one, not none at all: it must not open everything.
         user=next(
             (
@@ -119,6 +157,32 @@ def load(db: str | None = None, profile: str | None = None, user: str | None = N
             None,
         ),
     )
+
+
+def _tiers(file: str, table: object) -> tuple[TierSetting, ...]:
+    """Return the databases of the settings file: a path each, or a table with path and priority."""
+    if not isinstance(table, dict):
+        raise InvalidInput(f"{file}: tiers is a table of its own: [tiers]")
+    found = []
+    for name, given in table.items():
+        one = given if isinstance(given, dict) else {"path": given}
+        if set(one) - {"path", "priority"} or not isinstance(one.get("path"), str):
+            raise InvalidInput(
+                f"{file}: the tier {name} must be a path, or {{ path = FILE, priority = {PRIORITY:g} }}"
+            )
+        found.append(named_tier(name, one["path"], one.get("priority")))
+    return tuple(found)
+
+
+def named_tier(name: str, path: str, priority: object = None) -> TierSetting:
+    """Return a tier by its name: agent, project and team have weights, any other has a priority."""
+    if name not in BUILT_IN_TIERS:
+        return tier_setting(name, path, PRIORITY if priority is None else priority)
+    if priority is not None:
+        raise InvalidInput(
+            f"the tier {name!r} has no priority of its own; `--set tiers.weights=` changes its weight"
+        )
+    return tier_setting(name, path)
 
 
 def offline() -> bool:
@@ -196,9 +260,9 @@ def _read(file: str) -> dict[str, Any]:
 
 
 def _check(file: str, table: dict[str, Any]) -> None:
-    unknown = sorted(set(table) - {*_KEYS, "profile"})
+    unknown = sorted(set(table) - {*_KEYS, "profile", "tiers"})
     if unknown:
-        known = ", ".join((*_KEYS, "profile"))
+        known = ", ".join((*_KEYS, "profile", "tiers"))
         raise InvalidInput(f"{file}: unknown setting {unknown[0]!r}; known are {known}")
     for key in _TEXTS:
         if not isinstance(table.get(key, ""), str):

@@ -2,8 +2,189 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TextIO
+
+from scrubjay.caller import several
+from scrubjay.errors import InvalidInput
 from scrubjay.learning import Learning
+from scrubjay.stores.scope_sql import SHARED
+
+if TYPE_CHECKING:
+    from scrubjay.reports import Exported, Imported
+    from scrubjay.types import Memory, Scope
+
+Path = str | os.PathLike[str]
+Report = Callable[[int, int, str], None]
+_BATCH = 100
 
 
 class Moving(Learning):
     """The verbs that move memories."""
+
+    def export_md(
+        self,
+        folder: Path,
+        *,
+        namespace: str | None = None,
+        types: Sequence[str] | str | None = None,
+        topics: Sequence[str] | str | None = None,
+        collection: str | None = None,
+        force: bool = False,
+        prune: bool = False,
+        progress: Report | None = None,
+    ) -> Exported:
+        """Write what the caller may see into a folder, one Markdown file each; again: only what changed.
+
+        A file in the way that is no entry's is refused, unless `force` replaces it. With `prune`, the
+        files of entries that are not among these are removed.
+        """
+        from scrubjay.write.entry_folder import write_folder
+
+        scope = self._exported(namespace, types, topics, collection)
+        ids = sorted(self._records.ids(scope))
+        place = os.path.abspath(os.path.expanduser(os.fspath(folder)))
+        entries = self._entries(ids, scope)
+        return write_folder(place, ids, entries, force=force, prune=prune, report=progress)
+
+    def export_jsonl(
+        self,
+        to: Path | TextIO,
+        *,
+        namespace: str | None = None,
+        types: Sequence[str] | str | None = None,
+        topics: Sequence[str] | str | None = None,
+        collection: str | None = None,
+        force: bool = False,
+        progress: Report | None = None,
+    ) -> Exported:
+        """Write what the caller may see as lines of JSON, into a file or a stream."""
+        from scrubjay.documents.entry_line import to_line
+        from scrubjay.reports import Exported
+        from scrubjay.write.entry_folder import write_lines
+
+        scope = self._exported(namespace, types, topics, collection)
+        ids = sorted(self._records.ids(scope))
+        entries = self._entries(ids, scope)
+        if isinstance(to, str | os.PathLike):
+            place = os.path.abspath(os.path.expanduser(os.fspath(to)))
+            return write_lines(place, entries, len(ids), force=force, report=progress)
+        done = 0
+        for done, entry in enumerate(entries, 1):
+            to.write(to_line(entry) + "\n")
+            if progress:
+                progress(done, len(ids), entry.id)
+        return Exported(done)
+
+    def import_entries(
+        self,
+        *sources: Path | TextIO,
+        namespace: str | None = None,
+        collection: str | None = None,
+        dry_run: bool = False,
+        progress: Report | None = None,
+    ) -> Imported:
+        """Take entries in: folders of Markdown files, `.md` and `.jsonl` files, streams of JSON lines.
+
+        Each is checked and stored as `add` does, an id replaces what has it, and one that is wrong
+        does not keep the others out. `namespace` and `collection` stand above what the entries say.
+        """
+        from scrubjay.write.entry_import import EntryImport, Rights
+        from scrubjay.write.entry_sources import (
+            are_counted,
+            checked_sources,
+            entries_in,
+            files_in,
+        )
+
+        files = files_in(checked_sources(sources))
+        total = len(files) if are_counted(files) else 0
+        shares = bool(self._people.seen(self._mine))
+
+        def placed(given: dict[str, Any]) -> dict[str, Any]:
+            return self._placed(self._moved(given, namespace, collection), shares)
+
+        rights = Rights(self._mine, self._caller.changes, placed, self._part_copies)
+        if not dry_run:
+            self._embedding.activate()
+        run = EntryImport(self._shelf(), rights, rehearsal=dry_run)
+        for number, read in enumerate(entries_in(files)):
+            if progress:
+                progress(number, total, read.where)
+            run.take(read)
+        done = run.finish()
+        if progress:
+            progress(total, total, "")
+        if not dry_run:
+            self._embedding.wake()
+        return done
+
+    def _exported(
+        self,
+        namespace: str | None,
+        types: Sequence[str] | str | None,
+        topics: Sequence[str] | str | None,
+        collection: str | None,
+    ) -> Scope:
+        return self._caller.narrowed(
+            namespaces=several(namespace, "namespace"),
+            types=types,
+            topics=topics,
+            collection=collection,
+        )
+
+    def _entries(self, ids: Sequence[str], scope: Scope) -> Iterator[Memory]:
+        """Yield memories with the links that the caller may see; one that went meanwhile is left out."""
+        for start in range(0, len(ids), _BATCH):
+            part = ids[start : start + _BATCH]
+            found = self._records.get(part, scope)
+            links = self._graph.kept(part, self._mine)
+            for id_ in part:
+                if id_ in found:
+                    yield found[id_]._replace(links=links.get(id_, ()))
+
+    def _moved(
+        self, given: dict[str, Any], namespace: str | None, collection: str | None
+    ) -> dict[str, Any]:
+        """Return an entry where the caller wants it, or where it says itself."""
+        if namespace is not None:
+            given = {**given, "namespace": namespace}
+        if collection is not None:
+            return {**given, "namespace": namespace, "collection": collection}
+        self._check_shared(given)
+        return given
+
+    def _check_shared(self, given: dict[str, Any]) -> None:
+        """Refuse an entry of a shared collection that is not the one of that namespace here.
+
+        Another store may have used the namespace for a collection of other people.
+        """
+        place, name = given.get("namespace"), given.get("collection")
+        if not isinstance(place, str) or not place.startswith(SHARED):
+            return
+        here = self._people.of_namespace(place)
+        if here is None or self._caller.role(here) is None or here.name != name:
+            raise InvalidInput(
+                f"namespace is {place!r}, and you share no collection {name!r} of it here; say where"
+                " it goes with collection= (--collection) or namespace= (--namespace)"
+            )
+
+    def _placed(self, given: dict[str, Any], shares: bool) -> dict[str, Any]:
+        """Return what the caller writes where it belongs; by its id alone, it stays in its collection."""
+        return self._caller.placed(self._where_it_is(given) if shares else given)
+
+    def _where_it_is(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Leave a memory of a shared collection there, when it is replaced by its id alone."""
+        placed = given.get("namespace") not in (None, "default") or given.get("collection")
+        if placed or not isinstance(given.get("id"), str):
+            return given
+        before = self._records.get([given["id"].strip()], self._caller.changes)
+        for one in before.values():
+            if one.namespace.startswith(SHARED):
+                return {**given, "namespace": one.namespace, "collection": one.collection}
+        return given
+
+    def _part_copies(self, stored: Sequence[Memory]) -> None:
+        """Let copies that were written anew be memories of their own."""
+        self._copies.part([one.id for one in stored if one.namespace.startswith(SHARED)])

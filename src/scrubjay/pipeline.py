@@ -8,7 +8,7 @@ used by `when` (Run -> bool) are made the same way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
 
@@ -16,6 +16,7 @@ from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.types import NOTHING, Candidate, Hit, Memory, Query, RankedList, Results, Step
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
     from datetime import datetime
 
     from scrubjay.models.guard import GuardedEmbedder
@@ -32,10 +33,26 @@ if TYPE_CHECKING:
         TokenIndex,
         TopicIndex,
         VectorIndex,
+        Windows,
     )
 
 P = ParamSpec("P")
 T = TypeVar("T")
+A = TypeVar("A")
+# The parts of a kit that are of one database; the others serve all of a search.
+OF_A_FILE = (
+    "records",
+    "keyword",
+    "vectors",
+    "graph",
+    "tokens",
+    "files",
+    "topics",
+    "copies",
+    "terms",
+    "feedback",
+    "windows",
+)
 
 
 class Kit(NamedTuple):
@@ -65,6 +82,12 @@ class Kit(NamedTuple):
     terms: TermIndex | None = None
     feedback: Feedback | None = None
     tiers: tuple[Tier, ...] = ()
+    windows: Windows | None = None
+
+    def inside(self, tier: Tier) -> Kit:
+        """Return the kit for a search of one tier: its stores, and the models and clock of this one."""
+        stores = {name: getattr(tier.kit, name) for name in OF_A_FILE}
+        return self._replace(**stores, tiers=())
 
     def need(self, part: str) -> Any:
         """Return a component, or raise Unavailable with the reason why it is not there."""
@@ -78,12 +101,14 @@ class Tier(NamedTuple):
     """One database of several: its name, its stores, or why it cannot be asked.
 
     `priority` is that of a connected vault; the others have the weight that a profile gives their name.
+    `own` is True for the one that is written to.
     """
 
     name: str
     kit: Kit = Kit()
     priority: float | None = None
     lost: str | None = None
+    own: bool = False
 
 
 class Run(NamedTuple):
@@ -208,22 +233,23 @@ def recall(run: Run, *, sources: tuple[Source, ...], per_variant: tuple[Fan, ...
         found, step = attempt(source, run, RankedList(source.name, searched=False))
         return found._replace(name=source.name), step._replace(came_out=len(found.rows))
 
-    answers = [ask(source) for source in asked] if len(asked) < 2 else _together(ask, asked)
+    # Imported here: a keyword search from a cold shell has one source and needs no threads.
+    if len(asked) < 2:
+        answers = [ask(source) for source in asked]
+    else:
+        from scrubjay.threads import pool
+
+        answers = together(ask, asked, pool())
     return run._replace(
         lists=(*run.lists, *(found for found, _ in answers)),
         branches=tuple(step for _, step in answers),
     )
 
 
-def _together(
-    ask: Callable[[Source], tuple[RankedList, Step]], sources: tuple[Source, ...]
-) -> list[tuple[RankedList, Step]]:
-    # Imported here: a keyword search from a cold shell has one source and needs no threads.
-    from scrubjay.threads import pool
-
-    threads = pool()
-    first, *others = sources
-    waiting = [threads.submit(ask, source) for source in others]
+def together(ask: Callable[[A], T], asked: Sequence[A], threads: Executor) -> list[T]:
+    """Ask for everything at the same time, the first in this thread; answers are in order."""
+    first, *others = asked
+    waiting = [threads.submit(ask, one) for one in others]
     return [ask(first), *(one.result() for one in waiting)]
 
 
@@ -233,18 +259,19 @@ def when(
 ) -> Run:
     """Run one list of stages or the other, depending on a test of the run."""
     held = test(run)
-    run, steps = _in_order(then if held else otherwise, run)
+    run, steps = in_order(then if held else otherwise, run)
     return run.noting(test=str(test), held=held)._replace(branches=steps)
 
 
 @stage
 def group(run: Run, *, stages: tuple[Stage, ...]) -> Run:
     """Run several stages under one name, so that they can be left out together."""
-    run, steps = _in_order(stages, run)
+    run, steps = in_order(stages, run)
     return run._replace(branches=steps)
 
 
-def _in_order(stages: tuple[Stage, ...], run: Run) -> tuple[Run, tuple[Step, ...]]:
+def in_order(stages: tuple[Stage, ...], run: Run) -> tuple[Run, tuple[Step, ...]]:
+    """Run stages one after the other; return what came out, and a step for each."""
     steps: tuple[Step, ...] = ()
     for part in stages:
         run, step = advance(part, run)

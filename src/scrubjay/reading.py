@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrubjay.caller import several
 from scrubjay.errors import InvalidInput, NotFound
-from scrubjay.store_parts import StoreParts
+from scrubjay.tiered import Tiered, nothing_with
 from scrubjay.times import duration, micros, whole_us
 from scrubjay.types import Memories, Memory, Neighbor
 
@@ -20,44 +20,48 @@ if TYPE_CHECKING:
 _SOON_DAYS = 30
 
 
-class Reading(StoreParts):
+class Reading(Tiered):
     """The verbs that only look, of what the caller may see."""
 
     def get(self, id: str) -> Memory:
-        """Return one memory with its links; NotFound if there is none."""
+        """Return one memory with its links, of the highest tier that has it; NotFound if none has."""
         return self.get_all([id])[0]
 
     def get_many(self, ids: Iterable[str]) -> Memories:
         """Return the memories that are there, in order; `.missing` has the other ids."""
         wanted = [ids] if isinstance(ids, str) else list(ids)
-        found = self._records.get(wanted, self._mine)
-        return Memories(
-            [
-                found[id_]._replace(links=tuple(self._graph.links(id_, self._mine)))
-                for id_ in wanted
-                if id_ in found
-            ],
-            [id_ for id_ in wanted if id_ not in found],
-        )
+        held, unasked = self._held(wanted)
+        found = []
+        for id_ in wanted:
+            if id_ in held:
+                memory, (_, _, tables) = held[id_]
+                links = tables.graph.links(id_, self._mine) if tables is not None else ()
+                found.append(memory._replace(links=tuple(links)))
+        return Memories(found, [id_ for id_ in wanted if id_ not in held], unasked)
 
     def get_all(self, ids: Sequence[str]) -> Memories:
         """Return all of these memories, or say which is not there."""
         found = self.get_many(ids)
         if found.missing:
-            raise NotFound(
-                f"no memory has the id {found.missing[0]!r}; `scrubjay ls` lists the ids"
-            )
+            raise NotFound(nothing_with(found.missing[0], found.unasked))
         return found
 
     def resolve(self, prefix: str) -> str:
         """Return the one id that begins with this prefix of at least four characters."""
-        if self._records.get([prefix], self._mine):
-            return prefix
-        close = self._records.ids_like(prefix, self._mine, 3) if len(prefix) >= 4 else []
+        unasked: list[str] = []
+        like: list[str] = []
+        for one in self._reached(unasked):
+            if one.tables is None:
+                continue
+            if one.tables.records.get([prefix], self._mine):
+                return prefix
+            if len(prefix) >= 4:
+                like += one.tables.records.ids_like(prefix, self._mine, 3)
+        close = sorted(set(like))[:3]
         if len(close) > 1:
             raise InvalidInput(f"{prefix!r} could be {', '.join(close)} …; give more of the id")
         if not close:
-            raise NotFound(f"no memory has the id {prefix!r}; `scrubjay ls` lists the ids")
+            raise NotFound(nothing_with(prefix, unasked))
         return close[0]
 
     def ls(
@@ -122,8 +126,8 @@ class Reading(StoreParts):
         """Return the changes of a memory's type, oldest first: when it was done, and done no more."""
         from scrubjay.write.status import changes
 
-        self.get_all([id])
-        return changes(self._history(), id)
+        holder = self._holder(id)
+        return changes(self._history(holder.tables), id)
 
     def coverage(
         self,
@@ -143,5 +147,6 @@ class Reading(StoreParts):
         """Return what a memory's links reach, best path first."""
         if not 1 <= depth <= 3:
             raise InvalidInput(f"depth is {depth}; it must be 1, 2 or 3")
-        self.get_all([id])
-        return self._graph.walk([id], self._mine, depth, limit)
+        holder = self._holder(id)
+        graph = self._graph if holder.tables is None else holder.tables.graph
+        return graph.walk([id], self._mine, depth, limit)

@@ -30,6 +30,18 @@ class Status(NamedTuple):
     size_bytes: int
 
 
+class TierState(NamedTuple):
+    """One file of a store: `state` is open, or lost with a `reason`; `own` is the one written to."""
+
+    name: str
+    path: str
+    weight: float
+    own: bool
+    state: str
+    reason: str = ""
+    memories: int | None = None
+
+
 class Covered(NamedTuple):
     """One file that `ingest` met: `state` is indexed, skipped or failed, `reason` says why not."""
 
@@ -57,7 +69,10 @@ class Collection(NamedTuple):
 
 
 class Ingested(NamedTuple):
-    """What one `ingest` did, file by file where something went wrong."""
+    """What one `ingest` did, file by file where something went wrong.
+
+    A file with a note is indexed, without what the note names.
+    """
 
     added: int = 0
     updated: int = 0
@@ -66,6 +81,7 @@ class Ingested(NamedTuple):
     removed: int = 0
     skipped: tuple[tuple[str, str], ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()
 
 
 class FeedbackGiven(NamedTuple):
@@ -99,3 +115,25 @@ class Learned(NamedTuple):
     frozen: bool
     weights: Mapping[str, float]
     base: Mapping[str, float]
+
+
+class Exported(NamedTuple):
+    """What one export did: how many entries, and how many files were written, as they were, or removed."""
+
+    entries: int = 0
+    written: int = 0
+    unchanged: int = 0
+    removed: int = 0
+
+
+class Imported(NamedTuple):
+    """What one import did; `failed` and `notes` are pairs of a place and a reason.
+
+    What failed is not stored; what has a note is, without what the note names.
+    """
+
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    failed: tuple[tuple[str, str], ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()

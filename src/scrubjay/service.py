@@ -12,7 +12,6 @@ from scrubjay.caller import both, check_share, several, topics_of
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.moving import Moving
 from scrubjay.pipeline import search
-from scrubjay.stores.scope_sql import SHARED
 from scrubjay.times import When, micros
 from scrubjay.types import Link, Memory, Query, Results
 
@@ -77,7 +76,7 @@ class Store(Moving):
                 stored = [
                     remember(shelf, one, self._mine, self._caller.changes)[0] for one in batch
                 ]
-                self._copies.part([one.id for one in stored if one.namespace.startswith(SHARED)])
+                self._part_copies(stored)
             written.extend(stored)
             batch.clear()
 
@@ -87,24 +86,12 @@ class Store(Moving):
                     f"{one!r} is neither a mapping nor a Memory; give {{'text': …}}"
                 )
             given = one._asdict() if isinstance(one, Memory) else dict(one)
-            given = self._caller.placed(self._where_it_is(given) if shares else given)
-            batch.append(checked_status(draft(given)))
+            batch.append(checked_status(draft(self._placed(given, shares))))
             if len(batch) == _BATCH or sum(len(one.text) for one in batch) > _BATCH_CHARS:
                 flush()
         flush()
         self._embedding.wake()
         return written
-
-    def _where_it_is(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Leave a memory of a shared collection there, when it is replaced by its id alone."""
-        placed = given.get("namespace") not in (None, "default") or given.get("collection")
-        if placed or not isinstance(given.get("id"), str):
-            return given
-        before = self._records.get([given["id"].strip()], self._caller.changes)
-        for one in before.values():
-            if one.namespace.startswith(SHARED):
-                return {**given, "namespace": one.namespace, "collection": one.collection}
-        return given
 
     def ingest(
         self,
@@ -228,6 +215,7 @@ class Store(Moving):
     def _check_ends(self, a: str, b: str) -> None:
         """Refuse to touch a link between memories of which the caller may change neither."""
         self.get_all([a, b])
+        self._refuse_others([a, b])
         if not self._records.get([a, b], self._caller.changes):
             self._to_change([a])
 
@@ -284,9 +272,13 @@ class Store(Moving):
             since=since,
             until=until,
         )
+        tiers = self._tiers_of(chosen)
+        own_lost = any(one.own and one.lost is not None for one in tiers)
         if not include_expired:
-            scope = scope._replace(valid_us=self._windows.state_us(micros(self._clock())))
-        if chosen.uses("embed_query"):
+            now_us = micros(self._clock())
+            # Each tier has windows of its own, and says by itself since when the same is valid there.
+            scope = scope._replace(valid_us=now_us if tiers else self._windows.state_us(now_us))
+        if chosen.uses("embed_query") and not own_lost:
             self._embedding.prepare_search()
         found = search(
             Query(
@@ -300,9 +292,15 @@ class Store(Moving):
             ),
             chosen.name,
             chosen.stages,
-            self._kit(chosen),
+            self._kit(chosen, tiers),
         )
-        if collection is not None and not found.hits:
+        if self._tiers.several and not tiers:
+            found.degraded = (
+                *found.degraded,
+                f"only {self.path} was searched: profile {chosen.name} searches one file, profile"
+                " vault searches every tier",
+            )
+        if collection is not None and not found.hits and not own_lost:
             known = [one.name for one in self.collections()]
             if collection not in known:
                 there = ", ".join(known) or "none"
@@ -357,11 +355,12 @@ class Store(Moving):
         return reranker.calibrate()
 
     def close(self) -> None:
-        """Finish what is under way and close the file; closing twice is fine."""
+        """Finish what is under way and close every file; closing twice is fine."""
         if self._following_made is not None:
             self._following_made.stop()
         if self._embedding_made is not None and not self._db.closed:
             self._embedding_made.close()
+        self._tiers.close()
         self._db.close()
 
     def __enter__(self) -> Store:

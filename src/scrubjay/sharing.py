@@ -83,6 +83,7 @@ class Sharing(Reading):
         self._embedding.activate()
         with self._records.transaction():
             memory = self.get(id)
+            self._refuse_others([id])
             shared = self._caller.collection(name)
             self._caller.check_role(shared, WRITER)
             self._refuse_twice(memory, shared)
@@ -99,6 +100,7 @@ class Sharing(Reading):
         """Take a memory out of a collection again, by its own id or by that of the copy."""
         with self._records.transaction():
             memory = self.get(id)
+            self._refuse_others([id])
             shared = self._caller.collection(name)
             self._caller.check_role(shared, WRITER)
             inside = Scope(namespaces=(shared.namespace,))
@@ -133,6 +135,7 @@ class Sharing(Reading):
     def _to_change(self, ids: Sequence[str]) -> Memories:
         """Return these memories if the caller may change all of them."""
         found = self.get_all(ids)
+        self._refuse_others(ids)
         allowed = self._records.get(ids, self._caller.changes)
         for one in found:
             if one.id not in allowed:

@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from types import NoneType
 from typing import TYPE_CHECKING
 
 from scrubjay.caller import Caller, person_named
 from scrubjay.config import CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS, check_chunk_sizes
-from scrubjay.pipeline import Kit
-from scrubjay.stores.sqlite import Database
-from scrubjay.stores.sqlite_copies import SqliteCopies
-from scrubjay.stores.sqlite_feedback import SqliteFeedback
-from scrubjay.stores.sqlite_files import SqliteFiles
-from scrubjay.stores.sqlite_graph import SqliteGraph
-from scrubjay.stores.sqlite_keyword import SqliteKeyword
-from scrubjay.stores.sqlite_people import SqlitePeople
-from scrubjay.stores.sqlite_records import SqliteRecords
-from scrubjay.stores.sqlite_terms import SqliteTerms
-from scrubjay.stores.sqlite_topics import SqliteTopics
-from scrubjay.stores.sqlite_vector import SqliteVector
-from scrubjay.stores.sqlite_windows import SqliteWindows
+from scrubjay.tier_files import Reached, open_own
 from scrubjay.times import system_clock
 
 if TYPE_CHECKING:
     from scrubjay.assistants import Assistants
+    from scrubjay.config import TierSetting
     from scrubjay.embedding import Embedding
     from scrubjay.following import Following
     from scrubjay.models import Embedder, Generator, Reranker
+    from scrubjay.pipeline import Kit, Tier
     from scrubjay.profiles import Profile
     from scrubjay.stores.sqlite_history import SqliteHistory
+    from scrubjay.tables import Tables
     from scrubjay.write.shelf import Shelf
 
 _ASSISTED = ("late_interaction", "cross_encoder", "rephrase", "borrow_words")
@@ -42,8 +33,10 @@ class StoreParts:
 
     def __init__(
         self,
-        path: str,
+        path: str | None,
         *,
+        tiers: Sequence[TierSetting] = (),
+        make: bool = True,
         profile: str = "default",
         embedder: Embedder | str | bool | None = None,
         reranker: Reranker | str | bool | None = None,
@@ -53,26 +46,25 @@ class StoreParts:
         chunk_tokens: int = CHUNK_TOKENS,
         chunk_overlap_tokens: int = CHUNK_OVERLAP_TOKENS,
     ) -> None:
-        self.path = path
         self.profile = profile
         self._clock = clock or system_clock
         person = None if user is None else person_named(user)
-        self._db = Database(path)
-        self._people = SqlitePeople(self._db)
-        self._copies = SqliteCopies(self._db)
+        self._tables, self._tiers = open_own(path, tiers, person, make=make)
+        self._db = self._tables.db
+        self.path = self._db.path
+        self._people = self._tables.people
+        self._copies = self._tables.copies
+        self._records = self._tables.records
+        self._graph = self._tables.graph
+        self._keyword = self._tables.keyword
+        self._files = self._tables.files
+        self._vectors = self._tables.vectors
+        self._topics = self._tables.topics
+        self._windows = self._tables.windows
         self._caller = Caller(person, self._people)
         self._mine = self._caller.sees
-        self._records = SqliteRecords(self._db)
-        self._records.index_again()
-        self._graph = SqliteGraph(self._db)
-        self._keyword = SqliteKeyword(self._db)
-        self._terms = SqliteTerms(self._db)
-        self._files = SqliteFiles(self._db)
-        self._vectors = SqliteVector(self._db)
-        self._topics = SqliteTopics(self._db, self._vectors)
-        self._topics.index_again()
-        self._windows = SqliteWindows(self._db)
-        self._feedback = SqliteFeedback(self._db, person)
+        self._terms = self._tables.terms
+        self._feedback = self._tables.feedback
         self._chunk_sizes = check_chunk_sizes(chunk_tokens, chunk_overlap_tokens)
         self._following_made: Following | None = None
         self._chosen_assistants = (reranker, generator)
@@ -119,10 +111,10 @@ class StoreParts:
             self._caller.check_place,
         )
 
-    def _history(self) -> SqliteHistory:
+    def _history(self, tables: Tables | None = None) -> SqliteHistory:
         from scrubjay.stores.sqlite_history import SqliteHistory
 
-        return SqliteHistory(self._db)
+        return SqliteHistory((tables or self._tables).db)
 
     @property
     def _following(self) -> Following:
@@ -142,20 +134,24 @@ class StoreParts:
                 self._assistants_made = Assistants(self._db, self._clock, *self._chosen_assistants)
             return self._assistants_made
 
-    def _kit(self, profile: Profile) -> Kit:
+    def _own_reached(self) -> Reached:
+        """Return the store's own file as a tier; where it was lost at opening, what stands in for it."""
+        tier = self._tiers.own.tier._replace(kit=self._tables.kit)
+        return Reached(tier, self.path, self._tables)
+
+    def _tiers_of(self, profile: Profile) -> tuple[Tier, ...]:
+        """Return every tier as it is now, where a profile searches them and there are several."""
+        if not self._tiers.several or not profile.uses("tiers"):
+            return ()
+        return tuple(one.tier for one in self._tiers.reached())
+
+    def _kit(self, profile: Profile, tiers: tuple[Tier, ...] = ()) -> Kit:
         """Return the stores and the models that a profile has stages for: others are not even loaded."""
-        kit = Kit(
-            records=self._records,
-            keyword=self._keyword,
-            vectors=self._vectors,
-            graph=self._graph,
-            files=self._files,
-            clock=self._clock,
-            topics=self._topics,
-            copies=self._copies,
-            terms=self._terms,
-            feedback=self._feedback,
-        )
+        kit = self._tables.kit._replace(clock=self._clock, tiers=tiers)
+        for tier in tiers:
+            if tier.own:
+                # Of a file that is lost nothing is asked; of one that was put back, the new one.
+                kit = kit.inside(tier)._replace(tiers=tiers)
         if profile.uses("embed_query"):
             embedder, why_not = self._embedding.ready()
             kit = kit._replace(embedder=embedder, why_not={"embedder": why_not})

@@ -1,4 +1,4 @@
-"""Threads that wait for work: the pool of recall, and workers for calls that may never end."""
+"""Threads that wait for work: the pools of recall and of tiers, and workers for calls that may never end."""
 
 from __future__ import annotations
 
@@ -21,6 +21,16 @@ def pool() -> ThreadPoolExecutor:
 def _pool_of(process: int) -> ThreadPoolExecutor:
     # Recall never nests, so a small shared pool cannot wait for itself.
     return ThreadPoolExecutor(max_workers=8, thread_name_prefix="scrubjay-recall")
+
+
+def tier_pool() -> ThreadPoolExecutor:
+    """Return this process's pool for tiers: each waits for its recall, so it cannot be the same pool."""
+    return _tier_pool_of(os.getpid())
+
+
+@lru_cache(maxsize=1)
+def _tier_pool_of(process: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=8, thread_name_prefix="scrubjay-tier")
 
 
 class Worker:

@@ -138,8 +138,9 @@ class Variant(NamedTuple):
 class Query(NamedTuple):
     """What was asked, by whom it may be answered, and what the understanding stages made of it.
 
-    `limited` says that the limit is the caller's own; no list is shorter than `least`; `tags` and `domain` score, where a profile has a
-    stage for them; `shift` is how far feedback moves the weight of the text.
+    `limited` says that the limit is the caller's own; no list is shorter than `least`. `tags` and
+    `domain` score, where a profile has a stage for them; `shift` is how far feedback moves the weight
+    of the text.
     """
 
     text: str
@@ -342,8 +343,14 @@ def _of_100(score: float) -> float:
 
 
 class Memories(list[Memory]):
-    """What `get_many` returns: the memories that are there, and the ids that are not in `missing`."""
+    """What `get_many` returns: the memories that are there, and the ids that are not in `missing`.
 
-    def __init__(self, found: Sequence[Memory], missing: Sequence[str]) -> None:
+    `unasked` says of each tier that may hold those why it could not be asked.
+    """
+
+    def __init__(
+        self, found: Sequence[Memory], missing: Sequence[str], unasked: Sequence[str] = ()
+    ) -> None:
         super().__init__(found)
         self.missing = tuple(missing)
+        self.unasked = tuple(unasked)

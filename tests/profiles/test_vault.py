@@ -108,7 +108,13 @@ class TestFields:
         found = vault.search("kestrel").hits
         ranks = {hit.found["keyword"].rank: hit.id for hit in found}
 
-        assert [ranks[rank] for rank in sorted(ranks)] == ["one", "kestrel", "three", "four", "five"]
+        assert [ranks[rank] for rank in sorted(ranks)] == [
+            "one",
+            "kestrel",
+            "three",
+            "four",
+            "five",
+        ]
 
     @pytest.mark.parametrize(
         ("stored", "asked"),
@@ -184,7 +190,9 @@ class TestOverfetch:
         vault.add_many({"text": f"the lamp of room {number}"} for number in range(200))
         return vault
 
-    @pytest.mark.parametrize(("limit", "fetched"), [(1, 30), (5, 30), (10, 30), (11, 33), (40, 120)])
+    @pytest.mark.parametrize(
+        ("limit", "fetched"), [(1, 30), (5, 30), (10, 30), (11, 33), (40, 120)]
+    )
     def test_three_times_the_limit_is_fetched_at_least_thirty(self, many, limit, fetched):
         """SV-5: 3 x limit, at least 30."""
         found = many.search("lamp", limit=limit)
@@ -278,7 +286,9 @@ class TestScore:
         for number, entry in enumerate(entries):
             vault.add(**entry, id=f"e{number}")
         fields = [
-            " ".join((one.get("title", ""), one["text"], one.get("context", ""), *one.get("topics", ())))
+            " ".join(
+                (one.get("title", ""), one["text"], one.get("context", ""), *one.get("topics", ()))
+            )
             for one in entries
         ]
         model = text.TfidfVectorizer(analyzer=lambda one: tokens(one, "en"), smooth_idf=True)
@@ -398,7 +408,9 @@ class TestVectorRecall:
 class TestMemories:
     def test_they_stand_at_half_among_the_entries(self, vault):
         """SV-13: searched by the same engine, merged at 0.5, sorted by score."""
-        vault.add("deploy on Friday is forbidden", id="rule", severity="critical", topics=["deploy"])
+        vault.add(
+            "deploy on Friday is forbidden", id="rule", severity="critical", topics=["deploy"]
+        )
         vault.add("we talked about the deploy for an hour", id="said", type="message")
         vault.add("a deploy of little interest " + "filler " * 80, id="weak")
 
@@ -425,7 +437,9 @@ class TestMemories:
         vault.add("deploy then", id="other", type="message", session="s2")
         vault.add("deploy never", id="entry", session="s1")
 
-        assert [hit.id for hit in vault.search("deploy", session="s1", types=["message"])] == ["mine"]
+        assert [hit.id for hit in vault.search("deploy", session="s1", types=["message"])] == [
+            "mine"
+        ]
         assert {hit.id for hit in vault.search("deploy", session="s1")} == {"mine", "entry"}
         assert [hit.id for hit in vault.search("deploy", types=["fact"])] == ["entry"]
 

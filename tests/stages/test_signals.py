@@ -37,7 +37,9 @@ def windowed(begins, ends):
 
 
 class TestFreshness:
-    @pytest.mark.parametrize(("days", "expected"), [(0, 1), (365, 0.5), (730, 0.25), (1095, 0.125)])
+    @pytest.mark.parametrize(
+        ("days", "expected"), [(0, 1), (365, 0.5), (730, 0.25), (1095, 0.125)]
+    )
     def test_it_is_halved_every_year(self, days, expected):
         """SV-9: 0.5 ^ (age / 365 d)."""
         assert aged(days) == pytest.approx(expected, abs=1e-12)

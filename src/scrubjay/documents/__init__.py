@@ -30,7 +30,10 @@ class Target(NamedTuple):
 
 
 class Document(NamedTuple):
-    """What was read out of a file. `name` tells several of one file apart, `format` the text's structure."""
+    """What was read out of a file. `name` tells several of one file apart, `format` the text's structure.
+
+    `fields` are further fields of `add` that it gives itself; `notes` say what of it could not be taken.
+    """
 
     text: str
     title: str = ""
@@ -41,3 +44,5 @@ class Document(NamedTuple):
     created_at: datetime | None = None
     updated_at: datetime | None = None
     metadata: Mapping[str, Any] = NOTHING
+    fields: Mapping[str, Any] = NOTHING
+    notes: tuple[str, ...] = ()

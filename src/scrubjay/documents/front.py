@@ -36,7 +36,7 @@ def properties(text: str) -> dict[str, Any]:
 
 def title_in(front: Mapping[str, Any]) -> str:
     """Return the title that front matter gives, else nothing."""
-    value = _first(front, ("title",))
+    value = first_of(front, ("title",))
     return " ".join(str(value).split()) if isinstance(value, str | int | float) else ""
 
 
@@ -86,10 +86,11 @@ def _topic(raw: str) -> Iterator[str]:
 
 
 def _moment(front: Mapping[str, Any], keys: tuple[str, ...]) -> datetime | None:
-    return moment_of(_first(front, keys))
+    return moment_of(first_of(front, keys))
 
 
-def _first(front: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
+def first_of(front: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
+    """Return the first value under one of these keys, however they are spelt in capitals."""
     lowered = {key.lower(): value for key, value in front.items()}
     return next((lowered[key] for key in keys if lowered.get(key) is not None), None)
 
@@ -107,7 +108,7 @@ def _yaml(block: str) -> Mapping[Any, Any] | None:
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        if not _is_tame(block, loader):
+        if not is_tame(block, loader):
             return None
         found = yaml.load(block, Loader=loader)
     except (yaml.YAMLError, ValueError, RecursionError):
@@ -115,7 +116,7 @@ def _yaml(block: str) -> Mapping[Any, Any] | None:
     return found if isinstance(found, dict) else {}
 
 
-def _is_tame(block: str, loader: Any) -> bool:
+def is_tame(block: str, loader: Any) -> bool:
     """True without aliases, which grow without bound, without tags, and without endless nesting."""
     import yaml
 

@@ -17,6 +17,7 @@ from scrubjay.documents.front import (
     topics_in,
     updated_in,
 )
+from scrubjay.documents.front_entry import entry_fields_in
 from scrubjay.documents.kinds import is_binary_name, is_code, kind_of
 from scrubjay.documents.markdown import first_heading
 from scrubjay.documents.prose import tags_and_targets
@@ -25,6 +26,7 @@ from scrubjay.documents.rst import read_rst
 INSTALL = 'pip install "scrubjay[files]"'
 # Raised when a reader gives other documents for the same bytes: stored ones are then read again.
 _VERSION = 1
+_VERSIONS = {"markdown": 2}
 _NEEDS = {"html": html.PACKAGES, "pdf": pdf.PACKAGES, "docx": docx.PACKAGES}
 
 
@@ -33,7 +35,7 @@ def reader_of(path: str) -> str:
     kind = kind_of(path)
     if not _is_installed(kind):
         return f"{kind}/0"
-    return f"{kind}/{_VERSION}{'+tree-sitter' if has_parser(kind) else ''}"
+    return f"{kind}/{_VERSIONS.get(kind, _VERSION)}{'+tree-sitter' if has_parser(kind) else ''}"
 
 
 def read(path: str, data: bytes) -> list[Document]:
@@ -72,6 +74,7 @@ def read_markdown(text: str) -> Document:
     front = properties(text)
     tags, targets = tags_and_targets(text)
     aliases = _aliases(front)
+    fields, notes = entry_fields_in(front)
     return Document(
         text,
         title=title_in(front) or first_heading(text),
@@ -82,6 +85,8 @@ def read_markdown(text: str) -> Document:
         updated_at=updated_in(front),
         metadata=({"front_matter": front} if front else {})
         | ({"aliases": aliases} if aliases else {}),
+        fields=fields,
+        notes=tuple(notes),
     )
 
 

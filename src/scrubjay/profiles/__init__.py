@@ -20,6 +20,9 @@ _NEEDED = {
     "rrf": "it makes one pool of the lists",
     "min_max": "it makes one pool of the lists",
     "similarity": "it makes one pool of the lists",
+    "union": "it makes one pool of the lists",
+    "signals": "it makes the scores",
+    "tiers": "it brings the candidates",
     "load": "a hit without it has no text",
 }
 
@@ -185,6 +188,7 @@ _MODES = {
     "default": ("default", "fast", "thorough", "keyword", "vector"),
     "gno": ("default", "fast", "thorough", "keyword", "vector"),
     "gnosis": ("default", "standard", "deep"),
+    "vault": ("default", "full", "scan"),
 }
 _BUILT_IN: dict[str, Callable[[], Profile]] = {
     profile if mode == "default" else f"{profile}:{mode}": partial(_of_module, profile, mode)

@@ -13,7 +13,7 @@ from scrubjay.stages.present import at_least, check_files, load, mark_near_dupli
 from scrubjay.stages.recall import any_word, look_up, vector
 from scrubjay.stages.signals import signals
 from scrubjay.stages.spread import fan_out
-from scrubjay.stages.tiers import per_tier, tier_weight, tiers
+from scrubjay.stages.tiers import by_tier, tier_weight, tiers
 from scrubjay.stages.understand import embed_query, keywords
 
 FIELDS = {"title": 10.0, "ident": 5.0, "text": 3.0, "topics": 2.0, "context": 1.0}
@@ -73,7 +73,7 @@ def vault(*show: Stage) -> tuple[Stage, ...]:
     )
 
 
-_FULL = vault(per_tier(stages=(passages(), mark_near_duplicates(), check_files())))
+_FULL = vault(by_tier(stages=(passages(), mark_near_duplicates(), check_files())))
 MODES = {"default": _FULL, "full": _FULL, "scan": vault(scan(chars=120))}
 SUMMARIES = {
     "default": "entries in tiers of databases: words and meaning, six weighted signals, whole",

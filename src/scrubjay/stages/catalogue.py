@@ -10,8 +10,9 @@ from scrubjay.pipeline import Part, configured, group, when
 from scrubjay.stages.adaptive import adaptive
 from scrubjay.stages.adjust import fewer_than, keyword_floor, multiply, needs_keywords, verdict
 from scrubjay.stages.borrow import borrow_words
+from scrubjay.stages.entries import fixed_score, scan, top_or_all, widen
 from scrubjay.stages.expand import rephrase, skipped_strong, strong_signal
-from scrubjay.stages.fuse import min_max, over_best, rank_bonus, rrf, similarity, weigh
+from scrubjay.stages.fuse import min_max, over_best, rank_bonus, rrf, similarity, union, weigh
 from scrubjay.stages.present import (
     at_least,
     check_files,
@@ -24,6 +25,7 @@ from scrubjay.stages.present import (
     top,
 )
 from scrubjay.stages.recall import (
+    any_word,
     hyde,
     keyword,
     lexical,
@@ -34,7 +36,9 @@ from scrubjay.stages.recall import (
     vector,
 )
 from scrubjay.stages.rerank import blend, cross_encoder, late_interaction
+from scrubjay.stages.signals import signals
 from scrubjay.stages.spread import fan_out
+from scrubjay.stages.tiers import by_tier, tier_weight, tiers
 from scrubjay.stages.topics import topics
 from scrubjay.stages.understand import embed_query, keywords
 
@@ -52,6 +56,7 @@ STAGES: dict[str, Callable[..., Part[Any]]] = {
         borrow_words,
         pipeline.recall,  # `recall` here is the module of that name
         keyword,
+        any_word,
         vector,
         topics,
         variant,
@@ -62,6 +67,10 @@ STAGES: dict[str, Callable[..., Part[Any]]] = {
         group,
         configured,
         nothing_searched,
+        tiers,
+        by_tier,
+        tier_weight,
+        union,
         rrf,
         rank_bonus,
         over_best,
@@ -76,6 +85,11 @@ STAGES: dict[str, Callable[..., Part[Any]]] = {
         verdict,
         keyword_floor,
         weigh,
+        widen,
+        signals,
+        fixed_score,
+        top_or_all,
+        scan,
         count_candidates,
         pool,
         top,

@@ -70,6 +70,12 @@ def rrf(run: Run, *, k: float = 60, weights: Mapping[str, float] | None = None) 
 
 
 @stage
+def union(run: Run) -> Run:
+    """Make one pool of every list, newest first: a score is for later stages to give."""
+    return run._replace(pool=tuple(sorted(gather(run.lists), key=lambda one: one.order)))
+
+
+@stage
 def rank_bonus(run: Run, *, first: float = 0.05, next: float = 0.02) -> Run:
     """Add to the score of the fused first, and less to the second and third: agreement is a signal."""
     if first < 0 or next < 0:

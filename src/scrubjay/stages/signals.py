@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.pipeline import Kit, Run, checked_by, stage
 from scrubjay.stages.adaptive import adapted
 from scrubjay.stages.decay import freshness
-from scrubjay.tfidf import cosine, idf, joined
+from scrubjay.stores.protocols import Counted, joined
 from scrubjay.text import readable
+from scrubjay.tfidf import cosine, idfs
 from scrubjay.times import system_clock
 from scrubjay.types import Candidate, Memory
-
-if TYPE_CHECKING:
-    from scrubjay.stores.protocols import Counted
 
 SIGNALS = ("semantic", "vector", "severity", "temporal_decay", "tag_overlap", "domain_match")
 _OFF_BY = 1e-9
@@ -145,8 +142,7 @@ def _fits(run: Run) -> tuple[dict[tuple[str | None, str], float], list[str]]:
             counts.append(kit.need("terms").counted(tokens, run.query.scope))
         except StoreError as error:
             uncounted.append(f"tier {name}: {error}")
-    memories, held_by = joined(counts)
-    rarities = {token: idf(memories, held_by.get(token, 0)) for token in tokens}
+    rarities = idfs(*joined(counts))
     fits = {}
     for one in run.pool:
         bag = held.get((one.tier, one.id))

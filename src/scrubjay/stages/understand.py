@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from scrubjay.asking import Asked, understand
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.pipeline import Run, stage
 from scrubjay.text import is_unspaced, readable, terms
 from scrubjay.types import Term
+
+if TYPE_CHECKING:
+    from scrubjay.stores.protocols import Records
 
 # What still binds when nothing in reach holds it all, and what the answer then says.
 _LOOSER = (
@@ -63,17 +68,23 @@ def _long_enough(words: tuple[Term, ...], least_chars: int) -> tuple[Term, ...]:
 
 def _findable(run: Run, most: int) -> tuple[Asked, str]:
     """Ask for the words of a phrase or beginning that stands nowhere, if there are other words: say so."""
-    records, text = run.kit.records, readable(run.query.text)
-    held = tuple(records.languages()) if records is not None else ()
+    text, stores = readable(run.query.text), _records(run)
+    held = tuple(dict.fromkeys(one for records in stores for one in records.languages()))
     asked, warning = understand(text, held, most), ""
-    if records is None or not asked.words:
+    if not stores or not asked.words:
         return asked, ""
     for bind, instead in _LOOSER:
         scope = run.query.scope._replace(holds=asked.holds, lacks=asked.lacks)
-        if not asked.holds or records.holds_any(scope):
+        if not asked.holds or any(records.holds_any(scope) for records in stores):
             break
         asked, warning = understand(text, held, most, bind), instead
     return asked, warning
+
+
+def _records(run: Run) -> list[Records]:
+    """Return the records of this search: those of every tier that can be asked, where there are tiers."""
+    kits = [one.kit for one in run.kit.tiers if one.lost is None] or [run.kit]
+    return [kit.records for kit in kits if kit.records is not None]
 
 
 @stage

@@ -47,6 +47,10 @@ class Records(Protocol):
         """True when the scope sees at least one memory."""
         ...
 
+    def ids(self, scope: Scope) -> Sequence[str]:
+        """Return the ids of everything that a scope may see."""
+        ...
+
     def scan(self, scope: Scope, limit: int, offset: int = 0) -> list[Memory]:
         """Return the memories of a scope, newest first."""
         ...
@@ -80,7 +84,7 @@ class KeywordIndex(Protocol):
         *,
         every_first: bool = True,
     ) -> RankedList:
-        """Return the memories that hold any of the terms, best first, by default after those that hold all."""
+        """Return the memories that hold any of the terms, best first; by default those with all first."""
         ...
 
     def rarity(self, term: Term) -> float:
@@ -97,6 +101,10 @@ class VectorIndex(Protocol):
 
     def missing(self, model: str, scope: Scope) -> int:
         """Return how many chunks have no vector of this model yet."""
+        ...
+
+    def without(self, model: str, scope: Scope) -> int:
+        """Return how many chunks have no vector of a model, also of one that the store does not know."""
         ...
 
 
@@ -157,6 +165,14 @@ class TermIndex(Protocol):
 
     def counted(self, tokens: Collection[str], scope: Scope) -> Counted:
         """Return how many memories hold each token, of all that the scope's person may see."""
+        ...
+
+
+class Windows(Protocol):
+    """Knows when memories are valid."""
+
+    def state_us(self, now_us: int) -> int | None:
+        """Return a moment at which the same is valid as now; None where everything always is."""
         ...
 
 

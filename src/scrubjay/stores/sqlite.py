@@ -33,8 +33,9 @@ _SMALLEST_DATABASE_BYTES = 512
 class _Connection:
     """A connection that is closed when nobody holds it any more: a reader's, when its thread ends."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, wait_s: float) -> None:
         self.sqlite = connection
+        self.wait_s = wait_s
 
     def __del__(self) -> None:
         self.sqlite.close()
@@ -58,6 +59,7 @@ class Database:
         self.path = path
         self.codec: Codec = codec or Plain()
         self.wait_s = wait_s
+        self.read_wait_s = wait_s
         self._in_memory = path == ":memory:"
         self._local = threading.local()
         self._writing = threading.RLock()
@@ -67,12 +69,15 @@ class Database:
         self._pid = os.getpid()
         self._purge_due = False
         self._gathered: dict[type[Gathered], Gathered] = {}
+        self._prepared = False
         self.closed = False
         try:
             self._writers = self._connect()
             self._writer = self._writers.sqlite
             with self._errors():
                 self._prepare()
+            self._identity = None if self._in_memory else identity(path)
+            self._prepared = True
         except BaseException:
             self.close()
             raise
@@ -129,8 +134,10 @@ class Database:
         if not self._writing.acquire(timeout=wait_s):
             raise StoreError(f"{self.path}: another thread has been writing for {wait_s:.0f} s")
         try:
-            with self._errors():
+            with self._errors(wait_s):
                 self._check_open()
+                if self._prepared:
+                    self.check_same()
                 with self._waiting(wait_s):
                     self._writer.execute("BEGIN IMMEDIATE")
                 self._local.in_write = True
@@ -198,6 +205,24 @@ class Database:
             for connection in list(self._opened):
                 connection.sqlite.close()
 
+    def ping(self) -> None:
+        """Read a little, so that a file that is locked or no longer a database says so."""
+        with self.read() as db:
+            db.execute("PRAGMA schema_version").fetchone()
+
+    def check_same(self) -> None:
+        """Refuse to go on with a file that was removed or replaced: what is written to it is lost."""
+        if self._in_memory:
+            return
+        try:
+            here = identity(self.path)
+        except OSError as error:
+            raise StoreError(
+                f"{self.path} is no longer there ({error.strerror}); put it back, or open another"
+            ) from error
+        if here != self._identity:
+            raise StoreError(f"{self.path} was replaced while it was open; open it again")
+
     def _check_open(self) -> None:
         if self.closed:
             raise StoreError(f"{self.path} is closed; open it again with scrubjay.open()")
@@ -210,16 +235,17 @@ class Database:
         mine: _Connection | None = getattr(self._local, "reader", None)
         if mine is None:
             mine = self._local.reader = self._connect()
+        if mine.wait_s != self.read_wait_s:
+            mine.sqlite.execute(f"PRAGMA busy_timeout = {int(self.read_wait_s * 1000)}")
+            mine.wait_s = self.read_wait_s
         return mine.sqlite
 
     def _connect(self) -> _Connection:
         if not self._in_memory:
             check_place(self.path)
         with self._errors():
-            connection = sqlite3.connect(
-                self.path, timeout=self.wait_s, isolation_level=None, check_same_thread=False
-            )
-            opened = _Connection(connection)
+            connection = self._open()
+            opened = _Connection(connection, self.wait_s)
             self._opened.add(opened)
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA secure_delete = ON")  # forgotten text is overwritten
@@ -230,6 +256,11 @@ class Database:
             connection.execute("PRAGMA temp_store = MEMORY")
         return opened
 
+    def _open(self) -> sqlite3.Connection:
+        return sqlite3.connect(
+            self.path, timeout=self.wait_s, isolation_level=None, check_same_thread=False
+        )
+
     def _prepare(self) -> None:
         """Make a new file ours, or bring an older one up to date, one migration a transaction."""
         found = self._version()
@@ -237,11 +268,7 @@ class Database:
             if self._writer.execute("PRAGMA journal_mode").fetchone()[0] not in ("wal", "memory"):
                 self._use_wal()  # a copy made by other tools may have lost it
             return
-        if found > SCHEMA_VERSION:
-            raise StoreError(
-                f"{self.path} was written by a newer scrubjay (schema {found}; this one knows "
-                f"{SCHEMA_VERSION}); upgrade with: pip install --upgrade scrubjay"
-            )
+        self._refuse_newer(found)
         if found == 0 and self._writer.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
             self._refuse_foreign()
         # Two vectors of 1.5 KB fit a page of 4 KB, five one of 8 KB.
@@ -259,6 +286,13 @@ class Database:
         if version:
             self._refuse_foreign()
         return version
+
+    def _refuse_newer(self, found: int) -> None:
+        if found > SCHEMA_VERSION:
+            raise StoreError(
+                f"{self.path} was written by a newer scrubjay (schema {found}; this one knows "
+                f"{SCHEMA_VERSION}); upgrade with: pip install --upgrade scrubjay"
+            )
 
     def _refuse_foreign(self) -> None:
         if self._writer.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
@@ -279,17 +313,24 @@ class Database:
                 time.sleep(0.01)
 
     @contextmanager
-    def _errors(self) -> Iterator[None]:
+    def _errors(self, wait_s: float | None = None) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
-            raise StoreError(explain(self.path, error, self.wait_s)) from error
+            waited_s = self.read_wait_s if wait_s is None else wait_s
+            raise StoreError(explain(self.path, error, waited_s)) from error
         except OverflowError as error:
             raise InvalidInput(f"a number is too large to be stored: {error}") from error
         except UnicodeEncodeError as error:
             raise InvalidInput(
                 f"{error.object[:40]!r} holds half of a surrogate pair, which is not a character"
             ) from error
+
+
+def identity(path: str) -> tuple[int, int]:
+    """Return what a file keeps when its contents change, and another file at the same path has not."""
+    found = os.stat(path)
+    return found.st_dev, found.st_ino
 
 
 def check_place(path: str) -> None:
@@ -318,6 +359,8 @@ def explain(path: str, error: sqlite3.Error, wait_s: float) -> str:
         return f"{path}: another process has been writing for more than {wait_s:.0f} s; try again"
     if "full" in said:
         return f"{path}: the disk is full; nothing was written, free some space and try again"
+    if "unable to open" in said:
+        return f"{path} cannot be opened: check the permissions of the file and its folder"
     if "readonly" in said:
         return f"{path} cannot be written: check the permissions of the file and its folder"
     if "malformed" in said:

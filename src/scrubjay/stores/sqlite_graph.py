@@ -71,6 +71,26 @@ class SqliteGraph:
             )
             return [Link(*row) for row in rows]
 
+    def kept(self, ids: Sequence[str], scope: Scope) -> Mapping[str, tuple[Link, ...]]:
+        """Return the links of several memories, but not those found by likeness: a store finds its own."""
+        condition, arguments = where(scope, self._db.codec)
+        found: dict[str, list[Link]] = {}
+        with self._db.read() as db:
+            for several, part in in_parts(ids):
+                rows = db.execute(
+                    "SELECT x.id, m.id, e.strength, e.kind FROM memories AS x"
+                    " JOIN edges AS e ON e.a = x.n JOIN memories AS m ON m.n = e.b"
+                    f" WHERE x.id IN ({several}) AND e.made <> 'near' AND {condition} UNION"
+                    " SELECT x.id, m.id, e.strength, e.kind FROM memories AS x"
+                    " JOIN edges AS e ON e.b = x.n JOIN memories AS m ON m.n = e.a"
+                    f" WHERE x.id IN ({several}) AND e.made <> 'near' AND {condition}"
+                    " ORDER BY 1, 3 DESC, 2, 4",
+                    (*part, *arguments, *part, *arguments),
+                )
+                for here, *link in rows:
+                    found.setdefault(here, []).append(Link(*link))
+        return {here: tuple(theirs) for here, theirs in found.items()}
+
     def linked(self, ids: Sequence[str], scope: Scope, kind: str) -> Mapping[str, tuple[str, ...]]:
         """Return for each of these memories what it is linked to by one kind, strongest first."""
         condition, arguments = where(scope, self._db.codec)

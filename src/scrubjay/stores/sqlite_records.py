@@ -80,6 +80,10 @@ class SqliteRecords:
                     after = batch[-1][0]
             self._words.note_current()
 
+    def is_current(self) -> bool:
+        """True when the words were indexed and counted by the rules as they are now."""
+        return self._words.is_current()
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Make everything written inside durable together."""

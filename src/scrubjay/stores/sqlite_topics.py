@@ -40,6 +40,10 @@ class SqliteTopics:
         """Hash every topic anew, if the store was written before there were hashes."""
         self._hashes.index_again()
 
+    def is_current(self) -> bool:
+        """True when the topics were hashed by the rules that hold now."""
+        return self._hashes.is_current()
+
     def search(
         self,
         keywords: Sequence[str],

@@ -103,6 +103,19 @@ class SqliteVector:
             ).fetchone()
         return int(row[0])
 
+    def without(self, model: str, scope: Scope) -> int:
+        """Return how many chunks have no vector of a model, also of one that the file does not know."""
+        with self._db.read() as db:
+            if db.execute("SELECT 1 FROM models WHERE name = ?", (model,)).fetchone():
+                return self.missing(model, scope)
+            condition, arguments = where(scope, self._db.codec)
+            row = db.execute(
+                "SELECT count(*) FROM chunks AS c JOIN memories AS m ON m.n = c.memory"
+                f" WHERE {condition}",
+                arguments,
+            ).fetchone()
+        return int(row[0])
+
     def _fresh(self, model: str) -> Codes | None:
         """Return the int8 copy of a model's vectors, in step with the file."""
         from scrubjay.stores.int8 import Codes, Place

@@ -87,10 +87,10 @@ class TopicHashes:
 
     def index_again(self) -> None:
         """Hash every topic anew, if a store has none yet or has those of other rules."""
-        if self._version() == _VERSION:
+        if self.is_current():
             return
         with self._db.write() as db:
-            if self._version() == _VERSION:  # another process was faster
+            if self.is_current():  # another process was faster
                 return
             db.execute("DELETE FROM topic_hashes")
             unseal, after, known = self._db.codec.unseal, 0, _Known(b"")
@@ -107,6 +107,10 @@ class TopicHashes:
                     [(known[form], n) for n, topics in tagged for form in forms_of(topics)],
                 )
             db.execute("INSERT OR REPLACE INTO meta VALUES ('topic_hashes', ?)", (_VERSION,))
+
+    def is_current(self) -> bool:
+        """True when the hashes of a store were made by the rules that hold now."""
+        return self._version() == _VERSION
 
     def _version(self) -> int | None:
         with self._db.read() as db:

@@ -86,6 +86,10 @@ def command(name: str) -> Command:
             from scrubjay.surfaces.commands.weights import weights as chosen
         case "link":
             from scrubjay.surfaces.commands.link import link as chosen
+        case "export":
+            from scrubjay.surfaces.commands.moving import export as chosen
+        case "import":
+            from scrubjay.surfaces.commands.moving import import_ as chosen
         case "profiles":
             from scrubjay.surfaces.commands.profiles import profiles as chosen
         case "status":

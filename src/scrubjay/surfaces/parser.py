@@ -12,6 +12,7 @@ from scrubjay.surfaces.options_learning import (
     feedback_options,
     weights_options,
 )
+from scrubjay.surfaces.options_moving import export, import_
 
 COMMANDS = {
     "add": "remember a text, or read files and folders",
@@ -36,6 +37,8 @@ COMMANDS = {
     "feedback": "say what became of a result, list what was said, or take it back",
     "weights": "show what feedback has made of the weights",
     "link": "connect two memories, or show what is connected",
+    "export": "write memories as Markdown files, or as lines of JSON",
+    "import": "take in what export wrote, or what you wrote yourself",
     "profiles": "list the ways of searching, with their numbers",
     "status": "say what is stored and what is pending",
     "doctor": "examine every part and say how to fix what is not well",
@@ -380,6 +383,8 @@ _OPTIONS = {
     "feedback": feedback_options,
     "weights": weights_options,
     "link": _link,
+    "export": export,
+    "import": import_,
     "profiles": _profiles,
     "status": _nothing_more,
     "doctor": _nothing_more,

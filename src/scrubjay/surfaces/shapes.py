@@ -76,10 +76,13 @@ def ingested(path: str | None, done: Ingested) -> Json:
 
     Without a path it was everything that had been read before.
     """
-    shape: Json = plain(done)
-    for key in ("skipped", "failed"):
-        shape[key] = [{"path": where, "reason": why} for where, why in getattr(done, key)]
-    return {"path": path, **shape}
+    return {"path": path, **reasons(plain(done), "skipped", "failed", "notes")}
+
+
+def reasons(shape: Json, *keys: str) -> Json:
+    """Return a shape in which each pair of a path and a reason says which is which."""
+    named = {key: [{"path": where, "reason": why} for where, why in shape[key]] for key in keys}
+    return {**shape, **named}
 
 
 def listing(name: str, items: Sequence[object], **more: object) -> Json:

@@ -93,9 +93,7 @@ def remember(
     records = shelf.records
     before: Memory | None = None
     if memory.id:
-        before = records.get([memory.id], Scope()).get(memory.id)
-        if before and not records.get([memory.id], changeable):
-            raise InvalidInput(f"id {memory.id!r} is taken in another namespace; give another id")
+        before = replaced(records, memory.id, changeable)
     elif memory.type != "message":
         same = records.same(memory.content_hash, memory.type, memory.namespace)
         if same is not None:
@@ -108,6 +106,14 @@ def remember(
     if not memory.id:
         memory = memory._replace(id=new_id(records, memory))
     return store(shelf, memory, visible), True
+
+
+def replaced(records: SqliteRecords, id_: str, changeable: Scope) -> Memory | None:
+    """Return the memory that an id replaces, if any; refuse one that the caller may not change."""
+    before = records.get([id_], _EVERYTHING).get(id_)
+    if before and not records.get([id_], changeable):
+        raise InvalidInput(f"id {id_!r} is taken in another namespace; give another id")
+    return before
 
 
 def store(shelf: Shelf, memory: Memory, visible: Scope = _EVERYTHING) -> Memory:

@@ -1,0 +1,65 @@
+"""What front matter says of a document as an entry: severity, domain, context, when it is valid.
+
+Other people's files may say anything: what makes no sense is left out, and noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from scrubjay.documents.front import first_of
+from scrubjay.errors import InvalidInput
+from scrubjay.times import parse
+from scrubjay.types import SEVERITIES
+
+_TEXTS = ("domain", "context")
+_TIMES = ("valid_from", "valid_until")
+
+
+def entry_fields_in(front: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return the fields that front matter gives, and a note for each that it gives in vain."""
+    fields: dict[str, Any] = {}
+    notes: list[str] = []
+    severity = first_of(front, ("severity",))
+    if isinstance(severity, str) and severity.strip().casefold() in SEVERITIES:
+        fields["severity"] = severity
+    elif severity not in (None, ""):
+        notes.append(_note("severity", severity, f"one of {', '.join(SEVERITIES)}"))
+    for name in _TEXTS:
+        value = first_of(front, (name,))
+        if value in (None, ""):
+            continue
+        if isinstance(value, str | int | float) and not isinstance(value, bool):
+            fields[name] = str(value)
+        else:
+            notes.append(_note(name, value, "a text"))
+    for name in _TIMES:
+        value = first_of(front, (name,))
+        moment = _moment(value, name)
+        if moment is not None:
+            fields[name] = moment
+        elif value not in (None, ""):
+            notes.append(_note(name, value, "an ISO date such as 2026-05-03"))
+    begins, ends = (fields.get(name) for name in _TIMES)
+    if begins and ends and ends <= begins:
+        del fields["valid_from"], fields["valid_until"]
+        notes.append("valid_until is not after valid_from; read without both")
+    return fields, notes
+
+
+def _moment(value: object, name: str) -> datetime | None:
+    if not isinstance(value, str):
+        return None
+    try:
+        # Who says that something holds until a day means that day, too.
+        return parse(value, name, end_of_day=name == "valid_until")
+    except InvalidInput:
+        return None
+
+
+def _note(name: str, value: object, right: str) -> str:
+    shown = repr(value)
+    shown = shown if len(shown) <= 60 else shown[:60] + "…"
+    return f"{name} is {shown}, not {right}; read without it"

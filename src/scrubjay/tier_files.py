@@ -1,0 +1,265 @@
+"""The files of a store: its own, and those of other tiers, opened when asked for and again once lost."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from scrubjay.config import TierSetting
+from scrubjay.errors import InvalidInput, StoreError
+from scrubjay.pipeline import Tier
+from scrubjay.stages.tiers import rank
+from scrubjay.stores import sqlite_existing
+from scrubjay.stores.sqlite import WAIT_S, Database
+from scrubjay.stores.sqlite_existing import ExistingDatabase, outdated
+from scrubjay.tables import Tables, index_again, is_current, tables_of
+
+# A highest tier that somebody has locked is not waited for as long as a write is: others can answer.
+OPENING_WAIT_S = 5.0
+
+
+class Reached(NamedTuple):
+    """A tier as it is now: its stores, or why it cannot be asked."""
+
+    tier: Tier
+    path: str
+    tables: Tables | None = None
+
+
+class TierFile:
+    """One database file of a store."""
+
+    def __init__(
+        self,
+        setting: TierSetting,
+        person: str | None,
+        *,
+        own: bool = False,
+        tables: Tables | None = None,
+    ) -> None:
+        self.person = person
+        self.path = setting.path
+        self.tier = Tier(setting.name, priority=setting.priority, own=own)
+        self._own = tables
+        self._tables = tables
+        self._looked = _look(setting.path)
+        self._opening = threading.Lock()
+
+    def reached(self) -> Reached:
+        """Return its stores as they are now, opened anew where they were lost; or say why not."""
+        try:
+            tables = self.tables()
+        except StoreError as lost:
+            return Reached(self.tier._replace(lost=str(lost)), self.path)
+        return Reached(self.tier._replace(kit=tables.kit), self.path, tables)
+
+    def tables(self) -> Tables:
+        """Return its stores; StoreError says why it cannot be asked."""
+        with self._opening:
+            tables = next(filter(None, map(self._well, (self._own, self._tables))), None)
+            if tables is None:
+                self._tables = None
+                looked = _look(self.path)
+                tables = self._tables = open_existing(self.path, self.person)
+                self._looked = looked
+        # A file that is locked says so here, once, and not to each stage of a search.
+        tables.db.ping()
+        return tables
+
+    def _well(self, tables: Tables | None) -> Tables | None:
+        """Return stores whose file is still the same and can still be read."""
+        if tables is None or tables.db.path == ":memory:":
+            return tables
+        db = tables.db
+        try:
+            db.check_same()
+        except StoreError:
+            return None
+        if isinstance(db, ExistingDatabase) and db.failed:
+            return None
+        looked = _look(self.path)
+        if looked == self._looked:
+            return tables
+        if isinstance(db, ExistingDatabase) and db.frozen:
+            return None  # it was opened as one that nobody changes
+        # SQLite may have all it needs in memory, and answer from a file that was overwritten.
+        ExistingDatabase(self.path).close()
+        self._looked = looked
+        return tables
+
+    def close(self) -> None:
+        """Close the file, unless it is the store's own, which the store closes."""
+        with self._opening:
+            if self._tables is not None and self._tables is not self._own:
+                self._tables.db.close()
+
+
+class TierFiles:
+    """All files of a store. What is connected or not changes at once, and for the next search."""
+
+    def __init__(self, own: TierFile, others: Sequence[TierFile] = ()) -> None:
+        self.own = own
+        self._files = (own, *others)
+        self._changing = threading.Lock()
+        self._shorten_waits()
+
+    @property
+    def several(self) -> bool:
+        """True when there is more than the store's own file."""
+        return len(self._files) > 1
+
+    def reached(self) -> list[Reached]:
+        """Return every tier as it is now, the highest first."""
+        return [one.reached() for one in self.in_order()]
+
+    def in_order(self) -> list[TierFile]:
+        """Return the files, the highest tier first."""
+        return sorted(self._files, key=lambda one: rank(one.tier))
+
+    def connect(self, setting: TierSetting) -> None:
+        """Add a vault whose file can be read now; refuse a name or a file that is there already."""
+        added = TierFile(setting, self.own.person)
+        with self._changing:
+            check_apart([*(one_of(one) for one in self._files), setting])
+            try:
+                added.tables()
+            except StoreError:
+                added.close()
+                raise
+            self._files = (*self._files, added)
+        self._shorten_waits()
+
+    def disconnect(self, name: str) -> bool:
+        """Leave a tier out from now on; False where there is none of this name, or it is the own one."""
+        with self._changing:
+            kept = tuple(one for one in self._files if one.tier.name != name or one.tier.own)
+            gone, self._files = len(kept) < len(self._files), kept
+            # Not closed here: a search that has begun still reads it, and lets go of it at its end.
+            return gone
+
+    def close(self) -> None:
+        """Close every file but the store's own."""
+        for one in self._files:
+            one.close()
+
+    def _shorten_waits(self) -> None:
+        if self.several and self.own._own is not None:
+            self.own._own.db.read_wait_s = sqlite_existing.WAIT_S
+
+
+def open_own(
+    path: str | None, given: Sequence[TierSetting], person: str | None, *, make: bool = True
+) -> tuple[Tables, TierFiles]:
+    """Open a store's own file, and know the others.
+
+    Without a path it is the highest tier. Where that cannot be opened, the next one that can be takes
+    its place for reading, and every write is refused with the reason.
+    """
+    check_apart(given)
+    settings = sorted(given, key=lambda one: rank(Tier(one.name, priority=one.priority)))
+    if path is not None:
+        same = [one for one in settings if same_file(one.path, path)]
+        named = {one.name for one in settings}
+        joins = TierSetting("own" if "agent" in named else "agent", path, 1.0)
+        mine = same[0] if same else joins
+        tables = _opened(path, person, WAIT_S)
+    else:
+        mine = settings[0]
+        try:
+            if not make and not os.path.exists(mine.path):
+                raise StoreError(f"there is no file {mine.path}; `scrubjay add` makes it")
+            wait_s = OPENING_WAIT_S if len(settings) > 1 else WAIT_S
+            tables = _opened(mine.path, person, wait_s)
+        except StoreError as lost:
+            others = [one for one in settings if one is not mine]
+            if not others:
+                raise
+            tables = _stand_in(mine, person, str(lost), others)
+            return tables, TierFiles(
+                TierFile(mine, person, own=True), [TierFile(one, person) for one in others]
+            )
+    others = [one for one in settings if one is not mine]
+    return tables, TierFiles(
+        TierFile(mine, person, own=True, tables=tables),
+        [TierFile(one, person) for one in others],
+    )
+
+
+def _opened(path: str, person: str | None, wait_s: float) -> Tables:
+    db = Database(path, wait_s=wait_s)
+    try:
+        tables = tables_of(db, person)
+        index_again(tables)
+    except BaseException:
+        db.close()
+        raise
+    db.wait_s = db.read_wait_s = WAIT_S
+    return tables
+
+
+def _stand_in(
+    mine: TierSetting, person: str | None, lost: str, others: Sequence[TierSetting]
+) -> Tables:
+    """Open the first other tier that can be read; nothing may land there by mistake."""
+    reasons = [f"tier {mine.name}: {lost}"]
+    why_not = f"nothing is written, because the tier {mine.name} could not be opened: {lost}"
+    for one in others:
+        try:
+            return open_existing(one.path, person, why_not_written=why_not)
+        except StoreError as error:
+            reasons.append(f"tier {one.name}: {error}")
+    raise StoreError(f"none of the tiers can be opened: {'; '.join(reasons)}")
+
+
+def open_existing(path: str, person: str | None, *, why_not_written: str | None = None) -> Tables:
+    """Open a file as it is; StoreError says what to do about one that cannot be used so."""
+    db = ExistingDatabase(path, why_not_written=why_not_written)
+    try:
+        tables = tables_of(db, person)
+        if not is_current(tables):
+            raise StoreError(outdated(path))
+    except BaseException:
+        db.close()
+        raise
+    return tables
+
+
+def one_of(file: TierFile) -> TierSetting:
+    """Return how a file was named."""
+    return TierSetting(file.tier.name, file.path, file.tier.priority)
+
+
+def check_apart(settings: Sequence[TierSetting]) -> None:
+    """Refuse two tiers of one name, or of one file."""
+    for place, one in enumerate(settings):
+        for other in settings[:place]:
+            if one.name == other.name:
+                raise InvalidInput(
+                    f"there is a tier {one.name!r} already: {other.path}; give another name"
+                )
+            if same_file(one.path, other.path):
+                raise InvalidInput(
+                    f"{one.path} is the tier {other.name!r} already; a file can be one tier only"
+                )
+
+
+def same_file(one: str, other: str) -> bool:
+    """True when two paths lead to one file, or would if it were there."""
+    if ":memory:" in (one, other):
+        return False
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        first, second = (os.path.normcase(os.path.realpath(path)) for path in (one, other))
+        return first == second
+
+
+def _look(path: str) -> tuple[int, int] | None:
+    """Return what changes when a file is written, or None where there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size

@@ -1,0 +1,172 @@
+"""Entries out of a store: one Markdown file each in a folder, or lines of JSON in a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+from scrubjay.documents.entry_file import id_in, to_markdown
+from scrubjay.documents.entry_line import from_line, to_line
+from scrubjay.documents.entry_names import ENDING, file_name
+from scrubjay.errors import InvalidInput, StoreError
+from scrubjay.reports import Exported
+from scrubjay.types import Memory
+
+Report = Callable[[int, int, str], None]
+_MOST_NAMED = 5
+
+
+def write_folder(
+    folder: str,
+    ids: Sequence[str],
+    entries: Iterable[Memory],
+    *,
+    force: bool,
+    prune: bool,
+    report: Report | None,
+) -> Exported:
+    """Write each entry into its file; one that is as it was is not touched.
+
+    Before anything is written, files in the way that are no entries are refused. With `prune`, the
+    files of entries that are not among these go.
+    """
+    with _write_errors(folder):
+        os.makedirs(folder, exist_ok=True)
+        if not force:
+            _refuse_others(folder, ids)
+        written = unchanged = 0
+        for entry in entries:
+            if report:
+                report(written + unchanged, len(ids), entry.id)
+            path = os.path.join(folder, file_name(entry.id))
+            data = to_markdown(entry).encode()
+            if _holds(path, data):
+                unchanged += 1
+            else:
+                with replacing(path) as beside:
+                    _write(beside, [data])
+                written += 1
+        removed = _prune(folder, set(ids)) if prune else 0
+    if report:
+        report(len(ids), len(ids), "")
+    return Exported(written + unchanged, written, unchanged, removed)
+
+
+def write_lines(
+    path: str, entries: Iterable[Memory], total: int, *, force: bool, report: Report | None
+) -> Exported:
+    """Write the entries into one file, a line each; a file in the way that holds others is refused."""
+    count = 0
+
+    def lines() -> Iterator[bytes]:
+        nonlocal count
+        for entry in entries:
+            if report:
+                report(count, total, entry.id)
+            count += 1
+            yield to_line(entry).encode() + b"\n"
+
+    with _write_errors(path):
+        if not force and not _is_ours(path):
+            raise InvalidInput(
+                f"{path} is there and does not hold entries; name another file, or replace it with"
+                " force (--force)"
+            )
+        with replacing(path) as beside:
+            _write(beside, lines())
+    if report:
+        report(total, total, "")
+    return Exported(count, 1, 0, 0)
+
+
+@contextmanager
+def replacing(path: str) -> Iterator[str]:
+    """Give a file beside a path; it takes the path's place if all goes well, and is gone otherwise."""
+    beside = f"{path}.{os.getpid()}.part"
+    try:
+        yield beside
+        os.replace(beside, path)
+    finally:
+        with suppress(OSError):
+            os.unlink(beside)
+
+
+@contextmanager
+def _write_errors(where: str) -> Iterator[None]:
+    try:
+        yield
+    except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
+        name = error.filename or where
+        raise InvalidInput(
+            f"{name} cannot be written: {error.strerror}; name another place"
+        ) from error
+    except OSError as error:
+        raise StoreError(
+            f"{error.filename or where} cannot be written: {error.strerror}"
+        ) from error
+
+
+def _write(path: str, parts: Iterable[bytes]) -> None:
+    with open(path, "wb") as opened:
+        opened.writelines(parts)
+
+
+def _refuse_others(folder: str, ids: Sequence[str]) -> None:
+    """Refuse to replace a file that is not the file of the entry which is to have its name."""
+    there = {os.fsdecode(one) for one in os.listdir(folder)}
+    if not there:
+        return
+    named = ((id_, os.path.join(folder, file_name(id_))) for id_ in ids)
+    others = [path for id_, path in named if os.path.lexists(path) and _id_of(path) != id_]
+    if others:
+        more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
+        raise InvalidInput(
+            f"{', '.join(map(os.path.basename, others[:_MOST_NAMED]))}{more} in {folder} are not files"
+            " of these entries; export into another folder, or replace them with force (--force)"
+        )
+
+
+def _holds(path: str, data: bytes) -> bool:
+    if os.path.islink(path) or not os.path.isfile(path) or os.path.getsize(path) != len(data):
+        return False
+    with open(path, "rb") as opened:
+        return opened.read() == data
+
+
+def _id_of(path: str) -> str | None:
+    """Return the id in a file of an entry; None for any other file."""
+    if not os.path.isfile(path):
+        return None
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as opened:
+            return id_in(opened.read())
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _is_ours(path: str) -> bool:
+    if not os.path.lexists(path):
+        return True
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as opened:
+        first = opened.readline()
+    if not first.strip():
+        return os.path.getsize(path) == len(first)
+    try:
+        return {"id", "text"} <= from_line(first.decode()).keys()
+    except (InvalidInput, UnicodeDecodeError):
+        return False
+
+
+def _prune(folder: str, ids: set[str]) -> int:
+    """Remove the files of entries that are no longer there; what is named otherwise is somebody else's."""
+    removed = 0
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
+        id_ = _id_of(path) if name.endswith(ENDING) else None
+        if id_ is not None and id_ not in ids and file_name(id_) == name:
+            os.unlink(path)
+            removed += 1
+    return removed

@@ -1,0 +1,120 @@
+"""Where entries are read from: folders of Markdown files, single files, files and streams of JSON lines."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, TextIO
+
+from scrubjay.documents import Unreadable
+from scrubjay.documents.decode import decode
+from scrubjay.documents.entry_file import from_markdown
+from scrubjay.documents.entry_line import from_line
+from scrubjay.errors import InvalidInput
+
+Source = str | os.PathLike[str] | TextIO
+_MARKDOWN = (".md", ".markdown")
+_LINES = (".jsonl", ".ndjson")
+
+
+class Read(NamedTuple):
+    """One entry as it was read: where, and either what `add` takes or why there is nothing."""
+
+    where: str
+    given: dict[str, Any] | None
+    reason: str = ""
+
+
+def checked_sources(sources: Sequence[Source]) -> list[str | TextIO]:
+    """Return the sources with their paths as texts; refuse one that is not there, or that is no entry's."""
+    checked: list[str | TextIO] = []
+    for one in sources:
+        if not isinstance(one, str | os.PathLike):
+            checked.append(one)
+            continue
+        path = os.path.expanduser(os.fspath(one))
+        if not path or not os.path.exists(path):
+            raise InvalidInput(f"there is no file or folder {path!r}; name what to import")
+        if not os.path.isdir(path) and not path.lower().endswith((*_MARKDOWN, *_LINES)):
+            raise InvalidInput(
+                f"{path} is neither Markdown (.md) nor lines of JSON (.jsonl); `scrubjay ingest`"
+                " reads other files"
+            )
+        checked.append(path)
+    if not checked:
+        raise InvalidInput("nothing to import was named; give a folder, a .md or a .jsonl file")
+    return checked
+
+
+def files_in(sources: Sequence[str | TextIO]) -> list[str | TextIO]:
+    """Return every file and stream, those of a folder by name; a folder without any stands for itself."""
+    found: list[str | TextIO] = []
+    for one in sources:
+        if isinstance(one, str) and os.path.isdir(one):
+            found += list(_markdown_below(one)) or [one]
+        else:
+            found.append(one)
+    return found
+
+
+def are_counted(files: Sequence[str | TextIO]) -> bool:
+    """True when each of these is one entry, so that it is known how many there will be."""
+    return all(isinstance(one, str) and not one.lower().endswith(_LINES) for one in files)
+
+
+def entries_in(files: Sequence[str | TextIO]) -> Iterator[Read]:
+    """Yield every entry; what cannot be read is yielded with the reason."""
+    for one in files:
+        if not isinstance(one, str):
+            yield from _lines_of(getattr(one, "name", None) or "-", one)
+        elif os.path.isdir(one):
+            yield Read(one, None, "there is no Markdown file (.md) in this folder")
+        elif one.lower().endswith(_LINES):
+            yield from _lines_in(one)
+        else:
+            yield _markdown(one)
+
+
+def _markdown_below(folder: str) -> Iterator[str]:
+    for where, folders, names in os.walk(folder):
+        folders[:] = sorted(one for one in folders if not one.startswith("."))
+        for name in sorted(names):
+            if name.lower().endswith(_MARKDOWN) and not name.startswith("."):
+                yield os.path.join(where, name)
+
+
+def _markdown(path: str) -> Read:
+    stem = os.path.splitext(os.path.basename(path))[0]
+    try:
+        with open(path, "rb") as opened:
+            return Read(path, from_markdown(decode(opened.read()), stem))
+    except OSError as error:
+        return Read(path, None, error.strerror or str(error))
+    except (Unreadable, InvalidInput) as error:
+        return Read(path, None, str(error))
+
+
+def _lines_in(path: str) -> Iterator[Read]:
+    try:
+        # No other line ends than these: a text may hold any of them, escaped.
+        with open(path, encoding="utf-8-sig", newline="\n") as opened:
+            yield from _lines_of(path, opened)
+    except OSError as error:
+        yield Read(path, None, error.strerror or str(error))
+
+
+def _lines_of(name: str, lines: TextIO) -> Iterator[Read]:
+    number = 0
+    try:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                yield _line(f"{name}:{number}", line)
+    except UnicodeDecodeError:
+        yield Read(f"{name}:{number + 1}", None, "not UTF-8 text; convert it first")
+
+
+def _line(where: str, line: str) -> Read:
+    try:
+        return Read(where, from_line(line))
+    except InvalidInput as error:
+        return Read(where, None, str(error))
