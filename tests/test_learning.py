@@ -9,6 +9,15 @@ import pytest
 import scrubjay
 from scrubjay import InvalidInput, NotFound
 from scrubjay.stores.protocols import Tally
+from traces import steps
+
+BASE = {
+    "semantic": 0.40,
+    "severity": 0.15,
+    "temporal_decay": 0.15,
+    "tag_overlap": 0.15,
+    "domain_match": 0.15,
+}
 
 
 @pytest.fixture
@@ -201,3 +210,113 @@ class TestWeightsOfOtherProfiles:
 
         assert (now.weights, now.base, now.shift, now.needed) == (before, before, 0.0, None)
         assert (now.accepted, now.rate) == (40, 1.0)
+
+
+class TestVault:
+    """The weights of signals, from feedback to the score of a hit."""
+
+    def score(self, store, **asked):
+        """The first hit's score, and what it comes to with the weights in force."""
+        (hit, *_) = store.search("engine oil", profile="vault", **asked)
+        return hit, pytest.approx(
+            sum(weight * hit.why[name] for name, weight in store.weights("vault").items()),
+            abs=1e-6,
+        )
+
+    def test_without_feedback_they_are_those_of_the_profile(self, entries):
+        """SV-6: five by word, in the order and by the names of `why`."""
+        learned = entries.learned("vault")
+
+        assert dict(entries.weights("vault")) == BASE
+        assert list(learned.weights) == list(BASE)
+        assert (learned.needed, learned.rate, learned.shift, learned.frozen) == (
+            30,
+            None,
+            0.0,
+            False,
+        )
+
+    def test_with_a_model_there_are_six(self, memory):
+        """SV-6, SV-10: .25 and .15 five times; after 27 of 30 accepted .37 and .126 five times."""
+        memory.add("The engine leaks oil", id="a")
+        assert dict(memory.weights("vault")) == {**BASE, "semantic": 0.25, "vector": 0.15}
+        given(memory, *["accepted"] * 27, *["dismissed"] * 3)
+
+        now = dict(memory.weights("vault"))
+
+        assert now.pop("semantic") == pytest.approx(0.37, abs=1e-12)
+        assert list(now.values()) == [pytest.approx(0.126, abs=1e-12)] * 5
+
+    def test_27_of_30_accepted_move_what_a_search_scores_by(self, entries):
+        """SV-10: .52 and .12 four times, shown by `weights`, by the trace and by the score."""
+        before, was = self.score(entries)
+        assert before.score == was
+        given(entries, *["accepted"] * 27, *["dismissed"] * 3)
+
+        hit, is_ = self.score(entries)
+
+        assert entries.weights("vault")["semantic"] == pytest.approx(0.52, abs=1e-12)
+        assert entries.weights("vault")["domain_match"] == pytest.approx(0.12, abs=1e-12)
+        assert hit.score == is_ != was
+        notes = steps(entries.search("engine oil", profile="vault"))["adaptive"].notes
+        assert (notes["accepted"], notes["dismissed"], notes["rate"]) == (27, 3, 0.9)
+        assert notes["shift"] == pytest.approx(0.12, abs=1e-12)
+
+    def test_29_are_too_few_and_undoing_one_brings_that_back(self, entries):
+        """SV-10: from the thirtieth on, and no longer once it is taken back."""
+        given(entries, *["accepted"] * 29)
+        assert dict(entries.weights("vault")) == BASE
+        given(entries, "accepted")
+        assert entries.weights("vault")["semantic"] == pytest.approx(0.55)
+        entries.undo_feedback()
+        assert dict(entries.weights("vault")) == BASE
+        given(entries, "accepted")
+        entries.reset_feedback()
+        assert dict(entries.weights("vault")) == BASE
+
+    def test_learning_can_be_left_out(self, entries, tmp_path, monkeypatch):
+        """SV-10: of one search, and of a profile of one's own."""
+        before = self.score(entries)[0].score
+        given(entries, *["accepted"] * 30)
+        file = tmp_path / "scrubjay.toml"
+        file.write_text('[profile.calm]\nbase = "vault"\nadaptive = false\n', encoding="utf-8")
+        monkeypatch.setenv("SCRUBJAY_CONFIG", str(file))
+
+        found = entries.search("engine oil", profile="vault", overrides={"adaptive": False})
+
+        assert found[0].score == before
+        assert entries.search("engine oil", profile="vault")[0].score != before
+        assert entries.search("engine oil", profile="calm")[0].score == before
+        assert dict(entries.weights("calm")) == BASE
+        assert entries.learned("calm").needed is None
+
+    def test_frozen_weights_stay_and_thawed_ones_follow_again(self, entries):
+        """SV-10: whatever feedback comes in between."""
+        given(entries, *["accepted"] * 30)
+        entries.freeze_weights()
+        given(entries, *["dismissed"] * 30)
+
+        hit, is_ = self.score(entries)
+
+        assert entries.weights("vault")["semantic"] == pytest.approx(0.55)
+        assert hit.score == is_
+        assert entries.learned("vault").frozen
+        entries.thaw_weights()
+        assert dict(entries.weights("vault")) == BASE
+
+    def test_nobody_is_moved_by_what_others_think(self, tmp_path, clock):
+        """Ann's searches follow hers, Ben's his."""
+        path = tmp_path / "team.db"
+        with (
+            scrubjay.open(path, user="ann", embedder=False, clock=clock) as ann,
+            scrubjay.open(path, user="ben", embedder=False, clock=clock) as ben,
+        ):
+            ann.create_collection("crew")
+            ann.share("crew", "ben")
+            ann.add("The engine leaks oil", id="a", collection="crew")
+            before = self.score(ben)[0].score
+            given(ann, *["accepted"] * 30)
+
+            assert ann.weights("vault")["semantic"] == pytest.approx(0.55)
+            assert dict(ben.weights("vault")) == BASE
+            assert self.score(ben)[0].score == before != self.score(ann)[0].score

@@ -112,7 +112,7 @@ class TestEveryPath:
         assert "zeppelin" not in now.notes["borrowed"]
         assert "zeppelin" in all_.notes["borrowed"]
 
-    @pytest.mark.parametrize("profile", ["default", "gno", "gnosis"])
+    @pytest.mark.parametrize("profile", ["default", "gno", "gnosis", "vault"])
     def test_a_near_duplicate_that_is_over_is_not_named(self, memory, profile):
         """It is linked and stored; a search that shows it names it."""
         memory.add("the car needs a new tyre", id="now", topics=["tyre"])
@@ -129,7 +129,7 @@ class TestEveryPath:
         named = {one.id: one.near_duplicates for one in both}
         assert named == {"now": ("old",), "old": ("now",)}
 
-    @pytest.mark.parametrize("profile", ["default", "gno", "gnosis"])
+    @pytest.mark.parametrize("profile", ["default", "gno", "gnosis", "vault"])
     @pytest.mark.parametrize("who_is_over", ["own", "copy"])
     def test_a_copy_that_is_valid_stands_for_one_that_is_over(
         self, tmp_path, clock, embedder, profile, who_is_over
@@ -159,7 +159,7 @@ class TestEveryPath:
 
 
 class TestTimePasses:
-    @pytest.mark.parametrize("profile", ["default", "default:vector", "gno", "gnosis"])
+    @pytest.mark.parametrize("profile", ["default", "default:vector", "gno", "gnosis", "vault"])
     def test_a_window_that_ends_or_begins_takes_effect_at_the_next_search(
         self, memory, clock, profile
     ):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from scrubjay import InvalidInput, StoreError, Unavailable
 from scrubjay.pipeline import Kit, Run, Tier, search
+from scrubjay.profiles import Profile
 from scrubjay.stages.adaptive import adapted, adaptive, rate, shift
 from scrubjay.stores.protocols import Tally
 from scrubjay.types import Query
@@ -177,6 +178,8 @@ class TestTheStage:
         ],
     )
     def test_numbers_that_make_no_sense_are_refused(self, numbers, said):
-        """Before anything is weighed by them."""
+        """When a profile is built, and before anything is weighed by them."""
+        with pytest.raises(InvalidInput, match=said.replace(".", r"\.")):
+            Profile("mine", (adaptive(**numbers),))
         with pytest.raises(InvalidInput, match=said.replace(".", r"\.")):
             after(Kit(feedback=Heard()), **numbers)

@@ -126,6 +126,34 @@ class TestWeights:
 
         assert (said.code, "did you mean 'default'?" in said.err) == (2, True)
 
+    def test_they_are_shown_now_and_before_with_what_they_follow_from(self, stocked):
+        """SV-10: each weight, the counts and the rate; by itself of the profile that learns."""
+        give(stocked, *["accepted"] * 27)
+
+        few = stocked("weights").out.splitlines()
+        give(stocked, *["dismissed"] * 3)
+        enough = stocked("weights").out.splitlines()
+
+        assert few[1].split() == ["semantic", "0.250", "0.250"]
+        assert few[-1] == "3 feedbacks more until the weights move (from 30 on)"
+        assert enough[1].split() == ["semantic", "0.370", "0.250"]
+        assert {tuple(line.split()[1:]) for line in enough[2:7]} == {("0.126", "0.150")}
+        assert enough[7] == (
+            "profile vault · 27 accepted, 0 modified, 3 dismissed · rate 0.900 · shift +0.120"
+        )
+        stocked("feedback", "freeze")
+        assert stocked("weights").out.splitlines()[-1].startswith("frozen: ")
+
+    def test_without_a_model_they_are_those_by_word(self, bare_shell):
+        """SV-6: five of them."""
+        bare_shell("add", "The kettle whistles", "--id", "kettle", "--no-embed")
+
+        shown = bare_shell("weights", "--json").json
+
+        assert shown["weights"] == shown["base"]
+        assert shown["weights"]["semantic"] == 0.4
+        assert "vector" not in shown["weights"]
+
 
 class TestExpiring:
     @pytest.fixture
