@@ -123,6 +123,11 @@ def place(one: Hit | Memory) -> str:
     return f"in {one.collection}" if one.namespace.startswith(SHARED) else ""
 
 
+def tier(hit: Hit) -> str:
+    """Say which tier a hit is of; nothing where the store is one file."""
+    return f"tier {hit.tier}" if hit.tier else ""
+
+
 def where(hit: Hit, source: str | None) -> str:
     """Say where a passage is, in the form that editors open, path:first-last, or by its page."""
     if not source:
@@ -236,7 +241,10 @@ def _hit(
     lines = [f"{rank:>2}  {screen.marked(pad(head, room))}  {meter}".rstrip()]
     lines += [" " * _MARGIN + screen.marked(line) for line in body]
     about = _about(hit.type, hit.topics, hit.updated_at or hit.created_at, now)
-    about += [*filter(None, (place(hit), where(hit, hit.source), section(hit))), short_id(hit.id)]
+    about += [
+        *filter(None, (tier(hit), place(hit), where(hit, hit.source), section(hit))),
+        short_id(hit.id),
+    ]
     lines.append(screen.dim(indent(one_line(" · ".join(about)), screen.width, _MARGIN)))
     if hit.near_duplicates:
         alike = nearly_the_same(hit.near_duplicates)
