@@ -332,6 +332,12 @@ def break_empty(path):
     Path(path).write_bytes(b"")
 
 
+def break_middle(path):
+    """Leave the first pages as they are, so that it looks like a store."""
+    data = Path(path).read_bytes()
+    Path(path).write_bytes(data[: len(data) // 3] + bytes(len(data) - len(data) // 3))
+
+
 def break_folder(path):
     os.unlink(path)
     os.mkdir(path)
@@ -353,6 +359,7 @@ BREAKS = {
     "empty": (break_empty, "is an empty file"),
     "folder": (break_folder, "is a folder"),
 }
+
 # An own file that is not there or of an older scrubjay is made or brought up to date, as ever.
 OWN_BREAKS = ("garbage", "foreign", "newer", "folder")
 LOCKER = """
@@ -441,6 +448,19 @@ class TestBrokenTiers:
         assert snapshot(*files.values()) == before
         _restore(path)
         assert {tier for _, tier, _ in found(store)} == set(NAMES)
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_a_tier_that_is_damaged_inside_is_named_and_the_others_answer(
+        self, files, opened, name
+    ):
+        """It opens like any other, so the search itself finds it out, wherever that is."""
+        path = files[name]
+        shutil.copy(path, f"{path}.good")
+        break_middle(path)
+        store = opened(tiers=files, embedder=HashingEmbedder())
+
+        assert {tier for _, tier, _ in found(store)} == set(NAMES) - {name}
+        assert any(f"tier {name}: {path} is damaged" in one for one in lost(store))
 
     @pytest.mark.parametrize("how", ["delete", "exclusive"])
     @pytest.mark.parametrize("name", NAMES)
@@ -673,6 +693,17 @@ class TestOpening:
             ("team", True),
         ]
         assert ("shared", "agent", 1.0) in found(store)
+
+    def test_a_relative_path_stays_the_same_file(self, files, opened, tmp_path, monkeypatch):
+        """Whatever folder the process goes to meanwhile."""
+        monkeypatch.chdir(os.path.dirname(files["agent"]))
+        team = os.path.relpath(files["team"])
+        store = opened("vault.db", tiers={"team": team})
+        monkeypatch.chdir(tmp_path)
+
+        store.add("the boiler hums", id="hums")
+        assert {tier for _, tier, _ in found(store)} == {"agent", "team"}
+        assert lost(store) == []
 
     def test_a_path_may_be_in_memory(self, files, opened):
         """Notes that nobody keeps, over a vault that somebody does."""

@@ -68,7 +68,7 @@ def tier_setting(name: str, path: object, priority: object = None) -> TierSettin
         raise InvalidInput(f"the tier {name!r} is {path!r}; give the path of its file")
     if "://" in place:
         raise InvalidInput(f"{place} is a server; this version keeps memories in a file")
-    place = os.path.expanduser(place)
+    place = os.path.abspath(os.path.expanduser(place))
     if priority is None:
         return TierSetting(name, place)
     if isinstance(priority, bool) or not isinstance(priority, int | float):

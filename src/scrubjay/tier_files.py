@@ -152,7 +152,7 @@ def open_own(
     try:
         if not make and mine.path != ":memory:" and not os.path.exists(mine.path):
             raise StoreError(f"there is no file {mine.path}; `scrubjay add` makes it")
-        tables = _opened(mine.path, OPENING_WAIT_S if path is None and others else WAIT_S)
+        tables = _opened(path or mine.path, OPENING_WAIT_S if path is None and others else WAIT_S)
     except StoreError as lost:
         if not others or (path is not None and make):
             raise
@@ -168,7 +168,8 @@ def _own_of(path: str | None, settings: Sequence[TierSetting]) -> TierSetting:
         if same_file(one.path, path):
             return one
     agents = any(one.name == "agent" for one in settings)
-    return TierSetting("own" if agents else "agent", path, 1.0)
+    place = path if path == ":memory:" else os.path.abspath(path)
+    return TierSetting("own" if agents else "agent", place, 1.0)
 
 
 def _opened(path: str, wait_s: float) -> Tables:

@@ -48,6 +48,7 @@ class Database:
         self.codec: Codec = codec or Plain()
         self.wait_s = wait_s
         self._in_memory = path == ":memory:"
+        self._place = os.path.abspath(path)  # a process may go to another folder
         self._local = threading.local()
         self._writing = threading.RLock()
         self._watching = threading.Lock()
@@ -62,7 +63,7 @@ class Database:
             self._writer = self._writers.sqlite
             with self._errors():
                 self._prepare()
-            self._identity = None if self._in_memory else identity(path)
+            self._identity = None if self._in_memory else identity(self._place)
             self._prepared = True
         except BaseException:
             self.close()
@@ -186,7 +187,7 @@ class Database:
         if self._in_memory:
             return
         try:
-            here = identity(self.path)
+            here = identity(self._place)
         except OSError as error:
             raise StoreError(
                 f"{self.path} is no longer there ({error.strerror}); put it back, or open another"
