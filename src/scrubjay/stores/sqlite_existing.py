@@ -61,7 +61,8 @@ class ExistingDatabase(Database):
                 connection.execute("PRAGMA schema_version").fetchone()
             except (sqlite3.Error, StoreError) as error:
                 connection.close()
-                if way == _WAYS[-1] or "unable to open" not in str(error):
+                barred = any(said in str(error) for said in ("unable to open", "readonly"))
+                if way == _WAYS[-1] or not barred:
                     raise
             else:
                 self._way = way
