@@ -49,6 +49,7 @@ class TestWhatWasGiven:
             "a",
             "accepted",
             None,
+            None,
         )
         assert (last.number, last.query, last.id, last.action) == (
             2,
@@ -320,3 +321,62 @@ class TestVault:
             assert ann.weights("vault")["semantic"] == pytest.approx(0.55)
             assert dict(ben.weights("vault")) == BASE
             assert self.score(ben)[0].score == before != self.score(ann)[0].score
+
+
+class TestTiers:
+    @pytest.fixture
+    def tiered(self, tmp_path, clock):
+        """Two tiers with an entry each."""
+        files = {name: str(tmp_path / f"{name}.db") for name in ("agent", "team")}
+        for name, path in files.items():
+            with scrubjay.open(path, embedder=False, clock=clock) as store:
+                store.add(f"the boiler of the {name}", id=f"{name}-entry")
+        with scrubjay.open(tiers=files, profile="vault", embedder=False, clock=clock) as store:
+            yield store
+
+    def test_feedback_is_kept_in_the_file_of_its_entry(self, tiered, tmp_path, clock):
+        """SV-10: per vault; listed together, each with its tier."""
+        tiered.feedback("boiler", "team-entry", "dismissed")
+        clock.advance(minutes=1)
+        tiered.feedback("boiler", "agent-entry", "accepted")
+
+        assert [(one.tier, one.number, one.action) for one in tiered.feedbacks()] == [
+            ("agent", 1, "accepted"),
+            ("team", 1, "dismissed"),
+        ]
+        with scrubjay.open(tmp_path / "team.db", embedder=False) as team:
+            assert [(one.id, one.tier) for one in team.feedbacks()] == [("team-entry", None)]
+
+    def test_a_search_counts_that_of_all_tiers(self, tiered):
+        """SV-10: 27 of 30, of which 10 are the team's, give .52 and .12 four times."""
+        for number in range(30):
+            id_ = "team-entry" if number < 10 else "agent-entry"
+            tiered.feedback("boiler", id_, "accepted" if number < 27 else "dismissed")
+
+        weights = tiered.weights()
+
+        assert weights["semantic"] == pytest.approx(0.52, abs=1e-12)
+        assert [weights[name] for name in weights if name != "semantic"] == [
+            pytest.approx(0.12, abs=1e-12)
+        ] * 4
+        (noted,) = [
+            step.notes["weights"]
+            for step in tiered.search("boiler").trace
+            if step.stage == "signals"
+        ]
+        assert noted == weights
+
+    def test_each_tier_counts_and_undoes_its_own(self, tiered, clock):
+        """A number without a tier is of the store's own file; the last is the last of all."""
+        tiered.feedback("boiler", "agent-entry", "accepted")
+        clock.advance(minutes=1)
+        tiered.feedback("boiler", "team-entry", "dismissed")
+
+        assert tiered.undo_feedback(1).tier == "agent"
+        assert tiered.undo_feedback().tier == "team"
+        with pytest.raises(NotFound, match="no feedback with the number 1"):
+            tiered.undo_feedback(1, tier="team")
+        with pytest.raises(NotFound, match="no tier is called 'project'; there are: agent, team"):
+            tiered.undo_feedback(1, tier="project")
+        tiered.feedback("boiler", "team-entry", "dismissed")
+        assert (tiered.reset_feedback(), tiered.reset_feedback(tier="team")) == (0, 1)

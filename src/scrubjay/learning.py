@@ -31,6 +31,7 @@ class Learning(Sharing):
             raise InvalidInput(f"action is {action!r}; it must be one of {', '.join(FEEDBACK)}")
         if not isinstance(query, str):
             raise InvalidInput(f"query is {query!r}; it must be the text that was searched for")
+        self._db.check_writable()
         self.get(id)
         given = self._feedback_of(id).add(id, readable(query), action, micros(self._clock()))
         if given is None:  # somebody forgot it in this very moment

@@ -536,9 +536,9 @@ class Watched:
         self._inner = inner
         self._tell = tell
 
-    def search(self, *given):
+    def search(self, *given, **named):
         self._tell(*given)
-        return self._inner.search(*given)
+        return self._inner.search(*given, **named)
 
     def __getattr__(self, name):
         return getattr(self._inner, name)

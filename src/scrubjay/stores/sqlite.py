@@ -176,6 +176,9 @@ class Database:
         finally:
             self._writer.execute(f"PRAGMA busy_timeout = {int(self.wait_s * 1000)}")
 
+    def check_writable(self) -> None:
+        """Refuse a file in which nothing may be written, before anything else is done."""
+
     @property
     def in_write(self) -> bool:
         """True while this thread holds the write transaction."""
