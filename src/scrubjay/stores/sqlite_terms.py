@@ -7,14 +7,15 @@ tokens of a memory are not stored a second time: they are read from the keyword 
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from scrubjay.stores.protocols import Counted
 from scrubjay.stores.scope_sql import in_parts, in_sight
-from scrubjay.stores.sqlite import Database
+from scrubjay.stores.sqlite import Database, Gathered
 from scrubjay.stores.token_lines import TokenLines
+from scrubjay.tfidf import Counted
 from scrubjay.types import Scope
 
 FIELDS = ("title", "text", "topics", "context")
@@ -54,22 +55,21 @@ class SqliteTerms:
         does not either, or scores would tell of it.
         """
         condition, arguments = in_sight(Scope(reader=scope.reader), "namespace")
-        held_by: dict[str, int] = {}
         with self._db.read() as db:
             if self._db.in_write:
                 self._db.write_gathered()
-            for several, part in in_parts([MEMORIES, *tokens]):
-                held_by.update(
-                    db.execute(
-                        "SELECT token, sum(held_by) FROM terms"
-                        f" WHERE token IN ({several}) AND {condition} GROUP BY token",
-                        (*part, *arguments),
-                    )
-                )
+            # One statement, so all counts are of the same moment; summed token by token, because to
+            # group them takes twice as long.
+            rows = db.execute(
+                "SELECT value, (SELECT sum(held_by) FROM terms"
+                f" WHERE token = value AND {condition}) FROM json_each(?)",
+                (*arguments, json.dumps([MEMORIES, *tokens])),
+            )
+            held_by = {token: held for token, held in rows if held is not None}
         return Counted(held_by.pop(MEMORIES, 0), held_by)
 
 
-class Changes:
+class Changes(Gathered):
     """How many more memories hold a token in a namespace, or fewer, than the table says."""
 
     def __init__(self) -> None:
