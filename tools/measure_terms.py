@@ -88,7 +88,8 @@ def measure_reading(texts: Sequence[str], queries: Sequence[str], path: Path) ->
         some = [one.id for one in made[:: max(1, len(made) // BAGS)]][:BAGS]
         terms = store._terms
         bags = terms.bags(some)
-        tokens = list({token: None for bag in bags.values() for token in bag})
+        more = terms.bags([one.id for one in made[: 10 * BAGS]])
+        tokens = list({token: None for bag in (bags | more).values() for token in bag})
         weights = idfs(terms.counted(tokens, Scope()))
         asked = terms.asked(queries[0], "en")
 

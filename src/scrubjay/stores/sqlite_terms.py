@@ -89,20 +89,20 @@ class Changes(Gathered):
     def write(self, db: sqlite3.Connection) -> None:
         """Bring the table up to date; a token that nobody holds any more is not kept."""
         for namespace, tokens in self._more.items():
-            more = [(token, namespace, by) for token, by in sorted(tokens.items()) if by > 0]
-            fewer = [(token, namespace, by) for token, by in sorted(tokens.items()) if by < 0]
+            changed = [(token, namespace, by) for token, by in sorted(tokens.items()) if by]
+            more = [one for one in changed if one[2] > 0]
+            fewer = [(by, token, namespace) for token, _, by in changed if by < 0]
             db.executemany(
                 "INSERT INTO terms (token, namespace, held_by) VALUES (?, ?, ?)"
                 " ON CONFLICT DO UPDATE SET held_by = held_by + excluded.held_by",
                 more,
             )
             db.executemany(
-                "UPDATE terms SET held_by = held_by + ?3 WHERE token = ?1 AND namespace = ?2",
-                fewer,
+                "UPDATE terms SET held_by = held_by + ? WHERE token = ? AND namespace = ?", fewer
             )
             db.executemany(
-                "DELETE FROM terms WHERE token = ?1 AND namespace = ?2 AND held_by < 1",
-                [key for *key, _ in fewer],
+                "DELETE FROM terms WHERE token = ? AND namespace = ? AND held_by < 1",
+                [key for _, *key in fewer],
             )
         self._more.clear()
 
