@@ -29,7 +29,8 @@ class Tiered(StoreParts):
     ) -> None:
         """Search another store's file as well, from now on; it is never made or migrated.
 
-        Nothing is written there but the feedback on what it holds. Its scores are multiplied by `priority`, above 0 and at most 1.
+        Nothing is written there but the feedback on what it holds. Its scores are multiplied by
+        `priority`, above 0 and at most 1.
         """
         named = checked_name("name", name, "handbook")
         if named in _RESERVED:

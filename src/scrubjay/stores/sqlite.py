@@ -14,7 +14,7 @@ import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.stores.codec import Plain
@@ -40,12 +40,12 @@ class _Connection:
         self.sqlite.close()
 
 
-class Gathered(Protocol):
+class Gathered:
     """Changes of a table that are gathered during a write."""
 
     def write(self, db: sqlite3.Connection) -> None:
         """Bring the table up to date."""
-        ...
+        raise NotImplementedError
 
 
 G = TypeVar("G", bound=Gathered)
