@@ -7,6 +7,7 @@ import json
 import os
 import unicodedata
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import assume, example, given, settings
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 import scrubjay
 from fakes import HashingEmbedder
 from scrubjay import InvalidInput, Link, Memory, NotFound
+from scrubjay.documents import entry_yaml
 from scrubjay.documents.entry_file import from_markdown, to_markdown
 from scrubjay.documents.entry_line import from_line, to_line
 from scrubjay.documents.entry_names import file_name
@@ -199,6 +201,20 @@ class TestRoundTrip:
 
         for back in (from_markdown(to_markdown(memory), "s"), from_line(to_line(memory))):
             assert draft(back) == memory
+
+    def test_the_slow_reader_of_yaml_reads_the_same(self, monkeypatch):
+        """Where PyYAML was built without its C library."""
+        import yaml
+
+        monkeypatch.delattr(yaml, "CSafeLoader", raising=False)
+        entry_yaml._loader.cache_clear()
+        try:
+            for text in filter(str.strip, HOSTILE):
+                fields = {"text": "t", "id": "x", "context": text, "topics": ["a?", "b, c"]}
+                memory = draft({**fields, "metadata": {text[:100]: [text, 1.5]}})
+                assert draft(from_markdown(to_markdown(memory), "s")) == memory
+        finally:
+            entry_yaml._loader.cache_clear()
 
     @pytest.mark.parametrize(
         "value", [{"k" * 2000: 1}, [[]], [{}], {"a": []}, 2**80, -0.0, float("inf"), 1e-300]
@@ -450,6 +466,12 @@ class TestExport:
             words_only.export_md(out)
         assert contents(out) == before
 
+    def test_an_empty_path_is_not_the_folder_one_is_in(self, words_only):
+        """A variable that was never set must not fill it with files."""
+        for export in (words_only.export_md, words_only.export_jsonl):
+            with pytest.raises(InvalidInput, match="path is empty"):
+                export("")
+
     def test_a_place_that_is_no_folder_is_named(self, words_only, tmp_path):
         """Before anything else."""
         (tmp_path / "file").write_text("x")
@@ -669,6 +691,13 @@ class TestImport:
         assert found.updated_at == datetime(2026, 2, 3, 2, 5, 6, tzinfo=UTC)
         assert found.metadata == {"seen": "2026-05-03", "times": 3}
 
+    def test_the_example_of_the_docs_is_a_file_as_we_write_it(self):
+        """To the letter."""
+        page = (Path(__file__).parent.parent / "docs/entries.md").read_text("utf-8")
+        shown = page.split("```markdown\n")[1].split("```")[0]
+
+        assert to_markdown(draft(from_markdown(shown, "stem"))) == shown
+
     @pytest.mark.parametrize(
         ("text", "title"),
         [("# A heading\n\nText.\n", "A heading"), ("Text alone.\n", "note"), ("Text.", "note")],
@@ -713,7 +742,7 @@ class TestImport:
             ("title: [a, b]", "title is ['a', 'b']; it must be a text"),
             ("title: a: b", "not YAML: mapping values are not allowed"),
             ("title: a\ntitle: b", "title is there twice"),
-            ("tags: [a]\ntopics: [b]", "topics is there twice, also as topics"),
+            ("tags: [a]\ntopics: [b]", "tags and topics are the same; keep one"),
             ("a: &x [1]\nb: *x", "anchors, tags or endless nesting"),
             ("- a\n- b", "not a list of fields"),
             ("metadata: words", "metadata is 'words'; give a mapping"),
@@ -790,13 +819,22 @@ class TestImport:
         assert says in why
         assert {one.topics for one in words_only.ls()} == {(), ("a", "b")}
 
-    def test_lines_that_are_not_utf_8_end_the_file(self, words_only, tmp_path):
-        """What came before is taken, and the rest is named."""
-        (tmp_path / "some.jsonl").write_bytes(b'{"text": "one"}\n' * 2 + b'{"text": "\xff"}\n')
+    def test_a_line_that_is_not_utf_8_is_named_and_the_others_are_taken(self, words_only):
+        """From a file or a stream of bytes; a mark at the beginning is no matter."""
+        lines = b'\xef\xbb\xbf{"text": "one"}\n{"text": "\xff"}\r\n{"text": "two"}'
 
-        done = words_only.import_entries(tmp_path / "some.jsonl")
+        done = words_only.import_entries(io.BytesIO(lines))
 
-        assert [why for _, why in done.failed] == ["not UTF-8 text; convert it first"]
+        assert done.added == 2
+        assert done.failed == (("-:2", "not UTF-8 text; convert it first"),)
+
+    def test_a_stream_of_texts_ends_where_it_cannot_be_read(self, words_only):
+        """And says so."""
+        stream = io.TextIOWrapper(io.BytesIO(b'{"text": "\xff"}\n'), encoding="utf-8")
+
+        assert words_only.import_entries(stream).failed == (
+            ("-:1", "not UTF-8 text; convert it first"),
+        )
 
     @pytest.mark.parametrize(
         ("name", "says"),
