@@ -135,7 +135,7 @@ LINKS = st.lists(
 
 
 class TestRoundTrip:
-    @settings(max_examples=150)
+    @settings(max_examples=80)
     @given(IDS, st.lists(entries(), min_size=4, max_size=4), LINKS)
     def test_markdown_gives_every_field_back(self, tmp_path_factory, ids, made, links):
         """SV-1: export, import into an empty store: the same; and export again: the same files."""
@@ -152,7 +152,7 @@ class TestRoundTrip:
                 assert contents(again) == contents(folder)
                 assert other.import_entries(folder).unchanged == len(there)
 
-    @settings(max_examples=100)
+    @settings(max_examples=50)
     @given(IDS, st.lists(entries(), min_size=4, max_size=4), LINKS)
     def test_lines_of_json_give_every_field_back(self, ids, made, links):
         """SV-1: the same through a stream."""
@@ -170,7 +170,7 @@ class TestRoundTrip:
                 other.export_jsonl(again)
                 assert again.getvalue() == lines.getvalue()
 
-    @settings(max_examples=300)
+    @settings(max_examples=150)
     @given(entries())
     def test_the_file_of_an_entry_is_text_that_any_reader_of_yaml_takes(self, made):
         """Whatever is in it: the front matter is one mapping, and its texts are texts."""
@@ -653,7 +653,7 @@ class TestPeople:
         assert there.get("key").namespace == "collection:house"
 
     def test_what_is_unchanged_stays_a_copy(self, people, tmp_path):
-        """A published memory and its copy are folded into one hit; importing both changes nothing."""
+        """A published copy goes with its memory, also after both were imported as they are."""
         ann = people("ann")
         ann.create_collection("house")
         ann.add("The boiler key", id="key")
@@ -661,7 +661,8 @@ class TestPeople:
         ann.export_md(tmp_path / "out")
 
         assert ann.import_entries(tmp_path / "out").unchanged == 2
-        assert len(ann.search("boiler")) == 1
+        ann.forget("key")
+        assert ann.ls() == []
 
 
 class TestImport:
