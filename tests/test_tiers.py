@@ -298,6 +298,23 @@ class TestStages:
 
         assert "tier agent: it is gone; tier team: so is this" in str(raised.value)
 
+    def test_a_tier_whose_windows_cannot_be_read_is_lost_by_itself(self, words_only):
+        """As with any other error of its database."""
+
+        class Broken:
+            def state_us(self, now_us):
+                raise StoreError("its index is damaged")
+
+        words_only.add("the boiler", id="a")
+        good = words_only._tables.kit
+        kit = Kit(tiers=(Tier("agent", good), Tier("team", good._replace(windows=Broken()))))
+        query = Query("boiler", Scope(valid_us=1))
+        part = tiers(find=(), read=(), weights=TIER_WEIGHTS)
+
+        agent, team = part(Run(query, kit)).branches
+
+        assert (agent.lost, team.lost) == (None, "its index is damaged")
+
 
 def break_missing(path):
     os.unlink(path)
@@ -893,6 +910,9 @@ class TestConnecting:
         store.close()
         store.close()
 
+        for _ in range(2):  # the second time, nothing may have been opened again
+            with pytest.raises(StoreError, match="is closed"):
+                found(store)
         assert [one for path in files.values() for one in os.listdir(os.path.dirname(path))] == [
             "vault.db"
         ] * 3

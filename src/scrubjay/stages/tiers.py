@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from scrubjay.config import BUILT_IN_TIERS
 from scrubjay.errors import InvalidInput, StoreError
-from scrubjay.pipeline import Kit, Run, Stage, Tier, in_order, stage, together
+from scrubjay.pipeline import Run, Stage, Tier, in_order, stage, together
 from scrubjay.times import micros
-from scrubjay.types import NOTHING, Candidate, Query, RankedList, Scope, Step
+from scrubjay.types import NOTHING, Candidate, RankedList, Scope, Step
 
 # What each tier counts by itself; a connected vault counts what its priority says.
 TIER_WEIGHTS: Mapping[str, float] = {"agent": 1.0, "project": 0.8, "team": 0.6}
@@ -43,10 +43,10 @@ def tiers(
         run, steps = in_order((*find, *read), run)
         return run._replace(branches=steps)
     visits = [
-        _Visit(one, weight_of(one, weights), _entered(run, one), lost=one.lost)
+        _Visit(one, weight_of(one, weights), _inside(run, one), lost=one.lost)
         for one in sorted(run.kit.tiers, key=lambda one: rank(one, weights))
     ]
-    visits = _each(lambda visit: _advanced(visit, find), visits)
+    visits = _each(lambda visit: _begun(visit, find), visits)
     visits = _owned(visits, run.query.scope)
     visits = _each(lambda visit: _read(visit, read), visits)
     steps = tuple(_step(visit, run) for visit in visits)
@@ -83,8 +83,8 @@ def by_tier(run: Run, *, stages: tuple[Stage, ...]) -> Run:
         mine = tuple(one for one in run.pool if one.tier == tier.name)
         if not mine or tier.lost is not None:
             continue
-        visit = _advanced(
-            _Visit(tier, 1.0, _entered(run, tier)._replace(pool=mine, pooled=True)), stages
+        visit = _begun(
+            _Visit(tier, 1.0, _inside(run, tier)._replace(pool=mine, pooled=True)), stages
         )
         # What cannot be looked up now was found before, and is shown as it is.
         changed |= {one.id: one for one in (mine if visit.lost else visit.run.pool)}
@@ -126,17 +126,21 @@ def _check(weights: Mapping[str, float]) -> None:
         )
 
 
-def _entered(run: Run, tier: Tier) -> Run:
+def _inside(run: Run, tier: Tier) -> Run:
     """Return a run of the same query in one tier."""
-    return Run(_within(run.query, tier.kit), run.kit.inside(tier))
+    return Run(run.query, run.kit.inside(tier))
 
 
-def _within(query: Query, kit: Kit) -> Query:
-    """Return a query with the validity of one database: each has windows of its own."""
-    now_us = query.scope.valid_us
-    if now_us is None or kit.windows is None:
-        return query
-    return query._replace(scope=query.scope._replace(valid_us=kit.windows.state_us(now_us)))
+def _begun(visit: _Visit, stages: tuple[Stage, ...]) -> _Visit:
+    """Run the first stages in a tier, with the validity of its database: each has windows of its own."""
+    query, windows = visit.run.query, visit.run.kit.windows
+    if query.scope.valid_us is not None and windows is not None:
+        try:
+            valid_us = windows.state_us(query.scope.valid_us)
+        except StoreError as gone:
+            return visit._replace(lost=str(gone))
+        query = query._replace(scope=query.scope._replace(valid_us=valid_us))
+    return _advanced(visit._replace(run=visit.run._replace(query=query)), stages)
 
 
 def _each(change: Callable[[_Visit], _Visit], visits: list[_Visit]) -> list[_Visit]:
