@@ -249,7 +249,7 @@ class TestSearch:
         inner = [one.stage for one in trace["tier team"].branches]
         assert inner == ["recall", "union", "load", "look_up"]
         assert results.counts["keyword"] == 4
-        weights = steps(results)["tier_weight"].notes
+        weights = steps(results)["tier_weight"].notes["weights"]
         assert weights == {"agent": 1.0, "project": 0.8, "team": 0.6}
 
     def test_another_profile_says_that_it_searched_one_file(self, files, opened):
