@@ -201,7 +201,10 @@ def _opened(path: str, wait_s: float) -> Tables:
 def _stand_in(mine: TierSetting, lost: str, others: Sequence[TierSetting]) -> Tables:
     """Open the first other tier that can be read; nothing may land there by mistake."""
     reasons = [f"tier {mine.name}: {lost}"]
-    why_not = f"nothing is written, because the tier {mine.name} could not be opened: {lost}"
+    why_not = (
+        f"nothing is written, because the tier {mine.name} could not be opened: {lost};"
+        " open the store again once it can be"
+    )
     for one in others:
         try:
             return open_existing(one.path, why_not_written=why_not)
