@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from scrubjay.config import BUILT_IN_TIERS, PRIORITY, tier_setting
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.naming import checked_name
-from scrubjay.stages.tiers import weight_of
 from scrubjay.store_parts import StoreParts
 
 if TYPE_CHECKING:
@@ -54,6 +53,7 @@ class Tiered(StoreParts):
     def tiers(self) -> list[TierState]:
         """Return every file of the store, the highest tier first, and why one cannot be asked."""
         from scrubjay.reports import TierState
+        from scrubjay.stages.tiers import weight_of
 
         return [
             TierState(

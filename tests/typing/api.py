@@ -155,3 +155,11 @@ def failing(memory: Store) -> str | None:
     except (scrubjay.InvalidInput, scrubjay.Unavailable, scrubjay.ScrubjayError):
         return None
     return None
+
+
+def tiers(memory: Store) -> None:
+    """Paths in two forms; a vault by name."""
+    scrubjay.open(tiers={"project": "p.db", "team": Path("t.db")}).close()
+    memory.connect(Path("handbook.db"), name="handbook", priority=0.7)
+    names: list[str] = [one.name for one in memory.tiers()]
+    memory.disconnect(names[0])

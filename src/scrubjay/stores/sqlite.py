@@ -52,7 +52,13 @@ G = TypeVar("G", bound=Gathered)
 
 
 class Database:
-    """A store's file, or ":memory:"."""
+    """A store's file, or ":memory:".
+
+    One that somebody else keeps may have `failed`, or be `frozen`: see ExistingDatabase.
+    """
+
+    failed = False
+    frozen = False
 
     def __init__(self, path: str, *, codec: Codec | None = None, wait_s: float = WAIT_S) -> None:
         self.path = path
