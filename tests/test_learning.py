@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 import scrubjay
-from scrubjay import InvalidInput, NotFound
+from scrubjay import InvalidInput, NotFound, StoreError
 from scrubjay.stores.protocols import Tally
 from traces import steps
 
@@ -42,14 +42,8 @@ class TestWhatWasGiven:
 
         last, first = entries.feedbacks()
 
-        assert first == (
-            1,
-            datetime(2026, 5, 3, 12, tzinfo=UTC),
-            "oil leak",
-            "a",
-            "accepted",
-            None,
-        )
+        noon = datetime(2026, 5, 3, 12, tzinfo=UTC)
+        assert first == (1, noon, "oil leak", "a", "accepted", None, None)
         assert (last.number, last.query, last.id, last.action) == (
             2,
             "Öl — läuft aus",
@@ -320,3 +314,95 @@ class TestVault:
             assert ann.weights("vault")["semantic"] == pytest.approx(0.55)
             assert dict(ben.weights("vault")) == BASE
             assert self.score(ben)[0].score == before != self.score(ann)[0].score
+
+
+class TestTiers:
+    """Feedback is kept per vault, and all of it moves the weights."""
+
+    @pytest.fixture
+    def files(self, tmp_path, clock):
+        paths = {name: tmp_path / f"{name}.db" for name in ("agent", "project", "team")}
+        for name, path in paths.items():
+            with scrubjay.open(path, embedder=False, clock=clock) as store:
+                store.add(f"The engine of the {name} leaks oil", id=name)
+        return paths
+
+    @pytest.fixture
+    def tiers(self, files, clock):
+        with scrubjay.open(tiers=files, embedder=False, clock=clock) as store:
+            yield store
+
+    def test_it_is_kept_in_the_file_of_its_entry(self, tiers, files, clock):
+        """SV-10: the team's entry has its feedback in the team's file, for everybody who opens that."""
+        given(tiers, "accepted", id="agent")
+        clock.advance(minutes=1)
+        given(tiers, "dismissed", id="team")
+
+        assert [(one.tier, one.number, one.id) for one in tiers.feedbacks()] == [
+            ("team", 1, "team"),
+            ("agent", 1, "agent"),
+        ]
+        with scrubjay.open(files["team"], embedder=False) as team:
+            assert [(one.id, one.action) for one in team.feedbacks()] == [("team", "dismissed")]
+        with scrubjay.open(files["agent"], embedder=False) as agent:
+            assert [one.id for one in agent.feedbacks()] == ["agent"]
+
+    def test_all_tiers_count_together(self, tiers, files):
+        """SV-4, SV-10: 20 here, 7 there, 3 dismissed elsewhere; a tier that is gone counts no more."""
+        given(tiers, *["accepted"] * 20, id="agent")
+        given(tiers, *["accepted"] * 7, id="project")
+        given(tiers, *["dismissed"] * 3, id="team")
+
+        assert tiers.weights("vault")["semantic"] == pytest.approx(0.52)
+        hit = tiers.search("engine oil", profile="vault")[0]
+        weights = tiers.weights("vault")
+        assert (hit.tier, hit.id) == ("agent", "agent")
+        assert hit.score == pytest.approx(sum(weights[n] * hit.why[n] for n in weights), abs=1e-6)
+        files["team"].unlink()
+        assert dict(tiers.weights("vault")) == BASE  # 27 are too few
+        assert tiers.search("engine oil", profile="vault")[0].id == "agent"
+
+    def test_one_is_undone_where_it_is(self, tiers, clock):
+        """The last of all, or the one that is named; two tiers may have the same number."""
+        for id_ in ("agent", "team", "team"):
+            clock.advance(minutes=1)
+            given(tiers, "accepted", id=id_)
+
+        with pytest.raises(InvalidInput, match="agent and team both have a feedback 1; say which"):
+            tiers.undo_feedback(1)
+        undone = tiers.undo_feedback()
+        assert (undone.tier, undone.number) == ("team", 2)
+        assert tiers.undo_feedback(1, tier="agent").tier == "agent"
+        assert tiers.undo_feedback(1).tier == "team"
+        with pytest.raises(NotFound, match="no tier is called 'attic'; there are: agent, project"):
+            tiers.undo_feedback(1, tier="attic")
+
+    def test_a_reset_leaves_the_files_of_others_alone_unless_one_is_named(self, tiers):
+        """What others have said in a file that is shared is not removed by mistake."""
+        given(tiers, "accepted", "accepted", id="agent")
+        given(tiers, "accepted", id="team")
+
+        assert tiers.reset_feedback() == 2
+        assert [one.tier for one in tiers.feedbacks()] == ["team"]
+        assert tiers.reset_feedback(tier="team") == 1
+        assert tiers.feedbacks() == []
+
+    def test_frozen_is_in_the_own_file_and_holds_for_all_tiers(self, tiers):
+        """SV-10: at what all tiers had come to then."""
+        given(tiers, *["accepted"] * 15, id="agent")
+        given(tiers, *["accepted"] * 15, id="team")
+        assert tiers.freeze_weights() == pytest.approx(0.15)
+        given(tiers, *["dismissed"] * 30, id="team")
+
+        assert tiers.weights("vault")["semantic"] == pytest.approx(0.55)
+        notes = steps(tiers.search("engine oil", profile="vault"))["adaptive"].notes
+        assert (notes["frozen"], notes["shift"]) == (True, pytest.approx(0.15))
+
+    def test_where_the_own_file_is_lost_nothing_is_written(self, tiers, files, clock):
+        """As with every other verb that writes."""
+        tiers.close()
+        files["agent"].write_bytes(b"no database " * 100)
+        with scrubjay.open(tiers=files, embedder=False, clock=clock) as store:
+            with pytest.raises(StoreError, match="nothing is written"):
+                store.feedback("oil", "team", "accepted")
+            assert store.feedbacks() == []

@@ -151,6 +151,27 @@ class TestEveryPath:
             shown = ann.search("boiler key", profile=profile, include_expired=True)
             assert ids(shown) == {own}
 
+    @pytest.mark.parametrize("mode", ["full", "scan"])
+    def test_each_tier_has_windows_of_its_own(self, tmp_path, clock, embedder, mode):
+        """SV-4, SV-9: where this file has no window at all, those of another bind all the same."""
+        team = tmp_path / "team.db"
+        with scrubjay.open(team, embedder=embedder, clock=clock) as store:
+            store.add("The boiler of the team", id="over", valid_until="2026-05-01")
+            store.add("The boiler of the house", id="soon", valid_from=NOON + timedelta(hours=1))
+            store.pending()
+        own = tmp_path / "own.db"
+        with scrubjay.open(own, tiers={"team": team}, embedder=embedder, clock=clock) as store:
+            store.add("The boiler of mine", id="mine")
+            store.pending()
+
+            def found(**asked):
+                return ids(store.search("boiler", profile="vault", mode=mode, **asked))
+
+            assert found() == {"mine"}
+            assert found(include_expired=True) == {"mine", "over", "soon"}
+            clock.advance(hours=1)
+            assert found() == {"mine", "soon"}
+
     def test_phrases_and_negations_bind_beside_it(self, windows):
         """The scope of a query is one condition."""
         found = windows.search('"pressure of two bar" -kitchen', mode="keyword", limit=20)

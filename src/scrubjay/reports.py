@@ -87,15 +87,16 @@ class Ingested(NamedTuple):
 class FeedbackGiven(NamedTuple):
     """What somebody thought of a result: accepted, modified or dismissed. `number` is for `undo`.
 
-    `user` is None for who owns the file.
+    `user` is None for who owns the file; `tier` says which file it is in, where there are several.
     """
 
     number: int
-    at: datetime | None
+    at: datetime
     query: str
     id: str
     action: str
     user: str | None = None
+    tier: str | None = None
 
 
 class Learned(NamedTuple):

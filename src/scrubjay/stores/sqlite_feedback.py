@@ -82,6 +82,16 @@ class SqliteFeedback:
         self._db.purge_log()  # what was asked is gone with it
         return self._given(row)
 
+    def has(self, number: int | None) -> bool:
+        """True when the caller has feedback of this number, or any at all."""
+        mine, who = self._mine
+        with self._db.read() as db:
+            row = db.execute(
+                f"SELECT 1 FROM feedback AS f WHERE {mine} AND f.n = ifnull(?, f.n) LIMIT 1",
+                (*who, number),
+            ).fetchone()
+        return row is not None
+
     def reset(self) -> int:
         """Remove all feedback of the caller; return how many there were."""
         mine, who = self._mine
@@ -116,6 +126,6 @@ class SqliteFeedback:
         from scrubjay.reports import FeedbackGiven
 
         number, at_us, query, id_, action, person = row
-        return FeedbackGiven(
-            number, moment(at_us), self._db.codec.unseal(query), id_, action, person or None
-        )
+        at = moment(at_us)
+        assert at is not None
+        return FeedbackGiven(number, at, self._db.codec.unseal(query), id_, action, person or None)

@@ -21,6 +21,9 @@ def feedback_options(command: ArgumentParser) -> None:
     command.add_argument("--query", default=None, help="what was searched for, with an id")
     command.add_argument("-n", "--limit", type=int, default=None, help="with list: so many (50)")
     command.add_argument("--yes", action="store_true", help="with reset: do not ask")
+    command.add_argument(
+        "--of", metavar="TIER", default=None, help="with undo, reset: which tier's (the own)"
+    )
 
 
 def weights_options(command: ArgumentParser) -> None:
