@@ -360,20 +360,22 @@ class TestTiers:
         assert hit.score == pytest.approx(sum(weights[n] * hit.why[n] for n in weights), abs=1e-6)
         files["team"].unlink()
         assert dict(tiers.weights("vault")) == BASE  # 27 are too few
+        with pytest.raises(StoreError, match="tier team: there is no file"):
+            tiers.reset_feedback(tier="team")
         assert tiers.search("engine oil", profile="vault")[0].id == "agent"
 
     def test_one_is_undone_where_it_is(self, tiers, clock):
-        """The last of all, or the one that is named; two tiers may have the same number."""
+        """The last of all, or the one that is named; a number alone is of the own file."""
         for id_ in ("agent", "team", "team"):
             clock.advance(minutes=1)
             given(tiers, "accepted", id=id_)
 
-        with pytest.raises(InvalidInput, match="agent and team both have a feedback 1; say which"):
-            tiers.undo_feedback(1)
         undone = tiers.undo_feedback()
         assert (undone.tier, undone.number) == ("team", 2)
-        assert tiers.undo_feedback(1, tier="agent").tier == "agent"
-        assert tiers.undo_feedback(1).tier == "team"
+        assert tiers.undo_feedback(1).tier == "agent"
+        with pytest.raises(NotFound, match="no feedback with the number 1"):
+            tiers.undo_feedback(1)
+        assert tiers.undo_feedback(1, tier="team").tier == "team"
         with pytest.raises(NotFound, match="no tier is called 'attic'; there are: agent, project"):
             tiers.undo_feedback(1, tier="attic")
 

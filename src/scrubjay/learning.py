@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from scrubjay import profiles
-from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.profiles.overrides import flat
 from scrubjay.sharing import Sharing
 from scrubjay.text import readable
@@ -14,8 +14,6 @@ from scrubjay.tiered import nothing_with
 from scrubjay.times import micros
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from scrubjay.profiles import Profile
     from scrubjay.reports import FeedbackGiven, Learned
     from scrubjay.stores.sqlite_feedback import SqliteFeedback
@@ -37,65 +35,69 @@ class Learning(Sharing):
             raise InvalidInput(f"query is {query!r}; it must be the text that was searched for")
         # Inside a write of the own file: where that is lost, nothing is written anywhere.
         with self._records.transaction():
-            _, _, tables = self._holder(id)
-            feedback = self._feedback if tables is None else tables.feedback
-            given = feedback.add(id, readable(query), action, micros(self._clock()))
+            given = self._feedback_of(id).add(id, readable(query), action, micros(self._clock()))
         if given is None:  # somebody forgot it in this very moment
             raise NotFound(nothing_with(id))
         return given
 
+    def _feedback_of(self, id: str) -> SqliteFeedback:
+        """Return the feedback of the file that a memory is in: each vault keeps its own."""
+        _, _, tables = self._holder(id)
+        return self._feedback if tables is None else tables.feedback
+
+    def _feedbacks(self, tier: str | None = None) -> Iterator[tuple[str | None, SqliteFeedback]]:
+        """Yield the feedback of every file that can be asked, or of one, with the name of its tier."""
+        if not self._tiers.several:
+            if tier not in (None, self._tiers.own.tier.name):
+                raise NotFound(f"no tier is called {tier!r}; this store has one file")
+            yield None, self._feedback
+            return
+        reached = self._tiers.reached()
+        if tier is not None and tier not in (one.tier.name for one in reached):
+            names = ", ".join(one.tier.name for one in reached)
+            raise NotFound(f"no tier is called {tier!r}; there are: {names}")
+        for one in reached:
+            if one.tables is not None and tier in (None, one.tier.name):
+                yield one.tier.name, one.tables.feedback
+            elif tier is not None and tier == one.tier.name:
+                raise StoreError(f"tier {tier}: {one.tier.lost}")
+
     def feedbacks(self, *, limit: int = 50) -> list[FeedbackGiven]:
-        """Return the caller's feedback in every tier that can be asked, newest first."""
+        """Return the caller's feedback in all tiers, newest first."""
         if type(limit) is not int or limit < 1:
             raise InvalidInput(f"limit is {limit!r}; it must be a whole number of 1 or more")
-        given = [one for tier, of in self._heard() for one in _named(of.newest(limit), tier)]
-        return sorted(given, key=_age, reverse=True)[:limit]
+        given = [
+            one._replace(tier=name)
+            for name, kept in self._feedbacks()
+            for one in kept.newest(limit)
+        ]
+        # Of one file they come in order: at one moment, the one that was noted last is the newer.
+        given.sort(key=lambda one: one.at, reverse=True)
+        return given[:limit]
 
     def undo_feedback(
         self, number: int | None = None, *, tier: str | None = None
     ) -> FeedbackGiven:
         """Take back one feedback, by its number, or the last; return what it was.
 
-        Tiers count each for themselves: where two have the number, `tier` says which is meant.
+        Each tier counts its own; a number without a tier is of the store's own file.
         """
         if number is not None and (type(number) is not int or number < 1):
             raise InvalidInput(f"number is {number!r}; give one that `feedbacks` lists, such as 1")
-        heard = self._heard(tier)
-        has = [(name, of) for name, of in heard if of.has(number)]
-        if number is not None and len(has) > 1:
-            names = " and ".join(str(name) for name, _ in has)
-            raise InvalidInput(f"the tiers {names} both have a feedback {number}; say which tier")
-        newest = [(one, of) for name, of in has for one in _named(of.newest(1), name)]
-        if newest:
-            last, of = max(newest, key=lambda pair: _age(pair[0]))
-            gone = of.undo(number)
-            if gone is not None:
-                return gone._replace(tier=last.tier)
-        which = "" if number is None else f" with the number {number}"
-        raise NotFound(f"there is no feedback{which}; `scrubjay feedback list` lists them")
+        where = self._tiers.own.tier.name if tier is None and number is not None else tier
+        if where is None:
+            where = next((one.tier for one in self.feedbacks(limit=1)), None)
+        name, kept = next(self._feedbacks(where), (None, self._feedback))
+        gone = kept.undo(number)
+        if gone is None:
+            which = "" if number is None else f" with the number {number}"
+            raise NotFound(f"there is no feedback{which}; `scrubjay feedback list` lists them")
+        return gone._replace(tier=name)
 
     def reset_feedback(self, *, tier: str | None = None) -> int:
-        """Remove all of the caller's feedback; return how many there were.
-
-        Of several tiers only the own one is touched, unless `tier` names another.
-        """
-        if tier is None:
-            return self._feedback.reset()
-        return sum(of.reset() for _, of in self._heard(tier))
-
-    def _heard(self, tier: str | None = None) -> list[tuple[str | None, SqliteFeedback]]:
-        """Return the feedback of every tier that can be asked, or of one; a store alone has no name."""
-        if not self._tiers.several and tier is None:
-            return [(None, self._feedback)]
-        reached = self._tiers.reached() if self._tiers.several else []
-        if tier is not None and tier not in (one.tier.name for one in reached):
-            names = ", ".join(one.tier.name for one in reached) or "none"
-            raise NotFound(f"no tier is called {tier!r}; there are: {names}")
-        return [
-            (one.tier.name, one.tables.feedback)
-            for one in reached
-            if one.tables is not None and tier in (None, one.tier.name)
-        ]
+        """Remove the caller's feedback in the store's own file, or in another tier; return how many."""
+        where = tier or self._tiers.own.tier.name
+        return sum(kept.reset() for _, kept in self._feedbacks(where))
 
     def freeze_weights(self, profile: str | None = None) -> float:
         """Keep the weights as they are now, whatever feedback comes; return how far they are moved.
@@ -105,14 +107,13 @@ class Learning(Sharing):
         from scrubjay.stages.adaptive import gathered, shift
 
         chosen = profiles.get(profile or self.profile)
-        numbers = _numbers(chosen, _LEARNS)
-        if numbers is None:
+        if not chosen.uses(_LEARNS):
             chosen = profiles.get(_LEARNER)
-            numbers = _numbers(chosen, _LEARNS) or {}
         with self._records.transaction():
             moved = self._feedback.frozen()
             if moved is None:
-                moved = shift(gathered(self._kit(chosen, self._tiers_of(chosen))).tally, **numbers)
+                tally = gathered(self._kit(chosen, self._tiers_of(chosen))).tally
+                moved = shift(tally, **(_numbers(chosen, _LEARNS) or {}))
                 self._feedback.freeze(moved, micros(self._clock()))
         return moved
 
@@ -154,14 +155,6 @@ class Learning(Sharing):
             weights=adapted(base, moved),
             base=base,
         )
-
-
-def _named(given: list[FeedbackGiven], tier: str | None) -> list[FeedbackGiven]:
-    return [one._replace(tier=tier) for one in given]
-
-
-def _age(one: FeedbackGiven) -> tuple[datetime, int]:
-    return one.at, one.number
 
 
 def _numbers(profile: Profile, stage: str) -> dict[str, Any] | None:

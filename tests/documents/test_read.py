@@ -25,7 +25,7 @@ class TestWhichReader:
     @pytest.mark.parametrize(
         ("path", "reader"),
         [
-            ("a/Notes.MD", "markdown/1"),
+            ("a/Notes.MD", "markdown/2"),
             ("x.htm", "html/1"),
             ("x.PDF", "pdf/1"),
             ("x.docx", "docx/1"),
@@ -49,7 +49,7 @@ class TestWhichReader:
         missing(monkeypatch)
 
         assert [reader_of(f"x.{one}") for one in ("pdf", "docx", "html", "py", "md")] == [
-            *("pdf/0", "docx/0", "html/0", "python/1", "markdown/1")
+            *("pdf/0", "docx/0", "html/0", "python/1", "markdown/2")
         ]
 
     def test_a_missing_extra_is_named_with_the_command_that_installs_it(self, monkeypatch):

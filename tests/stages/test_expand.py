@@ -29,7 +29,7 @@ class Scored:
         self.scores = scores
         self.asked = []
 
-    def search(self, terms, scope, limit, weights):
+    def search(self, terms, scope, limit, weights, *, every_first):
         self.asked.append((terms, scope, limit))
         rows = (Row(f"m{n}", score) for n, score in enumerate(self.scores[:limit]))
         return RankedList("keyword", tuple(rows))

@@ -194,8 +194,8 @@ class Index:
         self.rows = rows
         self.asked = None
 
-    def search(self, *arguments):
-        self.asked = arguments
+    def search(self, *arguments, every_first=None):
+        self.asked = arguments if every_first is None else (*arguments, every_first)
         return RankedList("index", self.rows)
 
     def missing(self, model, scope):
@@ -216,7 +216,7 @@ class TestSources:
         keyword(depth=depth, weights={"title": 2.0})(run)
         vector(depth=depth)(run)
 
-        assert words.asked == (asked, self.SCOPE, enough, {"title": 2.0})
+        assert words.asked == (asked, self.SCOPE, enough, {"title": 2.0}, True)
         assert near.asked[1:] == ("hashing-8", self.SCOPE, enough)
 
     def test_a_query_without_a_vector_is_not_searched(self):

@@ -21,7 +21,7 @@ _MOST_KEY_CHARS = 200  # YAML takes no key of more than 1024 unless it is marked
 _MOST_LINE_CHARS = 80
 _WORDS = re.compile(r"(?:null|true|false|yes|no|on|off|y|n)", re.I)
 _MARKS = re.compile(r": | #|:$")
-_IN_LISTS = re.compile(r"[\[\]{},:]")
+_IN_LISTS = re.compile(r"[\[\]{},:?]")
 # What a reader of YAML refuses, or takes for the end of a line.
 _ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 

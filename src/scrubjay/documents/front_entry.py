@@ -14,6 +14,7 @@ from scrubjay.errors import InvalidInput
 from scrubjay.times import parse
 from scrubjay.types import SEVERITIES
 
+MOST_CHARS = 2000  # a context stands in front of every passage that a model reads
 _TEXTS = ("domain", "context")
 _TIMES = ("valid_from", "valid_until")
 
@@ -32,7 +33,9 @@ def entry_fields_in(front: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]
         if value in (None, ""):
             continue
         if isinstance(value, str | int | float) and not isinstance(value, bool):
-            fields[name] = str(value)
+            fields[name] = str(value)[:MOST_CHARS]
+            if len(str(value)) > MOST_CHARS:
+                notes.append(f"{name} is long; its first {MOST_CHARS:,} characters are read")
         else:
             notes.append(_note(name, value, "a text"))
     for name in _TIMES:

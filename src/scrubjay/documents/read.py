@@ -26,7 +26,7 @@ from scrubjay.documents.rst import read_rst
 INSTALL = 'pip install "scrubjay[files]"'
 # Raised when a reader gives other documents for the same bytes: stored ones are then read again.
 _VERSION = 1
-_VERSIONS = {"markdown": 2}
+_LATER = {"markdown": 1}  # of one reader alone
 _NEEDS = {"html": html.PACKAGES, "pdf": pdf.PACKAGES, "docx": docx.PACKAGES}
 
 
@@ -35,7 +35,7 @@ def reader_of(path: str) -> str:
     kind = kind_of(path)
     if not _is_installed(kind):
         return f"{kind}/0"
-    return f"{kind}/{_VERSIONS.get(kind, _VERSION)}{'+tree-sitter' if has_parser(kind) else ''}"
+    return f"{kind}/{_VERSION + _LATER.get(kind, 0)}{'+tree-sitter' if has_parser(kind) else ''}"
 
 
 def read(path: str, data: bytes) -> list[Document]:

@@ -31,6 +31,7 @@ class GuardedEmbedder:
         self.name = str(inner.name)
         self.dims = int(inner.dims)
         self.languages = tuple(getattr(inner, "languages", ()))
+        self.texts_at_once: int | None = getattr(inner, "texts_at_once", None)
         # Without a rotation of its own, a model's token vectors are stored in full width.
         has_tokens = callable(getattr(inner, "tokens", None))
         self.token_dims = _whole(inner, "token_dims", self.dims) if has_tokens else 0

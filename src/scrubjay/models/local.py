@@ -38,6 +38,9 @@ class OnnxEmbedder:
     """
 
     _batch_tokens = 1024
+    texts_at_once = (
+        16  # a slow machine should not be busy for many seconds before it can be stopped
+    )
 
     def __init__(
         self,

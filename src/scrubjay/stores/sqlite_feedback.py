@@ -82,16 +82,6 @@ class SqliteFeedback:
         self._db.purge_log()  # what was asked is gone with it
         return self._given(row)
 
-    def has(self, number: int | None) -> bool:
-        """True when the caller has feedback of this number, or any at all."""
-        mine, who = self._mine
-        with self._db.read() as db:
-            row = db.execute(
-                f"SELECT 1 FROM feedback AS f WHERE {mine} AND f.n = ifnull(?, f.n) LIMIT 1",
-                (*who, number),
-            ).fetchone()
-        return row is not None
-
     def reset(self) -> int:
         """Remove all feedback of the caller; return how many there were."""
         mine, who = self._mine

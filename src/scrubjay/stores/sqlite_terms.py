@@ -124,6 +124,14 @@ def count_again(db: sqlite3.Connection) -> None:
     changes.write(db)
 
 
+def write_anew(db: sqlite3.Connection) -> None:
+    """Write the table once more on clean pages, so that no trace of a deleted token is left."""
+    db.execute("CREATE TEMP TABLE copied AS SELECT token, namespace, held_by FROM terms")
+    db.execute("DELETE FROM terms")
+    db.execute("INSERT INTO terms SELECT token, namespace, held_by FROM copied")
+    db.execute("DROP TABLE copied")
+
+
 def bag_of(lines: Iterable[str]) -> Counter[str]:
     """Return how often each token stands in lines of tokens."""
     return Counter(" ".join(lines).split())

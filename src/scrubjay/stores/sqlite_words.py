@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from scrubjay.stores.scope_sql import in_parts
 from scrubjay.stores.sqlite import Database
-from scrubjay.stores.sqlite_terms import FIELDS, Changes, count_again
+from scrubjay.stores.sqlite_terms import FIELDS, Changes, count_again, write_anew
 from scrubjay.stores.token_lines import TokenLines
 from scrubjay.text import ANALYZER_VERSION
 from scrubjay.types import Memory
@@ -105,9 +105,15 @@ class SqliteWords:
                 db.execute(f"DELETE FROM words WHERE rowid IN ({several})", part)
 
     def overwrite_deleted(self) -> None:
-        """Leave nothing of deleted words in the file: they stay in FTS5's segments until it merges these."""
+        """Leave nothing of deleted words in the file.
+
+        They stay in FTS5's segments until it merges these, and in the free space of pages that were
+        split since: SQLite overwrites a row where it is, not where it was before.
+        """
         with self._db.write() as db:
             db.execute("INSERT INTO words (words) VALUES ('optimize')")
+            self._db.write_gathered()
+            write_anew(db)
 
 
 def _held(

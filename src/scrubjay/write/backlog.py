@@ -26,7 +26,6 @@ Progress = Callable[[int, int], None]
 
 BATCH = 100
 STOP_S = 10.0  # a model that hangs must not keep its user from leaving; the lease runs out
-SLICE = 16  # between two slices the work can be stopped, and progress is seen
 LEASE_S = 15.0  # renewed with every batch; after a crash others wait no longer than this
 
 
@@ -46,6 +45,8 @@ class Backlog:
         self._tokens = tokens
         self._near = near
         self._embedder = embedder
+        # Between two calls of a model the work can be stopped, and progress is seen.
+        self._at_once = min(embedder.texts_at_once or BATCH, BATCH)
         self._working = threading.Lock()
         self._stopping = threading.Event()
         self._wished = False
@@ -110,7 +111,7 @@ class Backlog:
             if not self._working.acquire(timeout=0.05):
                 continue
             try:
-                made = self._one_batch(2 * SLICE)
+                made = self._one_batch(min(2 * self._at_once, BATCH))
             finally:
                 self._working.release()
             if not made and not self.outage:
@@ -141,12 +142,12 @@ class Backlog:
         wanted = self._queue.claim(self._embedder.name, most, LEASE_S)
         if not wanted:
             return False
-        for start in range(0, len(wanted), SLICE):
+        for start in range(0, len(wanted), self._at_once):
             if self._stopping.is_set():
                 left = [one.chunk for one in wanted[start:]]
                 self._queue.release(self._embedder.name, left, None, tried=False)
                 return False
-            if not self._embed(wanted[start : start + SLICE], rest=wanted[start:]):
+            if not self._embed(wanted[start : start + self._at_once], rest=wanted[start:]):
                 return False
         return True
 

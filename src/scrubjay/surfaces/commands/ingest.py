@@ -143,12 +143,13 @@ def counts(done: Ingested) -> str:
 
 
 def left_out(done: Ingested, screen: Screen, db: str | None) -> list[str]:
-    """Show the files that were not read and why: failed ones first, and not all of very many."""
+    """Show the files that were not read, or not in full, and why: failed ones first, not all of many."""
     lines = []
-    for files, paint in ((done.failed, screen.red), (done.skipped, screen.yellow)):
+    kinds = ((done.failed, screen.red), (done.skipped, screen.yellow), (done.notes, screen.yellow))
+    for files, paint in kinds:
         shown = files[:_MOST_SHOWN]
         lines += [f"  {paint(path_line(where))}: {one_line(why)}" for where, why in shown]
-    more = len(done.failed) + len(done.skipped) - len(lines)
+    more = sum(len(files) for files, _ in kinds) - len(lines)
     if more:
         lines.append(f"  … and {more:,} more: {to_type('ls --coverage', db)}")
     return lines
