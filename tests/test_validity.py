@@ -57,8 +57,8 @@ class TestEveryProfile:
         """SV-9: nothing expired, nothing that is yet to begin; the first moment is in, the last is out."""
         found = windows.search("boiler pressure", profile=profile, limit=20)
 
-        assert ids(found) == VALID or not windows._embedding.embedder
-        assert ids(found) <= VALID
+        # Without a model there is nothing for a search by meaning alone to find.
+        assert ids(found) == VALID or (not found.hits and not windows._embedding.embedder)
 
     @pytest.mark.parametrize("profile", profiles.built_in())
     def test_all_are_found_where_they_are_asked_for(self, windows, profile):
