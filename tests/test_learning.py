@@ -317,7 +317,66 @@ class TestVault:
 
 
 class TestTiers:
-    """Feedback is kept per vault, and all of it moves the weights."""
+    @pytest.fixture
+    def tiered(self, tmp_path, clock):
+        """Two tiers with an entry each."""
+        files = {name: str(tmp_path / f"{name}.db") for name in ("agent", "team")}
+        for name, path in files.items():
+            with scrubjay.open(path, embedder=False, clock=clock) as store:
+                store.add(f"the boiler of the {name}", id=f"{name}-entry")
+        with scrubjay.open(tiers=files, profile="vault", embedder=False, clock=clock) as store:
+            yield store
+
+    def test_feedback_is_kept_in_the_file_of_its_entry(self, tiered, tmp_path, clock):
+        """SV-10: per vault; listed together, each with its tier."""
+        tiered.feedback("boiler", "team-entry", "dismissed")
+        clock.advance(minutes=1)
+        tiered.feedback("boiler", "agent-entry", "accepted")
+
+        assert [(one.tier, one.number, one.action) for one in tiered.feedbacks()] == [
+            ("agent", 1, "accepted"),
+            ("team", 1, "dismissed"),
+        ]
+        with scrubjay.open(tmp_path / "team.db", embedder=False) as team:
+            assert [(one.id, one.tier) for one in team.feedbacks()] == [("team-entry", None)]
+
+    def test_a_search_counts_that_of_all_tiers(self, tiered):
+        """SV-10: 27 of 30, of which 10 are the team's, give .52 and .12 four times."""
+        for number in range(30):
+            id_ = "team-entry" if number < 10 else "agent-entry"
+            tiered.feedback("boiler", id_, "accepted" if number < 27 else "dismissed")
+
+        weights = tiered.weights()
+
+        assert weights["semantic"] == pytest.approx(0.52, abs=1e-12)
+        assert [weights[name] for name in weights if name != "semantic"] == [
+            pytest.approx(0.12, abs=1e-12)
+        ] * 4
+        (noted,) = [
+            step.notes["weights"]
+            for step in tiered.search("boiler").trace
+            if step.stage == "signals"
+        ]
+        assert noted == weights
+
+    def test_each_tier_counts_and_undoes_its_own(self, tiered, clock):
+        """A number without a tier is of the store's own file; the last is the last of all."""
+        tiered.feedback("boiler", "agent-entry", "accepted")
+        clock.advance(minutes=1)
+        tiered.feedback("boiler", "team-entry", "dismissed")
+
+        assert tiered.undo_feedback(1).tier == "agent"
+        assert tiered.undo_feedback().tier == "team"
+        with pytest.raises(NotFound, match="no feedback with the number 1"):
+            tiered.undo_feedback(1, tier="team")
+        with pytest.raises(NotFound, match="no tier is called 'project'; there are: agent, team"):
+            tiered.undo_feedback(1, tier="project")
+        tiered.feedback("boiler", "team-entry", "dismissed")
+        assert (tiered.reset_feedback(), tiered.reset_feedback(tier="team")) == (0, 1)
+
+
+class TestTiersComeAndGo:
+    """What is lost counts no more; what is frozen is in the own file."""
 
     @pytest.fixture
     def files(self, tmp_path, clock):
@@ -331,21 +390,6 @@ class TestTiers:
     def tiers(self, files, clock):
         with scrubjay.open(tiers=files, embedder=False, clock=clock) as store:
             yield store
-
-    def test_it_is_kept_in_the_file_of_its_entry(self, tiers, files, clock):
-        """SV-10: the team's entry has its feedback in the team's file, for everybody who opens that."""
-        given(tiers, "accepted", id="agent")
-        clock.advance(minutes=1)
-        given(tiers, "dismissed", id="team")
-
-        assert [(one.tier, one.number, one.id) for one in tiers.feedbacks()] == [
-            ("team", 1, "team"),
-            ("agent", 1, "agent"),
-        ]
-        with scrubjay.open(files["team"], embedder=False) as team:
-            assert [(one.id, one.action) for one in team.feedbacks()] == [("team", "dismissed")]
-        with scrubjay.open(files["agent"], embedder=False) as agent:
-            assert [one.id for one in agent.feedbacks()] == ["agent"]
 
     def test_all_tiers_count_together(self, tiers, files):
         """SV-4, SV-10: 20 here, 7 there, 3 dismissed elsewhere; a tier that is gone counts no more."""
@@ -363,31 +407,6 @@ class TestTiers:
         with pytest.raises(StoreError, match="tier team: there is no file"):
             tiers.reset_feedback(tier="team")
         assert tiers.search("engine oil", profile="vault")[0].id == "agent"
-
-    def test_one_is_undone_where_it_is(self, tiers, clock):
-        """The last of all, or the one that is named; a number alone is of the own file."""
-        for id_ in ("agent", "team", "team"):
-            clock.advance(minutes=1)
-            given(tiers, "accepted", id=id_)
-
-        undone = tiers.undo_feedback()
-        assert (undone.tier, undone.number) == ("team", 2)
-        assert tiers.undo_feedback(1).tier == "agent"
-        with pytest.raises(NotFound, match="no feedback with the number 1"):
-            tiers.undo_feedback(1)
-        assert tiers.undo_feedback(1, tier="team").tier == "team"
-        with pytest.raises(NotFound, match="no tier is called 'attic'; there are: agent, project"):
-            tiers.undo_feedback(1, tier="attic")
-
-    def test_a_reset_leaves_the_files_of_others_alone_unless_one_is_named(self, tiers):
-        """What others have said in a file that is shared is not removed by mistake."""
-        given(tiers, "accepted", "accepted", id="agent")
-        given(tiers, "accepted", id="team")
-
-        assert tiers.reset_feedback() == 2
-        assert [one.tier for one in tiers.feedbacks()] == ["team"]
-        assert tiers.reset_feedback(tier="team") == 1
-        assert tiers.feedbacks() == []
 
     def test_frozen_is_in_the_own_file_and_holds_for_all_tiers(self, tiers):
         """SV-10: at what all tiers had come to then."""

@@ -68,7 +68,7 @@ def tier_setting(name: str, path: object, priority: object = None) -> TierSettin
         raise InvalidInput(f"the tier {name!r} is {path!r}; give the path of its file")
     if "://" in place:
         raise InvalidInput(f"{place} is a server; this version keeps memories in a file")
-    place = os.path.expanduser(place)
+    place = os.path.abspath(os.path.expanduser(place))
     if priority is None:
         return TierSetting(name, place)
     if isinstance(priority, bool) or not isinstance(priority, int | float):
@@ -131,8 +131,10 @@ def load(db: str | None = None, profile: str | None = None, user: str | None = N
     table = _read(file)
     env = os.environ
     chunk_tokens, overlap_tokens = _chunk_sizes(table)
+    tiers = _tiers(file, table.get("tiers", {}))
+    chosen = db or env.get("SCRUBJAY_DB") or table.get("db")
     return Settings(
-        db=os.path.expanduser(db or env.get("SCRUBJAY_DB") or table.get("db") or _default_db()),
+        db=os.path.expanduser(chosen or _highest(tiers) or _default_db()),
         profile=profile
         or env.get("SCRUBJAY_PROFILE")
         or table.get("default_profile")
@@ -145,8 +147,8 @@ def load(db: str | None = None, profile: str | None = None, user: str | None = N
         offline=offline(),
         config_file=file,
         profiles=table.get("profile", {}),
-        tiers=_tiers(file, table.get("tiers", {})),
-        db_chosen=bool(db or env.get("SCRUBJAY_DB") or table.get("db")),
+        tiers=tiers,
+        db_chosen=bool(chosen),
         # An empty name is a wrong one, not none at all: it must not open everything.
         user=next(
             (
@@ -174,8 +176,17 @@ def _tiers(file: str, table: object) -> tuple[TierSetting, ...]:
     return tuple(found)
 
 
+def _highest(tiers: tuple[TierSetting, ...]) -> str | None:
+    paths = {one.name: one.path for one in tiers}
+    return next((paths[name] for name in BUILT_IN_TIERS if name in paths), None)
+
+
 def named_tier(name: str, path: str, priority: object = None) -> TierSetting:
     """Return a tier by its name: agent, project and team have weights, any other has a priority."""
+    if name == "own" or not name.isprintable():
+        raise InvalidInput(
+            f"{name!r} cannot be the name of a tier; give another, such as handbook"
+        )
     if name not in BUILT_IN_TIERS:
         return tier_setting(name, path, PRIORITY if priority is None else priority)
     if priority is not None:

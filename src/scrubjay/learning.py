@@ -33,9 +33,8 @@ class Learning(Sharing):
             raise InvalidInput(f"action is {action!r}; it must be one of {', '.join(FEEDBACK)}")
         if not isinstance(query, str):
             raise InvalidInput(f"query is {query!r}; it must be the text that was searched for")
-        # Inside a write of the own file: where that is lost, nothing is written anywhere.
-        with self._records.transaction():
-            given = self._feedback_of(id).add(id, readable(query), action, micros(self._clock()))
+        self._db.check_writable()  # where the own file is lost, nothing is written anywhere
+        given = self._feedback_of(id).add(id, readable(query), action, micros(self._clock()))
         if given is None:  # somebody forgot it in this very moment
             raise NotFound(nothing_with(id))
         return given

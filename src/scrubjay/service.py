@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrubjay import profiles
 from scrubjay.caller import both, check_share, several, topics_of
-from scrubjay.errors import InvalidInput, NotFound, Unavailable
+from scrubjay.errors import InvalidInput, NotFound, StoreError, Unavailable
 from scrubjay.moving import Moving
 from scrubjay.pipeline import search
 from scrubjay.times import When, micros
@@ -279,7 +279,11 @@ class Store(Moving):
             # Each tier has windows of its own, and says by itself since when the same is valid there.
             scope = scope._replace(valid_us=now_us if tiers else self._windows.state_us(now_us))
         if chosen.uses("embed_query") and not own_lost:
-            self._embedding.prepare_search()
+            try:
+                self._embedding.prepare_search()
+            except StoreError:
+                if not tiers:  # other tiers can answer where the own file is damaged
+                    raise
         found = search(
             Query(
                 query,
@@ -300,7 +304,7 @@ class Store(Moving):
                 f"only {self.path} was searched: profile {chosen.name} searches one file, profile"
                 " vault searches every tier",
             )
-        if collection is not None and not found.hits and not own_lost:
+        if collection is not None and not found.hits and not tiers:
             known = [one.name for one in self.collections()]
             if collection not in known:
                 there = ", ".join(known) or "none"

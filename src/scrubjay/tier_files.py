@@ -7,11 +7,10 @@ import threading
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scrubjay.config import TierSetting
+from scrubjay.config import BUILT_IN_TIERS, TierSetting
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.pipeline import Tier
 from scrubjay.stages.tiers import rank
-from scrubjay.stores import sqlite_existing
 from scrubjay.stores.sqlite import WAIT_S, Database
 from scrubjay.stores.sqlite_existing import ExistingDatabase, outdated
 from scrubjay.tables import Tables, index_again, is_current, tables_of
@@ -103,7 +102,6 @@ class TierFiles:
         self.own = own
         self._files = (own, *others)
         self._changing = threading.Lock()
-        self._shorten_waits()
 
     @property
     def several(self) -> bool:
@@ -129,7 +127,6 @@ class TierFiles:
                 added.close()
                 raise
             self._files = (*self._files, added)
-        self._shorten_waits()
 
     def disconnect(self, name: str) -> bool:
         """Leave a tier out from now on; False where there is none of this name, or it is the own one."""
@@ -144,10 +141,6 @@ class TierFiles:
         for one in self._files:
             one.close()
 
-    def _shorten_waits(self) -> None:
-        if self.several and self.own._own is not None:
-            self.own._own.db.read_wait_s = sqlite_existing.WAIT_S
-
 
 def open_own(
     path: str | None, given: Sequence[TierSetting], person: str | None, *, make: bool = True
@@ -159,32 +152,32 @@ def open_own(
     """
     check_apart(given)
     settings = sorted(given, key=lambda one: rank(Tier(one.name, priority=one.priority)))
-    if path is not None:
-        same = [one for one in settings if same_file(one.path, path)]
-        named = {one.name for one in settings}
-        joins = TierSetting("own" if "agent" in named else "agent", path, 1.0)
-        mine = same[0] if same else joins
-        tables = _opened(path, person, WAIT_S)
-    else:
-        mine = settings[0]
-        try:
-            if not make and not os.path.exists(mine.path):
-                raise StoreError(f"there is no file {mine.path}; `scrubjay add` makes it")
-            wait_s = OPENING_WAIT_S if len(settings) > 1 else WAIT_S
-            tables = _opened(mine.path, person, wait_s)
-        except StoreError as lost:
-            others = [one for one in settings if one is not mine]
-            if not others:
-                raise
-            tables = _stand_in(mine, person, str(lost), others)
-            return tables, TierFiles(
-                TierFile(mine, person, own=True), [TierFile(one, person) for one in others]
-            )
+    mine = _own_of(path, settings)
     others = [one for one in settings if one is not mine]
-    return tables, TierFiles(
-        TierFile(mine, person, own=True, tables=tables),
-        [TierFile(one, person) for one in others],
-    )
+    files = [TierFile(one, person) for one in others]
+    try:
+        if not make and mine.path != ":memory:" and not os.path.exists(mine.path):
+            raise StoreError(f"there is no file {mine.path}; `scrubjay add` makes it")
+        wait_s = OPENING_WAIT_S if path is None and others else WAIT_S
+        tables = _opened(path or mine.path, person, wait_s)
+    except StoreError as lost:
+        if not others or (path is not None and make):
+            raise
+        tables = _stand_in(mine, person, str(lost), others)
+        return tables, TierFiles(TierFile(mine, person, own=True), files)
+    return tables, TierFiles(TierFile(mine, person, own=True, tables=tables), files)
+
+
+def _own_of(path: str | None, settings: Sequence[TierSetting]) -> TierSetting:
+    """Return the tier that is written to: the highest built-in one, or that of a path."""
+    if path is None:
+        return next(one for one in settings if one.name in BUILT_IN_TIERS)
+    for one in settings:
+        if same_file(one.path, path):
+            return one
+    agents = any(one.name == "agent" for one in settings)
+    place = path if path == ":memory:" else os.path.abspath(path)
+    return TierSetting("own" if agents else "agent", place, 1.0)
 
 
 def _opened(path: str, person: str | None, wait_s: float) -> Tables:
@@ -195,7 +188,7 @@ def _opened(path: str, person: str | None, wait_s: float) -> Tables:
     except BaseException:
         db.close()
         raise
-    db.wait_s = db.read_wait_s = WAIT_S
+    db.wait_s = WAIT_S
     return tables
 
 

@@ -27,9 +27,9 @@ class Tiered(StoreParts):
     def connect(
         self, path: str | os.PathLike[str], *, name: str, priority: float = PRIORITY
     ) -> None:
-        """Search another store's file as well, from now on; it is never written, made or migrated.
+        """Search another store's file as well, from now on; it is never made or migrated.
 
-        Its scores are multiplied by `priority`, above 0 and at most 1.
+        Nothing is written there but the feedback on what it holds. Its scores are multiplied by `priority`, above 0 and at most 1.
         """
         named = checked_name("name", name, "handbook")
         if named in _RESERVED:

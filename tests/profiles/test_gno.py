@@ -536,9 +536,9 @@ class Watched:
         self._inner = inner
         self._tell = tell
 
-    def search(self, *given):
+    def search(self, *given, **named):
         self._tell(*given)
-        return self._inner.search(*given)
+        return self._inner.search(*given, **named)
 
     def __getattr__(self, name):
         return getattr(self._inner, name)
@@ -548,7 +548,7 @@ def watched(store, monkeypatch, tell_word, tell_vector):
     """Let a store's indexes tell of their searches."""
     real = store._kit
 
-    def kit(profile):
+    def kit(profile, tiers):
         parts = real(profile)
         return parts._replace(
             keyword=Watched(parts.keyword, tell_word), vectors=Watched(parts.vectors, tell_vector)
@@ -825,7 +825,7 @@ class TestModes:
 def without(store, monkeypatch, **parts):
     """Take components away from every search of a store."""
     real = store._kit
-    monkeypatch.setattr(store, "_kit", lambda profile: real(profile)._replace(**parts))
+    monkeypatch.setattr(store, "_kit", lambda profile, tiers: real(profile)._replace(**parts))
 
 
 class TestDegraded:

@@ -7,10 +7,10 @@ from datetime import timedelta
 from itertools import pairwise
 
 import pytest
-from clocks import NOON
-from fakes import HashingEmbedder
 
 import scrubjay
+from clocks import NOON
+from fakes import HashingEmbedder
 from scrubjay.text import tokens
 
 SIGNALS = ["semantic", "vector", "severity", "temporal_decay", "tag_overlap", "domain_match"]
@@ -312,51 +312,52 @@ class TestScore:
         assert [hit.id for hit in vault.search("lamp", only_domain="light")] == ["light"]
 
 
-class TestVectorRecall:
-    INSIDE = {
-        "namespace": "mine",
-        "collection": "notes",
-        "topics": ["garage"],
-        "type": "pattern",
-        "session": "s1",
-        "owner": "ann",
-        "agent": "bot",
-        "domain": "driving",
-        "created_at": NOON - timedelta(days=1),
-    }
-    OUTSIDE = {
-        "namespace": "other",
-        "collection": "attic",
-        "topics": ["kitchen"],
-        "type": "fact",
-        "session": "s2",
-        "owner": "ben",
-        "agent": "cat",
-        "domain": "cooking",
-        "created_at": NOON - timedelta(days=9),
-    }
-    FILTERS = {
-        "namespace": {"namespace": "mine"},
-        "collection": {"collection": "notes"},
-        "topics": {"topics": ["garage"]},
-        "type": {"types": ["pattern"]},
-        "session": {"session": "s1"},
-        "owner": {"owner": "ann"},
-        "agent": {"agent": "bot"},
-        "domain": {"only_domain": "driving"},
-        "created_at": {"since": NOON - timedelta(days=2)},
-    }
+INSIDE = {
+    "namespace": "mine",
+    "collection": "notes",
+    "topics": ["garage"],
+    "type": "pattern",
+    "session": "s1",
+    "owner": "ann",
+    "agent": "bot",
+    "domain": "driving",
+    "created_at": NOON - timedelta(days=1),
+}
+OUTSIDE = {
+    "namespace": "other",
+    "collection": "attic",
+    "topics": ["kitchen"],
+    "type": "fact",
+    "session": "s2",
+    "owner": "ben",
+    "agent": "cat",
+    "domain": "cooking",
+    "created_at": NOON - timedelta(days=9),
+}
+FILTERS = {
+    "namespace": {"namespace": "mine"},
+    "collection": {"collection": "notes"},
+    "topics": {"topics": ["garage"]},
+    "type": {"types": ["pattern"]},
+    "session": {"session": "s1"},
+    "owner": {"owner": "ann"},
+    "agent": {"agent": "bot"},
+    "domain": {"only_domain": "driving"},
+    "created_at": {"since": NOON - timedelta(days=2)},
+}
 
+
+class TestVectorRecall:
     @pytest.mark.parametrize("field", FILTERS)
     def test_no_filter_leaks_through_it(self, hybrid, field):
         """SV-12, R-3: entries found only by vectors join under the same filters."""
-        hybrid.add("an automobile", id="inside", **self.INSIDE)
-        left_out = {**self.INSIDE, field: self.OUTSIDE[field]}
+        hybrid.add("an automobile", id="inside", **INSIDE)
+        left_out = {**INSIDE, field: OUTSIDE[field]}
         hybrid.add("this automobile", id="outside", **left_out)
         hybrid.pending()
         assert {hit.id for hit in hybrid.search("car")} == {"inside", "outside"}
 
-        found = hybrid.search("car", **self.FILTERS[field])
+        found = hybrid.search("car", **FILTERS[field])
 
         assert [hit.id for hit in found] == ["inside"]
         assert "keyword" not in found[0].found
@@ -380,7 +381,9 @@ class TestVectorRecall:
         """SV-12: batches of 100; title, description and context only; none that has a vector."""
 
         class Listening(HashingEmbedder):
-            seen: list[list[str]] = []
+            def __init__(self):
+                super().__init__()
+                self.seen: list[list[str]] = []
 
             def embed(self, texts: Sequence[str], *, as_query: bool = False):
                 if not as_query:

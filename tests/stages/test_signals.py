@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from clocks import NOON
 
 import scrubjay
+from clocks import NOON
 from scrubjay import profiles
 from scrubjay.profiles import Profile
 from scrubjay.profiles.vault import KEYWORD_ONLY, SEVERITIES, WITH_VECTORS

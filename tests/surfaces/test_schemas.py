@@ -91,6 +91,7 @@ OUTPUTS = [
     ("profiles", ["profiles"]),
     ("profiles", ["profiles", "default", "--set", "rrf.k=30"]),
     ("profiles", ["profiles", "gno:thorough"]),
+    ("tiers", ["tiers"]),
     ("status", ["status"]),
     ("doctor", ["doctor"]),
     ("models", ["models"]),

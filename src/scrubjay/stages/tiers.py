@@ -262,7 +262,6 @@ def _step(visit: _Visit, run: Run) -> Step:
 def _without_vector(visit: _Visit, run: Run) -> int:
     """Return how many passages of a tier a search by meaning cannot find."""
     vectors, embedder = visit.run.kit.vectors, run.kit.embedder
-    # `embed_query` has said it of the store's own file.
-    if run.query.vector is None or vectors is None or vectors is run.kit.vectors or not embedder:
+    if run.query.vector is None or vectors is None or embedder is None:
         return 0
     return vectors.without(embedder.name, visit.run.query.scope)

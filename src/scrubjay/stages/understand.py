@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from scrubjay.asking import Asked, understand
-from scrubjay.errors import InvalidInput, Unavailable
+from scrubjay.errors import InvalidInput, StoreError, Unavailable
 from scrubjay.pipeline import Run, stage
 from scrubjay.text import is_unspaced, readable, terms
 from scrubjay.types import Term
 
 if TYPE_CHECKING:
     from scrubjay.stores.protocols import Records
+    from scrubjay.types import Scope
 
+T = TypeVar("T")
 # What still binds when nothing in reach holds it all, and what the answer then says.
 _LOOSER = (
     (("beginning",), "no text holds the phrase; its words were searched instead"),
@@ -68,23 +72,37 @@ def _long_enough(words: tuple[Term, ...], least_chars: int) -> tuple[Term, ...]:
 
 def _findable(run: Run, most: int) -> tuple[Asked, str]:
     """Ask for the words of a phrase or beginning that stands nowhere, if there are other words: say so."""
-    text, stores = readable(run.query.text), _records(run)
-    held = tuple(dict.fromkeys(one for records in stores for one in records.languages()))
+    text = readable(run.query.text)
+    held = tuple(dict.fromkeys(one for some in _each(run, _languages) for one in some))
     asked, warning = understand(text, held, most), ""
-    if not stores or not asked.words:
+    if not asked.words or (run.kit.records is None and not run.kit.tiers):
         return asked, ""
     for bind, instead in _LOOSER:
         scope = run.query.scope._replace(holds=asked.holds, lacks=asked.lacks)
-        if not asked.holds or any(records.holds_any(scope) for records in stores):
+        if not asked.holds or any(_each(run, partial(_holds_any, scope=scope))):
             break
         asked, warning = understand(text, held, most, bind), instead
     return asked, warning
 
 
-def _records(run: Run) -> list[Records]:
-    """Return the records of this search: those of every tier that can be asked, where there are tiers."""
-    kits = [one.kit for one in run.kit.tiers if one.lost is None] or [run.kit]
-    return [kit.records for kit in kits if kit.records is not None]
+def _each(run: Run, ask: Callable[[Records], T]) -> Iterator[T]:
+    """Ask the records of every tier, or of the store alone; a tier that fails is told of when searched."""
+    if not run.kit.tiers and run.kit.records is not None:
+        yield ask(run.kit.records)
+    for tier in run.kit.tiers:
+        if tier.kit.records is not None:
+            try:
+                yield ask(tier.kit.records)
+            except StoreError:
+                continue
+
+
+def _holds_any(records: Records, scope: Scope) -> bool:
+    return records.holds_any(scope)
+
+
+def _languages(records: Records) -> Sequence[str]:
+    return records.languages()
 
 
 @stage
@@ -113,7 +131,8 @@ def embed_query(run: Run, *, most_chars: int = 4000) -> Run:
     warnings = []
     if len(text) > most_chars:
         warnings.append(f"only the first {most_chars} characters were embedded")
-    index = run.kit.vectors
+    # Where there are tiers, each says it of itself.
+    index = None if run.kit.tiers else run.kit.vectors
     waiting = index.missing(embedder.name, run.query.scope) if index is not None else 0
     if waiting:
         warnings.append(f"{waiting} passages still wait for their vector")

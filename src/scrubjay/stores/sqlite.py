@@ -33,9 +33,8 @@ _SMALLEST_DATABASE_BYTES = 512
 class _Connection:
     """A connection that is closed when nobody holds it any more: a reader's, when its thread ends."""
 
-    def __init__(self, connection: sqlite3.Connection, wait_s: float) -> None:
+    def __init__(self, connection: sqlite3.Connection) -> None:
         self.sqlite = connection
-        self.wait_s = wait_s
 
     def __del__(self) -> None:
         self.sqlite.close()
@@ -59,8 +58,8 @@ class Database:
         self.path = path
         self.codec: Codec = codec or Plain()
         self.wait_s = wait_s
-        self.read_wait_s = wait_s
         self._in_memory = path == ":memory:"
+        self._place = os.path.abspath(path)  # a process may go to another folder
         self._local = threading.local()
         self._writing = threading.RLock()
         self._watching = threading.Lock()
@@ -76,7 +75,7 @@ class Database:
             self._writer = self._writers.sqlite
             with self._errors():
                 self._prepare()
-            self._identity = None if self._in_memory else identity(path)
+            self._identity = None if self._in_memory else identity(self._place)
             self._prepared = True
         except BaseException:
             self.close()
@@ -177,6 +176,9 @@ class Database:
         finally:
             self._writer.execute(f"PRAGMA busy_timeout = {int(self.wait_s * 1000)}")
 
+    def check_writable(self) -> None:
+        """Refuse a file in which nothing may be written, before anything else is done."""
+
     @property
     def in_write(self) -> bool:
         """True while this thread holds the write transaction."""
@@ -215,7 +217,7 @@ class Database:
         if self._in_memory:
             return
         try:
-            here = identity(self.path)
+            here = identity(self._place)
         except OSError as error:
             raise StoreError(
                 f"{self.path} is no longer there ({error.strerror}); put it back, or open another"
@@ -235,9 +237,6 @@ class Database:
         mine: _Connection | None = getattr(self._local, "reader", None)
         if mine is None:
             mine = self._local.reader = self._connect()
-        if mine.wait_s != self.read_wait_s:
-            mine.sqlite.execute(f"PRAGMA busy_timeout = {int(self.read_wait_s * 1000)}")
-            mine.wait_s = self.read_wait_s
         return mine.sqlite
 
     def _connect(self) -> _Connection:
@@ -245,7 +244,7 @@ class Database:
             check_place(self.path)
         with self._errors():
             connection = self._open()
-            opened = _Connection(connection, self.wait_s)
+            opened = _Connection(connection)
             self._opened.add(opened)
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA secure_delete = ON")  # forgotten text is overwritten
@@ -317,7 +316,7 @@ class Database:
         try:
             yield
         except sqlite3.Error as error:
-            waited_s = self.read_wait_s if wait_s is None else wait_s
+            waited_s = self.wait_s if wait_s is None else wait_s
             raise StoreError(explain(self.path, error, waited_s)) from error
         except OverflowError as error:
             raise InvalidInput(f"a number is too large to be stored: {error}") from error

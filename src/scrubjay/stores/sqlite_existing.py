@@ -36,10 +36,14 @@ class ExistingDatabase(Database):
     @contextmanager
     def write(self, wait_s: float | None = None) -> Iterator[sqlite3.Connection]:
         """Give the writer inside one transaction, if this file may be written at all."""
-        if self._why_not_written is not None:
-            raise StoreError(self._why_not_written)
+        self.check_writable()
         with super().write(wait_s) as connection:
             yield connection
+
+    def check_writable(self) -> None:
+        """Refuse a file in which nothing may land."""
+        if self._why_not_written is not None:
+            raise StoreError(self._why_not_written)
 
     def _open(self) -> sqlite3.Connection:
         from pathlib import Path
@@ -61,7 +65,8 @@ class ExistingDatabase(Database):
                 connection.execute("PRAGMA schema_version").fetchone()
             except (sqlite3.Error, StoreError) as error:
                 connection.close()
-                if way == _WAYS[-1] or "unable to open" not in str(error):
+                barred = any(said in str(error) for said in ("unable to open", "readonly"))
+                if way == _WAYS[-1] or not barred:
                     raise
             else:
                 self._way = way

@@ -92,6 +92,8 @@ def command(name: str) -> Command:
             from scrubjay.surfaces.commands.moving import import_ as chosen
         case "profiles":
             from scrubjay.surfaces.commands.profiles import profiles as chosen
+        case "tiers":
+            from scrubjay.surfaces.commands.tiers import tiers as chosen
         case "status":
             from scrubjay.surfaces.commands.inspect import status as chosen
         case "doctor":

@@ -85,6 +85,7 @@ def _hit(rank: int, hit: Hit, found: Results, whole: bool, now: datetime) -> str
     facts = (
         code(path_line(place)) if place else "",
         escape(one_line(render.section(hit))),
+        escape(one_line(render.tier(hit))),
         f"score {render.grade(hit, found.profile).strip()}",
         code(one_line(hit.id)),
         _alike(hit.near_duplicates),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
+from scrubjay.surfaces.options_tiers import tier_option
+
 # As in learning.py, which is not imported for a command line.
 ACTIONS = ("accepted", "modified", "dismissed")
 _VERBS = (*ACTIONS, "list", "undo", "reset", "freeze", "thaw")
@@ -24,6 +26,7 @@ def feedback_options(command: ArgumentParser) -> None:
     command.add_argument(
         "--of", metavar="TIER", default=None, help="with undo, reset: which tier's (the own)"
     )
+    tier_option(command)
 
 
 def weights_options(command: ArgumentParser) -> None:
@@ -31,6 +34,7 @@ def weights_options(command: ArgumentParser) -> None:
     command.add_argument(
         "--profile", default=None, help="which profile (the configured one if it learns, or vault)"
     )
+    tier_option(command)
 
 
 def expiring_options(command: ArgumentParser) -> None:

@@ -13,6 +13,7 @@ from scrubjay.surfaces.options_learning import (
     weights_options,
 )
 from scrubjay.surfaces.options_moving import export, import_
+from scrubjay.surfaces.options_tiers import tier_option
 
 COMMANDS = {
     "add": "remember a text, or read files and folders",
@@ -40,6 +41,7 @@ COMMANDS = {
     "export": "write memories as Markdown files, or as lines of JSON",
     "import": "take in what export wrote, or what you wrote yourself",
     "profiles": "list the ways of searching, with their numbers",
+    "tiers": "list the databases that are searched together, and how each is",
     "status": "say what is stored and what is pending",
     "doctor": "examine every part and say how to fix what is not well",
     "models": "list the models, fetch one, or measure the reranker's speed",
@@ -240,11 +242,13 @@ def _query(command: argparse.ArgumentParser) -> None:
         "--no-expand", action="store_true", help="ask no language model for other words"
     )
     command.add_argument("--no-rerank", action="store_true", help="no second look at the best")
+    tier_option(command)
 
 
 def _get(command: argparse.ArgumentParser) -> None:
     command.add_argument("id", nargs="+", help="ids, or the first four or more letters of them")
     command.add_argument("--md", action="store_true", help="answer in Markdown, to paste")
+    tier_option(command)
 
 
 def _ls(command: argparse.ArgumentParser) -> None:
@@ -386,6 +390,7 @@ _OPTIONS = {
     "export": export,
     "import": import_,
     "profiles": _profiles,
+    "tiers": tier_option,
     "status": _nothing_more,
     "doctor": _nothing_more,
     "models": _models,

@@ -131,6 +131,11 @@ def place(one: Hit | Memory) -> str:
     return f"in {one.collection}" if one.namespace.startswith(SHARED) else ""
 
 
+def tier(hit: Hit) -> str:
+    """Say which tier a hit is of; nothing where the store is one file."""
+    return f"tier {hit.tier}" if hit.tier else ""
+
+
 def where(hit: Hit, source: str | None) -> str:
     """Say where a passage is, in the form that editors open, path:first-last, or by its page."""
     if not source:
@@ -267,7 +272,7 @@ def _hit(
     lines = [f"{rank:>2}  {screen.marked(pad(head, room))}  {meter}".rstrip()]
     lines += [" " * _MARGIN + screen.marked(line) for line in body]
     about = _about(hit.type, hit.topics, hit.updated_at or hit.created_at, now)
-    about += [*filter(None, (place(hit), where(hit, hit.source), section(hit)))]
+    about += [*filter(None, (tier(hit), place(hit), where(hit, hit.source), section(hit)))]
     about += [*_as_entry(hit, brief=found.profile.endswith(":scan")), short_id(hit.id)]
     lines.append(screen.dim(indent(one_line(" · ".join(about)), screen.width, _MARGIN)))
     if hit.near_duplicates:
@@ -294,9 +299,8 @@ def _hit(
 
 def _as_entry(hit: Hit, *, brief: bool) -> list[str]:
     """Say what an entry has beyond a memory; a brief one also what it costs to read."""
-    tier = f"tier {hit.tier}" if hit.tier else None
     cost = f"~{plural(hit.token_estimate, 'token')}" if brief else None
-    return [part for part in (hit.severity, hit.domain, tier, cost) if part]
+    return [part for part in (hit.severity, hit.domain, cost) if part]
 
 
 def _wording(hit: Hit, found: Results, room: int, below: int) -> list[str]:

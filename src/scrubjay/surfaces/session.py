@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from scrubjay.config import Settings
+    from scrubjay.config import Settings, TierSetting
     from scrubjay.models.pull import ModelCard
     from scrubjay.profiles import Profile
     from scrubjay.service import Store
@@ -30,15 +30,24 @@ def settings_of(args: Namespace) -> Settings:
 
 
 def open_store(
-    db: str | None, user: str | None = None, *, embed: bool = True, make: bool = False
+    db: str | None,
+    user: str | None = None,
+    *,
+    embed: bool = True,
+    make: bool = False,
+    tiers: list[str] | None = None,
 ) -> Store:
     """Open the store that was named, or the configured one; without `embed`, make no vectors.
 
     Without a user, here or in the settings, everything is seen. Only a command that writes may `make`
-    a store: a typing error in --db must not leave a file behind.
+    a store: a typing error in --db must not leave a file behind. `tiers` are the `--tier` options.
     """
     settings = config.load(db=db, user=user)
     path = settings.db
+    if tiers or (settings.tiers and db is None):
+        from scrubjay.surfaces.options_tiers import tiers_of
+
+        return _with_tiers(settings, db, tiers_of(tiers), embed=embed, make=make)
     if not make and path != ":memory:" and not os.path.exists(path):
         from scrubjay.stores.sqlite import check_place
 
@@ -46,6 +55,36 @@ def open_store(
             check_place(path)
         raise NotFound(f"nothing is stored yet: there is no {path}; `scrubjay add` makes it")
     return scrubjay.open(db, user=settings.user, embedder=None if embed else False)
+
+
+def _with_tiers(
+    settings: Settings,
+    db: str | None,
+    named: tuple[TierSetting, ...],
+    *,
+    embed: bool,
+    make: bool,
+) -> Store:
+    """Open several files as one store; of those that only read, none is made."""
+    from scrubjay.opening import make_folder, own_path
+    from scrubjay.service import Store
+
+    joined = named or settings.tiers
+    own = own_path(settings, db, joined, named_here=bool(named))
+    if db is not None and own is not None and not make and not os.path.exists(own):
+        raise NotFound(f"nothing is stored yet: there is no {own}; `scrubjay add` makes it")
+    if make and db is None and own is not None:
+        make_folder(os.path.dirname(os.path.abspath(own)))
+    return Store(
+        own,
+        tiers=joined,
+        make=make,
+        profile=settings.profile,
+        embedder=None if embed else False,
+        user=settings.user,
+        chunk_tokens=settings.chunk_tokens,
+        chunk_overlap_tokens=settings.chunk_overlap_tokens,
+    )
 
 
 def overrides_of(sets: list[str] | None) -> Mapping[str, Any] | None:

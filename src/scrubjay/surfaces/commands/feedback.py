@@ -28,7 +28,7 @@ _QUERY_COLUMNS = 40
 def feedback(args: Namespace, screen: Screen) -> int:
     """Do what was asked for with the caller's feedback."""
     _check(args)
-    with open_store(args.db, args.user, embed=False) as store:
+    with open_store(args.db, args.user, embed=False, tiers=args.tier) as store:
         if args.action in ACTIONS:
             return _give(store, args, screen)
         if args.action == "list":

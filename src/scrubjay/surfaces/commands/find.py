@@ -38,7 +38,7 @@ def find(args: Namespace, screen: Screen) -> int:
     overrides = _left_out(args, profile, mode, overrides_of(args.sets))
     # A typing error is said before anything is fetched.
     chosen = profile_of(profile, overrides, mode=mode)
-    with open_store(args.db, args.user) as store:
+    with open_store(args.db, args.user, tiers=getattr(args, "tier", None)) as store:
         if chosen.uses("embed_query"):
             fetch_model(settings)  # what is missing afterwards is in the answer's own notes
         if chosen.uses("cross_encoder"):

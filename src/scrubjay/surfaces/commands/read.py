@@ -23,15 +23,23 @@ def get(args: Namespace, screen: Screen) -> int:
     """Show memories in full; a missing one is named, and the others are shown all the same."""
     if args.json and args.md:
         raise InvalidInput("--json and --md are two forms of an answer; choose one")
-    with open_store(args.db, args.user) as store:
-        ids, missing = resolve(store, args.id)
-        found = store.get_many(ids)
+    with open_store(args.db, args.user, tiers=args.tier) as store:
+        found = store.get_many([one for some in resolve(store, args.id) for one in some])
         history = {one.id: changes for one in found if (changes := store.history(one.id))}
-    missing = [*missing, *found.missing]
     if args.json:
         from scrubjay.surfaces.shapes import dumps, listing
 
-        out(dumps(listing("memories", found, missing=missing, history=history)))
+        out(
+            dumps(
+                listing(
+                    "memories",
+                    found,
+                    missing=found.missing,
+                    unasked=found.unasked,
+                    history=history,
+                )
+            )
+        )
     elif args.md and found:
         from scrubjay.surfaces import markdown
 
@@ -41,9 +49,11 @@ def get(args: Namespace, screen: Screen) -> int:
         out(
             rule.join(render.memory(one, screen, history=history.get(one.id, ())) for one in found)
         )
-    for one in missing:
+    for one in found.missing:
         err(f"scrubjay: there is no memory with the id {one_line(one)!r}; see: scrubjay ls")
-    return _NOTHING_FOUND if missing else 0
+    for why in found.unasked:
+        err(f"scrubjay: {one_line(why)}")
+    return _NOTHING_FOUND if found.missing else 0
 
 
 def ls(args: Namespace, screen: Screen) -> int:
