@@ -31,6 +31,7 @@ PROFILES = (
     "gno:fast",
     "gno",
     "gnosis",
+    "vault",
 )
 CACHE = Path(".cache/evals")
 PAGE = Path("docs/evals.md")

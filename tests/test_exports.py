@@ -43,7 +43,7 @@ def test_every_verb_is_a_documented_method():
     """Those of product.md that there are so far."""
     for verb in (
         "add add_many ingest search get get_many update forget link unlink neighbors feedback"
-        " landscape weights pending status close"
+        " landscape weights connect pending status close export_md export_jsonl import_entries"
     ).split():
         assert inspect.getdoc(getattr(scrubjay.Store, verb)), verb
 

@@ -10,9 +10,8 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 import scrubjay
-from scrubjay.stores.protocols import Counted, joined
 from scrubjay.text import tokens
-from scrubjay.tfidf import cosine, idf, idfs
+from scrubjay.tfidf import Counted, cosine, idf, idfs, joined
 from scrubjay.types import Scope
 
 WORDS = (
@@ -42,7 +41,7 @@ class TestByHand:
         assert idf(9, 4) == log(10 / 5) + 1
         assert idf(9, 9) == 1.0
         assert idf(0, 0) == 1.0
-        assert idfs(9, {"a": 4, "b": 9}) == {"a": log(2) + 1, "b": 1.0}
+        assert idfs(Counted(9, {"a": 4, "b": 9})) == {"a": log(2) + 1, "b": 1.0}
 
     def test_a_cosine_of_raw_counts_times_idf(self):
         """SV-7: two tokens, one of them twice, worked out on paper."""
@@ -99,7 +98,7 @@ class TestBesideScikitLearn:
         bags = [Counter(split(text)) for text in texts]
         held_by = Counter(token for bag in bags for token in bag)
 
-        ours = idfs(len(texts), held_by)
+        ours = idfs(Counted(len(texts), held_by))
 
         expected = dict(zip(theirs.get_feature_names_out(), theirs.idf_, strict=True))
         assert ours.keys() == expected.keys()
@@ -148,7 +147,7 @@ class TestBesideScikitLearn:
                 counted = terms.counted(
                     {*asked, *(t for bag in bags.values() for t in bag)}, Scope()
                 )
-                weights = idfs(*counted)
+                weights = idfs(counted)
                 assert weights == pytest.approx(
                     dict(zip(theirs.get_feature_names_out(), theirs.idf_, strict=True)), abs=1e-9
                 )

@@ -17,9 +17,10 @@ import scrubjay
 from fakes import HashingEmbedder
 from layered import layered
 from scrubjay import InvalidInput, NotFound, StoreError, tier_files
-from scrubjay.pipeline import Kit, Run, Tier
+from scrubjay.pipeline import Kit, Run, Tier, search
 from scrubjay.profiles import _BUILT_IN
-from scrubjay.stages.tiers import TIER_WEIGHTS, tiers
+from scrubjay.stages.present import check_files, mark_near_duplicates
+from scrubjay.stages.tiers import TIER_WEIGHTS, by_tier, tiers
 from scrubjay.stores import sqlite_existing
 from scrubjay.stores.schema import SCHEMA_VERSION
 from scrubjay.types import Query, Scope
@@ -249,8 +250,61 @@ class TestSearch:
         inner = [one.stage for one in trace["tier team"].branches]
         assert inner == ["recall", "union", "load", "look_up"]
         assert results.counts["keyword"] == 4
-        weights = steps(results)["tier_weight"].notes
+        weights = steps(results)["tier_weight"].notes["weights"]
         assert weights == {"agent": 1.0, "project": 0.8, "team": 0.6}
+
+    def test_every_tier_is_asked_for_as_much_as_a_store_alone(self, files, opened):
+        """SV-4: a large team does not crowd out a small agent, nor the other way round."""
+        for path in files.values():
+            with scrubjay.open(path, embedder=False) as one:
+                one.add_many({"text": f"boiler number {n} of {path}"} for n in range(40))
+        store = opened(tiers=files)
+
+        results = store.search("boiler", profile="layered", limit=100)
+        trace = {step.stage: step for step in steps(results)["tiers"].branches}
+
+        for name in NAMES:  # the limit, where that is more than the depth of 30
+            sources = {one.stage: one for one in trace[f"tier {name}"].branches[0].branches}
+            assert sources["keyword"].came_out == 42
+        assert len(results) == 100
+
+    def test_many_searches_at_once_do_not_wait_for_each_other_for_ever(self, files, opened):
+        """A tier waits for its sources, which have threads of their own."""
+        model = HashingEmbedder()
+        store = opened(tiers=files, embedder=model)
+        answers = []
+        threads = [
+            threading.Thread(target=lambda: answers.append(len(found(store))), daemon=True)
+            for _ in range(24)
+        ]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join(60)
+
+        assert answers == [4] * 24
+
+    def test_links_and_stale_files_are_looked_up_in_the_tier_of_each_hit(
+        self, files, opened, tmp_path
+    ):
+        """`by_tier` gives each candidate the stores of its own file, and leaves the order."""
+        note = tmp_path / "note.md"
+        note.write_text("# Boiler\n\nThe boiler is serviced in May.\n")
+        with scrubjay.open(files["team"], embedder=False) as team:
+            team.ingest(note)
+            team.link("team-entry", "shared", kind="near_duplicate")
+        note.write_text("# Boiler\n\nThe boiler is gone.\n")
+        store = opened(tiers=files)
+        stages = (*layered().stages, by_tier(stages=(mark_near_duplicates(), check_files())))
+        kit = store._kit(layered(), store._tiers_of(layered()))
+
+        results = search(Query("boiler"), "layered", stages, kit)
+
+        assert [hit.score for hit in results] == [1.0, 1.0, 0.8, 0.6, 0.6]
+        hits = {hit.id: hit for hit in results}
+        assert hits["team-entry"].near_duplicates == ("shared",)
+        assert [hit.stale for hit in results if hit.source] == ["stale"]
+        assert results.counts["changed_files"] == 1
 
     def test_another_profile_says_that_it_searched_one_file(self, files, opened):
         """R-6: what could not be searched is named."""
@@ -297,6 +351,23 @@ class TestStages:
             part(Run(Query("x"), kit))
 
         assert "tier agent: it is gone; tier team: so is this" in str(raised.value)
+
+    def test_a_tier_whose_windows_cannot_be_read_is_lost_by_itself(self, words_only):
+        """As with any other error of its database."""
+
+        class Broken:
+            def state_us(self, now_us):
+                raise StoreError("its index is damaged")
+
+        words_only.add("the boiler", id="a")
+        good = words_only._tables.kit
+        kit = Kit(tiers=(Tier("agent", good), Tier("team", good._replace(windows=Broken()))))
+        query = Query("boiler", Scope(valid_us=1))
+        part = tiers(find=(), read=(), weights=TIER_WEIGHTS)
+
+        agent, team = part(Run(query, kit)).branches
+
+        assert (agent.lost, team.lost) == (None, "its index is damaged")
 
 
 def break_missing(path):
@@ -893,6 +964,9 @@ class TestConnecting:
         store.close()
         store.close()
 
+        for _ in range(2):  # the second time, nothing may have been opened again
+            with pytest.raises(StoreError, match="is closed"):
+                found(store)
         assert [one for path in files.values() for one in os.listdir(os.path.dirname(path))] == [
             "vault.db"
         ] * 3

@@ -10,7 +10,7 @@ The file is `scrubjay.toml` in the user's configuration folder, or wherever SCRU
     generator = "http://localhost:11434/v1#qwen3:1.7b"
 
     [tiers]
-    project = "~/work/project.db"
+    project = "~/vaults/project.db"
     handbook = { path = "~/handbook.db", priority = 0.7 }
 
     [profile.mine]

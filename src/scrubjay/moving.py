@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from scrubjay.caller import several
 from scrubjay.errors import InvalidInput
@@ -44,7 +44,7 @@ class Moving(Learning):
 
         scope = self._exported(namespace, types, topics, collection)
         ids = sorted(self._records.ids(scope))
-        place = os.path.abspath(os.path.expanduser(os.fspath(folder)))
+        place = _absolute(folder)
         entries = self._entries(ids, scope)
         return write_folder(place, ids, entries, force=force, prune=prune, report=progress)
 
@@ -68,8 +68,7 @@ class Moving(Learning):
         ids = sorted(self._records.ids(scope))
         entries = self._entries(ids, scope)
         if isinstance(to, str | os.PathLike):
-            place = os.path.abspath(os.path.expanduser(os.fspath(to)))
-            return write_lines(place, entries, len(ids), force=force, report=progress)
+            return write_lines(_absolute(to), entries, len(ids), force=force, report=progress)
         done = 0
         for done, entry in enumerate(entries, 1):
             to.write(to_line(entry) + "\n")
@@ -79,7 +78,7 @@ class Moving(Learning):
 
     def import_entries(
         self,
-        *sources: Path | TextIO,
+        *sources: Path | TextIO | BinaryIO,
         namespace: str | None = None,
         collection: str | None = None,
         dry_run: bool = False,
@@ -109,13 +108,14 @@ class Moving(Learning):
         if not dry_run:
             self._embedding.activate()
         run = EntryImport(self._shelf(), rights, rehearsal=dry_run)
-        for number, read in enumerate(entries_in(files)):
+        count = 0
+        for count, read in enumerate(entries_in(files), 1):
             if progress:
-                progress(number, total, read.where)
+                progress(count - 1, total, read.where)
             run.take(read)
         done = run.finish()
         if progress:
-            progress(total, total, "")
+            progress(count, total, "")
         if not dry_run:
             self._embedding.wake()
         return done
@@ -188,3 +188,9 @@ class Moving(Learning):
     def _part_copies(self, stored: Sequence[Memory]) -> None:
         """Let copies that were written anew be memories of their own."""
         self._copies.part([one.id for one in stored if one.namespace.startswith(SHARED)])
+
+
+def _absolute(path: Path) -> str:
+    if not os.fspath(path):
+        raise InvalidInput("path is empty; say where to write")
+    return os.path.abspath(os.path.expanduser(os.fspath(path)))

@@ -67,6 +67,7 @@ class Store(Moving):
         self._embedding.activate()
         shelf = self._shelf()
         batch: list[Memory] = []
+        chars = 0
         shares = bool(self._people.seen(self._mine))
 
         def flush() -> None:
@@ -87,8 +88,10 @@ class Store(Moving):
                 )
             given = one._asdict() if isinstance(one, Memory) else dict(one)
             batch.append(checked_status(draft(self._placed(given, shares))))
-            if len(batch) == _BATCH or sum(len(one.text) for one in batch) > _BATCH_CHARS:
+            chars += len(batch[-1].text)
+            if len(batch) == _BATCH or chars > _BATCH_CHARS:
                 flush()
+                chars = 0
         flush()
         self._embedding.wake()
         return written

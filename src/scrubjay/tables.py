@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from scrubjay.pipeline import OF_A_FILE, Kit
 from scrubjay.stores.sqlite import Database
 from scrubjay.stores.sqlite_copies import SqliteCopies
@@ -19,54 +17,33 @@ from scrubjay.stores.sqlite_vector import SqliteVector
 from scrubjay.stores.sqlite_windows import SqliteWindows
 
 
-class Tables(NamedTuple):
-    """The stores of one file. A new one is a line here and one in `tables_of`."""
+class Tables:
+    """The stores of one file, for who asks. A new one is a line here, by the name it has in a Kit."""
 
-    db: Database
-    people: SqlitePeople
-    windows: SqliteWindows
-    records: SqliteRecords
-    keyword: SqliteKeyword
-    graph: SqliteGraph
-    files: SqliteFiles
-    vectors: SqliteVector
-    topics: SqliteTopics
-    copies: SqliteCopies
-    terms: SqliteTerms
-    feedback: SqliteFeedback
+    def __init__(self, db: Database, person: str | None) -> None:
+        self.db = db
+        self.people = SqlitePeople(db)
+        self.copies = SqliteCopies(db)
+        self.records = SqliteRecords(db)
+        self.graph = SqliteGraph(db)
+        self.keyword = SqliteKeyword(db)
+        self.files = SqliteFiles(db)
+        self.vectors = SqliteVector(db)
+        self.topics = SqliteTopics(db, self.vectors)
+        self.windows = SqliteWindows(db)
+        self.terms = SqliteTerms(db)
+        self.feedback = SqliteFeedback(db, person)
 
     @property
     def kit(self) -> Kit:
-        """The part of a search's kit that these stores are: each has the name that it has there."""
-        stores = self._asdict()
-        return Kit(**{name: stores[name] for name in OF_A_FILE if name in stores})
+        """The part of a search's kit that these stores are."""
+        return Kit(**{name: getattr(self, name) for name in OF_A_FILE if hasattr(self, name)})
 
+    def index_again(self) -> None:
+        """Make every index anew whose rules have changed since the file was written."""
+        self.records.index_again()
+        self.topics.index_again()
 
-def tables_of(db: Database, person: str | None) -> Tables:
-    """Make every store of a file, for who asks."""
-    vectors = SqliteVector(db)
-    return Tables(
-        db=db,
-        people=SqlitePeople(db),
-        windows=SqliteWindows(db),
-        records=SqliteRecords(db),
-        keyword=SqliteKeyword(db),
-        graph=SqliteGraph(db),
-        files=SqliteFiles(db),
-        vectors=vectors,
-        topics=SqliteTopics(db, vectors),
-        copies=SqliteCopies(db),
-        terms=SqliteTerms(db),
-        feedback=SqliteFeedback(db, person),
-    )
-
-
-def index_again(tables: Tables) -> None:
-    """Make every index anew whose rules have changed since the file was written."""
-    tables.records.index_again()
-    tables.topics.index_again()
-
-
-def is_current(tables: Tables) -> bool:
-    """True when no index of a file was made by other rules than those of this scrubjay."""
-    return tables.records.is_current() and tables.topics.is_current()
+    def is_current(self) -> bool:
+        """True when no index was made by other rules than those of this scrubjay."""
+        return self.records.is_current() and self.topics.is_current()

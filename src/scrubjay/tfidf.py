@@ -5,8 +5,26 @@ A token weighs as often as it stands in a text (TF), times how few memories hold
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import fsum, log, sqrt
+from typing import NamedTuple
+
+
+class Counted(NamedTuple):
+    """How many memories there are, and how many of them hold each token; a token of none is left out."""
+
+    memories: int
+    held_by: Mapping[str, int]
+
+
+def joined(counts: Iterable[Counted]) -> Counted:
+    """Return the counts of several databases as if all memories were in one."""
+    memories, held_by = 0, dict[str, int]()
+    for one in counts:
+        memories += one.memories
+        for token, held in one.held_by.items():
+            held_by[token] = held_by.get(token, 0) + held
+    return Counted(memories, held_by)
 
 
 def idf(memories: int, held_by: int) -> float:
@@ -14,9 +32,9 @@ def idf(memories: int, held_by: int) -> float:
     return log((memories + 1) / (held_by + 1)) + 1
 
 
-def idfs(memories: int, held_by: Mapping[str, int]) -> dict[str, float]:
+def idfs(counted: Counted) -> dict[str, float]:
     """Return how telling each token is, of those that any memory holds."""
-    return {token: idf(memories, held) for token, held in held_by.items()}
+    return {token: idf(counted.memories, held) for token, held in counted.held_by.items()}
 
 
 def cosine(asked: Mapping[str, int], bag: Mapping[str, int], idf: Mapping[str, float]) -> float:

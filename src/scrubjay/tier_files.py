@@ -10,10 +10,8 @@ from typing import NamedTuple
 from scrubjay.config import BUILT_IN_TIERS, TierSetting
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.pipeline import Tier
-from scrubjay.stages.tiers import rank
 from scrubjay.stores.sqlite import WAIT_S, Database
-from scrubjay.stores.sqlite_existing import ExistingDatabase, outdated
-from scrubjay.tables import Tables, index_again, is_current, tables_of
+from scrubjay.tables import Tables
 
 # A highest tier that somebody has locked is not waited for as long as a write is: others can answer.
 OPENING_WAIT_S = 5.0
@@ -45,6 +43,7 @@ class TierFile:
         self._tables = tables
         self._looked = _look(setting.path)
         self._opening = threading.Lock()
+        self._closed = False
 
     def reached(self) -> Reached:
         """Return its stores as they are now, opened anew where they were lost; or say why not."""
@@ -57,6 +56,8 @@ class TierFile:
     def tables(self) -> Tables:
         """Return its stores; StoreError says why it cannot be asked."""
         with self._opening:
+            if self._closed:
+                raise StoreError(f"{self.path} is closed; open it again with scrubjay.open()")
             tables = next(filter(None, map(self._well, (self._own, self._tables))), None)
             if tables is None:
                 self._tables = None
@@ -76,14 +77,16 @@ class TierFile:
             db.check_same()
         except StoreError:
             return None
-        if isinstance(db, ExistingDatabase) and db.failed:
+        if db.failed:
             return None
         looked = _look(self.path)
         if looked == self._looked:
             return tables
-        if isinstance(db, ExistingDatabase) and db.frozen:
-            return None  # it was opened as one that nobody changes
+        if db.frozen:
+            return None
         # SQLite may have all it needs in memory, and answer from a file that was overwritten.
+        from scrubjay.stores.sqlite_existing import ExistingDatabase
+
         ExistingDatabase(self.path).close()
         self._looked = looked
         return tables
@@ -91,6 +94,7 @@ class TierFile:
     def close(self) -> None:
         """Close the file, unless it is the store's own, which the store closes."""
         with self._opening:
+            self._closed = True
             if self._tables is not None and self._tables is not self._own:
                 self._tables.db.close()
 
@@ -114,6 +118,8 @@ class TierFiles:
 
     def in_order(self) -> list[TierFile]:
         """Return the files, the highest tier first."""
+        from scrubjay.stages.tiers import rank
+
         return sorted(self._files, key=lambda one: rank(one.tier))
 
     def connect(self, setting: TierSetting) -> None:
@@ -151,7 +157,7 @@ def open_own(
     its place for reading, and every write is refused with the reason.
     """
     check_apart(given)
-    settings = sorted(given, key=lambda one: rank(Tier(one.name, priority=one.priority)))
+    settings = _sorted(given)
     mine = _own_of(path, settings)
     others = [one for one in settings if one is not mine]
     files = [TierFile(one, person) for one in others]
@@ -166,6 +172,14 @@ def open_own(
         tables = _stand_in(mine, person, str(lost), others)
         return tables, TierFiles(TierFile(mine, person, own=True), files)
     return tables, TierFiles(TierFile(mine, person, own=True, tables=tables), files)
+
+
+def _sorted(given: Sequence[TierSetting]) -> list[TierSetting]:
+    if not given:  # a store alone needs to import no more
+        return []
+    from scrubjay.stages.tiers import rank
+
+    return sorted(given, key=lambda one: rank(Tier(one.name, priority=one.priority)))
 
 
 def _own_of(path: str | None, settings: Sequence[TierSetting]) -> TierSetting:
@@ -183,8 +197,8 @@ def _own_of(path: str | None, settings: Sequence[TierSetting]) -> TierSetting:
 def _opened(path: str, person: str | None, wait_s: float) -> Tables:
     db = Database(path, wait_s=wait_s)
     try:
-        tables = tables_of(db, person)
-        index_again(tables)
+        tables = Tables(db, person)
+        tables.index_again()
     except BaseException:
         db.close()
         raise
@@ -197,7 +211,10 @@ def _stand_in(
 ) -> Tables:
     """Open the first other tier that can be read; nothing may land there by mistake."""
     reasons = [f"tier {mine.name}: {lost}"]
-    why_not = f"nothing is written, because the tier {mine.name} could not be opened: {lost}"
+    why_not = (
+        f"nothing is written, because the tier {mine.name} could not be opened: {lost};"
+        " open the store again once it can be"
+    )
     for one in others:
         try:
             return open_existing(one.path, person, why_not_written=why_not)
@@ -208,10 +225,12 @@ def _stand_in(
 
 def open_existing(path: str, person: str | None, *, why_not_written: str | None = None) -> Tables:
     """Open a file as it is; StoreError says what to do about one that cannot be used so."""
+    from scrubjay.stores.sqlite_existing import ExistingDatabase, outdated
+
     db = ExistingDatabase(path, why_not_written=why_not_written)
     try:
-        tables = tables_of(db, person)
-        if not is_current(tables):
+        tables = Tables(db, person)
+        if not tables.is_current():
             raise StoreError(outdated(path))
     except BaseException:
         db.close()

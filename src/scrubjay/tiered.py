@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from scrubjay.config import BUILT_IN_TIERS, PRIORITY, tier_setting
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.naming import checked_name
-from scrubjay.stages.tiers import weight_of
 from scrubjay.store_parts import StoreParts
 
 if TYPE_CHECKING:
@@ -29,7 +28,8 @@ class Tiered(StoreParts):
     ) -> None:
         """Search another store's file as well, from now on; it is never made or migrated.
 
-        Nothing is written there but the feedback on what it holds. Its scores are multiplied by `priority`, above 0 and at most 1.
+        Nothing is written there but the feedback on what it holds. Its scores are multiplied by
+        `priority`, above 0 and at most 1.
         """
         named = checked_name("name", name, "handbook")
         if named in _RESERVED:
@@ -53,6 +53,7 @@ class Tiered(StoreParts):
     def tiers(self) -> list[TierState]:
         """Return every file of the store, the highest tier first, and why one cannot be asked."""
         from scrubjay.reports import TierState
+        from scrubjay.stages.tiers import weight_of
 
         return [
             TierState(

@@ -163,6 +163,21 @@ def test_the_settings_name_tiers_for_every_command(bare_shell, files, tmp_path, 
     assert "of the tier team" in refused.err
 
 
+def test_what_is_meant_for_a_broken_tier_lands_nowhere(bare_shell, files, tmp_path, monkeypatch):
+    """`add` fails with the reason, and the other files stay as they are."""
+    Path(files["agent"]).write_text("no database " * 100)
+    settings = tmp_path / "settings.toml"
+    settings.write_text(f"[tiers]\nagent = '{files['agent']}'\nteam = '{files['team']}'\n")
+    monkeypatch.setenv("SCRUBJAY_CONFIG", str(settings))
+    before = Path(files["team"]).read_bytes()
+
+    done = bare_shell("add", "a secret of the agent", "--no-embed")
+
+    assert done.code == 1
+    assert f"the tier agent could not be opened: {files['agent']}" in done.err
+    assert Path(files["team"]).read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("tier", "says"),
     [

@@ -130,7 +130,8 @@ def reading(memory: Store) -> str:
     texts: list[str] = [one.text for one in found]
     near: list[Neighbor] = memory.neighbors("a", depth=2, limit=5)
     size: int = memory.status().memories
-    assert near or size or missing or len(results) or reasons or stages
+    moved: tuple[int, int] = (memory.export_md("out").written, memory.import_entries("out").added)
+    assert moved or near or size or missing or len(results) or reasons or stages
     return memory.get("a").text + results[0].id + texts[0]
 
 
@@ -154,3 +155,11 @@ def failing(memory: Store) -> str | None:
     except (scrubjay.InvalidInput, scrubjay.Unavailable, scrubjay.ScrubjayError):
         return None
     return None
+
+
+def tiers(memory: Store) -> None:
+    """Paths in two forms; a vault by name."""
+    scrubjay.open(tiers={"project": "p.db", "team": Path("t.db")}).close()
+    memory.connect(Path("handbook.db"), name="handbook", priority=0.7)
+    names: list[str] = [one.name for one in memory.tiers()]
+    memory.disconnect(names[0])

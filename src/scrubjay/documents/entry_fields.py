@@ -29,6 +29,7 @@ def fields_of(memory: Memory) -> dict[str, Any]:
 def given_from(found: Mapping[str, Any]) -> dict[str, Any]:
     """Return what was read under the names of `add`; refuse a name that none of them has."""
     given: dict[str, Any] = {}
+    written: dict[str, str] = {}
     for key, value in found.items():
         name = _ALSO.get(key, key)
         if name in _DERIVED:
@@ -36,8 +37,8 @@ def given_from(found: Mapping[str, Any]) -> dict[str, Any]:
         if name not in FIELDS:
             raise InvalidInput(_unknown(key))
         if name in given:
-            raise InvalidInput(f"{name} is there twice, also as {key}; keep one of them")
-        given[name] = value
+            raise InvalidInput(f"{written[name]} and {key} are the same; keep one of them")
+        given[name], written[name] = value, key
     return given
 
 

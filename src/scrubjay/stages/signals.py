@@ -8,9 +8,8 @@ from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.pipeline import Kit, Run, checked_by, stage
 from scrubjay.stages.adaptive import adapted
 from scrubjay.stages.decay import freshness
-from scrubjay.stores.protocols import Counted, joined
 from scrubjay.text import readable
-from scrubjay.tfidf import cosine, idfs
+from scrubjay.tfidf import Counted, cosine, idfs, joined
 from scrubjay.times import system_clock
 from scrubjay.types import Candidate, Memory
 
@@ -142,7 +141,7 @@ def _fits(run: Run) -> tuple[dict[tuple[str | None, str], float], list[str]]:
             counts.append(kit.need("terms").counted(tokens, run.query.scope))
         except StoreError as error:
             uncounted.append(f"tier {name}: {error}")
-    rarities = idfs(*joined(counts))
+    rarities = idfs(joined(counts))
     fits = {}
     for one in run.pool:
         bag = held.get((one.tier, one.id))

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from scrubjay.config import BUILT_IN_TIERS
 from scrubjay.errors import InvalidInput, StoreError
-from scrubjay.pipeline import Kit, Run, Stage, Tier, in_order, stage, together
+from scrubjay.pipeline import Run, Stage, Tier, in_order, stage, together
 from scrubjay.times import micros
-from scrubjay.types import NOTHING, Candidate, Query, RankedList, Scope, Step
+from scrubjay.types import Candidate, RankedList, Scope, Step
 
 # What each tier counts by itself; a connected vault counts what its priority says.
 TIER_WEIGHTS: Mapping[str, float] = {"agent": 1.0, "project": 0.8, "team": 0.6}
@@ -43,26 +43,22 @@ def tiers(
         run, steps = in_order((*find, *read), run)
         return run._replace(branches=steps)
     visits = [
-        _Visit(one, weight_of(one, weights), _entered(run, one), lost=one.lost)
+        _Visit(one, weight_of(one, weights), _inside(run, one), lost=one.lost)
         for one in sorted(run.kit.tiers, key=lambda one: rank(one, weights))
     ]
-    visits = _each(lambda visit: _advanced(visit, find), visits)
+    visits = _each(lambda visit: _begun(visit, find), visits)
     visits = _owned(visits, run.query.scope)
     visits = _each(lambda visit: _read(visit, read), visits)
-    steps = tuple(_step(visit, run) for visit in visits)
+    steps = tuple(map(_noted, visits))
     reached = [visit for visit in visits if visit.lost is None]
     if not reached:
         reasons = "; ".join(f"{step.stage}: {step.lost}" for step in steps)
         raise StoreError(f"none of the tiers can be searched: {reasons}")
     pool = sorted((one for visit in reached for one in visit.run.pool), key=lambda one: one.order)
-    counts = dict(run.counts)
-    for visit in reached:
-        for name, count in visit.run.counts.items():
-            counts[name] = counts.get(name, 0) + count
     return run._replace(
         pool=tuple(pool),
         lists=(*run.lists, *_joined(reached)),
-        counts=counts,
+        counts=_counted(run, reached),
         branches=steps,
     )
 
@@ -77,22 +73,21 @@ def by_tier(run: Run, *, stages: tuple[Stage, ...]) -> Run:
         run, steps = in_order(stages, run)
         return run._replace(branches=steps)
     changed: dict[str, Candidate] = {}
+    visits: list[_Visit] = []
     steps = ()
-    counts = dict(run.counts)
     for tier in run.kit.tiers:
         mine = tuple(one for one in run.pool if one.tier == tier.name)
         if not mine or tier.lost is not None:
             continue
-        visit = _advanced(
-            _Visit(tier, 1.0, _entered(run, tier)._replace(pool=mine, pooled=True)), stages
+        visit = _begun(
+            _Visit(tier, 1.0, _inside(run, tier)._replace(pool=mine, pooled=True)), stages
         )
         # What cannot be looked up now was found before, and is shown as it is.
         changed |= {one.id: one for one in (mine if visit.lost else visit.run.pool)}
-        for name, count in visit.run.counts.items():
-            counts[name] = counts.get(name, 0) + count
-        steps += (_step(visit, run)._replace(went_in=len(mine), notes=NOTHING),)
+        visits.append(visit)
+        steps += (_step(visit, went_in=len(mine)),)
     pool = tuple(changed[one.id] for one in run.pool if one.id in changed)
-    return run._replace(pool=pool, counts=counts, branches=steps)
+    return run._replace(pool=pool, counts=_counted(run, visits), branches=steps)
 
 
 @stage
@@ -102,7 +97,7 @@ def tier_weight(run: Run) -> Run:
     pool.sort(key=lambda one: one.order)
     weights = {one.tier: one.tier_weight for one in run.pool if one.tier is not None}
     run = run._replace(pool=tuple(pool))
-    return run.noting(**dict(sorted(weights.items()))) if weights else run
+    return run.noting(weights=dict(sorted(weights.items()))) if weights else run
 
 
 def rank(tier: Tier, weights: Mapping[str, float] = TIER_WEIGHTS) -> tuple[float, bool, bool, str]:
@@ -126,17 +121,21 @@ def _check(weights: Mapping[str, float]) -> None:
         )
 
 
-def _entered(run: Run, tier: Tier) -> Run:
+def _inside(run: Run, tier: Tier) -> Run:
     """Return a run of the same query in one tier."""
-    return Run(_within(run.query, tier.kit), run.kit.inside(tier))
+    return Run(run.query, run.kit.inside(tier))
 
 
-def _within(query: Query, kit: Kit) -> Query:
-    """Return a query with the validity of one database: each has windows of its own."""
-    now_us = query.scope.valid_us
-    if now_us is None or kit.windows is None:
-        return query
-    return query._replace(scope=query.scope._replace(valid_us=kit.windows.state_us(now_us)))
+def _begun(visit: _Visit, stages: tuple[Stage, ...]) -> _Visit:
+    """Run the first stages in a tier, with the validity of its database: each has windows of its own."""
+    query, windows = visit.run.query, visit.run.kit.windows
+    if query.scope.valid_us is not None and windows is not None:
+        try:
+            valid_us = windows.state_us(query.scope.valid_us)
+        except StoreError as gone:
+            return visit._replace(lost=str(gone))
+        query = query._replace(scope=query.scope._replace(valid_us=valid_us))
+    return _advanced(visit._replace(run=visit.run._replace(query=query)), stages)
 
 
 def _each(change: Callable[[_Visit], _Visit], visits: list[_Visit]) -> list[_Visit]:
@@ -240,28 +239,35 @@ def _joined(visits: list[_Visit]) -> tuple[RankedList, ...]:
     return tuple(joined.values())
 
 
-def _step(visit: _Visit, run: Run) -> Step:
-    notes: dict[str, object] = {"weight": visit.weight}
-    lost = visit.lost
-    try:
-        waiting = 0 if lost else _without_vector(visit, run)
-    except StoreError:  # it has answered before; only this count is lost
-        waiting = 0
-    if waiting:
-        notes["warning"] = f"{waiting} passages have no vector of {run.kit.need('embedder').name}"
+def _counted(run: Run, visits: list[_Visit]) -> dict[str, int]:
+    """Return the counts of a run with those of its visits."""
+    counts = dict(run.counts)
+    for visit in visits:
+        for name, count in visit.run.counts.items():
+            counts[name] = counts.get(name, 0) + count
+    return counts
+
+
+def _step(visit: _Visit, went_in: int = 0) -> Step:
     return Step(
         f"tier {visit.tier.name}",
         visit.took_ms,
-        came_out=0 if lost else len(visit.run.pool),
-        notes=notes,
-        lost=lost,
+        went_in=went_in,
+        came_out=0 if visit.lost else len(visit.run.pool),
+        lost=visit.lost,
         branches=visit.steps,
     )
 
 
-def _without_vector(visit: _Visit, run: Run) -> int:
-    """Return how many passages of a tier a search by meaning cannot find."""
-    vectors, embedder = visit.run.kit.vectors, run.kit.embedder
-    if run.query.vector is None or vectors is None or embedder is None:
-        return 0
-    return vectors.without(embedder.name, visit.run.query.scope)
+def _noted(visit: _Visit) -> Step:
+    """Return the step of a tier with its weight, and how many passages its vectors leave out."""
+    notes: dict[str, object] = {"weight": visit.weight}
+    kit, query = visit.run.kit, visit.run.query
+    if not visit.lost and query.vector is not None and kit.vectors and kit.embedder:
+        try:
+            waiting = kit.vectors.without(kit.embedder.name, query.scope)
+        except StoreError:  # it has answered before; only this count is lost
+            waiting = 0
+        if waiting:
+            notes["warning"] = f"{waiting} passages have no vector of {kit.embedder.name}"
+    return _step(visit)._replace(notes=notes)

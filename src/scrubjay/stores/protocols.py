@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from scrubjay.tfidf import Counted as Counted
+
 if TYPE_CHECKING:
     from scrubjay.stores.sqlite_files import IndexedFile
     from scrubjay.token_codes import TokenCodes
@@ -133,23 +135,6 @@ class Copies(Protocol):
     def stand_ins(self, ids: Sequence[str], scope: Scope) -> Mapping[str, Row]:
         """Return, for those of these memories that are in a shared collection, what stands for them."""
         ...
-
-
-class Counted(NamedTuple):
-    """How many memories there are, and how many of them hold each token; a token of none is left out."""
-
-    memories: int
-    held_by: Mapping[str, int]
-
-
-def joined(counts: Iterable[Counted]) -> Counted:
-    """Return the counts of several databases as if all memories were in one."""
-    memories, held_by = 0, dict[str, int]()
-    for one in counts:
-        memories += one.memories
-        for token, held in one.held_by.items():
-            held_by[token] = held_by.get(token, 0) + held
-    return Counted(memories, held_by)
 
 
 class TermIndex(Protocol):

@@ -14,7 +14,7 @@ import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.stores.codec import Plain
@@ -40,19 +40,25 @@ class _Connection:
         self.sqlite.close()
 
 
-class Gathered(Protocol):
+class Gathered:
     """Changes of a table that are gathered during a write."""
 
     def write(self, db: sqlite3.Connection) -> None:
         """Bring the table up to date."""
-        ...
+        raise NotImplementedError
 
 
 G = TypeVar("G", bound=Gathered)
 
 
 class Database:
-    """A store's file, or ":memory:"."""
+    """A store's file, or ":memory:".
+
+    One that somebody else keeps may have `failed`, or be `frozen`: see ExistingDatabase.
+    """
+
+    failed = False
+    frozen = False
 
     def __init__(self, path: str, *, codec: Codec | None = None, wait_s: float = WAIT_S) -> None:
         self.path = path

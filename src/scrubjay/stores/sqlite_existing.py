@@ -18,20 +18,18 @@ _WAYS = ("mode=rw", "mode=ro", "mode=ro&immutable=1")
 
 
 class ExistingDatabase(Database):
-    """The file of a tier. With `why_not_written`, every write is refused with that reason."""
+    """The file of a tier. With `why_not_written`, every write is refused with that reason.
+
+    What has `failed` once is to be opened anew. One that is `frozen` was opened as a file that nobody
+    changes, and is to be opened anew when somebody did.
+    """
 
     def __init__(
         self, path: str, *, wait_s: float | None = None, why_not_written: str | None = None
     ) -> None:
-        self.failed = False
         self._why_not_written = why_not_written
         self._way = _WAYS[0]
         super().__init__(path, wait_s=WAIT_S if wait_s is None else wait_s)
-
-    @property
-    def frozen(self) -> bool:
-        """True when the file was opened as one that nobody changes."""
-        return self._way == _WAYS[-1]
 
     @contextmanager
     def write(self, wait_s: float | None = None) -> Iterator[sqlite3.Connection]:
@@ -70,6 +68,7 @@ class ExistingDatabase(Database):
                     raise
             else:
                 self._way = way
+                self.frozen = way == _WAYS[-1]
                 return connection
         raise AssertionError("the last way has raised")
 

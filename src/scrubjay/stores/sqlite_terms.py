@@ -7,18 +7,22 @@ tokens of a memory are not stored a second time: they are read from the keyword 
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from scrubjay.stores.protocols import Counted
 from scrubjay.stores.scope_sql import in_parts, in_sight
-from scrubjay.stores.sqlite import Database
+from scrubjay.stores.sqlite import Database, Gathered
 from scrubjay.stores.token_lines import TokenLines
+from scrubjay.tfidf import Counted
 from scrubjay.types import Scope
 
 FIELDS = ("title", "text", "topics", "context")
 MEMORIES = ""  # counts the memories themselves: no token is empty
+_MOST_KNOWN = (
+    100_000  # tokens whose counts are kept until anybody commits: most are asked for again
+)
 _BATCH = 500
 _MOST_GATHERED = 200_000  # tokens; a large store has millions, and need not be held at once
 
@@ -29,6 +33,8 @@ class SqliteTerms:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._lines = TokenLines(db.codec.token)
+        self._commit: int | None = None
+        self._known: dict[str | None, dict[str, int]] = {}
 
     def asked(self, text: str, language: str) -> dict[str, int]:
         """Return the tokens of a query, as a text of this language has them, with how often each stands."""
@@ -53,23 +59,40 @@ class SqliteTerms:
         Nothing else of the scope counts: a filter does not make a word rarer. What others have stored
         does not either, or scores would tell of it.
         """
-        condition, arguments = in_sight(Scope(reader=scope.reader), "namespace")
-        held_by: dict[str, int] = {}
-        with self._db.read() as db:
-            if self._db.in_write:
+        with self._db.watched() as (db, commit):
+            if commit is None:
                 self._db.write_gathered()
-            for several, part in in_parts([MEMORIES, *tokens]):
-                held_by.update(
-                    db.execute(
-                        "SELECT token, sum(held_by) FROM terms"
-                        f" WHERE token IN ({several}) AND {condition} GROUP BY token",
-                        (*part, *arguments),
-                    )
-                )
-        return Counted(held_by.pop(MEMORIES, 0), held_by)
+            known = self._known_by(scope.reader, commit)
+            if missing := [token for token in (MEMORIES, *tokens) if token not in known]:
+                known.update(_counts(db, missing, scope.reader))
+            held_by = {token: held for token in tokens if (held := known[token])}
+            return Counted(known[MEMORIES], held_by)
+
+    def _known_by(self, reader: str | None, commit: int | None) -> dict[str, int]:
+        """Return what was counted for a person since anybody committed; inside a write, nothing."""
+        if commit is None:
+            return {}
+        if commit != self._commit or sum(map(len, self._known.values())) > _MOST_KNOWN:
+            self._commit, self._known = commit, {}
+        return self._known.setdefault(reader, {})
 
 
-class Changes:
+def _counts(
+    db: sqlite3.Connection, tokens: list[str], reader: str | None
+) -> Iterator[tuple[str, int]]:
+    """Yield how many memories in sight hold each token."""
+    condition, arguments = in_sight(Scope(reader=reader), "namespace")
+    # One statement, so all counts are of the same moment; summed token by token, because to group them
+    # takes twice as long.
+    rows = db.execute(
+        "SELECT value, (SELECT sum(held_by) FROM terms"
+        f" WHERE token = value AND {condition}) FROM json_each(?)",
+        (*arguments, json.dumps(tokens)),
+    )
+    return ((token, held or 0) for token, held in rows)
+
+
+class Changes(Gathered):
     """How many more memories hold a token in a namespace, or fewer, than the table says."""
 
     def __init__(self) -> None:
@@ -89,20 +112,20 @@ class Changes:
     def write(self, db: sqlite3.Connection) -> None:
         """Bring the table up to date; a token that nobody holds any more is not kept."""
         for namespace, tokens in self._more.items():
-            more = [(token, namespace, by) for token, by in sorted(tokens.items()) if by > 0]
-            fewer = [(token, namespace, by) for token, by in sorted(tokens.items()) if by < 0]
+            changed = [(token, namespace, by) for token, by in sorted(tokens.items()) if by]
+            more = [one for one in changed if one[2] > 0]
+            fewer = [(by, token, namespace) for token, _, by in changed if by < 0]
             db.executemany(
                 "INSERT INTO terms (token, namespace, held_by) VALUES (?, ?, ?)"
                 " ON CONFLICT DO UPDATE SET held_by = held_by + excluded.held_by",
                 more,
             )
             db.executemany(
-                "UPDATE terms SET held_by = held_by + ?3 WHERE token = ?1 AND namespace = ?2",
-                fewer,
+                "UPDATE terms SET held_by = held_by + ? WHERE token = ? AND namespace = ?", fewer
             )
             db.executemany(
-                "DELETE FROM terms WHERE token = ?1 AND namespace = ?2 AND held_by < 1",
-                [key for *key, _ in fewer],
+                "DELETE FROM terms WHERE token = ? AND namespace = ? AND held_by < 1",
+                [key for _, *key in fewer],
             )
         self._more.clear()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
@@ -83,7 +84,7 @@ def write_lines(
 @contextmanager
 def replacing(path: str) -> Iterator[str]:
     """Give a file beside a path; it takes the path's place if all goes well, and is gone otherwise."""
-    beside = f"{path}.{os.getpid()}.part"
+    beside = f"{path}.{secrets.token_hex(4)}.part"
     try:
         yield beside
         os.replace(beside, path)
@@ -114,8 +115,7 @@ def _write(path: str, parts: Iterable[bytes]) -> None:
 
 def _refuse_others(folder: str, ids: Sequence[str]) -> None:
     """Refuse to replace a file that is not the file of the entry which is to have its name."""
-    there = {os.fsdecode(one) for one in os.listdir(folder)}
-    if not there:
+    if not os.listdir(folder):
         return
     named = ((id_, os.path.join(folder, file_name(id_))) for id_ in ids)
     others = [path for id_, path in named if os.path.lexists(path) and _id_of(path) != id_]
@@ -128,7 +128,7 @@ def _refuse_others(folder: str, ids: Sequence[str]) -> None:
 
 
 def _holds(path: str, data: bytes) -> bool:
-    if os.path.islink(path) or not os.path.isfile(path) or os.path.getsize(path) != len(data):
+    if not os.path.isfile(path) or os.path.getsize(path) != len(data):
         return False
     with open(path, "rb") as opened:
         return opened.read() == data

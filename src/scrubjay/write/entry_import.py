@@ -92,6 +92,8 @@ class EntryImport:
         return memory
 
     def _flush(self) -> None:
+        if not self._batch:
+            return
         if self._rehearsal:
             self._store_batch()
         else:

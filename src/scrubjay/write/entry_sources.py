@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, TextIO
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, BinaryIO, NamedTuple, TextIO
 
 from scrubjay.documents import Unreadable
 from scrubjay.documents.decode import decode
@@ -12,9 +12,11 @@ from scrubjay.documents.entry_file import from_markdown
 from scrubjay.documents.entry_line import from_line
 from scrubjay.errors import InvalidInput
 
-Source = str | os.PathLike[str] | TextIO
+Stream = TextIO | BinaryIO
+Source = str | os.PathLike[str] | Stream
 _MARKDOWN = (".md", ".markdown")
 _LINES = (".jsonl", ".ndjson")
+_NOT_UTF_8 = "not UTF-8 text; convert it first"
 
 
 class Read(NamedTuple):
@@ -25,9 +27,9 @@ class Read(NamedTuple):
     reason: str = ""
 
 
-def checked_sources(sources: Sequence[Source]) -> list[str | TextIO]:
+def checked_sources(sources: Sequence[Source]) -> list[str | Stream]:
     """Return the sources with their paths as texts; refuse one that is not there, or that is no entry's."""
-    checked: list[str | TextIO] = []
+    checked: list[str | Stream] = []
     for one in sources:
         if not isinstance(one, str | os.PathLike):
             checked.append(one)
@@ -46,9 +48,9 @@ def checked_sources(sources: Sequence[Source]) -> list[str | TextIO]:
     return checked
 
 
-def files_in(sources: Sequence[str | TextIO]) -> list[str | TextIO]:
+def files_in(sources: Sequence[str | Stream]) -> list[str | Stream]:
     """Return every file and stream, those of a folder by name; a folder without any stands for itself."""
-    found: list[str | TextIO] = []
+    found: list[str | Stream] = []
     for one in sources:
         if isinstance(one, str) and os.path.isdir(one):
             found += list(_markdown_below(one)) or [one]
@@ -57,16 +59,17 @@ def files_in(sources: Sequence[str | TextIO]) -> list[str | TextIO]:
     return found
 
 
-def are_counted(files: Sequence[str | TextIO]) -> bool:
+def are_counted(files: Sequence[str | Stream]) -> bool:
     """True when each of these is one entry, so that it is known how many there will be."""
     return all(isinstance(one, str) and not one.lower().endswith(_LINES) for one in files)
 
 
-def entries_in(files: Sequence[str | TextIO]) -> Iterator[Read]:
+def entries_in(files: Sequence[str | Stream]) -> Iterator[Read]:
     """Yield every entry; what cannot be read is yielded with the reason."""
     for one in files:
         if not isinstance(one, str):
-            yield from _lines_of(getattr(one, "name", None) or "-", one)
+            name = getattr(one, "name", None)
+            yield from _lines_of(name if isinstance(name, str) else "-", one)
         elif os.path.isdir(one):
             yield Read(one, None, "there is no Markdown file (.md) in this folder")
         elif one.lower().endswith(_LINES):
@@ -96,25 +99,27 @@ def _markdown(path: str) -> Read:
 
 def _lines_in(path: str) -> Iterator[Read]:
     try:
-        # No other line ends than these: a text may hold any of them, escaped.
-        with open(path, encoding="utf-8-sig", newline="\n") as opened:
+        with open(path, "rb") as opened:
             yield from _lines_of(path, opened)
     except OSError as error:
         yield Read(path, None, error.strerror or str(error))
 
 
-def _lines_of(name: str, lines: TextIO) -> Iterator[Read]:
+def _lines_of(name: str, lines: Iterable[str | bytes]) -> Iterator[Read]:
     number = 0
     try:
         for number, line in enumerate(lines, 1):
             if line.strip():
                 yield _line(f"{name}:{number}", line)
-    except UnicodeDecodeError:
-        yield Read(f"{name}:{number + 1}", None, "not UTF-8 text; convert it first")
+    except UnicodeDecodeError:  # a stream of texts cannot go on after that
+        yield Read(f"{name}:{number + 1}", None, _NOT_UTF_8)
 
 
-def _line(where: str, line: str) -> Read:
+def _line(where: str, line: str | bytes) -> Read:
     try:
-        return Read(where, from_line(line))
+        text = line if isinstance(line, str) else line.decode("utf-8")
+        return Read(where, from_line(text.removeprefix("\ufeff")))
+    except UnicodeDecodeError:
+        return Read(where, None, _NOT_UTF_8)
     except InvalidInput as error:
         return Read(where, None, str(error))

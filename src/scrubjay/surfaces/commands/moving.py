@@ -53,7 +53,8 @@ def import_(args: Namespace, screen: Screen) -> int:
     from scrubjay.write.entry_sources import checked_sources
 
     settings = settings_of(args)
-    sources = [sys.stdin if path == "-" else path for path in args.path]
+    piped = getattr(sys.stdin, "buffer", sys.stdin)  # as bytes: one bad line is not the end of all
+    sources = [piped if path == "-" else path for path in args.path]
     checked_sources(sources)  # before a store is made for nothing
     with _store_for(args) as store:
         with ProgressBar("importing") as bar:
