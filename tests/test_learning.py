@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 import scrubjay
-from scrubjay import InvalidInput, NotFound
+from scrubjay import InvalidInput, NotFound, StoreError
 from scrubjay.stores.protocols import Tally
 from traces import steps
 
@@ -42,15 +42,8 @@ class TestWhatWasGiven:
 
         last, first = entries.feedbacks()
 
-        assert first == (
-            1,
-            datetime(2026, 5, 3, 12, tzinfo=UTC),
-            "oil leak",
-            "a",
-            "accepted",
-            None,
-            None,
-        )
+        noon = datetime(2026, 5, 3, 12, tzinfo=UTC)
+        assert first == (1, noon, "oil leak", "a", "accepted", None, None)
         assert (last.number, last.query, last.id, last.action) == (
             2,
             "Öl — läuft aus",
@@ -380,3 +373,57 @@ class TestTiers:
             tiered.undo_feedback(1, tier="project")
         tiered.feedback("boiler", "team-entry", "dismissed")
         assert (tiered.reset_feedback(), tiered.reset_feedback(tier="team")) == (0, 1)
+
+
+class TestTiersComeAndGo:
+    """What is lost counts no more; what is frozen is in the own file."""
+
+    @pytest.fixture
+    def files(self, tmp_path, clock):
+        paths = {name: tmp_path / f"{name}.db" for name in ("agent", "project", "team")}
+        for name, path in paths.items():
+            with scrubjay.open(path, embedder=False, clock=clock) as store:
+                store.add(f"The engine of the {name} leaks oil", id=name)
+        return paths
+
+    @pytest.fixture
+    def tiers(self, files, clock):
+        with scrubjay.open(tiers=files, embedder=False, clock=clock) as store:
+            yield store
+
+    def test_all_tiers_count_together(self, tiers, files):
+        """SV-4, SV-10: 20 here, 7 there, 3 dismissed elsewhere; a tier that is gone counts no more."""
+        given(tiers, *["accepted"] * 20, id="agent")
+        given(tiers, *["accepted"] * 7, id="project")
+        given(tiers, *["dismissed"] * 3, id="team")
+
+        assert tiers.weights("vault")["semantic"] == pytest.approx(0.52)
+        hit = tiers.search("engine oil", profile="vault")[0]
+        weights = tiers.weights("vault")
+        assert (hit.tier, hit.id) == ("agent", "agent")
+        assert hit.score == pytest.approx(sum(weights[n] * hit.why[n] for n in weights), abs=1e-6)
+        files["team"].unlink()
+        assert dict(tiers.weights("vault")) == BASE  # 27 are too few
+        with pytest.raises(StoreError, match="tier team: there is no file"):
+            tiers.reset_feedback(tier="team")
+        assert tiers.search("engine oil", profile="vault")[0].id == "agent"
+
+    def test_frozen_is_in_the_own_file_and_holds_for_all_tiers(self, tiers):
+        """SV-10: at what all tiers had come to then."""
+        given(tiers, *["accepted"] * 15, id="agent")
+        given(tiers, *["accepted"] * 15, id="team")
+        assert tiers.freeze_weights() == pytest.approx(0.15)
+        given(tiers, *["dismissed"] * 30, id="team")
+
+        assert tiers.weights("vault")["semantic"] == pytest.approx(0.55)
+        notes = steps(tiers.search("engine oil", profile="vault"))["adaptive"].notes
+        assert (notes["frozen"], notes["shift"]) == (True, pytest.approx(0.15))
+
+    def test_where_the_own_file_is_lost_nothing_is_written(self, tiers, files, clock):
+        """As with every other verb that writes."""
+        tiers.close()
+        files["agent"].write_bytes(b"no database " * 100)
+        with scrubjay.open(tiers=files, embedder=False, clock=clock) as store:
+            with pytest.raises(StoreError, match="nothing is written"):
+                store.feedback("oil", "team", "accepted")
+            assert store.feedbacks() == []

@@ -10,6 +10,7 @@ from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.profiles.overrides import flat
 from scrubjay.sharing import Sharing
 from scrubjay.text import readable
+from scrubjay.tiered import nothing_with
 from scrubjay.times import micros
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 FEEDBACK = ("accepted", "modified", "dismissed")
 _LEARNS, _SIGNALS = "adaptive", "signals"
+_LEARNER = "vault"
 _FUSES = ("weigh", "rrf", "min_max")
 
 
@@ -31,16 +33,16 @@ class Learning(Sharing):
             raise InvalidInput(f"action is {action!r}; it must be one of {', '.join(FEEDBACK)}")
         if not isinstance(query, str):
             raise InvalidInput(f"query is {query!r}; it must be the text that was searched for")
-        self._db.check_writable()
-        self.get(id)
+        self._db.check_writable()  # where the own file is lost, nothing is written anywhere
         given = self._feedback_of(id).add(id, readable(query), action, micros(self._clock()))
         if given is None:  # somebody forgot it in this very moment
-            raise NotFound(f"no memory has the id {id!r}; `scrubjay ls` lists the ids")
+            raise NotFound(nothing_with(id))
         return given
 
     def _feedback_of(self, id: str) -> SqliteFeedback:
         """Return the feedback of the file that a memory is in: each vault keeps its own."""
-        return next(kept for _, kept in self._feedbacks(self._tier_of(id).name))
+        _, _, tables = self._holder(id)
+        return self._feedback if tables is None else tables.feedback
 
     def _feedbacks(self, tier: str | None = None) -> Iterator[tuple[str | None, SqliteFeedback]]:
         """Yield the feedback of every file that can be asked, or of one, with the name of its tier."""
@@ -69,7 +71,7 @@ class Learning(Sharing):
             for one in kept.newest(limit)
         ]
         # Of one file they come in order: at one moment, the one that was noted last is the newer.
-        given.sort(key=lambda one: (one.at is not None, one.at), reverse=True)
+        given.sort(key=lambda one: one.at, reverse=True)
         return given[:limit]
 
     def undo_feedback(
@@ -99,11 +101,13 @@ class Learning(Sharing):
     def freeze_weights(self, profile: str | None = None) -> float:
         """Keep the weights as they are now, whatever feedback comes; return how far they are moved.
 
-        How far that is follows from the numbers of a profile; where it does not learn, the usual ones.
+        How far that is follows from the numbers of a profile: the store's own if it learns, or vault.
         """
         from scrubjay.stages.adaptive import gathered, shift
 
         chosen = profiles.get(profile or self.profile)
+        if not chosen.uses(_LEARNS):
+            chosen = profiles.get(_LEARNER)
         with self._records.transaction():
             moved = self._feedback.frozen()
             if moved is None:
@@ -132,7 +136,7 @@ class Learning(Sharing):
 
         chosen = profiles.get(profile or self.profile)
         kit = self._kit(chosen, self._tiers_of(chosen))
-        tally, frozen = gathered(kit).tally, self._feedback.frozen()
+        tally, frozen, _ = gathered(kit)
         learns = _numbers(chosen, _LEARNS) if chosen.uses(_SIGNALS) else None
         base = _base(chosen, with_vectors=kit.embedder is not None)
         moved = 0.0

@@ -87,11 +87,11 @@ class Ingested(NamedTuple):
 class FeedbackGiven(NamedTuple):
     """What somebody thought of a result: accepted, modified or dismissed. `number` is for `undo`.
 
-    `user` is None for who owns the file.
+    `user` is None for who owns the file; `tier` says which file it is in, where there are several.
     """
 
     number: int
-    at: datetime | None
+    at: datetime
     query: str
     id: str
     action: str

@@ -148,6 +148,18 @@ class TestTheStage:
         assert query.shift == pytest.approx(0.12)
         assert "warning" not in notes  # whoever asks the lost tier for entries says so
 
+    def test_only_the_own_tier_freezes(self):
+        """What somebody has frozen in the team's file is their affair."""
+        heard = Heard(Tally(30, 0, 0), frozen=-0.1)
+        mine, theirs = (
+            Tier("agent", Kit(feedback=heard), own=True),
+            Tier("team", Kit(feedback=heard)),
+        )
+        free = Tier("agent", Kit(feedback=Heard(Tally(30, 0, 0))), own=True)
+
+        assert after(Kit(tiers=(mine, theirs)))[0].shift == -0.1
+        assert after(Kit(tiers=(free, theirs)))[0].shift == 0.15
+
     @pytest.mark.parametrize("error", [StoreError("team.db is damaged"), Unavailable("gone")])
     def test_a_tier_that_fails_is_named_and_the_others_count(self, error):
         """Each tier fails on its own."""

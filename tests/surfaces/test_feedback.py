@@ -109,6 +109,34 @@ class TestFeedback:
         assert "+0.000" in stocked("feedback", "freeze").out
 
 
+class TestTiers:
+    def test_it_goes_into_the_file_of_its_entry_and_is_taken_back_there(
+        self, bare_shell, tmp_path
+    ):
+        """SV-10: per vault; `--of` says which file's, the list shows it."""
+        own, team = str(tmp_path / "own.db"), str(tmp_path / "team.db")
+        bare_shell("add", "The boiler of mine", "--id", "mine", "--db", own, "--no-embed")
+        bare_shell("add", "The boiler of theirs", "--id", "theirs", "--db", team, "--no-embed")
+
+        def both(*words):
+            return bare_shell(*words, "--db", own, "--tier", f"team={team}")
+
+        for id_ in ("mine", "theirs"):
+            assert both("feedback", "accepted", id_, "--query", "boiler").code == 0
+
+        listed = both("feedback", "list").out
+
+        assert re.search(r"^1 +team +.* theirs +boiler$", listed, re.MULTILINE)
+        alone = bare_shell("feedback", "list", "--json", "--db", own).json["feedback"]
+        assert [one["id"] for one in alone] == ["mine"]
+        assert both("weights", "--json").json["accepted"] == 2
+        both("feedback", "undo", "1", "--of", "team")
+        assert bare_shell("feedback", "list", "--db", team).code == 3
+        assert both("feedback", "reset", "--yes").out == "removed 1 feedback\n"
+        said = both("feedback", "list", "--of", "team")
+        assert (said.code, "--of goes with undo and reset" in said.err) == (2, True)
+
+
 class TestWeights:
     def test_a_profile_that_does_not_learn_says_so(self, stocked):
         """With the weights that it has, now and before."""

@@ -8,16 +8,20 @@ from typing import NamedTuple
 
 from scrubjay.errors import InvalidInput, StoreError, Unavailable
 from scrubjay.pipeline import Kit, Run, checked_by, stage
-from scrubjay.stores.protocols import Tally
+from scrubjay.stores.protocols import Feedback, Tally
 from scrubjay.types import NOTHING
 
 TEXT = "semantic"  # the signal whose weight moves; the others make room
 
 
 class Gathered(NamedTuple):
-    """The feedback of all databases of a search; `lost` are the tiers that could not be counted, and why."""
+    """The feedback of all databases of a search; `lost` are the tiers that could not be counted, and why.
+
+    `frozen` is where the caller has frozen the weights in the own one; None where they follow.
+    """
 
     tally: Tally = Tally()
+    frozen: float | None = None
     lost: Mapping[str, str] = NOTHING
 
 
@@ -61,18 +65,21 @@ def adapted(weights: Mapping[str, float], shift: float) -> dict[str, float]:
 
 def gathered(kit: Kit) -> Gathered:
     """Count the feedback of the caller in every database of a search that can be asked."""
-    tallies: list[Tally] = []
-    lost: dict[str, str] = {}
-    # A store alone is no tier, and has no other to answer in its place.
     if not kit.tiers:
-        return Gathered(kit.need("feedback").tally())
+        alone: Feedback = kit.need("feedback")
+        return Gathered(alone.tally(), alone.frozen())
+    tallies, frozen = [Tally()], None
+    lost: dict[str, str] = {}
     for tier in kit.tiers:
+        if tier.lost is not None:
+            continue
         try:
-            if tier.lost is None:
-                tallies.append(tier.kit.need("feedback").tally())
+            one: Feedback = tier.kit.need("feedback")
+            tallies.append(one.tally())
+            frozen = one.frozen() if tier.own else frozen
         except (StoreError, Unavailable) as error:  # the others count all the same
             lost[tier.name] = str(error)
-    return Gathered(Tally(*map(sum, zip(*tallies, strict=True))) if tallies else Tally(), lost)
+    return Gathered(Tally(*map(sum, zip(*tallies, strict=True))), frozen, lost)
 
 
 @stage
@@ -85,11 +92,13 @@ def adaptive(run: Run, *, after: int = 30, times: float = 0.3, most: float = 0.1
     """
     found = gathered(run.kit)
     moved = shift(found.tally, after=after, times=times, most=most)
-    frozen = run.kit.feedback.frozen() if run.kit.feedback is not None else None
-    if frozen is not None:
-        moved = frozen
+    if found.frozen is not None:
+        moved = found.frozen
     run = run._replace(query=run.query._replace(shift=moved)).noting(
-        **found.tally._asdict(), rate=rate(found.tally), shift=moved, frozen=frozen is not None
+        **found.tally._asdict(),
+        rate=rate(found.tally),
+        shift=moved,
+        frozen=found.frozen is not None,
     )
     if not found.lost:
         return run

@@ -116,6 +116,6 @@ class SqliteFeedback:
         from scrubjay.reports import FeedbackGiven
 
         number, at_us, query, id_, action, person = row
-        return FeedbackGiven(
-            number, moment(at_us), self._db.codec.unseal(query), id_, action, person or None
-        )
+        at = moment(at_us)
+        assert at is not None
+        return FeedbackGiven(number, at, self._db.codec.unseal(query), id_, action, person or None)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
+from scrubjay.surfaces.options_tiers import tier_option
+
 # As in learning.py, which is not imported for a command line.
 ACTIONS = ("accepted", "modified", "dismissed")
 _VERBS = (*ACTIONS, "list", "undo", "reset", "freeze", "thaw")
@@ -21,6 +23,10 @@ def feedback_options(command: ArgumentParser) -> None:
     command.add_argument("--query", default=None, help="what was searched for, with an id")
     command.add_argument("-n", "--limit", type=int, default=None, help="with list: so many (50)")
     command.add_argument("--yes", action="store_true", help="with reset: do not ask")
+    command.add_argument(
+        "--of", metavar="TIER", default=None, help="with undo, reset: which tier's (the own)"
+    )
+    tier_option(command)
 
 
 def weights_options(command: ArgumentParser) -> None:
@@ -28,6 +34,7 @@ def weights_options(command: ArgumentParser) -> None:
     command.add_argument(
         "--profile", default=None, help="which profile (the configured one if it learns, or vault)"
     )
+    tier_option(command)
 
 
 def expiring_options(command: ArgumentParser) -> None:

@@ -28,7 +28,7 @@ _QUERY_COLUMNS = 40
 def feedback(args: Namespace, screen: Screen) -> int:
     """Do what was asked for with the caller's feedback."""
     _check(args)
-    with open_store(args.db, args.user, embed=False) as store:
+    with open_store(args.db, args.user, embed=False, tiers=args.tier) as store:
         if args.action in ACTIONS:
             return _give(store, args, screen)
         if args.action == "list":
@@ -56,6 +56,8 @@ def _check(args: Namespace) -> None:
         raise InvalidInput("--limit goes with list: scrubjay feedback list --limit 10")
     if action != "reset" and args.yes:
         raise InvalidInput("--yes goes with reset: scrubjay feedback reset --yes")
+    if action not in ("undo", "reset") and args.of is not None:
+        raise InvalidInput("--of goes with undo and reset: scrubjay feedback undo 3 --of team")
     if action == "undo" and args.what is not None and not args.what.isdecimal():
         raise InvalidInput(
             f"undo takes a number, not {args.what!r}; `scrubjay feedback list` has them"
@@ -77,21 +79,24 @@ def _list(store: Store, args: Namespace, screen: Screen) -> int:
     if args.json:
         _say_json(given, "listed", len(given))
     elif given:
-        head, *lines = table([("number", "when", "action", "memory", "query"), *map(_row, given)])
+        several = any(one.tier for one in given)
+        titles = ("number", *(("tier",) if several else ()), "when", "action", "memory", "query")
+        head, *lines = table([titles, *(_row(one, several) for one in given)])
         out("\n".join((screen.bold(head), *lines)))
     else:
         out('There is no feedback yet; this gives some: scrubjay feedback accepted ID --query "…"')
     return 0 if given else _NOTHING_FOUND
 
 
-def _row(one: FeedbackGiven) -> tuple[str, ...]:
-    when = f"{one.at:%Y-%m-%d %H:%M}" if one.at else ""
+def _row(one: FeedbackGiven, several: bool) -> tuple[str, ...]:
+    tier = (one_line(one.tier or ""),) if several else ()
     query = cut(one_line(one.query), _QUERY_COLUMNS)
-    return (str(one.number), when, one.action, render.short_id(one.id), query)
+    when = f"{one.at:%Y-%m-%d %H:%M}"
+    return (str(one.number), *tier, when, one.action, render.short_id(one.id), query)
 
 
 def _undo(store: Store, args: Namespace, screen: Screen) -> int:
-    gone = store.undo_feedback(None if args.what is None else int(args.what))
+    gone = store.undo_feedback(None if args.what is None else int(args.what), tier=args.of)
     if args.json:
         _say_json([gone], "undone", 1)
     else:
@@ -102,7 +107,7 @@ def _undo(store: Store, args: Namespace, screen: Screen) -> int:
 
 def _reset(store: Store, args: Namespace, screen: Screen) -> int:
     agreed = args.yes or _agreed(args)
-    count = store.reset_feedback() if agreed else 0
+    count = store.reset_feedback(tier=args.of) if agreed else 0
     if args.json:
         _say_json([], "reset" if agreed else "nothing", count)
     elif agreed:

@@ -22,7 +22,7 @@ def weights(args: Namespace, screen: Screen) -> int:
     """Show each weight now and before anything was learned, and how that came about."""
     configured = settings_of(args).profile
     profile = profile_of(args.profile, None).name if args.profile else learning_profile(configured)
-    with open_store(args.db, args.user) as store:
+    with open_store(args.db, args.user, tiers=args.tier) as store:
         learned = store.learned(profile)
     if args.json:
         from scrubjay.surfaces.shapes import dumps, plain
