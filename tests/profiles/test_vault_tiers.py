@@ -127,8 +127,10 @@ class TestExplained:
         weights = noted["signals"]["weights"]
         for hit in found:
             summed = sum(weight * hit.why[name] for name, weight in weights.items())
-            assert hit.score == pytest.approx(noted["tier_weight"][hit.tier] * summed, abs=1e-6)
-        assert noted["tier_weight"] == {"agent": 1.0, "project": 0.8, "team": 0.6}
+            assert hit.score == pytest.approx(
+                noted["tier_weight"]["weights"][hit.tier] * summed, abs=1e-6
+            )
+        assert noted["tier_weight"]["weights"] == {"agent": 1.0, "project": 0.8, "team": 0.6}
 
     def test_words_of_a_language_that_only_one_tier_speaks_are_stemmed(self, tmp_path, opened):
         """A query is understood in the languages of all tiers."""

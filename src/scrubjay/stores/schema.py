@@ -302,6 +302,8 @@ def m008_entries(db: sqlite3.Connection) -> None:
             PRIMARY KEY (token, namespace)
         ) WITHOUT ROWID""",
         "ALTER TABLE feedback ADD COLUMN person TEXT NOT NULL DEFAULT ''",
+        # Every search counts them.
+        "CREATE INDEX feedback_by_person ON feedback (person, action)",
         # How far feedback had moved the weights of a person's searches when they were frozen.
         """CREATE TABLE frozen (
             person TEXT PRIMARY KEY,

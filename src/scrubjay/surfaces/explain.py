@@ -105,7 +105,7 @@ def _weighed(hit: Hit, found: Results) -> str:
     weights = notes.get("signals", {}).get("weights")
     if not isinstance(weights, Mapping):
         return ""
-    times = notes.get("tier_weight", {}).get(hit.tier or "", 1.0)
+    times = notes.get("tier_weight", {}).get("weights", {}).get(hit.tier, 1.0)
     if "memory" in hit.why:
         working = f"{hit.why['memory']:g} for a memory"
     else:
