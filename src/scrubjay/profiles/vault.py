@@ -18,14 +18,14 @@ from scrubjay.stages.understand import embed_query, keywords
 
 FIELDS = {"title": 10.0, "ident": 5.0, "text": 3.0, "topics": 2.0, "context": 1.0}
 TIERS = {"agent": 1.0, "project": 0.8, "team": 0.6}
-KEYWORD_ONLY = {
-    "semantic": 0.40,
+_OF_THE_ENTRY = {
     "severity": 0.15,
     "temporal_decay": 0.15,
     "tag_overlap": 0.15,
     "domain_match": 0.15,
 }
-WITH_VECTORS = {**KEYWORD_ONLY, "semantic": 0.25, "vector": 0.15}
+KEYWORD_ONLY = {"semantic": 0.40, **_OF_THE_ENTRY}
+WITH_VECTORS = {"semantic": 0.25, "vector": 0.15, **_OF_THE_ENTRY}
 SEVERITIES = {"critical": 1.0, "warning": 0.7, "suggestion": 0.4}
 # Session history and captured context: searched by the same engine, and no entries.
 MEMORIES = ("message", "session", "context")

@@ -269,5 +269,6 @@ def _noted(visit: _Visit) -> Step:
         except StoreError:  # it has answered before; only this count is lost
             waiting = 0
         if waiting:
-            notes["warning"] = f"{waiting} passages have no vector of {kit.embedder.name}"
+            passages = "1 passage has" if waiting == 1 else f"{waiting} passages have"
+            notes["warning"] = f"{passages} no vector of {kit.embedder.name}"
     return _step(visit)._replace(notes=notes)
