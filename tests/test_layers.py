@@ -19,6 +19,7 @@ FLOORS = (
     ("expansion",),
     ("config",),
     ("stores", "models", "documents"),
+    ("answers",),
     ("pipeline",),
     ("stages",),
     ("profiles", "write"),

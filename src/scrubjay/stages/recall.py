@@ -9,7 +9,7 @@ from typing import Any
 from scrubjay.errors import InvalidInput
 from scrubjay.pipeline import Run, Source, stage
 from scrubjay.stages.spread import different
-from scrubjay.types import Found, RankedList, Term
+from scrubjay.types import Found, RankedList, Scope, Term
 
 # How much a word counts in each field; text counts 1.
 FIELD_WEIGHTS: Mapping[str, float] = {"title": 1.0, "topics": 1.0, "context": 1.0, "ident": 1.0}
@@ -41,6 +41,8 @@ def any_word(
     So many as `depth` says, or `times` the limit of the search if that is more.
     """
     depth = _enough(run, "any_word", depth, times)
+    if types and not _holds(run, types):
+        return RankedList("keyword")
     narrowed = _of_types(run, types, not_types)
     return by_word(narrowed, run.query.words, depth, weights, every_first=False)
 
@@ -53,9 +55,16 @@ def _of_types(run: Run, types: tuple[str, ...], not_types: tuple[str, ...]) -> R
         scope = scope._replace(
             types=types if asked is None else tuple(one for one in asked if one in types)
         )
-    if not_types:
+    # To look at the type of everything that holds a common word takes longer than the search.
+    if not_types and _holds(run, not_types):
         scope = scope._replace(not_types=not_types)
     return run._replace(query=run.query._replace(scope=scope))
+
+
+def _holds(run: Run, types: tuple[str, ...]) -> bool:
+    """True when the store has any memory of these types, or cannot tell."""
+    records = run.kit.records
+    return records is None or records.holds_any(Scope(types=types))
 
 
 def by_word(

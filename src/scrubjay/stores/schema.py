@@ -310,6 +310,7 @@ def m008_entries(db: sqlite3.Connection) -> None:
             shift REAL NOT NULL,
             at_us INTEGER NOT NULL
         ) WITHOUT ROWID""",
+        "CREATE INDEX memories_by_type ON memories (type)",
         "CREATE INDEX memories_by_beginning ON memories (valid_from_us)"
         " WHERE valid_from_us IS NOT NULL",
         "CREATE INDEX memories_by_end ON memories (valid_until_us) WHERE valid_until_us IS NOT NULL",

@@ -95,7 +95,8 @@ class SqliteKeyword:
             memories = _how_many(db)
             small = memories <= SMALL_STORE
             rarities = everywhere = {term: _rarity(ask, term, memories) for term in terms}
-            if sum(_held_by(rarity, memories) for rarity in rarities.values()) > _MANY:
+            many = sum(_held_by(rarity, memories) for rarity in rarities.values()) > _MANY
+            if many and _selects(scope):
                 ask = ask._replace(statement=statement + _all_in(condition))
             elif scope.reader is not None:
                 small, rarities = True, self._seen_by(db, scope, terms)
@@ -131,6 +132,11 @@ class SqliteKeyword:
         """Return the weight of a term that a small store ranks by."""
         with self._db.read() as db:
             return _idf(_rarity(_Ask(db, self._db.codec, "", [], 0), term, _how_many(db)))
+
+
+def _selects(scope: Scope) -> bool:
+    """True when a scope may be small; one that only leaves out a few is nearly everything."""
+    return not scope._replace(not_types=None, valid_us=None).everything
 
 
 def _each_in(condition: str) -> str:

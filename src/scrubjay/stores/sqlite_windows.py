@@ -26,8 +26,9 @@ class SqliteWindows:
                 "SELECT max("
                 " ifnull((SELECT max(valid_from_us) FROM memories WHERE valid_from_us <= ?1), ?2),"
                 " ifnull((SELECT max(valid_until_us) FROM memories WHERE valid_until_us <= ?1), ?2)),"
-                " (SELECT min(valid_from_us) FROM memories),"
-                " (SELECT min(valid_until_us) FROM memories)",
+                # Said in so many words, or the indexes are not used and all memories are read.
+                " (SELECT min(valid_from_us) FROM memories WHERE valid_from_us IS NOT NULL),"
+                " (SELECT min(valid_until_us) FROM memories WHERE valid_until_us IS NOT NULL)",
                 (now_us, _BEFORE_ALL_US),
             ).fetchone()
         return None if any_from is None and any_until is None else int(last)

@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from scrubjay._version import __version__
 from scrubjay.errors import InvalidInput
+from scrubjay.surfaces.options_find import find_options, places, query_options
 from scrubjay.surfaces.options_learning import (
     expiring_options,
     feedback_options,
@@ -131,7 +132,7 @@ def _add(command: argparse.ArgumentParser) -> None:
     command.add_argument("--title", default=None)
     command.add_argument("--type", default=None, help="fact, preference, decision, … (fact)")
     command.add_argument("--topic", action="append", metavar="TOPIC", help="repeatable")
-    _places(command)
+    places(command)
     command.add_argument("--session", default=None)
     command.add_argument(
         "--severity", default=None, help="critical, warning or suggestion (suggestion)"
@@ -150,99 +151,14 @@ def _add(command: argparse.ArgumentParser) -> None:
 def _ingest(command: argparse.ArgumentParser) -> None:
     command.add_argument("path", nargs="*", help="files and folders (all that were read before)")
     command.add_argument("--watch", action="store_true", help="keep up with changes, until Ctrl-C")
-    _places(command)
+    places(command)
     _no_embed(command)
-
-
-def _places(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--namespace", default=None)
-    command.add_argument("--collection", default=None)
 
 
 def _no_embed(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--no-embed", action="store_true", help="leave the vectors for later (by word at once)"
     )
-
-
-def _search(command: argparse.ArgumentParser) -> None:
-    command.add_argument("query", nargs="+", help="what to look for; - reads it")
-    command.add_argument(
-        "-n", "--limit", type=int, default=None, help="at most so many hits (10; gnosis 32)"
-    )
-    command.add_argument("--explain", action="store_true", help="show why, stage by stage")
-    command.add_argument(
-        "--full", action="store_true", help="whole texts, not passages of long ones"
-    )
-    command.add_argument("--files", action="store_true", help="paths with lines, for scripts")
-    command.add_argument("--md", action="store_true", help="answer in Markdown, to paste")
-    command.add_argument("--profile", default=None, help="see: scrubjay profiles")
-    command.add_argument(
-        "--set", action="append", dest="sets", metavar="STAGE.NUMBER=VALUE", help="repeatable"
-    )
-    command.add_argument(
-        "--min-score",
-        type=float,
-        default=None,
-        metavar="SCORE",
-        help="drop what scores less (0..1)",
-    )
-    command.add_argument(
-        "--tag",
-        action="append",
-        metavar="TAG",
-        help="raise what has it (profile vault); repeatable",
-    )
-    command.add_argument("--domain", default=None, help="raise what is of it (profile vault)")
-    command.add_argument("--only-domain", metavar="DOMAIN", default=None, help="nothing else")
-    _filters(command)
-
-
-def _filters(command: argparse.ArgumentParser) -> None:
-    _places(command)
-    command.add_argument("--type", action="append", metavar="TYPE", help="repeatable")
-    command.add_argument("--topic", action="append", metavar="TOPIC", help="any of; repeatable")
-    command.add_argument("--session", default=None, help="only what was said there")
-    command.add_argument("--since", metavar="TIME", default=None, help="a date or an ISO time")
-    command.add_argument("--until", metavar="TIME", default=None, help="that day included")
-    command.add_argument(
-        "--include-expired", action="store_true", help="also what is not valid now"
-    )
-
-
-def _query(command: argparse.ArgumentParser) -> None:
-    _search(command)
-    mode = command.add_mutually_exclusive_group()
-    mode.add_argument("--mode", default=None, help="a mode of the profile")
-    mode.add_argument(
-        "--fast", action="store_const", dest="mode", const="fast", help="no second look"
-    )
-    mode.add_argument(
-        "--thorough",
-        action="store_const",
-        dest="mode",
-        const="thorough",
-        help="read deeper, and ask the language model if there is one",
-    )
-    mode.add_argument(
-        "--deep",
-        action="store_const",
-        dest="mode",
-        const="deep",
-        help="all there is about something (profile gnosis)",
-    )
-    mode.add_argument(
-        "--scan",
-        action="store_const",
-        dest="mode",
-        const="scan",
-        help="the first words only, to choose from (profile vault)",
-    )
-    command.add_argument(
-        "--no-expand", action="store_true", help="ask no language model for other words"
-    )
-    command.add_argument("--no-rerank", action="store_true", help="no second look at the best")
-    tier_option(command)
 
 
 def _get(command: argparse.ArgumentParser) -> None:
@@ -252,7 +168,7 @@ def _get(command: argparse.ArgumentParser) -> None:
 
 
 def _ls(command: argparse.ArgumentParser) -> None:
-    _places(command)
+    places(command)
     command.add_argument("--type", action="append", metavar="TYPE", help="repeatable")
     command.add_argument("--topic", action="append", metavar="TOPIC", help="any of; repeatable")
     command.add_argument(
@@ -368,9 +284,9 @@ _OPTIONS = {
     "add": _add,
     "remember": _add,
     "ingest": _ingest,
-    "search": _search,
-    "vsearch": _search,
-    "query": _query,
+    "search": find_options,
+    "vsearch": find_options,
+    "query": query_options,
     "get": _get,
     "ls": _ls,
     "collections": _collections,
