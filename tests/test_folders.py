@@ -13,6 +13,7 @@ import scrubjay
 from clocks import NOON
 from fakes import HashingEmbedder
 from scrubjay import InvalidInput, NotFound
+from scrubjay.reports import Ingested
 
 LATER = 2_000_000_000
 
@@ -211,7 +212,7 @@ class TestRemove:
             assert counted(store, "words", "files", "targets", "folders", "left_out") == [
                 1, 0, 0, 0, 0,
             ]  # fmt: skip
-            assert store.ingest() == ((0, 0, 0, 0, 0, (), ()))
+            assert store.ingest() == Ingested()
             assert store.status().memories == 1
             assert store.ingest(notes).added == 2  # by its name it can be had again
 
@@ -252,7 +253,7 @@ class TestUsers:
         ):
             ada.ingest(notes)
             assert (bob.collections(), bob.coverage(), bob.ls()) == ([], [], [])
-            assert bob.ingest() == ((0, 0, 0, 0, 0, (), ()))
+            assert bob.ingest() == Ingested()
             with pytest.raises(NotFound):
                 bob.rename_collection("notes", "mine")
             with pytest.raises(NotFound):
@@ -379,7 +380,7 @@ class TestRefresh:
 
     def test_nothing_was_read_yet(self, store):
         """Then there is nothing to do."""
-        assert store.ingest() == ((0, 0, 0, 0, 0, (), ()))
+        assert store.ingest() == Ingested()
 
     def test_a_folder_that_is_not_there_fails_and_loses_nothing(self, store, notes, tmp_path):
         """A disk that is not plugged in; the other folders are read."""
