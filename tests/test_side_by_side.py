@@ -181,3 +181,51 @@ def test_what_is_written_after_another_process_came_and_went_is_not_lost(file):
     db = sqlite3.connect(file)
     assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     db.close()
+
+
+def test_a_store_that_is_closed_while_others_search_ends_their_searches(tmp_path):
+    """No connection is closed under a reader's hands: SQLite would take the process with it."""
+    script = """
+import sys, threading, time, scrubjay
+store = scrubjay.open(sys.argv[1], profile="vault", embedder=False)
+store.add_many({"text": f"kettle {n} whistles"} for n in range(2000))
+said = []
+
+def ask():
+    try:
+        while True:
+            store.search("kettle whistles")
+    except scrubjay.StoreError as error:
+        said.append("is closed" in str(error))
+
+threads = [threading.Thread(target=ask) for _ in range(4)]
+for thread in threads:
+    thread.start()
+time.sleep(0.3)
+store.close()
+for thread in threads:
+    thread.join()
+print(said)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "a.db")], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[True, True, True, True]\n", "")
+
+
+def test_a_process_that_goes_to_another_folder_stays_with_its_file(tmp_path, monkeypatch):
+    """Every thread opens a connection of its own, and a relative path leads elsewhere by then."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        with scrubjay.open(tmp_path / name / "a.db", embedder=False) as store:
+            store.add(f"The kettle of {name}")
+    monkeypatch.chdir(tmp_path / "one")
+    with scrubjay.open("a.db", profile="vault", embedder=False) as store:
+        monkeypatch.chdir(tmp_path / "two")
+        found = []
+        thread = threading.Thread(target=lambda: found.extend(store.search("kettle")))
+        thread.start()
+        thread.join()
+        assert [hit.text for hit in found] == ["The kettle of one"]
+        store.add("and its lid")
+        assert store.status().memories == 2

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from scrubjay.errors import InvalidInput, StoreError
-from scrubjay.pipeline import Kit, Run, checked_by, stage
+from scrubjay.errors import InvalidInput
+from scrubjay.pipeline import Run, checked_by, stage
 from scrubjay.stages.adaptive import adapted
 from scrubjay.stages.decay import freshness
-from scrubjay.text import readable
-from scrubjay.tfidf import Counted, cosine, idfs, joined
+from scrubjay.stages.word_cosine import word_cosines
 from scrubjay.times import system_clock
-from scrubjay.types import Candidate, Memory
+from scrubjay.types import Memory
 
 SIGNALS = ("semantic", "vector", "severity", "temporal_decay", "tag_overlap", "domain_match")
 _OFF_BY = 1e-9
@@ -77,7 +76,7 @@ def signals(
     base = keyword_only if run.query.vector is None else with_vectors
     weights = adapted(base, run.query.shift)
     now = (run.kit.clock or system_clock)()
-    fits, uncounted = _fits(run)
+    fits, uncounted = word_cosines(run)
     pool = []
     for one in run.pool:
         if one.memory is None:
@@ -108,47 +107,3 @@ def _same_domain(asked: str | None, memory: Memory) -> float:
     if asked is None or memory.domain is None:
         return 0.0
     return float(asked.strip().casefold() == memory.domain.strip().casefold())
-
-
-def _fits(run: Run) -> tuple[dict[tuple[str | None, str], float], list[str]]:
-    """Return the TF-IDF cosine of each candidate with the query, and which tiers were not counted.
-
-    Every tier's counts are summed first: how rare a word is must mean the same in all of them, or the
-    same entry would score otherwise in a small vault than in a large one.
-    """
-    kits: dict[str | None, Kit] = {tier.name: tier.kit for tier in run.kit.tiers if not tier.lost}
-    kits = kits or {None: run.kit}
-    text = readable(run.query.meaning or run.query.text)
-    held: dict[tuple[str | None, str], Mapping[str, int]] = {}
-    asked: dict[str, Mapping[str, int]] = {}
-    uncounted: list[str] = []
-    for name, kit in kits.items():
-        terms, here = kit.need("terms"), _of_tier(run.pool, name)
-        if not here:
-            continue
-        try:
-            bags = terms.bags([one.id for one in here])
-        except StoreError as error:
-            uncounted.append(f"tier {name}: {error}")
-            continue
-        held |= {(name, id_): bag for id_, bag in bags.items()}
-        for language in {one.memory.language for one in here if one.memory} - asked.keys():
-            asked[language] = terms.asked(text, language)
-    tokens = {token for bag in (*held.values(), *asked.values()) for token in bag}
-    counts: list[Counted] = []
-    for name, kit in kits.items():
-        try:
-            counts.append(kit.need("terms").counted(tokens, run.query.scope))
-        except StoreError as error:
-            uncounted.append(f"tier {name}: {error}")
-    rarities = idfs(joined(counts))
-    fits = {}
-    for one in run.pool:
-        bag = held.get((one.tier, one.id))
-        if bag is not None and one.memory is not None:
-            fits[one.tier, one.id] = cosine(asked[one.memory.language], bag, rarities)
-    return fits, list(dict.fromkeys(uncounted))
-
-
-def _of_tier(pool: Iterable[Candidate], name: str | None) -> list[Candidate]:
-    return [one for one in pool if one.tier == name]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 WAIT_S = 60.0
 _PURGE_WAIT_S = 0.2
+_CLOSE_WAIT_S = 30.0  # whoever still reads then closes its connection by letting go of it
 
 
 _SMALLEST_DATABASE_BYTES = 512
@@ -38,6 +39,32 @@ class _Connection:
 
     def __del__(self) -> None:
         self.sqlite.close()
+
+
+class _InUse:
+    """Counts who is reading, each thread for itself."""
+
+    def __init__(self) -> None:
+        self._mine = threading.local()
+        self._count = 0
+        self._changed = threading.Condition(threading.Lock())
+
+    def __enter__(self) -> None:
+        with self._changed:
+            self._count += 1
+        self._mine.count = getattr(self._mine, "count", 0) + 1
+
+    def __exit__(self, *_: object) -> None:
+        self._mine.count -= 1
+        with self._changed:
+            self._count -= 1
+            self._changed.notify_all()
+
+    def ended(self, wait_s: float) -> bool:
+        """Wait until no other thread reads; False where one still does after so long."""
+        mine = getattr(self._mine, "count", 0)
+        with self._changed:
+            return self._changed.wait_for(lambda: self._count <= mine, wait_s)
 
 
 class Gathered:
@@ -61,15 +88,16 @@ class Database:
     frozen = False
 
     def __init__(self, path: str, *, codec: Codec | None = None, wait_s: float = WAIT_S) -> None:
-        self.path = path
+        self._in_memory = path == ":memory:"
+        # A process may go to another folder; the next thread would open another file there.
+        self.path = path if self._in_memory else os.path.abspath(path)
         self.codec: Codec = codec or Plain()
         self.wait_s = wait_s
-        self._in_memory = path == ":memory:"
-        self._place = os.path.abspath(path)  # a process may go to another folder
         self._local = threading.local()
         self._writing = threading.RLock()
         self._watching = threading.Lock()
         self._watcher: _Connection | None = None
+        self._in_use = _InUse()
         self._opened: weakref.WeakSet[_Connection] = weakref.WeakSet()
         self._pid = os.getpid()
         self._purge_due = False
@@ -81,7 +109,7 @@ class Database:
             self._writer = self._writers.sqlite
             with self._errors():
                 self._prepare()
-            self._identity = None if self._in_memory else identity(self._place)
+            self._identity = None if self._in_memory else identity(self.path)
             self._prepared = True
         except BaseException:
             self.close()
@@ -90,7 +118,7 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """Give a connection for reading; inside a write it is the writer's, so it sees its own rows."""
-        with self._errors():
+        with self._in_use, self._errors():
             self._check_open()
             if self._in_memory or self.in_write:
                 with self._writing:
@@ -105,7 +133,7 @@ class Database:
         What was read here holds as long as the number stays. Inside a write there is none: what is
         read there may be rolled back. Threads take turns.
         """
-        with self._errors():
+        with self._in_use, self._errors():
             self._check_open()
             if self.in_write:
                 yield self._writer, None
@@ -205,11 +233,13 @@ class Database:
             self._purge_due = bool(row and row[0])
 
     def close(self) -> None:
-        """Close every connection; closing twice is fine."""
+        """Close every connection, once other threads have read what they were reading; twice is fine."""
         with self._writing:
             if self._purge_due and not self.closed and self._pid == os.getpid():
                 self.purge_log()
             self.closed = True
+        # SQLite does not survive that a connection is closed under somebody's hands.
+        if self._pid != os.getpid() or self._in_use.ended(_CLOSE_WAIT_S):
             for connection in list(self._opened):
                 connection.sqlite.close()
 
@@ -223,7 +253,7 @@ class Database:
         if self._in_memory:
             return
         try:
-            here = identity(self._place)
+            here = identity(self.path)
         except OSError as error:
             raise StoreError(
                 f"{self.path} is no longer there ({error.strerror}); put it back, or open another"

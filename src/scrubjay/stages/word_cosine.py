@@ -1,0 +1,74 @@
+"""How alike a query and a text are by all their words: the cosine of their TF-IDF weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from scrubjay.errors import StoreError
+from scrubjay.pipeline import Kit, Run, stage
+from scrubjay.text import readable
+from scrubjay.tfidf import Counted, cosine, idfs, joined
+from scrubjay.types import Candidate, Found
+
+
+@stage
+def word_cosine(run: Run) -> Run:
+    """Give each candidate the TF-IDF cosine of its whole text with the query.
+
+    BM25 asks whether the words are there; this asks as well how little else there is.
+    """
+    if run.kit.terms is None or not run.pool:
+        return run
+    alike, lost = word_cosines(run)
+    pool = tuple(
+        one._replace(found={**one.found, "words": Found(None, alike[one.tier, one.id])})
+        if (one.tier, one.id) in alike
+        else one
+        for one in run.pool
+    )
+    run = run._replace(pool=pool)
+    return run.noting(warning="; ".join(lost)) if lost else run
+
+
+def word_cosines(run: Run) -> tuple[dict[tuple[str | None, str], float], list[str]]:
+    """Return the TF-IDF cosine of each candidate with the query, and which tiers were not counted.
+
+    Every tier's counts are summed first: how rare a word is must mean the same in all of them, or the
+    same entry would score otherwise in a small vault than in a large one.
+    """
+    kits: dict[str | None, Kit] = {tier.name: tier.kit for tier in run.kit.tiers if not tier.lost}
+    kits = kits or {None: run.kit}
+    text = readable(run.query.meaning or run.query.text)
+    held: dict[tuple[str | None, str], Mapping[str, int]] = {}
+    asked: dict[str, Mapping[str, int]] = {}
+    uncounted: list[str] = []
+    for name, kit in kits.items():
+        terms, here = kit.need("terms"), _of_tier(run.pool, name)
+        if not here:
+            continue
+        try:
+            bags = terms.bags([one.id for one in here])
+        except StoreError as error:
+            uncounted.append(f"tier {name}: {error}")
+            continue
+        held |= {(name, id_): bag for id_, bag in bags.items()}
+        for language in {one.memory.language for one in here if one.memory} - asked.keys():
+            asked[language] = terms.asked(text, language)
+    tokens = {token for bag in (*held.values(), *asked.values()) for token in bag}
+    counts: list[Counted] = []
+    for name, kit in kits.items():
+        try:
+            counts.append(kit.need("terms").counted(tokens, run.query.scope))
+        except StoreError as error:
+            uncounted.append(f"tier {name}: {error}")
+    rarities = idfs(joined(counts))
+    fits = {}
+    for one in run.pool:
+        bag = held.get((one.tier, one.id))
+        if bag is not None and one.memory is not None:
+            fits[one.tier, one.id] = cosine(asked[one.memory.language], bag, rarities)
+    return fits, list(dict.fromkeys(uncounted))
+
+
+def _of_tier(pool: Iterable[Candidate], name: str | None) -> list[Candidate]:
+    return [one for one in pool if one.tier == name]
