@@ -181,7 +181,7 @@ class TestCounts:
             store.add("go, go!", id="gopher", title="Go", topics=["go home"], context="gone")
 
             assert store._terms.bags(["gopher", "nobody"]) == {
-                "gopher": {"go": 4, "home": 1, "gone": 1}
+                "gopher": (store.get("gopher").language, {"go": 4, "home": 1, "gone": 1})
             }
             assert store._terms.bags([]) == {}
             assert store._terms.asked("Go go!", "en") == {"go": 2}

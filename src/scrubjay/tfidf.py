@@ -17,6 +17,13 @@ class Counted(NamedTuple):
     held_by: Mapping[str, int]
 
 
+class Bag(NamedTuple):
+    """The tokens of a text, with how often each stands in it, and the language by which they were made."""
+
+    language: str
+    tokens: Mapping[str, int]
+
+
 def joined(counts: Iterable[Counted]) -> Counted:
     """Return the counts of several databases as if all memories were in one."""
     memories, held_by = 0, dict[str, int]()

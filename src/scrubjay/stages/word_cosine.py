@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from scrubjay.errors import StoreError
 from scrubjay.pipeline import Kit, Run, stage
 from scrubjay.text import readable
-from scrubjay.tfidf import Counted, cosine, idfs, joined
+from scrubjay.tfidf import Bag, Counted, cosine, idfs, joined
 from scrubjay.types import Candidate, Found
 
 
@@ -39,7 +39,7 @@ def word_cosines(run: Run) -> tuple[dict[tuple[str | None, str], float], list[st
     kits: dict[str | None, Kit] = {tier.name: tier.kit for tier in run.kit.tiers if not tier.lost}
     kits = kits or {None: run.kit}
     text = readable(run.query.meaning or run.query.text)
-    held: dict[tuple[str | None, str], Mapping[str, int]] = {}
+    held: dict[tuple[str | None, str], Bag] = {}
     asked: dict[str, Mapping[str, int]] = {}
     uncounted: list[str] = []
     for name, kit in kits.items():
@@ -52,9 +52,10 @@ def word_cosines(run: Run) -> tuple[dict[tuple[str | None, str], float], list[st
             uncounted.append(f"tier {name}: {error}")
             continue
         held |= {(name, id_): bag for id_, bag in bags.items()}
-        for language in {one.memory.language for one in here if one.memory} - asked.keys():
+        for language in {bag.language for bag in bags.values()} - asked.keys():
             asked[language] = terms.asked(text, language)
-    tokens = {token for bag in (*held.values(), *asked.values()) for token in bag}
+    tokens = {token for bag in held.values() for token in bag.tokens}
+    tokens.update(*asked.values())
     counts: list[Counted] = []
     for name, kit in kits.items():
         try:
@@ -62,12 +63,8 @@ def word_cosines(run: Run) -> tuple[dict[tuple[str | None, str], float], list[st
         except StoreError as error:
             uncounted.append(f"tier {name}: {error}")
     rarities = idfs(joined(counts))
-    fits = {}
-    for one in run.pool:
-        bag = held.get((one.tier, one.id))
-        if bag is not None and one.memory is not None:
-            fits[one.tier, one.id] = cosine(asked[one.memory.language], bag, rarities)
-    return fits, list(dict.fromkeys(uncounted))
+    alike = {key: cosine(asked[bag.language], bag.tokens, rarities) for key, bag in held.items()}
+    return alike, list(dict.fromkeys(uncounted))
 
 
 def _of_tier(pool: Iterable[Candidate], name: str | None) -> list[Candidate]:

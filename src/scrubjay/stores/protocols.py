@@ -14,6 +14,7 @@ from scrubjay.tfidf import Counted as Counted
 
 if TYPE_CHECKING:
     from scrubjay.stores.sqlite_files import IndexedFile
+    from scrubjay.tfidf import Bag
     from scrubjay.token_codes import TokenCodes
     from scrubjay.types import Chunk, Memory, Neighbor, RankedList, Row, Scope, Term
 
@@ -144,7 +145,7 @@ class TermIndex(Protocol):
         """Return the tokens of a query, as a text of this language has them, with how often each stands."""
         ...
 
-    def bags(self, ids: Sequence[str]) -> Mapping[str, Mapping[str, int]]:
+    def bags(self, ids: Sequence[str]) -> Mapping[str, Bag]:
         """Return, by id, the tokens of title, text, context and topics, with how often each stands."""
         ...
 

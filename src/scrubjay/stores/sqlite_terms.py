@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from scrubjay.stores.scope_sql import in_parts, in_sight
 from scrubjay.stores.sqlite import Database, Gathered
 from scrubjay.stores.token_lines import TokenLines
-from scrubjay.tfidf import Counted
+from scrubjay.tfidf import Bag, Counted
 from scrubjay.types import Scope
 
 FIELDS = ("title", "text", "topics", "context")
@@ -40,17 +40,17 @@ class SqliteTerms:
         """Return the tokens of a query, as a text of this language has them, with how often each stands."""
         return bag_of([self._lines.of(text, language)])
 
-    def bags(self, ids: Sequence[str]) -> dict[str, Mapping[str, int]]:
+    def bags(self, ids: Sequence[str]) -> dict[str, Bag]:
         """Return, by id, the tokens of title, text, context and topics, with how often each stands."""
-        found: dict[str, Mapping[str, int]] = {}
+        found: dict[str, Bag] = {}
         with self._db.read() as db:
             for several, part in in_parts(ids):
                 rows = db.execute(
-                    f"SELECT m.id, {_columns()} FROM memories AS m JOIN words AS w ON w.rowid = m.n"
-                    f" WHERE m.id IN ({several})",
+                    f"SELECT m.id, m.language, {_columns()} FROM memories AS m"
+                    f" JOIN words AS w ON w.rowid = m.n WHERE m.id IN ({several})",
                     part,
                 )
-                found.update((id_, bag_of(lines)) for id_, *lines in rows)
+                found.update((id_, Bag(spoken, bag_of(lines))) for id_, spoken, *lines in rows)
         return found
 
     def counted(self, tokens: Collection[str], scope: Scope) -> Counted:
