@@ -50,11 +50,12 @@ def degradations(steps: tuple[Step, ...]) -> list[str]:
 def hit_of(candidate: Candidate, memory: Memory) -> Hit:
     """Show a candidate as a result."""
     vector = candidate.found.get("vector")
+    said = memory.text if candidate.description is None else candidate.description
     return Hit(
         id=memory.id,
         # As it was sorted by, so that it never rises down the list.
         score=round(candidate.score, 6),
-        text=candidate.snippet if candidate.brief else memory.text,
+        text=candidate.snippet if candidate.brief else said,
         title=memory.title,
         type=memory.type,
         topics=memory.topics,
@@ -73,7 +74,7 @@ def hit_of(candidate: Candidate, memory: Memory) -> Hit:
         rerank_score=candidate.rerank_score,
         snippet=candidate.snippet,
         complete=candidate.complete,
-        token_estimate=-(-len(memory.text) // 4),
+        token_estimate=-(-len(said) // 4),
         cosine=vector.score if vector else None,
         why=candidate.why,
         found=candidate.found,

@@ -195,7 +195,7 @@ class Found(NamedTuple):
 class Candidate(NamedTuple):
     """A memory on its way to becoming a hit; every stage that touches the score leaves its part in `why`.
 
-    A `brief` one shows its snippet in place of its text.
+    Where it has a `description`, that is shown in place of its text; a `brief` one shows its snippet.
     """
 
     id: str
@@ -214,6 +214,7 @@ class Candidate(NamedTuple):
     tier: str | None = None
     tier_weight: float = 1.0
     brief: bool = False
+    description: str | None = None
 
     @property
     def order(self) -> tuple[float, int, str]:

@@ -94,6 +94,20 @@ class TestTwoPasses:
         assert [one.id for one in loaded] == chosen
         assert loaded.missing == ("gone",)
 
+    def test_an_ingested_entry_shows_its_description(self, vault, tmp_path):
+        """SV-1: `text` is the description, without the front matter of the file; so is the estimate."""
+        front = "---\ntitle: Retry\nseverity: warning\ntags: [network]\n---\n\n"
+        said = "Retry with backoff, and never without a limit."
+        (tmp_path / "retry.md").write_text(f"{front}{said}", "utf-8")
+        vault.ingest(tmp_path / "retry.md")
+
+        (hit,) = vault.search("backoff")
+        (scanned,) = vault.search("backoff", mode="scan")
+
+        assert (hit.text, hit.title, hit.severity) == (said, "Retry", "warning")
+        assert (scanned.text, scanned.snippet) == (said, said)
+        assert hit.token_estimate == scanned.token_estimate == -(-len(said) // 4)
+
 
 class TestFields:
     def test_a_word_counts_by_the_field_it_stands_in(self, vault):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from scrubjay.pipeline import Stage, recall
 from scrubjay.stages.adaptive import adaptive
-from scrubjay.stages.entries import fixed_score, scan, top_or_all, widen
+from scrubjay.stages.entries import describe, fixed_score, scan, top_or_all, widen
 from scrubjay.stages.fuse import union
 from scrubjay.stages.present import at_least, check_files, load, mark_near_duplicates, passages
 from scrubjay.stages.recall import any_word, look_up, vector
@@ -73,7 +73,7 @@ def vault(*show: Stage) -> tuple[Stage, ...]:
     )
 
 
-_FULL = vault(by_tier(stages=(passages(), mark_near_duplicates(), check_files())))
+_FULL = vault(describe(), by_tier(stages=(passages(), mark_near_duplicates(), check_files())))
 MODES = {"default": _FULL, "full": _FULL, "scan": vault(scan(chars=120))}
 SUMMARIES = {
     "default": "entries in tiers of databases: words and meaning, six weighted signals, whole",

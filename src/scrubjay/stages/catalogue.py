@@ -10,7 +10,7 @@ from scrubjay.pipeline import Part, configured, group, when
 from scrubjay.stages.adaptive import adaptive
 from scrubjay.stages.adjust import fewer_than, keyword_floor, multiply, needs_keywords, verdict
 from scrubjay.stages.borrow import borrow_words
-from scrubjay.stages.entries import fixed_score, scan, top_or_all, widen
+from scrubjay.stages.entries import describe, fixed_score, scan, top_or_all, widen
 from scrubjay.stages.expand import rephrase, skipped_strong, strong_signal
 from scrubjay.stages.fuse import min_max, over_best, rank_bonus, rrf, similarity, union, weigh
 from scrubjay.stages.present import (
@@ -90,6 +90,7 @@ STAGES: dict[str, Callable[..., Part[Any]]] = {
         fixed_score,
         top_or_all,
         scan,
+        describe,
         count_candidates,
         pool,
         top,

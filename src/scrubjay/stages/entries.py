@@ -5,7 +5,7 @@ from __future__ import annotations
 from scrubjay.documents.markdown import front_matter
 from scrubjay.errors import InvalidInput
 from scrubjay.pipeline import Run, stage
-from scrubjay.types import Memory
+from scrubjay.types import Candidate, Memory
 
 
 @stage
@@ -56,12 +56,22 @@ def scan(run: Run, *, chars: int = 120) -> Run:
     if chars < 1:
         raise InvalidInput(f"scan.chars is {chars}; it must be 1 or more")
     pool = []
-    for one in run.pool:
-        if one.memory is None:
-            continue
-        said = description(one.memory)
+    for one in _described(run):
+        said = one.description or ""
         pool.append(one._replace(snippet=said[:chars], complete=len(said) <= chars, brief=True))
     return run._replace(pool=tuple(pool))
+
+
+@stage
+def describe(run: Run) -> Run:
+    """Show each entry by what it says, without the front matter of its file."""
+    return run._replace(pool=_described(run))
+
+
+def _described(run: Run) -> tuple[Candidate, ...]:
+    return tuple(
+        one._replace(description=description(one.memory)) for one in run.pool if one.memory
+    )
 
 
 def description(memory: Memory) -> str:
