@@ -69,7 +69,7 @@ def _has_lost_its_opening(text: str) -> bool:
 
     One line above --- is a heading of Markdown, and may have a colon in it.
     """
-    names = set()
+    names: set[str] = set()
     for number, line in enumerate(text.split("\n")):
         if line.rstrip() == _OPENING:
             known = names & {*FIELDS, *ALSO}

@@ -13,8 +13,6 @@ from scrubjay.write.remember import draft, remember, replaced
 from scrubjay.write.status import checked_status
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from scrubjay.write.entry_sources import Read
     from scrubjay.write.shelf import Shelf
 
