@@ -155,3 +155,22 @@ def test_a_file_that_was_edited_by_hand_is_kept_by_export(stocked, tmp_path):
     assert second.startswith(f"  {out / 'kettle.md'}: changed by hand, and import would refuse it")
     assert (out / "kettle.md").read_text() == mine
     assert stocked("export", "--md", str(out), "--force").out == f"{out}  1 entry: 1 written\n"
+
+
+def test_what_only_another_tier_has_is_not_replaced(bare_shell, tmp_path, monkeypatch):
+    """SV-4: the other tiers are only read; neither `add` nor `update` changes them."""
+    for name in ("mine", "team"):
+        bare_shell("add", f"Of the {name}", "--id", name, "--db", str(tmp_path / f"{name}.db"))
+    files = "".join(f"{name} = '{tmp_path / name}.db'\n" for name in ("mine", "team"))
+    (tmp_path / "settings.toml").write_text(f"[tiers]\n{files}")
+    monkeypatch.setenv("SCRUBJAY_CONFIG", str(tmp_path / "settings.toml"))
+    own = bare_shell("status", "--json").json["path"]
+    theirs = "mine" if "team.db" in own else "team"
+
+    refused = bare_shell("update", theirs, "--title", "T")
+    assert refused.code != 0
+    assert f"{theirs}.db" in refused.err
+    done = bare_shell("add", "Another", "--id", theirs, "--no-embed")
+    assert done.out.startswith(f"remembered {theirs}")
+    again = bare_shell("add", "Another one", "--id", theirs, "--no-embed")
+    assert again.out.startswith(f"replaced {theirs}")

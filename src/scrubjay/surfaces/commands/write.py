@@ -41,7 +41,7 @@ def add(args: Namespace, screen: Screen) -> int:
         )
     settings = settings_of(args)
     with open_store(args.db, args.user, embed=not args.no_embed, make=True) as store:
-        is_there = bool(args.id) and bool(store.get_many([args.id.strip()]))
+        is_there = bool(args.id) and store.holds(args.id.strip())
         memory = store.add(
             words_of(args.text),
             id=args.id,
