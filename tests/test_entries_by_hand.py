@@ -41,6 +41,20 @@ class TestImport:
         assert (found.domain, found.severity, found.title) == ("backend", "critical", "Retries")
         assert words_only.import_entries(file)[:3] == (0, 0, 1)
 
+    def test_two_files_of_one_text_that_say_different_things_are_noted(self, words_only, tmp_path):
+        """The second is what the memory says; each import would change it twice, without a word."""
+        (tmp_path / "a.md").write_text(RETRY)
+        (tmp_path / "b.md").write_text(RETRY.replace("web", "backend"))
+        (tmp_path / "c.md").write_text(RETRY.replace("web", "backend"))
+
+        for rehearsal in (True, False):
+            done = words_only.import_entries(tmp_path, dry_run=rehearsal)
+            assert done[:3] == (1, 1, 1)
+            ((where, why),) = done.notes
+            assert where == str(tmp_path / "b.md")
+            assert f"that of {tmp_path / 'a.md'}, too" in why
+        assert words_only.ls()[0].domain == "backend"
+
     def test_the_name_of_a_file_is_no_title_that_was_given(self, words_only, tmp_path):
         """A file without front matter does not rename a memory of the same text."""
         words_only.add("Retry three times.", id="retry", title="Retries")

@@ -134,7 +134,7 @@ class Exported(NamedTuple):
 class Imported(NamedTuple):
     """What one import did; `failed` and `notes` are pairs of a place and a reason.
 
-    What failed is not stored; what has a note is, without what the note names.
+    What failed is not stored; what has a note is, but for what the note says.
     """
 
     added: int = 0

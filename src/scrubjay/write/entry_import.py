@@ -48,6 +48,7 @@ class EntryImport:
         self._places: dict[str, str] = {}  # of each id that was met, where
         # What a rehearsal would have stored, by text, type and namespace.
         self._texts: dict[tuple[str, str, str], Memory] = {}
+        self._said: dict[tuple[str, str, str], str] = {}  # texts without an id, where first
         self._linked: list[_Linked] = []
         self._failed: list[tuple[str, str]] = []
         self._notes: list[tuple[str, str]] = []
@@ -131,6 +132,11 @@ class EntryImport:
             bare = bare._replace(updated_at=now)
         if not unchanged and not self._rehearsal:
             stored, _ = remember(self._shelf, bare, self._rights.sees, self._rights.changes)
+        if not memory.id and memory.type != "message":
+            first = self._said.setdefault(_text_of(memory), read.where)
+            if first != read.where and not unchanged:
+                why = f"its text is that of {first}, too, so they are one memory, which now says"
+                self._notes.append((read.where, f"{why} what this one says; give them ids"))
         self.added += kept is None
         self.changed += kept is not None and not unchanged
         self.unchanged += unchanged
