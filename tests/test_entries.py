@@ -378,6 +378,7 @@ class TestExport:
             "context: |-\n"
             "  Seen in two outages.\n"
             "  Both in May.\n"
+            "# as exported: ad1fb7137e6a10bd\n"
             "---\n"
             "\n"
             "Retry at most three times.\n"

@@ -115,3 +115,28 @@ def test_a_note_is_said_when_the_file_is_read(put, words_only, tmp_path):
     put("severity: high")
 
     assert words_only.ingest(tmp_path / "notes").notes == ()
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("severty", "severity"),
+        ("domains", "domain"),
+        ("validUntil", "valid_until"),
+        ("valid-from", "valid_from"),
+        ("contxt", "context"),
+    ],
+)
+def test_a_name_that_is_nearly_a_field_is_noted(put, key, meant):
+    """The document is read all the same."""
+    found, notes = put(f"{key}: warning")
+
+    assert notes == [f"{key} is no field of an entry; did you mean {meant}?"]
+    assert (found.severity, found.valid_until) == (None, None)
+
+
+def test_names_of_their_own_are_not_noted(put):
+    """People write what they like in front."""
+    _, notes = put("content: a\nslug: b\ndate: 2026-01-01\nversion: 1\nseries: c\ndescription: d")
+
+    assert notes == []

@@ -37,8 +37,9 @@ class Moving(Learning):
     ) -> Exported:
         """Write what the caller may see into a folder, one Markdown file each; again: only what changed.
 
-        A file in the way that is no entry's is refused, unless `force` replaces it. With `prune`, the
-        files of entries that are not among these are removed.
+        A file in the way that is no entry's is refused, and one that a person changed is kept until it
+        is imported, unless `force` replaces them. With `prune`, the files of entries that are not
+        among these are removed.
         """
         from scrubjay.write.entry_folder import write_folder
 

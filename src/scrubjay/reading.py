@@ -46,6 +46,10 @@ class Reading(Tiered):
             raise NotFound(nothing_with(found.missing[0], found.unasked))
         return found
 
+    def holds(self, id: str) -> bool:
+        """True when the store's own file has a memory of this id that the caller may see."""
+        return bool(self._records.get([id], self._mine))
+
     def resolve(self, prefix: str) -> str:
         """Return the one id that begins with this prefix of at least four characters."""
         unasked: list[str] = []

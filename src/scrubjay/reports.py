@@ -119,18 +119,22 @@ class Learned(NamedTuple):
 
 
 class Exported(NamedTuple):
-    """What one export did: how many entries, and how many files were written, as they were, or removed."""
+    """What one export did: how many entries, and how many files were written, as they were, or removed.
+
+    `kept` are pairs of a file that a person changed, which was left as it is, and the reason.
+    """
 
     entries: int = 0
     written: int = 0
     unchanged: int = 0
     removed: int = 0
+    kept: tuple[tuple[str, str], ...] = ()
 
 
 class Imported(NamedTuple):
     """What one import did; `failed` and `notes` are pairs of a place and a reason.
 
-    What failed is not stored; what has a note is, without what the note names.
+    What failed is not stored; what has a note is, but for what the note says.
     """
 
     added: int = 0

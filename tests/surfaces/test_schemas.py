@@ -25,6 +25,8 @@ REGISTRY: Registry = Registry().with_resources(
 OUTPUTS = [
     ("added", ["add", "A new thing", "--title", "T", "--topic", "x"]),
     ("added", ["remember", "Another thing", "--no-embed"]),
+    ("added", ["update", "kettle", "--severity", "warning", "--no-embed"]),
+    ("error", ["update", "nothing-there", "--title", "x"]),
     ("ingested", ["add", "{docs}"]),
     ("ingested", ["ingest", "{docs}"]),
     ("ingested", ["ingest"]),
@@ -84,6 +86,7 @@ OUTPUTS = [
     ("links", ["link", "--unlink", "kettle", "teapot"]),
     ("exported", ["export"]),
     ("exported", ["export", "--md", "{docs}/out"]),
+    ("exported", ["export", "--md", "{docs}/edited"]),
     ("exported", ["export", "--jsonl", "{docs}/out.jsonl", "--topic", "kitchen"]),
     ("imported", ["import", "{docs}/a.md"]),
     ("imported", ["import", "{docs}", "--dry-run"]),
@@ -141,6 +144,10 @@ def test_the_output_of_each_command_fits_its_schema(shell, docs, name, words):
         shell("collections", "create", "crew")
         shell("share", "crew", "ben")
         shell("publish", "teapot", "crew")
+    if "{docs}/edited" in words:
+        shell("export", "--md", f"{docs}/edited")
+        with open(f"{docs}/edited/kettle.md", "a", encoding="utf-8") as opened:
+            opened.write("By hand.")
     if name == "feedback":
         shell("feedback", "modified", "teapot", "--query", "cracks")
     if name == "links" and "--show" in words:

@@ -12,7 +12,7 @@ from scrubjay.types import DEFAULT_NAMESPACE, Link, Memory
 _DERIVED = ("content_hash", "language")
 FIELDS = ("id", *(name for name in Memory._fields if name not in ("id", *_DERIVED)))
 # In the vault profile a text is the entry's description, and topics are its tags.
-_ALSO = {"description": "text", "tags": "topics"}
+ALSO = {"description": "text", "tags": "topics"}
 _DEFAULTS = Memory("")._asdict() | {"namespace": DEFAULT_NAMESPACE}
 
 
@@ -31,7 +31,7 @@ def given_from(found: Mapping[str, Any]) -> dict[str, Any]:
     given: dict[str, Any] = {}
     written: dict[str, str] = {}
     for key, value in found.items():
-        name = _ALSO.get(key, key)
+        name = ALSO.get(key, key)
         if name in _DERIVED:
             continue
         if name not in FIELDS:
@@ -53,7 +53,7 @@ def _plain(value: Any) -> Any:
 def _unknown(key: str) -> str:
     from difflib import get_close_matches
 
-    names = (*FIELDS, *_ALSO)
+    names = (*FIELDS, *ALSO)
     near = get_close_matches(key.lower(), names, 1)
     meant = f"did you mean {near[0]}?" if near else f"its fields are {', '.join(names)}"
     return f"an entry has no field {key!r}; {meant} What is your own goes under metadata"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, time
 from typing import Any
 
 from scrubjay.documents import entry_yaml
-from scrubjay.documents.entry_fields import fields_of, given_from
+from scrubjay.documents.entry_fields import ALSO, FIELDS, fields_of, given_from
 from scrubjay.documents.entry_yaml import Plain
 from scrubjay.documents.markdown import first_heading, front_matter
 from scrubjay.errors import InvalidInput
@@ -18,6 +19,8 @@ _ORDER = (
     " namespace collection session role owner agent source links metadata context text"
 ).split()
 _OPENING = "---"
+_FIELD = re.compile(r"(\w+):(?:\s|$)")
+_BELOW_A_FIELD = re.compile(r"\s|-\s|#|$")
 
 
 def to_markdown(memory: Memory) -> str:
@@ -44,6 +47,8 @@ def from_markdown(text: str, stem: str) -> dict[str, Any]:
     first = text.partition("\n")[0].strip()
     if not start and first == _OPENING:
         raise InvalidInput("the front matter is not closed; end it with a line of ---")
+    if not start and _has_lost_its_opening(text):
+        raise InvalidInput("the front matter has no first line of ---; put one above it")
     if not start:
         body = text.removesuffix("\n")
         return {"text": body, "title": first_heading(body) or stem}
@@ -57,6 +62,24 @@ def from_markdown(text: str, stem: str) -> dict[str, Any]:
     elif body.strip():
         raise InvalidInput("the description is in the front matter and below it; keep one of them")
     return given
+
+
+def _has_lost_its_opening(text: str) -> bool:
+    """True for lines of fields at the very beginning that only a closing --- follows.
+
+    One line above --- is a heading of Markdown, and may have a colon in it.
+    """
+    names: set[str] = set()
+    for number, line in enumerate(text.split("\n")):
+        if line.rstrip() == _OPENING:
+            known = names & {*FIELDS, *ALSO}
+            return "id" in known or len(known) > 1
+        field = _FIELD.match(line)
+        if field:
+            names.add(field[1])
+        elif number == 0 or not _BELOW_A_FIELD.match(line):
+            return False
+    return False
 
 
 def id_in(text: str) -> str | None:

@@ -19,6 +19,11 @@ _TYPED = "metadata"
 _DEEPEST = 16  # levels of metadata that are written as YAML; the reader takes twice as many
 _MOST_KEY_CHARS = 200  # YAML takes no key of more than 1024 unless it is marked as one
 _MOST_LINE_CHARS = 80
+_OPEN = (
+    ("while parsing a flow sequence", "the list", "]"),
+    ("while parsing a flow mapping", "the mapping", "}"),
+    ("while scanning a quoted scalar", "the text in quotes", "the same quote"),
+)
 _WORDS = re.compile(r"(?:null|true|false|yes|no|on|off|y|n)", re.I)
 _MARKS = re.compile(r": | #|:$")
 _IN_LISTS = re.compile(r"[\[\]{},:?]")
@@ -58,16 +63,24 @@ def load(block: str) -> dict[str, Any]:
         finally:
             loader.dispose()
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" in line {mark.line + 2}" if mark else ""
-        what = getattr(error, "problem", None) or str(error)
-        raise InvalidInput(
-            f"the front matter is not YAML: {what}{where}; put the value in quotes"
-        ) from None
+        raise InvalidInput(f"the front matter is not YAML: {_wrong(error)}") from None
     except (ValueError, RecursionError) as error:
         if isinstance(error, InvalidInput):
             raise
         raise InvalidInput(f"the front matter cannot be read: {error}") from None
+
+
+def _wrong(error: Exception) -> str:
+    """Say what is wrong, in which line of the file, and what would be right."""
+    context, begins = getattr(error, "context", None), getattr(error, "context_mark", None)
+    for beginning, what, end in _OPEN:
+        # A reader notices it some lines later, where nothing is wrong.
+        if context == beginning and begins:
+            return f"{what} that begins in line {begins.line + 2} is not closed; end it with {end}"
+    mark = getattr(error, "problem_mark", None)
+    where = f" in line {mark.line + 2}" if mark else ""
+    what = getattr(error, "problem", None) or str(error)
+    return f"{what}{where}; put the value in quotes"
 
 
 @lru_cache(maxsize=1)

@@ -5,7 +5,7 @@ Other people's files may say anything: what makes no sense is left out, and note
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +15,8 @@ from scrubjay.times import parse
 from scrubjay.types import SEVERITIES
 
 MOST_CHARS = 2000  # a context stands in front of every passage that a model reads
+_NEAR = 0.88  # severty and validuntil are; content is not near context
+_MOST_NAME_CHARS = 20
 _TEXTS = ("domain", "context")
 _TIMES = ("valid_from", "valid_until")
 
@@ -49,7 +51,23 @@ def entry_fields_in(front: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]
     if begins and ends and ends <= begins:
         del fields["valid_from"], fields["valid_until"]
         notes.append("valid_until is not after valid_from; read without both")
+    notes += _misspelt(front)
     return fields, notes
+
+
+def _misspelt(front: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a note for each name that is nearly that of a field; `content` is a word of its own."""
+    from difflib import get_close_matches
+
+    names = ("severity", *_TEXTS, *_TIMES)
+    for key in front:
+        name = key.lower()
+        # Who mistypes a word has its first letter right: most names need no closer look.
+        if name in names or name[:1] not in "sdcv" or len(name) > _MOST_NAME_CHARS:
+            continue
+        for near in get_close_matches(name, names, 1, _NEAR):
+            shown = key if key.isprintable() else repr(key)
+            yield f"{shown} is no field of an entry; did you mean {near}?"
 
 
 def _moment(value: object, name: str) -> datetime | None:

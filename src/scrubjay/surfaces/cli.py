@@ -56,6 +56,8 @@ def command(name: str) -> Command:
     match name:
         case "add" | "remember":
             from scrubjay.surfaces.commands.write import add as chosen
+        case "update":
+            from scrubjay.surfaces.commands.update import update as chosen
         case "ingest":
             from scrubjay.surfaces.commands.ingest import ingest as chosen
         case "search" | "vsearch" | "query":

@@ -22,7 +22,7 @@ def export(command: ArgumentParser) -> None:
     command.add_argument("--type", action="append", metavar="TYPE", help="repeatable")
     command.add_argument("--topic", action="append", metavar="TOPIC", help="any of; repeatable")
     command.add_argument(
-        "--force", action="store_true", help="replace files in the way that are no entries"
+        "--force", action="store_true", help="replace files in the way, also those changed by hand"
     )
     command.add_argument(
         "--prune", action="store_true", help="with --md: remove files of entries not among these"

@@ -15,10 +15,12 @@ from scrubjay.surfaces.options_learning import (
 )
 from scrubjay.surfaces.options_moving import export, import_
 from scrubjay.surfaces.options_tiers import tier_option
+from scrubjay.surfaces.options_write import add_options, no_embed, update_options
 
 COMMANDS = {
     "add": "remember a text, or read files and folders",
     "remember": "the same as add",
+    "update": "change what is given of a memory; the rest stays",
     "ingest": "read files and folders, and follow their changes",
     "search": "find by word (no model needed)",
     "vsearch": "find by meaning",
@@ -125,40 +127,11 @@ def _common(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _add(command: argparse.ArgumentParser) -> None:
-    command.add_argument("text", nargs="+", help="the text; - reads it; a path is ingested")
-    command.add_argument("--text", dest="as_text", action="store_true", help="never a path")
-    command.add_argument("--id", default=None, help="replace what has this id")
-    command.add_argument("--title", default=None)
-    command.add_argument("--type", default=None, help="fact, preference, decision, … (fact)")
-    command.add_argument("--topic", action="append", metavar="TOPIC", help="repeatable")
-    places(command)
-    command.add_argument("--session", default=None)
-    command.add_argument(
-        "--severity", default=None, help="critical, warning or suggestion (suggestion)"
-    )
-    command.add_argument("--domain", default=None, help="the field it belongs to")
-    command.add_argument("--context", default=None, help="what helps to understand it")
-    command.add_argument("--valid-from", metavar="TIME", default=None, help="not found before")
-    command.add_argument(
-        "--valid-until", metavar="TIME", default=None, help="not found after; that day included"
-    )
-    command.add_argument("--source", default=None, help="where it comes from")
-    command.add_argument("--at", metavar="TIME", default=None, help="when it was said (now)")
-    _no_embed(command)
-
-
 def _ingest(command: argparse.ArgumentParser) -> None:
     command.add_argument("path", nargs="*", help="files and folders (all that were read before)")
     command.add_argument("--watch", action="store_true", help="keep up with changes, until Ctrl-C")
     places(command)
-    _no_embed(command)
-
-
-def _no_embed(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--no-embed", action="store_true", help="leave the vectors for later (by word at once)"
-    )
+    no_embed(command)
 
 
 def _get(command: argparse.ArgumentParser) -> None:
@@ -281,8 +254,9 @@ def _nothing_more(command: argparse.ArgumentParser) -> None:
 
 
 _OPTIONS = {
-    "add": _add,
-    "remember": _add,
+    "add": add_options,
+    "remember": add_options,
+    "update": update_options,
     "ingest": _ingest,
     "search": find_options,
     "vsearch": find_options,

@@ -7,15 +7,20 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from scrubjay.documents.entry_file import id_in, to_markdown
+from scrubjay.documents.entry_file import from_markdown, id_in, to_markdown
 from scrubjay.documents.entry_line import from_line, to_line
+from scrubjay.documents.entry_mark import has_mark, is_as_exported, marked
 from scrubjay.documents.entry_names import ENDING, file_name
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.reports import Exported
 from scrubjay.types import Memory
+from scrubjay.write.fold import is_replaced_in_vain
+from scrubjay.write.remember import draft
 
 Report = Callable[[int, int, str], None]
 _MOST_NAMED = 5
+_OR_FORCE = ", or replace it with force (--force)"
+_OR_REMOVE = ", or remove it with force (--force)"
 
 
 def write_folder(
@@ -29,29 +34,34 @@ def write_folder(
 ) -> Exported:
     """Write each entry into its file; one that is as it was is not touched.
 
-    Before anything is written, files in the way that are no entries are refused. With `prune`, the
-    files of entries that are not among these go.
+    Before anything is written, files in the way that are no entries are refused. A file that a person
+    has changed, and whose changes are not in the store, is kept and named, unless `force` replaces it.
+    With `prune`, the files of entries that are not among these go.
     """
     with _write_errors(folder):
         os.makedirs(folder, exist_ok=True)
         if not force:
             _refuse_others(folder, ids)
         written = unchanged = 0
+        kept: list[tuple[str, str]] = []
         for entry in entries:
             if report:
-                report(written + unchanged, len(ids), entry.id)
+                report(written + unchanged + len(kept), len(ids), entry.id)
             path = os.path.join(folder, file_name(entry.id))
-            data = to_markdown(entry).encode()
+            data = marked(to_markdown(entry)).encode()
             if _holds(path, data):
                 unchanged += 1
+            elif not force and (edit := _edit_in(path, entry)):
+                kept.append((path, edit))
             else:
                 with replacing(path) as beside:
                     _write(beside, [data])
                 written += 1
-        removed = _prune(folder, set(ids)) if prune else 0
+        met = written + unchanged + len(kept)
+        removed = _prune(folder, set(ids), kept, force=force) if prune else 0
     if report:
         report(len(ids), len(ids), "")
-    return Exported(written + unchanged, written, unchanged, removed)
+    return Exported(met, written, unchanged, removed, tuple(kept))
 
 
 def write_lines(
@@ -118,7 +128,7 @@ def _refuse_others(folder: str, ids: Sequence[str]) -> None:
     if not os.listdir(folder):
         return
     named = ((id_, os.path.join(folder, file_name(id_))) for id_ in ids)
-    others = [path for id_, path in named if os.path.lexists(path) and _id_of(path) != id_]
+    others = [path for id_, path in named if os.path.lexists(path) and not _is_of(path, id_)]
     if others:
         more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
         raise InvalidInput(
@@ -134,13 +144,36 @@ def _holds(path: str, data: bytes) -> bool:
         return opened.read() == data
 
 
-def _id_of(path: str) -> str | None:
-    """Return the id in a file of an entry; None for any other file."""
+def _edit_in(path: str, entry: Memory) -> str:
+    """Say what a person's file would lose if the entry were written there; nothing where that is nothing."""
+    if os.path.islink(path):
+        return ""  # the link is replaced, and what it leads to stays
+    text = _text_of(path)
+    if text is None or is_as_exported(text):
+        return ""
+    try:
+        said = draft(from_markdown(text, ""))
+    except InvalidInput as error:
+        return f"changed by hand, and import would refuse it: {error}; mend it{_OR_FORCE}"
+    is_linked = set(said.links) <= set(entry.links)
+    if is_linked and is_replaced_in_vain(entry, said._replace(links=entry.links)):
+        return ""
+    return f"changed by hand, and the store does not say so; import it first{_OR_FORCE}"
+
+
+def _is_of(path: str, id_: str) -> bool:
+    """True for the file of this entry; also for one that was exported, whatever was made of it."""
+    text = _text_of(path)
+    return text is not None and (id_in(text) == id_ or has_mark(text))
+
+
+def _text_of(path: str) -> str | None:
+    """Return the text of a file; None where it is none, or no file."""
     if not os.path.isfile(path):
         return None
     try:
         with open(path, encoding="utf-8-sig", newline="") as opened:
-            return id_in(opened.read())
+            return opened.read()
     except (OSError, UnicodeDecodeError):
         return None
 
@@ -160,13 +193,18 @@ def _is_ours(path: str) -> bool:
         return False
 
 
-def _prune(folder: str, ids: set[str]) -> int:
+def _prune(folder: str, ids: set[str], kept: list[tuple[str, str]], *, force: bool) -> int:
     """Remove the files of entries that are no longer there; what is named otherwise is somebody else's."""
     removed = 0
-    for name in os.listdir(folder):
+    for name in sorted(os.listdir(folder)):
         path = os.path.join(folder, name)
-        id_ = _id_of(path) if name.endswith(ENDING) else None
-        if id_ is not None and id_ not in ids and file_name(id_) == name:
+        text = _text_of(path) if name.endswith(ENDING) else None
+        id_ = None if text is None else id_in(text)
+        if text is None or id_ is None or id_ in ids or file_name(id_) != name:
+            continue
+        if force or is_as_exported(text):
             os.unlink(path)
             removed += 1
+        else:
+            kept.append((path, f"changed by hand, and its entry is gone; import it{_OR_REMOVE}"))
     return removed

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.reports import Imported
 from scrubjay.types import Link, Memory, Scope
+from scrubjay.write.fold import folded, is_replaced_in_vain
 from scrubjay.write.remember import draft, remember, replaced
 from scrubjay.write.status import checked_status
 
@@ -43,10 +43,12 @@ class EntryImport:
         self._shelf = shelf
         self._rights = rights
         self._rehearsal = rehearsal
-        self._batch: list[tuple[str, Memory]] = []
+        self._batch: list[tuple[Read, Memory]] = []
         self._chars = 0
         self._places: dict[str, str] = {}  # of each id that was met, where
-        self._texts: set[tuple[str, str, str]] = set()  # that a rehearsal would have stored
+        # What a rehearsal would have stored, by text, type and namespace.
+        self._texts: dict[tuple[str, str, str], Memory] = {}
+        self._said: dict[tuple[str, str, str], str] = {}  # texts without an id, where first
         self._linked: list[_Linked] = []
         self._failed: list[tuple[str, str]] = []
         self._notes: list[tuple[str, str]] = []
@@ -59,7 +61,7 @@ class EntryImport:
         except (InvalidInput, NotFound) as error:
             self._failed.append((read.where, str(error)))
             return
-        self._batch.append((read.where, memory))
+        self._batch.append((read, memory))
         self._chars += len(memory.text)
         if len(self._batch) == _BATCH or self._chars > _BATCH_CHARS:
             self._flush()
@@ -86,7 +88,8 @@ class EntryImport:
                 raise InvalidInput(f"{memory.id} is linked to itself; leave it out of links")
             if memory.id in self._places:
                 raise InvalidInput(
-                    f"id {memory.id!r} is that of {self._places[memory.id]}, too; give another id"
+                    f"id {memory.id!r} is that of {self._places[memory.id]}, too, which was taken;"
+                    " give another id"
                 )
             self._places[memory.id] = read.where
         return memory
@@ -105,29 +108,43 @@ class EntryImport:
     def _store_batch(self) -> list[Memory]:
         """Store what is in the batch; return what was written."""
         written = []
-        for where, memory in self._batch:
+        for read, memory in self._batch:
             try:
                 self._shelf.check_place(memory.namespace)
-                written += self._store(where, memory)
+                written += self._store(read, memory)
             except (InvalidInput, NotFound) as error:
                 self._places.pop(memory.id, None)
-                self._failed.append((where, str(error)))
+                self._failed.append((read.where, str(error)))
         return written
 
-    def _store(self, where: str, memory: Memory) -> list[Memory]:
+    def _store(self, read: Read, memory: Memory) -> list[Memory]:
         """Store one entry without its links, and count what came of it; return what was written."""
+        now = self._shelf.clock()
         bare, kept = memory._replace(links=()), self._kept(memory)
-        unchanged = kept is not None and _is_same(kept, bare)
+        if kept is not None and kept.title and read.has_made_title:
+            bare = bare._replace(title="")  # two files of one text would rename it for ever
+        unchanged = kept is not None and (
+            is_replaced_in_vain(kept, bare) if bare.id else folded(kept, bare, now) is kept
+        )
         stored = kept if kept is not None and unchanged else bare
+        if not unchanged and kept is not None and bare.id and not bare.updated_at:
+            # By its creation date, what was edited today would be as old as ever.
+            bare = bare._replace(updated_at=now)
         if not unchanged and not self._rehearsal:
             stored, _ = remember(self._shelf, bare, self._rights.sees, self._rights.changes)
+        if not memory.id and memory.type != "message":
+            first = self._said.setdefault(_text_of(memory), read.where)
+            if first != read.where and not unchanged:
+                why = f"its text is that of {first}, too, so they are one memory, which now says"
+                self._notes.append((read.where, f"{why} what this one says; give them ids"))
         self.added += kept is None
         self.changed += kept is not None and not unchanged
         self.unchanged += unchanged
         if self._rehearsal:
-            self._texts.add((memory.content_hash, memory.type, memory.namespace))
+            as_it_would_be = bare if kept is None or bare.id else folded(kept, bare, now)
+            self._texts[_text_of(memory)] = as_it_would_be
         if memory.links:
-            self._linked.append(_Linked(where, stored.id, memory.links, unchanged))
+            self._linked.append(_Linked(read.where, stored.id, memory.links, unchanged))
         return [] if unchanged else [stored]
 
     def _kept(self, memory: Memory) -> Memory | None:
@@ -137,11 +154,11 @@ class EntryImport:
             return replaced(records, memory.id, self._rights.changes)
         if memory.type == "message":
             return None
-        text = (memory.content_hash, memory.type, memory.namespace)
+        text = _text_of(memory)
+        if text in self._texts:
+            return self._texts[text]
         same = records.same(*text)
-        if same is not None:
-            return records.get([same], Scope())[same]
-        return memory if text in self._texts else None  # a rehearsal would have stored it by now
+        return None if same is None else records.get([same], Scope())[same]
 
     def _link(self, part: list[_Linked]) -> None:
         graph, sees = self._shelf.graph, self._rights.sees
@@ -164,16 +181,5 @@ class EntryImport:
             )
 
 
-def _is_same(kept: Memory, given: Memory) -> bool:
-    """True when storing an entry would change nothing: what it does not say stays as it is."""
-    if not given.id:  # the same text: only topics would be added
-        return set(given.topics) <= set(kept.topics)
-    as_given = given._replace(
-        created_at=given.created_at or kept.created_at,
-        updated_at=given.updated_at or kept.updated_at,
-        language=kept.language,
-        metadata={},
-    )
-    # For Python 1, 1.0 and True are the same; in a store they are not.
-    metadata = (json.dumps(dict(one.metadata)) for one in (kept, given))
-    return as_given == kept._replace(metadata={}) and len(set(metadata)) == 1
+def _text_of(memory: Memory) -> tuple[str, str, str]:
+    return memory.content_hash, memory.type, memory.namespace

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, NamedTuple, TextIO
 
 from scrubjay.documents import Unreadable
 from scrubjay.documents.decode import decode
-from scrubjay.documents.entry_file import from_markdown
+from scrubjay.documents.entry_file import from_markdown, id_in
 from scrubjay.documents.entry_line import from_line
+from scrubjay.documents.entry_names import file_name
+from scrubjay.documents.markdown import front_matter
 from scrubjay.errors import InvalidInput
 
 Stream = TextIO | BinaryIO
@@ -20,11 +22,15 @@ _NOT_UTF_8 = "not UTF-8 text; convert it first"
 
 
 class Read(NamedTuple):
-    """One entry as it was read: where, and either what `add` takes or why there is nothing."""
+    """One entry as it was read: where, and either what `add` takes or why there is nothing.
+
+    A title is made where a file without front matter has none of its own to give.
+    """
 
     where: str
     given: dict[str, Any] | None
     reason: str = ""
+    has_made_title: bool = False
 
 
 def checked_sources(sources: Sequence[Source]) -> list[str | Stream]:
@@ -66,6 +72,7 @@ def are_counted(files: Sequence[str | Stream]) -> bool:
 
 def entries_in(files: Sequence[str | Stream]) -> Iterator[Read]:
     """Yield every entry; what cannot be read is yielded with the reason."""
+    named = {os.path.basename(one): one for one in files if isinstance(one, str)}
     for one in files:
         if not isinstance(one, str):
             name = getattr(one, "name", None)
@@ -75,7 +82,7 @@ def entries_in(files: Sequence[str | Stream]) -> Iterator[Read]:
         elif one.lower().endswith(_LINES):
             yield from _lines_in(one)
         else:
-            yield _markdown(one)
+            yield _unless_a_copy(_markdown(one), named)
 
 
 def _markdown_below(folder: str) -> Iterator[str]:
@@ -90,11 +97,34 @@ def _markdown(path: str) -> Read:
     stem = os.path.splitext(os.path.basename(path))[0]
     try:
         with open(path, "rb") as opened:
-            return Read(path, from_markdown(decode(opened.read()), stem))
+            text = decode(opened.read())
+        given = from_markdown(text, stem)
+        return Read(path, given, has_made_title=not front_matter(text)[1])
     except OSError as error:
         return Read(path, None, error.strerror or str(error))
     except (Unreadable, InvalidInput) as error:
         return Read(path, None, str(error))
+
+
+def _unless_a_copy(read: Read, named: Mapping[str, str]) -> Read:
+    """Refuse a file that has the id of another which is called after that id: it is the copy."""
+    id_ = (read.given or {}).get("id")
+    if not isinstance(id_, str):
+        return read
+    name = file_name(id_)
+    own = named.get(name)
+    if own is None or os.path.basename(read.where) == name or _id_of(own) != id_:
+        return read
+    why = f"id {id_!r} is that of {own}, too, which is called after it and goes first"
+    return Read(read.where, None, f"{why}; give another id")
+
+
+def _id_of(path: str) -> str | None:
+    try:
+        with open(path, "rb") as opened:
+            return id_in(decode(opened.read()))
+    except (OSError, Unreadable):
+        return None
 
 
 def _lines_in(path: str) -> Iterator[Read]:

@@ -11,9 +11,10 @@ from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.naming import MOST_NAME_CHARS, check_text, checked_name
 from scrubjay.stores.sqlite_records import language_of
 from scrubjay.text import normalise
-from scrubjay.times import is_valid, parse
+from scrubjay.times import parse
 from scrubjay.types import DEFAULT_NAMESPACE, SEVERITIES, Link, Memory, Scope
 from scrubjay.write.chunks import split
+from scrubjay.write.fold import folded
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -46,6 +47,8 @@ def draft(given: Mapping[str, Any]) -> Memory:
         values[name] = parse(values.get(name), name, end_of_day=name == "valid_until")
     if "severity" in values:
         values["severity"] = severity_of(values["severity"])
+    if "domain" in values:  # a space around it would make it another domain
+        values["domain"] = values["domain"].strip() or None
     if not normalise(values.get("text", "")):
         raise InvalidInput("text is empty; give the sentence or document to remember")
     if "collection" in values:
@@ -87,10 +90,10 @@ def remember(
     """Store one memory inside the caller's transaction; return it, and whether anything was written.
 
     With an id it replaces the memory of that id. Without one, the same text, type and namespace is
-    the same memory; messages are never folded. What the caller may not change is not replaced, and
-    what they may not see is not linked.
+    the same memory, which takes over what else is given; messages are never folded. What the caller
+    may not change is not replaced, and what they may not see is not linked.
     """
-    records = shelf.records
+    records, now = shelf.records, shelf.clock()
     before: Memory | None = None
     if memory.id:
         before = replaced(records, memory.id, changeable)
@@ -98,8 +101,11 @@ def remember(
         same = records.same(memory.content_hash, memory.type, memory.namespace)
         if same is not None:
             kept = records.get([same], Scope())[same]
-            return _with_more_topics(shelf, kept, memory, visible)
-    now = shelf.clock()
+            merged = folded(kept, memory, now)
+            if merged is kept and not memory.links:
+                return kept, False
+            merged = merged._replace(links=memory.links)
+            return store(shelf, merged, visible)._replace(links=()), True
     created = memory.created_at or (before.created_at if before else None) or now
     updated = memory.updated_at or memory.created_at or now
     memory = memory._replace(created_at=created, updated_at=updated)
@@ -129,25 +135,6 @@ def store(shelf: Shelf, memory: Memory, visible: Scope = _EVERYTHING) -> Memory:
             raise NotFound(f"links names {link.to!r}, but no memory has that id")
         shelf.graph.link(memory.id, link.to, link.strength, link.kind)
     return memory
-
-
-def _with_more_topics(
-    shelf: Shelf, kept: Memory, again: Memory, visible: Scope
-) -> tuple[Memory, bool]:
-    """Return the memory that is there already; topics and links it did not have are added to it.
-
-    A window that is given takes the place of the one it has. Who says again, without any, what is not
-    valid now means that it is: otherwise it would be stored and never found.
-    """
-    topics = tuple(dict.fromkeys((*kept.topics, *again.topics)))
-    merged = kept._replace(topics=topics)
-    given = (again.valid_from, again.valid_until)
-    if any(given) or not is_valid(kept.valid_from, kept.valid_until, shelf.clock()):
-        merged = merged._replace(valid_from=again.valid_from, valid_until=again.valid_until)
-    if merged == kept and not again.links:
-        return kept, False
-    merged = merged._replace(links=again.links)
-    return store(shelf, merged, visible)._replace(links=()), True
 
 
 def content_hash(text: str) -> str:

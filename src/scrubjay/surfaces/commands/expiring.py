@@ -26,6 +26,7 @@ def expiring(args: Namespace, screen: Screen) -> int:
         out(dumps(listing("memories", found, missing=())))
     elif found:
         out(render.memories(found, screen, ends=True))
+        out(screen.dim("longer: scrubjay update ID --valid-until DATE"))
     elif args.expired:
         out("Nothing that is stored has expired.")
     else:

@@ -37,13 +37,18 @@ def export(args: Namespace, screen: Screen) -> int:
             done = _to_stream(store, args, lines if args.json else sys.stdout)
     place = args.md or (None if args.jsonl == "-" else args.jsonl)
     if args.json:
-        from scrubjay.surfaces.shapes import dumps, plain
+        from scrubjay.surfaces.shapes import dumps, plain, reasons
 
         form = "md" if args.md else "jsonl" if place else "json"
         memories = None if place else _memories(lines.getvalue())
-        out(dumps({"form": form, "path": place, **plain(done), "memories": memories}))
+        shape = reasons(plain(done), "kept")
+        out(dumps({"form": form, "path": place, **shape, "memories": memories}))
     elif place:
         out(f"{screen.bold(path_line(place))}  {_exported(done, args.md is not None)}")
+        for line in _named(done.kept, screen.red):
+            out(line)
+    if done.kept:
+        return _FAILED
     return 0 if done.entries else _NOTHING_FOUND
 
 
@@ -138,7 +143,12 @@ def _exported(done: Exported, in_files: bool) -> str:
     entries = render.plural(done.entries, "entry")
     if not in_files:
         return entries
-    parts = ((done.written, "written"), (done.unchanged, "unchanged"), (done.removed, "removed"))
+    parts = (
+        (done.written, "written"),
+        (done.unchanged, "unchanged"),
+        (done.removed, "removed"),
+        (len(done.kept), "kept"),
+    )
     said = ", ".join(f"{count:,} {what}" for count, what in parts if count)
     return f"{entries}: {said}" if said else entries
 

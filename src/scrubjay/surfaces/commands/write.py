@@ -14,7 +14,9 @@ from scrubjay.surfaces.terminal import err, one_line, out
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from scrubjay.surfaces.shapes import Json
     from scrubjay.surfaces.terminal import Screen
+    from scrubjay.types import Memory
 
 # What `ingest` reads and people name without a folder. No .js: who remembers Node.js means the thing.
 _ENDINGS = (
@@ -39,6 +41,7 @@ def add(args: Namespace, screen: Screen) -> int:
         )
     settings = settings_of(args)
     with open_store(args.db, args.user, embed=not args.no_embed, make=True) as store:
+        is_there = bool(args.id) and store.holds(args.id.strip())
         memory = store.add(
             words_of(args.text),
             id=args.id,
@@ -58,16 +61,24 @@ def add(args: Namespace, screen: Screen) -> int:
         )
         left = make_vectors(store, settings, later=args.no_embed)
     if args.json:
-        from scrubjay.surfaces.shapes import dumps, plain
+        from scrubjay.surfaces.shapes import dumps
 
-        shape = {"memory": plain(memory), "stored": True, "keyword_indexed": True}
-        out(dumps({**shape, "embedded": left == 0, "pending": left}))
+        out(dumps(added(memory, left)))
         return 0
     state = "stored, found by word and by meaning" if left == 0 else "stored, found by word"
     shared = memory.namespace.startswith(SHARED)
     place = f" in {one_line(memory.collection or '')}, which you share" if shared else ""
-    out(f"{screen.green('remembered')} {render.short_id(memory.id)}{place}  {screen.dim(state)}")
+    done = screen.green("replaced" if is_there else "remembered")
+    out(f"{done} {render.short_id(memory.id)}{place}  {screen.dim(state)}")
     return 0
+
+
+def added(memory: Memory, left: int | None) -> Json:
+    """Return a memory that was written, and how it can be found by now."""
+    from scrubjay.surfaces.shapes import plain
+
+    shape = {"memory": plain(memory), "stored": True, "keyword_indexed": True}
+    return {**shape, "embedded": left == 0, "pending": left}
 
 
 def _looks_like_a_path(word: str) -> bool:
