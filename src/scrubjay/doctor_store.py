@@ -72,20 +72,23 @@ def _tier(setting: TierSetting, settings: Settings) -> Iterator[Finding]:
         lost = opened.reached().tier.lost
     finally:
         opened.close()
-    if lost is not None:  # as a search would say it, with what to do
-        yield Finding(name, "failed", lost)
-        return
     try:
         with closing(_read_only(file)) as db:
-            damage, pending = _integrity(db, file), _pending(db, settings.embedder, setting.path)
+            whole = _integrity(db, file)
+            vectors = None if lost else _pending(db, settings.embedder, setting.path)
     except sqlite3.Error as error:
-        damage, pending = _damaged(file, str(error)), None
-    if damage.state == "ok":
-        yield Finding(name, "ok", _described(file, SCHEMA_VERSION))
+        whole, vectors = _damaged(file, str(error)), None
+        if lost and "malformed" not in str(error):  # no database, or locked: nothing to rescue
+            yield Finding(name, "failed", lost)
+            return
+    if whole.state != "ok":
+        yield Finding(name, whole.state, whole.detail, whole.fix)
+    elif lost:  # as a search would say it, with what to do
+        yield Finding(name, "failed", lost)
     else:
-        yield Finding(name, damage.state, damage.detail, damage.fix)
-    if pending is not None and pending.state != "ok":
-        yield Finding(name, pending.state, f"vectors: {pending.detail}", pending.fix)
+        yield Finding(name, "ok", _described(file, SCHEMA_VERSION))
+    if vectors and vectors.state != "ok":
+        yield Finding(name, vectors.state, f"vectors: {vectors.detail}", vectors.fix)
 
 
 def _read_only(file: Path) -> sqlite3.Connection:

@@ -85,7 +85,8 @@ class Learning(Sharing):
             raise InvalidInput(f"number is {number!r}; give one that `feedbacks` lists, such as 1")
         where = self._tiers.own.tier.name if tier is None and number is not None else tier
         if where is None:
-            where = next((one.tier for one in self.feedbacks(limit=1)), None)
+            own = self._tiers.own.tier.name
+            where = next((one.tier or own for one in self.feedbacks(limit=1)), None)
         name, kept = (None, None) if where is None else self._feedback_in(where)
         gone = None if kept is None else kept.undo(number)
         if gone is None:

@@ -76,7 +76,7 @@ class Tiered(StoreParts):
         raise NotFound(nothing_with(id, unasked))
 
     def _ask(self, one: Reached, unasked: list[str], ask: Callable[[Tables], T]) -> T | None:
-        """Ask a tier. One that turns out to be damaged is noted as the lost ones are, unless it is the own."""
+        """Ask a tier. One that turns out to be damaged is noted as lost ones are, unless it is the own."""
         if one.tables is None:
             return None
         try:

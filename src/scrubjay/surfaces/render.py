@@ -116,7 +116,7 @@ def memories(
             place(one),
         ]
         tail = one_line(" · ".join(filter(None, about)))
-        tail = cut(tail, screen.width // 3)
+        tail = cut(tail, screen.width // (2 if tier_of else 3))
         room = screen.width - column - width(tail) - 4
         text = pad(cut(headline(one.title, one.text), room), room)
         lines.append(f"{screen.dim(pad(shown, column))}  {text}  {screen.dim(tail)}".rstrip())
