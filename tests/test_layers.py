@@ -12,7 +12,7 @@ import scrubjay
 ROOT = Path(scrubjay.__file__).parent
 # Lowest first. A module may import from its own floor and from those below.
 FLOORS = (
-    ("_version", "errors", "types", "reports", "progress", "threads", "findings"),
+    ("_version", "errors", "types", "reports", "progress", "threads", "findings", "commands"),
     ("language", "function_words"),
     ("text", "times", "paths", "token_codes", "tfidf"),
     ("asking", "passages", "naming"),
@@ -33,7 +33,7 @@ FLOORS = (
     ("moving",),
     ("service", "opening"),
     ("__init__",),
-    ("doctor", "doctor_assistants"),
+    ("doctor", "doctor_assistants", "doctor_store"),
     ("surfaces",),
     ("__main__",),
 )

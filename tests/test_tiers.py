@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
 import sys
 import threading
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -235,7 +237,10 @@ class TestSearch:
             ("shared", "agent"),
         }
         assert all(hit.cosine for hit in results)
-        assert "tier team: 2 passages have no vector of hashing-256" in results.degraded
+        assert (
+            "tier team: 2 passages have no vector of hashing-256;"
+            f" makes them: scrubjay models pull --db {files['team']}"
+        ) in results.degraded
 
     def test_the_trace_has_a_step_for_each_tier(self, files, opened):
         """R-7: with its weight, its own steps and what came out; lists hold a row a memory."""
@@ -318,16 +323,58 @@ class TestSearch:
         assert files["agent"] in said
         assert "profile vault searches every tier" in said
 
+    def test_a_weight_that_is_given_leaves_the_others_as_they_are(self, files, opened):
+        """SV-4: those of the profile, which may have changed some itself."""
+        store = opened(tiers=files)
+
+        hits = found(store, overrides={"tiers.weights": {"project": 0.5}})
+
+        assert {tier: score for _, tier, score in hits} == {
+            "agent": 1.0,
+            "project": 0.5,
+            "team": 0.6,
+        }
+        changed = layered().with_overrides({"tiers": {"weights": {"team": 0.3}}})
+        again = changed.with_overrides({"tiers.weights": {"project": 0.5}})
+        (stage,) = (one for one in again.stages if one.name == "tiers")
+        assert stage.numbers["weights"] == {"agent": 1.0, "project": 0.5, "team": 0.3}
+
     def test_a_weight_that_is_missing_or_out_of_bounds_is_refused(self, files, opened):
-        """The tier that lacks one is named."""
+        """With what would be right; a name that means nothing is not passed over."""
         store = opened(tiers=files)
         for weights, says in (
-            ({"agent": 1.0, "project": 0.8}, "no weight for the tier 'team'"),
-            ({**TIER_WEIGHTS, "team": 0}, "each must be above 0, and at most 1"),
-            ({**TIER_WEIGHTS, "team": 1.5}, "each must be above 0, and at most 1"),
+            ({"projct": 0.5}, "names 'projct'; it is for agent, project, team"),
+            ({"team": 0}, "each must be above 0, and at most 1"),
+            ({"team": 1.5}, "each must be above 0, and at most 1"),
+            (0.5, "a table such as {agent = 1, project = 0.8, team = 0.6}"),
         ):
-            with pytest.raises(InvalidInput, match=says):
+            with pytest.raises(InvalidInput, match=re.escape(says)):
                 store.search("boiler", profile="layered", overrides={"tiers.weights": weights})
+        part = tiers(find=(), read=(), weights={"agent": 1.0})
+        with pytest.raises(InvalidInput, match="no weight for the tier 'team'; all of them are"):
+            part(Run(Query("x"), Kit(tiers=(Tier("team", lost="gone"),))))
+
+    def test_the_trace_names_what_a_higher_version_hides(self, files, opened):
+        """R-7: in the step of the tier that has it, ten ids and how many more."""
+        store = opened(tiers=files)
+        trace = {
+            step.stage: step.notes
+            for step in steps(store.search("boiler", profile="layered"))["tiers"].branches
+        }
+        assert "shadowed" not in trace["tier agent"]
+        assert trace["tier project"]["shadowed"] == ["shared"]
+        assert trace["tier team"]["shadowed"] == ["shared"]
+
+        many = [{"text": f"boiler {n}", "id": f"many-{n:02}"} for n in range(12)]
+        store.add_many(many)
+        with scrubjay.open(files["team"], embedder=False) as team:
+            team.add_many(many)
+        results = store.search("boiler", profile="layered")
+        (team_step,) = (
+            one for one in steps(results)["tiers"].branches if one.stage == "tier team"
+        )
+        assert len(team_step.notes["shadowed"]) == 11
+        assert team_step.notes["shadowed"][-1] == "3 more"
 
 
 class TestStages:
@@ -407,6 +454,21 @@ def break_middle(path):
     """Leave the first pages as they are, so that it looks like a store."""
     data = Path(path).read_bytes()
     Path(path).write_bytes(data[: len(data) // 3] + bytes(len(data) - len(data) // 3))
+
+
+def break_memories(path):
+    """Damage the tables of memories and of feedback, with their indexes, and nothing that opening reads."""
+    with sqlite3.connect(path) as file:
+        pages = file.execute(
+            "SELECT rootpage FROM sqlite_schema"
+            " WHERE tbl_name IN ('memories', 'feedback') AND rootpage"
+        ).fetchall()
+        (size,) = file.execute("PRAGMA page_size").fetchone()
+    file.close()
+    data = bytearray(Path(path).read_bytes())
+    for (page,) in pages:
+        data[(page - 1) * size : page * size] = bytes(size)
+    Path(path).write_bytes(data)
 
 
 def break_folder(path):
@@ -532,6 +594,48 @@ class TestBrokenTiers:
 
         assert {tier for _, tier, _ in found(store)} == set(NAMES) - {name}
         assert any(f"tier {name}: {path} is damaged" in one for one in lost(store))
+
+    @pytest.mark.parametrize("name", ["project", "team"])
+    def test_every_verb_goes_on_without_a_tier_that_is_damaged_inside(self, files, opened, name):
+        """R-6: what another tier has is read there, and the damaged one is named."""
+        for path in files.values():
+            with scrubjay.open(path, embedder=False) as one:
+                one.feedback("boiler", "shared", "accepted")
+        other = "team" if name == "project" else "project"
+        break_memories(files[name])
+        store = opened(tiers=files)
+        says = f"tier {name}: {files[name]} is damaged"
+
+        assert store.get(f"{other}-entry").text == f"the boiler of the {other}"
+        found_ = store.get_many([f"{other}-entry", f"{name}-entry"])
+        assert [one.id for one in found_] == [f"{other}-entry"]
+        assert found_.missing == (f"{name}-entry",)
+        assert found_.tiers == {f"{other}-entry": other}
+        (unasked,) = found_.unasked
+        assert unasked.startswith(says)
+        assert store.resolve(f"{other}-e") == f"{other}-entry"
+        with pytest.raises(NotFound, match=re.escape(says)):
+            store.get(f"{name}-entry")
+        states = {one.name: one for one in store.tiers()}
+        assert [one.state for one in states.values()].count("open") == 2
+        assert (states[name].state, states[name].memories) == ("lost", None)
+        assert f"{files[name]} is damaged" in states[name].reason
+        given = store.feedbacks()
+        assert {one.tier for one in given} == {"agent", other}
+        assert given.unasked[0].startswith(says)
+        learned = store.learned("vault")
+        assert learned.accepted == 2
+        assert learned.unasked[0].startswith(says)
+        assert store.expiring().unasked[0].startswith(says)
+
+    def test_an_own_file_that_is_damaged_inside_is_an_error(self, files, opened):
+        """What it holds is not to be taken from another tier in silence; the list says how it is."""
+        break_memories(files["agent"])
+        store = opened(tiers=files)
+
+        with pytest.raises(StoreError, match="is damaged"):
+            store.get("team-entry")
+        assert [one.state for one in store.tiers()] == ["lost", "open", "open"]
 
     @pytest.mark.parametrize("how", ["delete", "exclusive"])
     @pytest.mark.parametrize("name", NAMES)
@@ -791,6 +895,7 @@ class TestOpening:
         ("given", "says"),
         [
             ({"boss": "x.db"}, "there is no tier 'boss'; the tiers are agent, project, team"),
+            ({"boss": "x.db"}, "connect(path, name='boss', priority=0.5)"),
             ({"team": ""}, "give the path of its file"),
             ({"team": 7}, "give the path of its file"),
             ({"team": ":memory:"}, "give the path of its file"),
@@ -825,6 +930,57 @@ class TestOpening:
         ]
         assert [one.name for one in opened(files["agent"]).tiers()] == ["agent"]
         assert [one.name for one in opened(tiers={"team": files["team"]}).tiers()] == ["team"]
+
+    def test_a_store_of_the_environment_is_without_the_tiers_of_the_settings(
+        self, files, opened, tmp_path, monkeypatch
+    ):
+        """SCRUBJAY_DB names one file, as a path does; `db` of the settings stands beside its tiers."""
+        settings = tmp_path / "scrubjay.toml"
+        monkeypatch.setenv("SCRUBJAY_CONFIG", str(settings))
+        settings.write_text(f"[tiers]\nteam = '{files['team']}'\n")
+        monkeypatch.setenv("SCRUBJAY_DB", files["agent"])
+        assert [one.path for one in opened().tiers()] == [files["agent"]]
+
+        monkeypatch.delenv("SCRUBJAY_DB")
+        settings.write_text(f"db = '{files['agent']}'\n[tiers]\nteam = '{files['team']}'\n")
+        assert [(one.name, one.own) for one in opened().tiers()] == [
+            ("agent", True),
+            ("team", False),
+        ]
+
+    def test_relative_paths_of_the_settings_begin_at_their_file(
+        self, files, opened, tmp_path, monkeypatch
+    ):
+        """Wherever a command is typed, they are the same files."""
+        (tmp_path / "here").mkdir()
+        monkeypatch.chdir(tmp_path / "here")
+        (tmp_path / "scrubjay.toml").write_text(
+            "db = 'agent/vault.db'\n[tiers]\nteam = 'team/vault.db'\n"
+            "docs = { path = './project/vault.db', priority = 0.7 }\n"
+        )
+        monkeypatch.setenv("SCRUBJAY_CONFIG", "../scrubjay.toml")
+
+        named = {one.name: one.path for one in opened().tiers()}
+
+        assert named.keys() == {"agent", "team", "docs"}
+        assert os.path.samefile(named["agent"], files["agent"])
+        assert named["team"] == files["team"]
+        assert named["docs"] == files["project"]
+
+    def test_the_folder_of_a_written_tier_of_the_settings_is_made(
+        self, opened, tmp_path, monkeypatch
+    ):
+        """As that of the default store is; a folder that was named in the call is not."""
+        vault = tmp_path / "far" / "away" / "project.db"
+        (tmp_path / "scrubjay.toml").write_text(f"[tiers]\nproject = '{vault}'\nteam = 't.db'\n")
+        monkeypatch.setenv("SCRUBJAY_CONFIG", str(tmp_path / "scrubjay.toml"))
+
+        opened().add("the boiler")
+
+        assert vault.exists()
+        with pytest.raises(StoreError, match="there is no folder"):
+            scrubjay.open(tiers={"agent": tmp_path / "else" / "agent.db"})
+        assert not (tmp_path / "else").exists()
 
     @pytest.mark.parametrize(
         ("text", "says"),
@@ -1000,6 +1156,27 @@ class TestById:
 
         assert [one.after for one in store.history("chore")] == ["task_done"]
 
+    def test_what_expires_is_of_every_tier_by_the_version_that_holds(self, files, opened, clock):
+        """SV-9, SV-4: soonest first over all; a version below another says nothing."""
+        now = clock()
+        for name, days in (("agent", 6), ("project", 5), ("team", 4)):
+            with scrubjay.open(files[name], embedder=False, clock=clock) as one:
+                one.update(f"{name}-entry", valid_until=now + timedelta(days=days))
+                if name != "agent":
+                    one.update("shared", valid_until=now + timedelta(days=1))
+        store = opened(tiers=files)
+
+        found_ = store.expiring("30d")
+
+        assert [one.id for one in found_] == ["team-entry", "project-entry", "agent-entry"]
+        assert found_.tiers == {f"{name}-entry": name for name in NAMES}
+        store.update("shared", valid_until=now + timedelta(days=2))
+        assert [one.id for one in store.expiring("3d")] == ["shared"]
+        assert [one.id for one in opened(files["team"]).expiring()] == ["shared", "team-entry"]
+        clock.advance(days=9)
+        over = store.expiring(expired=True)
+        assert [one.id for one in over] == ["agent-entry", "project-entry", "team-entry", "shared"]
+
     def test_a_missing_id_says_which_tiers_could_not_be_asked(self, files, opened):
         """It may well be there."""
         break_garbage(files["team"])
@@ -1037,7 +1214,7 @@ class TestById:
         for verb in verbs:
             with pytest.raises(InvalidInput, match="of the tier team") as refused:
                 verb()
-            assert files["team"] in str(refused.value)
+            assert f"at the shell: --db {files['team']}" in str(refused.value)
         assert store.get("agent-entry")
         assert snapshot(files["team"])[files["team"]] == before[files["team"]]
 

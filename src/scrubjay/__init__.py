@@ -70,7 +70,7 @@ def open(
     configured one, or `False` for none.
     `clock` is called for the present moment. With `user`, only that user's namespace is seen.
     `tiers` names other files to search: agent, project, team. Without a path the highest of them is
-    the one that is written to, and made if it is not there.
+    the one that is written to, and made if it is not there. Any other vault is added by `connect`.
     `tenant`, `key`, `vectors` and `graph` are reserved: this version refuses them.
     """
     from scrubjay.config import load
@@ -89,8 +89,8 @@ def open(
     )
     if own is not None and "://" in own:
         raise InvalidInput(f"{own} is a server; this version keeps memories in a file")
-    if path is None and own is not None:
-        make_folder(os.path.dirname(os.path.abspath(own)))
+    if path is None and (own is not None or tiers is None):
+        make_folder(os.path.dirname(os.path.abspath(own or settings.db)))
     return Store(
         own,
         tiers=joined,

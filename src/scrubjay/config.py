@@ -16,6 +16,8 @@ The file is `scrubjay.toml` in the user's configuration folder, or wherever SCRU
     [profile.mine]
     base = "default"
     rrf = { k = 30 }
+
+Relative paths begin at the folder of that file.
 """
 
 from __future__ import annotations
@@ -106,7 +108,10 @@ class Access(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What a user has set, resolved."""
+    """What a user has set, resolved.
+
+    `db_chosen` is True where anybody named the store; `db_given` is what this call itself named.
+    """
 
     db: str
     profile: str = "default"
@@ -121,6 +126,7 @@ class Settings(NamedTuple):
     user: str | None = None
     tiers: tuple[TierSetting, ...] = ()
     db_chosen: bool = False
+    db_given: str | None = None
 
 
 def load(db: str | None = None, profile: str | None = None, user: str | None = None) -> Settings:
@@ -132,7 +138,10 @@ def load(db: str | None = None, profile: str | None = None, user: str | None = N
     env = os.environ
     chunk_tokens, overlap_tokens = _chunk_sizes(table)
     tiers = _tiers(file, table.get("tiers", {}))
-    chosen = db or env.get("SCRUBJAY_DB") or table.get("db")
+    named = db or env.get("SCRUBJAY_DB")
+    if named:  # one store, and no more than that
+        tiers = ()
+    chosen = named or (_beside(file, table["db"]) if table.get("db") else None)
     return Settings(
         db=os.path.expanduser(chosen or _highest(tiers) or _default_db()),
         profile=profile
@@ -149,6 +158,7 @@ def load(db: str | None = None, profile: str | None = None, user: str | None = N
         profiles=table.get("profile", {}),
         tiers=tiers,
         db_chosen=bool(chosen),
+        db_given=db,
         # An empty name is a wrong one, not none at all: it must not open everything.
         user=next(
             (
@@ -172,8 +182,19 @@ def _tiers(file: str, table: object) -> tuple[TierSetting, ...]:
             raise InvalidInput(
                 f"{file}: the tier {name} must be a path, or {{ path = FILE, priority = {PRIORITY:g} }}"
             )
-        found.append(named_tier(name, one["path"], one.get("priority")))
+        found.append(named_tier(name, _beside(file, one["path"]), one.get("priority")))
     return tuple(found)
+
+
+def _beside(file: str, path: str) -> str:
+    """Return a path of the settings file: a relative one begins at that file's folder.
+
+    From the current folder it would be another store in every folder.
+    """
+    path = os.path.expanduser(path)
+    if not path.strip() or path == ":memory:" or "://" in path:
+        return path
+    return os.path.join(os.path.dirname(os.path.abspath(file)), path)
 
 
 def _highest(tiers: tuple[TierSetting, ...]) -> str | None:

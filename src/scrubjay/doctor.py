@@ -5,20 +5,18 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
-import shlex
 import sqlite3
-import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrubjay.doctor_assistants import assistants
+from scrubjay.doctor_store import PULL, own_store, pip_install, tiers
 from scrubjay.findings import Finding, State
 from scrubjay.models.checksum import sha256_of
 from scrubjay.models.pull import folder, is_cached
 from scrubjay.models.registry import CARDS, DEFAULT
-from scrubjay.stores.schema import APPLICATION_ID, SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
 
 _OLDEST_PYTHON = (3, 11)
 _OLDEST_SQLITE = (3, 37, 0)
-_PULL = "scrubjay models pull"
 
 # Module, package, and what is lost without it. Only word search cannot do without its package.
 _PACKAGES: tuple[tuple[str, str, State, str], ...] = (
@@ -57,7 +54,8 @@ def examine(settings: Settings) -> list[Finding]:
         _sqlite(),
         *(_package(*package) for package in _PACKAGES),
         _files(),
-        *_store(settings.db, settings.embedder),
+        *own_store(settings),
+        *tiers(settings),
         *_model(settings),
         *assistants(settings),
         _settings(settings),
@@ -108,91 +106,13 @@ def _is_there(module: str) -> bool:
     return importlib.util.find_spec(module) is not None
 
 
-def pip_install(*what: str) -> str:
-    """Return the command that installs a package into this very Python."""
-    words = [sys.executable, "-m", "pip", "install", *what]
-    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
-
-
-def _store(path: str, model: str) -> Iterator[Finding]:
-    if path == ":memory:" or "://" in path:
-        yield Finding("store", "ok", f"{path} (nothing to examine in a file)")
-        return
-    file = Path(path)
-    if not file.exists():
-        yield Finding("store", "missing", f"there is none at {file} yet", 'scrubjay add "…"')
-        return
-    if not file.is_file():
-        yield Finding("store", "failed", f"{file} is not a file; give one with --db")
-        return
-    try:
-        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as db:
-            yield from _contents(db, file, model)
-    except sqlite3.Error as error:
-        yield Finding("store", "failed", f"{file} does not open as a store: {error}")
-
-
-def _contents(db: sqlite3.Connection, file: Path, model: str) -> Iterator[Finding]:
-    schema = _pragma(db, "user_version")
-    if _pragma(db, "application_id") != APPLICATION_ID:
-        detail = f"{file} belongs to another program; give another with --db or SCRUBJAY_DB"
-        yield Finding("store", "failed", detail)
-        return
-    if isinstance(schema, int) and schema > SCHEMA_VERSION:
-        detail = f"{file} has schema {schema}, this scrubjay knows {SCHEMA_VERSION}"
-        yield Finding("store", "failed", detail, pip_install("--upgrade", "scrubjay"))
-        return
-    size = sum(part.stat().st_size for part in file.parent.glob(f"{file.name}*") if part.is_file())
-    detail = f"{file}, schema {schema}, {size:,} bytes"
-    yield Finding("store", "ok", detail)
-    yield _integrity(db, file)
-    yield _writable(file)
-    yield _pending(db, model)
-
-
-def _pragma(db: sqlite3.Connection, name: str) -> object:
-    return db.execute(f"PRAGMA {name}").fetchone()[0]
-
-
-def _integrity(db: sqlite3.Connection, file: Path) -> Finding:
-    said = str(_pragma(db, "quick_check"))
-    if said == "ok":
-        return Finding("integrity", "ok", "quick_check finds nothing wrong")
-    saved = shlex.quote(f"{file}.recovered")
-    rescue = f"sqlite3 {shlex.quote(str(file))} .recover | sqlite3 {saved}"
-    return Finding("integrity", "failed", f"{file} is damaged: {said.splitlines()[0]}", rescue)
-
-
-def _writable(file: Path) -> Finding:
-    for place in (file, file.parent):
-        if not os.access(place, os.W_OK):
-            fix = "" if os.name == "nt" else f"chmod u+w {shlex.quote(str(place))}"
-            return Finding("writing", "failed", f"{place} cannot be written", fix)
-    return Finding("writing", "ok", "the file and its folder can be written")
-
-
-def _pending(db: sqlite3.Connection, model: str) -> Finding:
-    try:
-        count = db.execute(
-            "SELECT (SELECT count(*) FROM chunks) - (SELECT count(*) FROM vectors"
-            " JOIN models ON models.n = vectors.model"
-            " WHERE models.name = ?1 OR models.name LIKE ?1 || '/%')",
-            (model,),
-        ).fetchone()[0]
-    except sqlite3.OperationalError as error:  # an older schema, brought up to date when opened
-        return Finding("vectors", "degraded", f"cannot be counted: {error}", "scrubjay status")
-    if count:
-        return Finding("vectors", "degraded", f"{count:,} are pending: found by word only", _PULL)
-    return Finding("vectors", "ok", "none is pending")
-
-
 def _model(settings: Settings) -> Iterator[Finding]:
     wanted = settings.embedder or DEFAULT
     card = CARDS.get(wanted.partition("/")[0])
     if card is None:
         yield Finding("model", "ok", f"{wanted}, which scrubjay does not fetch itself")
     elif not is_cached(card):
-        fix = f"SCRUBJAY_OFFLINE=0 {_PULL}" if settings.offline and os.name != "nt" else _PULL
+        fix = f"SCRUBJAY_OFFLINE=0 {PULL}" if settings.offline and os.name != "nt" else PULL
         yield Finding("model", "missing", f"{card.name} is not in {folder(card)}", fix)
     else:
         yield _checksums(card)
@@ -207,7 +127,7 @@ def _checksums(card: ModelCard) -> Finding:
     damaged = [one.name for one in card.files if sha256_of(where / one.name) != one.sha256]
     if damaged:
         detail = f"{', '.join(damaged)} in {where} is damaged"
-        return Finding("model", "failed", detail, _PULL)
+        return Finding("model", "failed", detail, PULL)
     return Finding("model", "ok", f"{card.name} in {where}, checksums match")
 
 

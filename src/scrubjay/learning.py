@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from scrubjay import profiles
@@ -15,7 +15,7 @@ from scrubjay.times import micros
 
 if TYPE_CHECKING:
     from scrubjay.profiles import Profile
-    from scrubjay.reports import FeedbackGiven, Learned
+    from scrubjay.reports import FeedbackGiven, Feedbacks, Learned
     from scrubjay.stores.sqlite_feedback import SqliteFeedback
 
 FEEDBACK = ("accepted", "modified", "dismissed")
@@ -44,35 +44,35 @@ class Learning(Sharing):
         _, _, tables = self._holder(id)
         return self._feedback if tables is None else tables.feedback
 
-    def _feedbacks(self, tier: str | None = None) -> Iterator[tuple[str | None, SqliteFeedback]]:
-        """Yield the feedback of every file that can be asked, or of one, with the name of its tier."""
+    def _feedback_in(self, tier: str) -> tuple[str | None, SqliteFeedback]:
+        """Return the feedback of one file, with the name of its tier where there are several."""
         if not self._tiers.several:
-            if tier not in (None, self._tiers.own.tier.name):
+            if tier != self._tiers.own.tier.name:
                 raise NotFound(f"no tier is called {tier!r}; this store has one file")
-            yield None, self._feedback
-            return
-        reached = self._tiers.reached()
-        if tier is not None and tier not in (one.tier.name for one in reached):
-            names = ", ".join(one.tier.name for one in reached)
-            raise NotFound(f"no tier is called {tier!r}; there are: {names}")
-        for one in reached:
-            if one.tables is not None and tier in (None, one.tier.name):
-                yield one.tier.name, one.tables.feedback
-            elif tier is not None and tier == one.tier.name:
-                raise StoreError(f"tier {tier}: {one.tier.lost}")
+            return None, self._feedback
+        reached = {one.tier.name: one for one in self._tiers.reached()}
+        if tier not in reached:
+            raise NotFound(f"no tier is called {tier!r}; there are: {', '.join(reached)}")
+        tables = reached[tier].tables
+        if tables is None:
+            raise StoreError(f"tier {tier}: {reached[tier].tier.lost}")
+        return tier, tables.feedback
 
-    def feedbacks(self, *, limit: int = 50) -> list[FeedbackGiven]:
-        """Return the caller's feedback in all tiers, newest first."""
+    def feedbacks(self, *, limit: int = 50) -> Feedbacks:
+        """Return the caller's feedback in all tiers that can be asked, newest first."""
+        from scrubjay.reports import Feedbacks
+
         if type(limit) is not int or limit < 1:
             raise InvalidInput(f"limit is {limit!r}; it must be a whole number of 1 or more")
-        given = [
-            one._replace(tier=name)
-            for name, kept in self._feedbacks()
-            for one in kept.newest(limit)
-        ]
+        given: list[FeedbackGiven] = []
+        unasked: list[str] = []
+        for one in self._reached(unasked):
+            name = one.tier.name if self._tiers.several else None
+            newest = self._ask(one, unasked, lambda its: its.feedback.newest(limit))
+            given += (each._replace(tier=name) for each in newest or ())
         # Of one file they come in order: at one moment, the one that was noted last is the newer.
         given.sort(key=lambda one: one.at, reverse=True)
-        return given[:limit]
+        return Feedbacks(given[:limit], unasked)
 
     def undo_feedback(
         self, number: int | None = None, *, tier: str | None = None
@@ -85,9 +85,10 @@ class Learning(Sharing):
             raise InvalidInput(f"number is {number!r}; give one that `feedbacks` lists, such as 1")
         where = self._tiers.own.tier.name if tier is None and number is not None else tier
         if where is None:
-            where = next((one.tier for one in self.feedbacks(limit=1)), None)
-        name, kept = next(self._feedbacks(where), (None, self._feedback))
-        gone = kept.undo(number)
+            own = self._tiers.own.tier.name
+            where = next((one.tier or own for one in self.feedbacks(limit=1)), None)
+        name, kept = (None, None) if where is None else self._feedback_in(where)
+        gone = None if kept is None else kept.undo(number)
         if gone is None:
             which = "" if number is None else f" with the number {number}"
             raise NotFound(f"there is no feedback{which}; `scrubjay feedback list` lists them")
@@ -96,7 +97,7 @@ class Learning(Sharing):
     def reset_feedback(self, *, tier: str | None = None) -> int:
         """Remove the caller's feedback in the store's own file, or in another tier; return how many."""
         where = tier or self._tiers.own.tier.name
-        return sum(kept.reset() for _, kept in self._feedbacks(where))
+        return self._feedback_in(where)[1].reset()
 
     def freeze_weights(self, profile: str | None = None) -> float:
         """Keep the weights as they are now, whatever feedback comes; return how far they are moved.
@@ -136,7 +137,8 @@ class Learning(Sharing):
 
         chosen = profiles.get(profile or self.profile)
         kit = self._kit(chosen, self._tiers_of(chosen))
-        tally, frozen, _ = gathered(kit)
+        tally, frozen, damaged = gathered(kit)
+        lost = {one.name: one.lost for one in kit.tiers if one.lost is not None}
         learns = _numbers(chosen, _LEARNS) if chosen.uses(_SIGNALS) else None
         base = _base(chosen, with_vectors=kit.embedder is not None)
         moved = 0.0
@@ -153,6 +155,7 @@ class Learning(Sharing):
             frozen=frozen is not None,
             weights=adapted(base, moved),
             base=base,
+            unasked=tuple(f"tier {name}: {why}" for name, why in {**lost, **damaged}.items()),
         )
 
 

@@ -20,8 +20,8 @@ def tiers_given(tiers: Mapping[str, str | os.PathLike[str]]) -> tuple[TierSettin
     for name in tiers:
         if name not in BUILT_IN_TIERS:
             raise InvalidInput(
-                f"there is no tier {name!r}; the tiers are {', '.join(BUILT_IN_TIERS)}, and"
-                " Store.connect adds others"
+                f"there is no tier {name!r}; the tiers are {', '.join(BUILT_IN_TIERS)}; any other is"
+                f" added to the open store: connect(path, name={name!r}, priority=0.5)"
             )
     return tuple(tier_setting(name, path) for name, path in tiers.items())
 
@@ -32,7 +32,7 @@ def own_path(
     """Return the store's own file, or None where it is the highest tier.
 
     A path wins. Tiers that were `named_here`, by argument, win over a file of the environment or the
-    settings; tiers of the settings stand beside it.
+    settings; tiers of the settings stand beside a file of the settings.
     """
     if path is not None:
         return settings.db
@@ -41,7 +41,7 @@ def own_path(
 
 
 def make_folder(folder: str) -> None:
-    """Make the folder of the user's own store."""
+    """Make the folder of the user's own store: the default one, or that of the settings."""
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:

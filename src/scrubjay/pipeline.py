@@ -102,7 +102,7 @@ class Tier(NamedTuple):
     """One database of several: its name, its stores, or why it cannot be asked.
 
     `priority` is that of a connected vault; the others have the weight that a profile gives their name.
-    `own` is True for the one that is written to.
+    `own` is True for the one that is written to. `path` is its file.
     """
 
     name: str
@@ -110,6 +110,7 @@ class Tier(NamedTuple):
     priority: float | None = None
     lost: str | None = None
     own: bool = False
+    path: str = ""
 
 
 class Run(NamedTuple):
@@ -164,7 +165,9 @@ class Part(Generic[T]):
 
     def with_numbers(self, numbers: Mapping[str, Any]) -> Part[T]:
         """Return the same part with some numbers replaced."""
-        return Part(self.function, {**self.numbers, **numbers}, self.name)
+        kept = getattr(self.function, "keeps_the_rest_of", ())
+        tables = {key: {**self.numbers[key], **numbers[key]} for key in kept if key in numbers}
+        return Part(self.function, {**self.numbers, **numbers, **tables}, self.name)
 
     def __str__(self) -> str:
         told = {key: value for key, value in self.numbers.items() if value != ()}
@@ -206,6 +209,19 @@ def checked_by(check: Callable[P, None]) -> Callable[[Callable[..., T]], Callabl
 
     def attach(function: Callable[..., T]) -> Callable[..., T]:
         function.check_numbers = check  # type: ignore[attr-defined]
+        return function
+
+    return attach
+
+
+def keeps_the_rest_of(*names: str) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """Let a table given for one of these numbers change what it names, and no more.
+
+    Stands below `@stage`.
+    """
+
+    def attach(function: Callable[..., T]) -> Callable[..., T]:
+        function.keeps_the_rest_of = names  # type: ignore[attr-defined]
         return function
 
     return attach

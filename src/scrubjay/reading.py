@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from scrubjay.caller import several
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.tiered import Tiered, nothing_with
 from scrubjay.times import duration, micros, whole_us
-from scrubjay.types import Memories, Memory, Neighbor
+from scrubjay.types import Link, Memories, Memory, Neighbor
 
 if TYPE_CHECKING:
     from scrubjay.landscape import Landscape
     from scrubjay.reports import Collection, Covered
+    from scrubjay.tables import Tables
+    from scrubjay.tier_files import Reached
+    from scrubjay.types import Scope
     from scrubjay.write.status import Change
 
 _SOON_DAYS = 30
@@ -32,12 +36,17 @@ class Reading(Tiered):
         wanted = [ids] if isinstance(ids, str) else list(ids)
         held, unasked = self._held(wanted)
         found = []
-        for id_ in wanted:
-            if id_ in held:
-                memory, (_, _, tables) = held[id_]
-                links = tables.graph.links(id_, self._mine) if tables is not None else ()
-                found.append(memory._replace(links=tuple(links)))
-        return Memories(found, [id_ for id_ in wanted if id_ not in held], unasked)
+        for memory, one in (held[id_] for id_ in wanted if id_ in held):
+            links = self._ask(one, unasked, partial(_links, memory.id, self._mine))
+            found.append(memory._replace(links=tuple(links or ())))
+        missing = [id_ for id_ in wanted if id_ not in held]
+        return Memories(found, missing, unasked, self._tiers_by_id(held))
+
+    def _tiers_by_id(self, held: Mapping[str, tuple[Memory, Reached]]) -> Mapping[str, str]:
+        """Return which tier each memory is of; nothing where the store is one file."""
+        if not self._tiers.several:
+            return {}
+        return {id_: one.tier.name for id_, (_, one) in held.items()}
 
     def get_all(self, ids: Sequence[str]) -> Memories:
         """Return all of these memories, or say which is not there."""
@@ -55,12 +64,13 @@ class Reading(Tiered):
         unasked: list[str] = []
         like: list[str] = []
         for one in self._reached(unasked):
-            if one.tables is None:
-                continue
-            if one.tables.records.get([prefix], self._mine):
+            if self._ask(one, unasked, lambda its: its.records.get([prefix], self._mine)):
                 return prefix
             if len(prefix) >= 4:
-                like += one.tables.records.ids_like(prefix, self._mine, 3)
+                begun = self._ask(
+                    one, unasked, lambda its: its.records.ids_like(prefix, self._mine, 3)
+                )
+                like += begun or ()
         close = sorted(set(like))[:3]
         if len(close) > 1:
             raise InvalidInput(f"{prefix!r} could be {', '.join(close)} …; give more of the id")
@@ -91,20 +101,28 @@ class Reading(Tiered):
 
     def expiring(
         self, within: timedelta | str | None = None, *, expired: bool = False
-    ) -> list[Memory]:
+    ) -> Memories:
         """Return what is valid no longer than `within`, such as "30d" (that by itself), soonest first.
 
         With `expired`, what is over already, the latest first: all of it, or what ended within so long.
+        It is of every tier; of an id, only the highest tier's version counts.
         """
         span = None if within is None else duration(within, "within")
+        span = timedelta(days=_SOON_DAYS) if span is None and not expired else span
+        span_us = None if span is None else whole_us(span)
         now_us = micros(self._clock())
-        if expired:
-            ids = self._windows.ended(now_us, None if span is None else whole_us(span), self._mine)
-        else:
-            soon = timedelta(days=_SOON_DAYS) if span is None else span
-            ids = self._windows.ending(now_us, whole_us(soon), self._mine)
-        found = self._records.get(ids, self._mine)
-        return [found[id_] for id_ in ids if id_ in found]
+
+        def ends(its: Tables) -> list[str]:
+            find = its.windows.ended if expired else its.windows.ending
+            return find(now_us, span_us, self._mine)
+
+        unasked: list[str] = []
+        of_tier = {one.path: self._ask(one, unasked, ends) or [] for one in self._reached(unasked)}
+        held, lost = self._held([id_ for ids in of_tier.values() for id_ in ids])
+        held = {id_: found for id_, found in held.items() if id_ in of_tier[found[1].path]}
+        found = [memory for _, (memory, _) in sorted(held.items())]
+        found.sort(key=lambda one: one.valid_until or self._clock(), reverse=expired)
+        return Memories(found, (), [*unasked, *lost], self._tiers_by_id(held))
 
     def topics(
         self, *, namespace: str | None = None, limit: int | None = None
@@ -154,3 +172,7 @@ class Reading(Tiered):
         holder = self._holder(id)
         graph = self._graph if holder.tables is None else holder.tables.graph
         return graph.walk([id], self._mine, depth, limit)
+
+
+def _links(id_: str, scope: Scope, tables: Tables) -> Sequence[Link]:
+    return tables.graph.links(id_, scope)

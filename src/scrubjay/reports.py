@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -99,11 +99,20 @@ class FeedbackGiven(NamedTuple):
     tier: str | None = None
 
 
+class Feedbacks(list[FeedbackGiven]):
+    """What `feedbacks` returns; `unasked` says of each tier that has more why it could not be asked."""
+
+    def __init__(self, given: Sequence[FeedbackGiven], unasked: Sequence[str] = ()) -> None:
+        super().__init__(given)
+        self.unasked = tuple(unasked)
+
+
 class Learned(NamedTuple):
     """What feedback has made of a profile's weights, and the counts it follows from.
 
     `needed` is the number of feedbacks from which weights move, None where the profile does not learn;
     `rate` is None without any feedback. `shift` is how far the weight of the text has moved.
+    `unasked` says of each tier whose feedback is not in it why it could not be asked.
     """
 
     profile: str
@@ -116,6 +125,7 @@ class Learned(NamedTuple):
     frozen: bool
     weights: Mapping[str, float]
     base: Mapping[str, float]
+    unasked: tuple[str, ...] = ()
 
 
 class Exported(NamedTuple):

@@ -276,7 +276,7 @@ class Store(Moving):
             until=until,
         )
         tiers = self._tiers_of(chosen)
-        own_lost = any(one.own and one.lost is not None for one in tiers)
+        own_lost = bool(tiers) and not any(one.own and one.lost is None for one in tiers)
         if not include_expired:
             now_us = micros(self._clock())
             # Each tier has windows of its own, and says by itself since when the same is valid there.

@@ -36,7 +36,7 @@ class StoreParts:
         path: str | None,
         *,
         tiers: Sequence[TierSetting] = (),
-        make: bool = True,
+        made_by: str | None = None,
         profile: str = "default",
         embedder: Embedder | str | bool | None = None,
         reranker: Reranker | str | bool | None = None,
@@ -49,7 +49,7 @@ class StoreParts:
         self.profile = profile
         self._clock = clock or system_clock
         person = None if user is None else person_named(user)
-        self._tables, self._tiers = open_own(path, tiers, person, make=make)
+        self._tables, self._tiers = open_own(path, tiers, person, made_by=made_by)
         self._db = self._tables.db
         self.path = self._db.path
         self._people = self._tables.people
@@ -148,10 +148,10 @@ class StoreParts:
     def _kit(self, profile: Profile, tiers: tuple[Tier, ...] = ()) -> Kit:
         """Return the stores and the models that a profile has stages for: others are not even loaded."""
         kit = self._tables.kit._replace(clock=self._clock, tiers=tiers)
-        for tier in tiers:
-            if tier.own:
-                # Of a file that is lost nothing is asked; of one that was put back, the new one.
-                kit = kit.inside(tier)._replace(tiers=tiers)
+        if tiers:
+            # Of a file that is lost, or not there yet, nothing is asked; of one put back, the new one.
+            own = next((one for one in tiers if one.own), self._tiers.own.tier)
+            kit = kit.inside(own)._replace(tiers=tiers)
         if profile.uses("embed_query"):
             embedder, why_not = self._embedding.ready()
             kit = kit._replace(embedder=embedder, why_not={"embedder": why_not})

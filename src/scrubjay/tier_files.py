@@ -26,7 +26,7 @@ class Reached(NamedTuple):
 
 
 class TierFile:
-    """One database file of a store."""
+    """One database file of a store. `made_by` is what a person types to make it, where we do not."""
 
     def __init__(
         self,
@@ -34,16 +34,22 @@ class TierFile:
         person: str | None,
         *,
         own: bool = False,
-        tables: Tables | None = None,
+        made_by: str | None = None,
     ) -> None:
         self.person = person
         self.path = setting.path
-        self.tier = Tier(setting.name, priority=setting.priority, own=own)
-        self._own = tables
-        self._tables = tables
+        self.tier = Tier(setting.name, priority=setting.priority, own=own, path=setting.path)
+        self.made_by = made_by
+        self._own: Tables | None = None
+        self._tables: Tables | None = None
         self._looked = _look(setting.path)
         self._opening = threading.Lock()
         self._closed = False
+
+    def take(self, tables: Tables) -> None:
+        """Use the stores that the store itself has opened."""
+        self._own = self._tables = tables
+        self._looked = _look(self.path)
 
     def reached(self) -> Reached:
         """Return its stores as they are now, opened anew where they were lost; or say why not."""
@@ -62,11 +68,17 @@ class TierFile:
             if tables is None:
                 self._tables = None
                 looked = _look(self.path)
+                self._refuse_unmade()
                 tables = self._tables = open_existing(self.path, self.person)
                 self._looked = looked
         # A file that is locked says so here, once, and not to each stage of a search.
         tables.db.ping()
         return tables
+
+    def _refuse_unmade(self) -> None:
+        """Say how an own file is made that never was there."""
+        if self.made_by is not None and not os.path.exists(self.path):
+            raise StoreError(not_made(self.path, self.made_by))
 
     def _well(self, tables: Tables | None) -> Tables | None:
         """Return stores whose file is still the same and can still be read."""
@@ -100,17 +112,20 @@ class TierFile:
 
 
 class TierFiles:
-    """All files of a store. What is connected or not changes at once, and for the next search."""
+    """All files of a store. What is connected or not changes at once, and for the next search.
+
+    Without an `own` one, whose path is empty, the others are only read.
+    """
 
     def __init__(self, own: TierFile, others: Sequence[TierFile] = ()) -> None:
         self.own = own
-        self._files = (own, *others)
+        self._files = (own, *others) if own.path else tuple(others)
         self._changing = threading.Lock()
 
     @property
     def several(self) -> bool:
         """True when there is more than the store's own file."""
-        return len(self._files) > 1
+        return any(one is not self.own for one in self._files)
 
     def reached(self) -> list[Reached]:
         """Return every tier as it is now, the highest first."""
@@ -118,6 +133,8 @@ class TierFiles:
 
     def in_order(self) -> list[TierFile]:
         """Return the files, the highest tier first."""
+        if len(self._files) < 2:  # a store alone needs to import no more
+            return list(self._files)
         from scrubjay.stages.tiers import rank
 
         return sorted(self._files, key=lambda one: rank(one.tier))
@@ -149,33 +166,61 @@ class TierFiles:
 
 
 def open_own(
-    path: str | None, given: Sequence[TierSetting], person: str | None, *, make: bool = True
+    path: str | None,
+    given: Sequence[TierSetting],
+    person: str | None,
+    *,
+    made_by: str | None = None,
 ) -> tuple[Tables, TierFiles]:
     """Open a store's own file, and know the others.
 
     Without a path it is the highest tier. Where that cannot be opened, the next one that can be takes
-    its place for reading, and every write is refused with the reason.
+    its place for reading, and every write is refused with the reason. An own file that is made by
+    another command is not made here; with neither a path nor a tier there is none.
     """
-    check_apart(given)
-    settings = _sorted(given)
-    mine = _own_of(path, settings)
-    others = [one for one in settings if one is not mine]
-    files = [TierFile(one, person) for one in others]
+    files = known_files(path, given, person, made_by=made_by)
+    mine = one_of(files.own)
+    others = [one_of(one) for one in files.in_order() if not one.tier.own]
+    if not mine.path:
+        return _stand_in(
+            person, f"there is no file for it yet; makes one: {made_by}", others
+        ), files
     try:
-        if not make and mine.path != ":memory:" and not os.path.exists(mine.path):
-            raise StoreError(f"there is no file {mine.path}; `scrubjay add` makes it")
+        if made_by is not None and mine.path != ":memory:" and not os.path.exists(mine.path):
+            raise StoreError(not_made(mine.path, made_by))
         wait_s = OPENING_WAIT_S if path is None and others else WAIT_S
         tables = _opened(path or mine.path, person, wait_s)
     except StoreError as lost:
-        if not others or (path is not None and make):
+        if not others or (path is not None and made_by is None):
             raise
-        tables = _stand_in(mine, person, str(lost), others)
-        return tables, TierFiles(TierFile(mine, person, own=True), files)
-    return tables, TierFiles(TierFile(mine, person, own=True, tables=tables), files)
+        why = f"the tier {mine.name} could not be opened: {lost}; open the store again once it can be"
+        return _stand_in(person, why, others, [f"tier {mine.name}: {lost}"]), files
+    files.own.take(tables)
+    return tables, files
+
+
+def known_files(
+    path: str | None,
+    given: Sequence[TierSetting],
+    person: str | None,
+    *,
+    made_by: str | None = None,
+) -> TierFiles:
+    """Return the files of a store without opening any."""
+    check_apart(given)
+    settings = _sorted(given)
+    mine = _own_of(path, settings)
+    own = TierFile(mine, person, own=True, made_by=made_by)
+    return TierFiles(own, [TierFile(one, person) for one in settings if one is not mine])
+
+
+def not_made(path: str, made_by: str) -> str:
+    """Say that an own file is not there yet, and what makes it."""
+    return f"there is no file {path} yet; this makes it: {made_by}"
 
 
 def _sorted(given: Sequence[TierSetting]) -> list[TierSetting]:
-    if not given:  # a store alone needs to import no more
+    if not given:  # a store alone again
         return []
     from scrubjay.stages.tiers import rank
 
@@ -183,9 +228,13 @@ def _sorted(given: Sequence[TierSetting]) -> list[TierSetting]:
 
 
 def _own_of(path: str | None, settings: Sequence[TierSetting]) -> TierSetting:
-    """Return the tier that is written to: the highest built-in one, or that of a path."""
+    """Return the tier that is written to: the highest built-in one, or that of a path.
+
+    Where there is neither it has no path.
+    """
     if path is None:
-        return next(one for one in settings if one.name in BUILT_IN_TIERS)
+        mine = (one for one in settings if one.name in BUILT_IN_TIERS)
+        return next(mine, TierSetting("agent", "", 1.0))
     for one in settings:
         if same_file(one.path, path):
             return one
@@ -207,17 +256,15 @@ def _opened(path: str, person: str | None, wait_s: float) -> Tables:
 
 
 def _stand_in(
-    mine: TierSetting, person: str | None, lost: str, others: Sequence[TierSetting]
+    person: str | None, why: str, others: Sequence[TierSetting], lost: Sequence[str] = ()
 ) -> Tables:
     """Open the first other tier that can be read; nothing may land there by mistake."""
-    reasons = [f"tier {mine.name}: {lost}"]
-    why_not = (
-        f"nothing is written, because the tier {mine.name} could not be opened: {lost};"
-        " open the store again once it can be"
-    )
+    reasons = list(lost)
     for one in others:
         try:
-            return open_existing(one.path, person, why_not_written=why_not)
+            return open_existing(
+                one.path, person, why_not_written=f"nothing is written, because {why}"
+            )
         except StoreError as error:
             reasons.append(f"tier {one.name}: {error}")
     raise StoreError(f"none of the tiers can be opened: {'; '.join(reasons)}")

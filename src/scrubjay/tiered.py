@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from scrubjay.config import BUILT_IN_TIERS, PRIORITY, tier_setting
-from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.naming import checked_name
 from scrubjay.store_parts import StoreParts
+from scrubjay.tier_files import Reached
 
 if TYPE_CHECKING:
     from scrubjay.pipeline import Tier
     from scrubjay.reports import TierState
-    from scrubjay.tier_files import Reached
-    from scrubjay.types import Memory
+    from scrubjay.tables import Tables
+    from scrubjay.types import Memory, Scope
 
 _RESERVED = (*BUILT_IN_TIERS, "own")
+T = TypeVar("T")
 
 
 class Tiered(StoreParts):
@@ -52,23 +55,14 @@ class Tiered(StoreParts):
 
     def tiers(self) -> list[TierState]:
         """Return every file of the store, the highest tier first, and why one cannot be asked."""
-        from scrubjay.reports import TierState
-        from scrubjay.stages.tiers import weight_of
-
-        return [
-            TierState(
-                one.tier.name,
-                one.path,
-                weight_of(one.tier),
-                one.tier.own,
-                "open" if one.tier.lost is None else "lost",
-                one.tier.lost or "",
-                None
-                if one.tables is None
-                else sum(one.tables.records.counts("type", self._mine).values()),
-            )
-            for one in self._tiers.reached()
-        ]
+        states = []
+        for one in self._tiers.reached():
+            try:
+                states.append(state_of(one, self._mine))
+            except StoreError as damaged:  # it opens, and is damaged further inside
+                lost = one.tier._replace(lost=str(damaged))
+                states.append(state_of(Reached(lost, one.path), self._mine))
+        return states
 
     def _tier_of(self, id: str) -> Tier:
         """Return the highest tier that holds an id, with its stores; NotFound if none does."""
@@ -77,9 +71,21 @@ class Tiered(StoreParts):
     def _holder(self, id: str) -> Reached:
         unasked: list[str] = []
         for one in self._reached(unasked):
-            if one.tables is not None and one.tables.records.get([id], self._mine):
+            if self._ask(one, unasked, lambda its: its.records.get([id], self._mine)):
                 return one
         raise NotFound(nothing_with(id, unasked))
+
+    def _ask(self, one: Reached, unasked: list[str], ask: Callable[[Tables], T]) -> T | None:
+        """Ask a tier. One that turns out to be damaged is noted as lost ones are, unless it is the own."""
+        if one.tables is None:
+            return None
+        try:
+            return ask(one.tables)
+        except StoreError as damaged:
+            if one.tier.own:
+                raise
+            unasked.append(f"tier {one.tier.name}: {damaged}")
+            return None
 
     def _held(self, ids: Sequence[str]) -> tuple[dict[str, tuple[Memory, Reached]], list[str]]:
         """Return who has which of these ids, the highest tier's version of each; and what was not asked."""
@@ -89,9 +95,8 @@ class Tiered(StoreParts):
             left = [id_ for id_ in ids if id_ not in held]
             if not left:
                 break
-            if one.tables is not None:
-                for id_, memory in one.tables.records.get(left, self._mine).items():
-                    held[id_] = memory, one
+            found = self._ask(one, unasked, partial(_read, left, self._mine))
+            held |= {id_: (memory, one) for id_, memory in (found or {}).items()}
         return held, unasked
 
     def _reached(self, unasked: list[str]) -> Iterable[Reached]:
@@ -113,8 +118,28 @@ class Tiered(StoreParts):
             if not one.tier.own:
                 raise InvalidInput(
                     f"{id_} is of the tier {one.tier.name}, which is not written from here; open"
-                    f" {one.path} itself to change it"
+                    f" {one.path} itself to change it, at the shell: --db {one.path}"
                 )
+
+
+def _read(ids: Sequence[str], scope: Scope, tables: Tables) -> dict[str, Memory]:
+    return tables.records.get(ids, scope)
+
+
+def state_of(one: Reached, scope: Scope) -> TierState:
+    """Say how a tier is, with the number of memories that a caller sees there."""
+    from scrubjay.reports import TierState
+    from scrubjay.stages.tiers import weight_of
+
+    return TierState(
+        one.tier.name,
+        one.path,
+        weight_of(one.tier),
+        one.tier.own,
+        "open" if one.tier.lost is None else "lost",
+        one.tier.lost or "",
+        None if one.tables is None else sum(one.tables.records.counts("type", scope).values()),
+    )
 
 
 def nothing_with(id: str, unasked: Sequence[str] = ()) -> str:

@@ -41,8 +41,85 @@ def test_a_store_that_is_not_there_is_missing_and_stays_so(tmp_path):
     """Looking creates nothing, neither file nor folder."""
     db = tmp_path / "nowhere" / "notes.db"
     one = finding("store", db)
-    assert (one.state, one.fix) == ("missing", 'scrubjay add "…"')
+    assert one.state == "missing"
+    assert one.fix.endswith(f' {db.parent} && scrubjay add "…" --db {db}')
     assert list(tmp_path.iterdir()) == [tmp_path / "home"]
+
+
+def test_a_default_store_that_is_not_there_is_made_with_its_folder():
+    """By the plain command."""
+    assert finding("store").fix == 'scrubjay add "…"'
+
+
+@pytest.fixture
+def tiers(tmp_path, monkeypatch) -> dict[str, Path]:
+    """Settings with a tier that is written to, and three others, all well."""
+    paths = {name: tmp_path / f"{name}.db" for name in ("project", "team", "handbook", "wiki")}
+    for path in paths.values():
+        with scrubjay.open(path, embedder=False) as opened:
+            opened.add_many({"text": f"{path} knows {number} kettles"} for number in range(300))
+    settings = tmp_path / "scrubjay.toml"
+    settings.write_text("[tiers]\n" + "".join(f"{name} = '{name}.db'\n" for name in paths))
+    monkeypatch.setenv("SCRUBJAY_CONFIG", str(settings))
+    return paths
+
+
+class TestTiers:
+    def about(self, name: str) -> list[tuple[str, str, str]]:
+        found = examine(config.load())
+        return [
+            (one.state, one.detail, one.fix) for one in found if one.component == f"tier {name}"
+        ]
+
+    def test_each_is_examined_and_the_command_names_its_file(self, tiers):
+        """The vectors of a tier are made in its own file; that which is written to is the store."""
+        (well, vectors) = self.about("team")
+
+        assert well[0] == "ok"
+        assert str(tiers["team"]) in well[1]
+        assert vectors[0] == "degraded"
+        assert vectors[1] == "vectors: 300 are pending: found by word only"
+        assert vectors[2] == f"scrubjay models pull --db {tiers['team']}"
+        assert self.about("project") == []
+        assert str(tiers["project"]) in finding("store").detail
+
+    @pytest.mark.parametrize("share", [2, 3, 20])
+    def test_one_that_is_damaged_inside_failed_with_a_rescue(self, tiers, share):
+        """Whether it opens like any other, or not even that."""
+        content = bytearray(tiers["team"].read_bytes())
+        content[len(content) // share :] = bytes(len(content) - len(content) // share)
+        tiers["team"].write_bytes(content)
+
+        ((state, detail, fix),) = (one for one in self.about("team") if one[0] == "failed")
+
+        assert f"{tiers['team']} is damaged" in detail
+        assert fix.startswith(f"sqlite3 {tiers['team']} .recover")
+        assert state == "failed"
+        assert {state for state, _, _ in self.about("wiki")} == {"ok", "degraded"}
+
+    def test_one_that_is_not_there_or_of_an_older_scrubjay_says_what_helps(self, tiers):
+        """Nothing is made or brought up to date by looking."""
+        tiers["handbook"].unlink()
+        with sqlite3.connect(tiers["wiki"]) as db:
+            db.execute("PRAGMA user_version = 2")
+        db.close()
+
+        ((state, detail, fix),) = self.about("handbook")
+        assert (state, f"there is no file {tiers['handbook']}" in detail) == ("missing", True)
+        assert "scrubjay.toml" in fix
+        assert fix.endswith(f'scrubjay add "…" --db {tiers["handbook"]}')
+        ((state, detail, _),) = self.about("wiki")
+        assert state == "failed"
+        assert f"scrubjay status --db {tiers['wiki']}" in detail
+        assert not tiers["handbook"].exists()
+
+    def test_a_store_that_is_named_is_examined_alone(self, tiers, monkeypatch):
+        """By --db, or by SCRUBJAY_DB."""
+        named = {one.component for one in examine(config.load(db=str(tiers["team"])))}
+        monkeypatch.setenv("SCRUBJAY_DB", str(tiers["team"]))
+        by_environment = {one.component for one in examine(config.load())}
+
+        assert not any(one.startswith("tier ") for one in named | by_environment)
 
 
 def test_examining_changes_nothing(store):
@@ -117,7 +194,7 @@ def test_pending_vectors_are_counted(store):
     with scrubjay.open(store) as opened:
         opened.pending(wait=False)
     one = finding("vectors", store)
-    assert (one.state, one.fix) == ("degraded", "scrubjay models pull")
+    assert (one.state, one.fix) == ("degraded", f"scrubjay models pull --db {store}")
     assert one.detail.startswith("1 ")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -206,3 +207,165 @@ def test_two_tiers_of_one_name_or_one_file_are_refused(bare_shell, files):
     assert (twice.code, same.code) == (2, 2)
     assert "there is a tier 'team' already" in twice.err
     assert "a file can be one tier only" in same.err
+
+
+@pytest.fixture
+def settings(tmp_path, monkeypatch):
+    """Write the settings file."""
+
+    def write(text):
+        (tmp_path / "settings.toml").write_text(text)
+        monkeypatch.setenv("SCRUBJAY_CONFIG", str(tmp_path / "settings.toml"))
+
+    return write
+
+
+EXAMPLE = """
+[tiers]
+project = "~/vaults/project.db"
+team = "srv/team.db"
+handbook = { path = "~/handbook.db", priority = 0.7 }
+"""
+
+
+def test_the_settings_of_the_documentation_work_from_the_first_command(
+    bare_shell, settings, home, tmp_path
+):
+    """The list says how each tier is before any is there; `add` makes the folder of the one it writes."""
+    settings(EXAMPLE)
+    before = bare_shell("tiers")
+    told = bare_shell("tiers", "--json").json["tiers"]
+
+    assert before.code == 0
+    assert [(one["name"], one["state"]) for one in told] == [
+        ("project", "lost"),
+        ("handbook", "lost"),
+        ("team", "lost"),
+    ]
+    vault = home / "vaults" / "project.db"
+    assert told[0]["reason"] == f'there is no file {vault} yet; this makes it: scrubjay add "…"'
+    assert not vault.parent.exists()
+    doctor = bare_shell("doctor", "--json").json["findings"]
+    (own,) = (one for one in doctor if one["component"] == "store")
+    assert own["fix"] == 'scrubjay add "…"'
+
+    assert bare_shell("add", "the boiler is ours", "--no-embed").code == 0
+
+    assert vault.exists()
+    assert not (tmp_path / "srv").exists()
+    states = {one["name"]: one["state"] for one in bare_shell("tiers", "--json").json["tiers"]}
+    assert states == {"project": "open", "handbook": "lost", "team": "lost"}
+
+
+def test_tiers_that_are_all_broken_are_listed_all_the_same(bare_shell, files, tmp_path):
+    """As is a store alone that is not there; nothing is made."""
+    for path in files.values():
+        Path(path).write_text("no database " * 100)
+
+    done = bare_shell("tiers", "--json", *options(files, *NAMES))
+
+    assert done.code == 0
+    reasons = {one["name"]: one["reason"] for one in done.json["tiers"]}
+    assert list(reasons) == list(NAMES)
+    assert all("not a scrubjay store" in one for one in reasons.values())
+    nowhere = tmp_path / "no folder" / "x.db"
+    (alone,) = bare_shell("tiers", "--json", "--db", str(nowhere)).json["tiers"]
+    assert (alone["name"], alone["state"]) == ("agent", "lost")
+    assert alone["reason"].endswith(f"&& scrubjay add \"…\" --db '{nowhere}'")
+    (default,) = bare_shell("tiers", "--json").json["tiers"]
+    assert default["reason"].endswith('this makes it: scrubjay add "…"')
+
+
+def test_a_default_store_that_is_not_there_is_left_out_of_the_search(
+    bare_shell, files, home, settings
+):
+    """Nothing is stored there: the vaults answer, without a word; once it is there it is the agent."""
+    vault = ["--tier", f"handbook={files['team']}@0.7"]
+    done = bare_shell("query", "boiler", "--profile", "layered", "--json", *vault)
+
+    assert {(hit["id"], hit["tier"]) for hit in done.json["hits"]} == {
+        ("team-entry", "handbook"),
+        ("shared", "handbook"),
+    }
+    assert not any("agent" in one for one in done.json["degraded"])
+    assert "the boiler of the team" in bare_shell("get", "team-entry", *vault).out
+    assert bare_shell("weights", *vault).err == ""
+    assert not (home / "data").exists()
+
+    bare_shell("add", "a boiler of mine", "--id", "mine", "--no-embed")
+    assert query(bare_shell, *vault)["mine", "agent"] == 1.0
+
+
+def test_nothing_is_written_into_a_vault_for_want_of_a_store(bare_shell, files):
+    """The reason says what makes one."""
+    vault = ["--tier", f"handbook={files['team']}@0.7"]
+    before = Path(files["team"]).read_bytes()
+
+    done = bare_shell("feedback", "accepted", "team-entry", "--query", "boiler", *vault)
+
+    assert done.code == 1
+    assert 'makes one: scrubjay add "…"' in done.err
+    assert Path(files["team"]).read_bytes() == before
+
+
+def test_expiring_lists_every_tier(bare_shell, files):
+    """With whose each is, in text and in JSON."""
+    for name in ("agent", "team"):
+        with scrubjay.open(files[name], embedder=False) as store:
+            until = datetime.now(UTC) + timedelta(days=9)
+            store.update(f"{name}-entry", valid_until=until)
+    named = options(files, *NAMES)
+
+    shown = bare_shell("expiring", *named)
+    told = bare_shell("expiring", "--json", *named).json
+
+    assert shown.code == 0
+    assert "tier agent" in shown.out
+    assert "tier team" in shown.out
+    assert told["tiers"] == {"agent-entry": "agent", "team-entry": "team"}
+    Path(files["team"]).write_text("no database " * 100)
+    assert "scrubjay: tier team: " in bare_shell("expiring", *named).err
+
+
+def test_a_command_of_one_file_says_so_where_a_tier_is_named(bare_shell, files):
+    """And not that a text may begin with a dash."""
+    done = bare_shell("ls", *options(files, "team"))
+
+    assert done.code == 2
+    assert "ls works on one file: name it with --db" in done.err
+    assert "write --" not in done.err
+    assert "write --" in bare_shell("ls", "--tears", "x").err
+
+
+def test_what_makes_vectors_names_the_store_in_use(shell, files, tmp_path):
+    """`--no-embed`, `status`; and the command it names makes them, and says how many."""
+    added = shell("add", "x", "--no-embed", "--db", files["team"])
+    pull = f"scrubjay models pull --db {files['team']}"
+    assert f"this makes them: {pull}" in added.err
+    assert f"makes them: {pull}" in shell("status", "--db", files["team"]).out
+
+    done = shell("models", "pull", "--db", files["team"])
+
+    assert f"made 3 vectors in {files['team']}" in " ".join(done.out.split())
+    again = shell("models", "pull", "--db", files["team"], "--json").json
+    assert (again["made"], again["pending"]) == (0, 0)
+
+
+def test_another_tiers_entry_is_changed_by_naming_its_file(bare_shell, files, settings):
+    """The refusal says how."""
+    settings(f"[tiers]\nagent = '{files['agent']}'\nteam = '{files['team']}'\n")
+
+    refused = bare_shell("forget", "team-entry", "--yes")
+
+    assert f"at the shell: --db {files['team']}" in refused.err
+    assert bare_shell("forget", "team-entry", "--yes", "--db", files["team"]).code == 0
+
+
+def test_a_weight_is_set_at_the_shell_by_naming_that_one(bare_shell, files):
+    """The others stay."""
+    named = options(files, *NAMES)
+
+    hits = query(bare_shell, *named, "--set", "tiers.weights={project = 0.5}")
+
+    assert hits["project-entry", "project"] == 0.5
+    assert (hits["agent-entry", "agent"], hits["team-entry", "team"]) == (1.0, 0.6)

@@ -62,7 +62,8 @@ def checked(part: Part[Any], numbers: Mapping[str, Any]) -> None:
                 f"stage {part.name} has no number {key!r}{nearest(key, kinds)}; it has {has}{of}"
             )
         if not _fits(value, kinds[key]):
-            raise InvalidInput(f"{part.name}.{key} is {value!r}; it must be {_said(kinds[key])}")
+            must = _said(kinds[key], part.numbers[key])
+            raise InvalidInput(f"{part.name}.{key} is {value!r}; it must be {must}")
 
 
 def flat(stages: tuple[Part[Any], ...]) -> Iterator[Part[Any]]:
@@ -97,7 +98,9 @@ def _fits(value: object, kind: str) -> bool:
     return False
 
 
-def _said(kind: str) -> str:
+def _said(kind: str, usual: object) -> str:
+    example = usual if isinstance(usual, Mapping) and usual else {"keyword": 0.5}
+    table = ", ".join(f"{name} = {number:g}" for name, number in example.items())
     words = {
         "int": "a whole number",
         "float": "a number",
@@ -105,7 +108,7 @@ def _said(kind: str) -> str:
         "bool": "true or false",
     }
     options = [one.strip() for one in kind.split("|") if one.strip() != "None"]
-    return " or ".join(words.get(one, "a table such as {keyword = 0.5}") for one in options)
+    return " or ".join(words.get(one, f"a table such as {{{table}}}") for one in options)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

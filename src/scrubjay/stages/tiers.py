@@ -6,19 +6,24 @@ from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import NamedTuple
 
+from scrubjay.commands import to_type
 from scrubjay.config import BUILT_IN_TIERS
 from scrubjay.errors import InvalidInput, StoreError
-from scrubjay.pipeline import Run, Stage, Tier, in_order, stage, together
+from scrubjay.pipeline import Run, Stage, Tier, in_order, keeps_the_rest_of, stage, together
 from scrubjay.times import micros
 from scrubjay.types import Candidate, RankedList, Scope, Step
 
 # What each tier counts by itself; a connected vault counts what its priority says.
 TIER_WEIGHTS: Mapping[str, float] = {"agent": 1.0, "project": 0.8, "team": 0.6}
 _AT_ONCE = 512
+_MOST_NAMED = 10  # of the entries that a higher tier's version hides
 
 
 class _Visit(NamedTuple):
-    """What came of asking one tier so far; `weight` is what its scores count."""
+    """What came of asking one tier so far; `weight` is what its scores count.
+
+    `shadowed` are the ids found there of which a higher tier has the version that holds.
+    """
 
     tier: Tier
     weight: float
@@ -26,9 +31,11 @@ class _Visit(NamedTuple):
     steps: tuple[Step, ...] = ()
     took_ms: float = 0.0
     lost: str | None = None
+    shadowed: tuple[str, ...] = ()
 
 
 @stage
+@keeps_the_rest_of("weights")
 def tiers(
     run: Run, *, find: tuple[Stage, ...], read: tuple[Stage, ...], weights: Mapping[str, float]
 ) -> Run:
@@ -110,11 +117,20 @@ def weight_of(tier: Tier, weights: Mapping[str, float] = TIER_WEIGHTS) -> float:
     if tier.priority is not None:
         return tier.priority
     if tier.name not in weights:
-        raise InvalidInput(f"tiers.weights has no weight for the tier {tier.name!r}; add one")
+        shown = ", ".join(f"{name} = {weight:g}" for name, weight in TIER_WEIGHTS.items())
+        raise InvalidInput(
+            f"tiers.weights has no weight for the tier {tier.name!r}; all of them are {{{shown}}}"
+        )
     return weights[tier.name]
 
 
 def _check(weights: Mapping[str, float]) -> None:
+    for name in weights:
+        if name not in BUILT_IN_TIERS:
+            raise InvalidInput(
+                f"tiers.weights names {name!r}; it is for {', '.join(BUILT_IN_TIERS)}, and a connected"
+                " vault has a priority: --tier NAME=FILE@PRIORITY"
+            )
     if any(not 0 < weight <= 1 for weight in weights.values()):
         raise InvalidInput(
             f"tiers.weights is {dict(weights)}; each must be above 0, and at most 1"
@@ -205,7 +221,8 @@ def _owned(visits: list[_Visit], scope: Scope) -> list[_Visit]:
         )
         took_ms = visit.took_ms + (perf_counter() - started) * 1000
         run = visit.run._replace(pool=pool, pooled=True)
-        after.append(visit._replace(run=run, took_ms=took_ms))
+        shadowed = tuple(id_ for id_ in found if id_ in taken)
+        after.append(visit._replace(run=run, took_ms=took_ms, shadowed=shadowed))
         taken |= found.keys() | set(held)
     return after
 
@@ -260,8 +277,12 @@ def _step(visit: _Visit, went_in: int = 0) -> Step:
 
 
 def _noted(visit: _Visit) -> Step:
-    """Return the step of a tier with its weight, and how many passages its vectors leave out."""
+    """Return the step of a tier with its weight, what it has no say in, and what its vectors lack."""
     notes: dict[str, object] = {"weight": visit.weight}
+    if visit.shadowed:
+        more = len(visit.shadowed) - _MOST_NAMED
+        named = list(visit.shadowed[:_MOST_NAMED])
+        notes["shadowed"] = [*named, f"{more} more"] if more > 0 else named
     kit, query = visit.run.kit, visit.run.query
     if not visit.lost and query.vector is not None and kit.vectors and kit.embedder:
         try:
@@ -270,5 +291,6 @@ def _noted(visit: _Visit) -> Step:
             waiting = 0
         if waiting:
             passages = "1 passage has" if waiting == 1 else f"{waiting} passages have"
-            notes["warning"] = f"{passages} no vector of {kit.embedder.name}"
+            make = to_type("models pull", visit.tier.path or None)
+            notes["warning"] = f"{passages} no vector of {kit.embedder.name}; makes them: {make}"
     return _step(visit)._replace(notes=notes)

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from scrubjay.commands import to_type
 from scrubjay.errors import StoreError
 from scrubjay.stores.schema import SCHEMA_VERSION
 from scrubjay.stores.sqlite import Database
@@ -105,5 +106,5 @@ def outdated(path: str) -> str:
     """Say what to do about a file that was written by an older scrubjay."""
     return (
         f"{path} was written by an older scrubjay; bring it up to date once with:"
-        f" scrubjay status --db {path}"
+        f" {to_type('status', path)}"
     )

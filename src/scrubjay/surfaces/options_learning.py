@@ -43,3 +43,4 @@ def expiring_options(command: ArgumentParser) -> None:
         "--within", metavar="TIME", default=None, help="12h, 30d, 2w (30d; --expired: ever)"
     )
     command.add_argument("--expired", action="store_true", help="what is over already")
+    tier_option(command)

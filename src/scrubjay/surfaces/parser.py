@@ -85,6 +85,8 @@ def parse(argv: list[str]) -> argparse.Namespace:
         if "--" in argv or not any(said in str(error) for said in text_is_missing):
             raise
         hint = "; write -- before a text that begins with a dash"
+        if "unrecognized arguments: --tier" in str(error):
+            hint = f"; {asked} works on one file: name it with --db"
         raise UsageError(f"{error}{hint}", error.usage) from None
 
 

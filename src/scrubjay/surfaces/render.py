@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from scrubjay.commands import to_type
 from scrubjay.stores.scope_sql import SHARED
 from scrubjay.surfaces.layout import bar, cut, indent, pad, width, wrap
-from scrubjay.surfaces.terminal import OPEN, SHUT, clean, one_line, to_type
-from scrubjay.types import NEAR_DUPLICATE
+from scrubjay.surfaces.terminal import OPEN, SHUT, clean, one_line
+from scrubjay.types import NEAR_DUPLICATE, Memories
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,15 +102,21 @@ def memories(
     With `ends`, it is also said until when the others are.
     """
     window = validity if ends else mark_of
+    tiers = many.tiers if isinstance(many, Memories) else {}
     now = now or datetime.now(UTC)
     ids = [short_id(one.id) for one in many]
     column = max(map(width, ids), default=0)
     lines = []
     for shown, one in zip(ids, many, strict=True):
         # First: the rest of the line may be cut.
-        about = [window(one, now), *_about(one.type, one.topics, one.updated_at, now), place(one)]
+        tier_of = f"tier {tiers[one.id]}" if one.id in tiers else ""
+        about = [
+            *(window(one, now), tier_of),
+            *_about(one.type, one.topics, one.updated_at, now),
+            place(one),
+        ]
         tail = one_line(" · ".join(filter(None, about)))
-        tail = cut(tail, screen.width // 3)
+        tail = cut(tail, screen.width // (2 if tier_of else 3))
         room = screen.width - column - width(tail) - 4
         text = pad(cut(headline(one.title, one.text), room), room)
         lines.append(f"{screen.dim(pad(shown, column))}  {text}  {screen.dim(tail)}".rstrip())

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import scrubjay
 from scrubjay import config
-from scrubjay.errors import InvalidInput, NotFound, Unavailable
+from scrubjay.commands import ADD, to_make, to_type
+from scrubjay.errors import InvalidInput, NotFound, StoreError, Unavailable
 from scrubjay.surfaces.terminal import err, one_line
 
 if TYPE_CHECKING:
@@ -19,9 +20,8 @@ if TYPE_CHECKING:
     from scrubjay.config import Settings, TierSetting
     from scrubjay.models.pull import ModelCard
     from scrubjay.profiles import Profile
+    from scrubjay.reports import TierState
     from scrubjay.service import Store
-
-MAKES_VECTORS = "scrubjay models pull"
 
 
 def settings_of(args: Namespace) -> Settings:
@@ -66,25 +66,67 @@ def _with_tiers(
     make: bool,
 ) -> Store:
     """Open several files as one store; of those that only read, none is made."""
-    from scrubjay.opening import make_folder, own_path
     from scrubjay.service import Store
 
-    joined = named or settings.tiers
-    own = own_path(settings, db, joined, named_here=bool(named))
-    if db is not None and own is not None and not make and not os.path.exists(own):
+    own, joined, made_by = _files_of(settings, db, named, make=make)
+    if db is not None and own is not None and made_by and not os.path.exists(own):
         raise NotFound(f"nothing is stored yet: there is no {own}; `scrubjay add` makes it")
-    if make and db is None and own is not None:
-        make_folder(os.path.dirname(os.path.abspath(own)))
     return Store(
         own,
         tiers=joined,
-        make=make,
+        made_by=made_by,
         profile=settings.profile,
         embedder=None if embed else False,
         user=settings.user,
         chunk_tokens=settings.chunk_tokens,
         chunk_overlap_tokens=settings.chunk_overlap_tokens,
     )
+
+
+def _files_of(
+    settings: Settings, db: str | None, named: tuple[TierSetting, ...], *, make: bool
+) -> tuple[str | None, tuple[TierSetting, ...], str | None]:
+    """Return the own file of a call, its tiers, and how the own one is made where that is not now.
+
+    A default store that is not there yet has nothing to be searched: it is left out.
+    """
+    from scrubjay.config import BUILT_IN_TIERS
+    from scrubjay.opening import make_folder, own_path
+
+    joined = named or settings.tiers
+    own = own_path(settings, db, joined, named_here=bool(named))
+    configured = db is None and (own is not None or not named)
+    if make:
+        if configured:  # the settings say where the store is to be, so its folder is made, too
+            make_folder(os.path.dirname(os.path.abspath(own or settings.db)))
+        return own, joined, None
+    if configured:
+        if joined and own is not None and not settings.db_chosen and not os.path.exists(own):
+            own = None
+        return own, joined, to_type(ADD)
+    highest = (one.path for tier in BUILT_IN_TIERS for one in joined if one.name == tier)
+    return own, joined, to_make(own or next(highest))
+
+
+def tier_states(db: str | None, user: str | None, tiers: list[str] | None) -> list[TierState]:
+    """Return how each tier of a call is, even where none of them can be opened."""
+    try:
+        with open_store(db, user, embed=False, tiers=tiers) as store:
+            return store.tiers()
+    except (NotFound, StoreError):  # each says for itself why
+        from scrubjay.caller import person_named
+        from scrubjay.surfaces.options_tiers import tiers_of
+        from scrubjay.tier_files import known_files
+        from scrubjay.tiered import state_of
+        from scrubjay.types import Scope
+
+        settings = config.load(db=db, user=user)
+        person = None if settings.user is None else person_named(settings.user)
+        own, joined, made_by = _files_of(settings, db, tiers_of(tiers), make=False)
+        files = known_files(own, joined, person, made_by=made_by)
+        states = [state_of(one._replace(tables=None), Scope()) for one in files.reached()]
+        files.close()
+        return states
 
 
 def overrides_of(sets: list[str] | None) -> Mapping[str, Any] | None:
@@ -182,7 +224,7 @@ def embed_pending(store: Store, settings: Settings) -> int:
         left = store.pending(wait=False)
     if left:
         err(f"scrubjay: stored and found by word; vectors are pending: {one_line(why)}")
-        err(f"scrubjay: this makes them: {MAKES_VECTORS}")
+        err(f"scrubjay: this makes them: {to_type('models pull', settings.db_given)}")
     return left
 
 
@@ -190,5 +232,6 @@ def make_vectors(store: Store, settings: Settings, *, later: bool) -> int | None
     """Make the vectors; return how many are left, or None where they were not even counted."""
     if not later:
         return embed_pending(store, settings)
-    err(f"scrubjay: the vectors are left for later; this makes them: {MAKES_VECTORS}")
+    pull = to_type("models pull", settings.db_given)
+    err(f"scrubjay: the vectors are left for later; this makes them: {pull}")
     return None

@@ -40,15 +40,6 @@ def path_line(path: str) -> str:
     return clean(path).replace("\n", "\u240a")
 
 
-def to_type(words: str, db: str | None) -> str:
-    """Return the command that a person has to type, for the same store as this one."""
-    if db is None:
-        return f"scrubjay {words}"
-    from shlex import quote
-
-    return f"scrubjay {words} --db {quote(db)}"
-
-
 class Screen:
     """Where human output goes: how wide it is and whether it shows colours."""
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrubjay.surfaces import render
 from scrubjay.surfaces.session import open_store
-from scrubjay.surfaces.terminal import out
+from scrubjay.surfaces.terminal import err, one_line, out
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -18,12 +18,17 @@ _NOTHING_FOUND = 3
 
 def expiring(args: Namespace, screen: Screen) -> int:
     """List memories by the end of their window, the soonest first; `--expired`: the latest first."""
-    with open_store(args.db, args.user, embed=False) as store:
+    with open_store(args.db, args.user, embed=False, tiers=args.tier) as store:
         found = store.expiring(args.within, expired=args.expired)
     if args.json:
         from scrubjay.surfaces.shapes import dumps, listing
 
-        out(dumps(listing("memories", found, missing=())))
+        more = (
+            {"unasked": found.unasked, "tiers": found.tiers}
+            if found.tiers or found.unasked
+            else {}
+        )
+        out(dumps(listing("memories", found, missing=(), **more)))
     elif found:
         out(render.memories(found, screen, ends=True))
         out(screen.dim("longer: scrubjay update ID --valid-until DATE"))
@@ -31,4 +36,6 @@ def expiring(args: Namespace, screen: Screen) -> int:
         out("Nothing that is stored has expired.")
     else:
         out(f"Nothing expires within {args.within or '30d'}.")
+    for why in found.unasked:
+        err(f"scrubjay: {one_line(why)}")
     return 0 if found else _NOTHING_FOUND

@@ -85,6 +85,8 @@ def _list(store: Store, args: Namespace, screen: Screen) -> int:
         out("\n".join((screen.bold(head), *lines)))
     else:
         out('There is no feedback yet; this gives some: scrubjay feedback accepted ID --query "…"')
+    for why in given.unasked:
+        err(f"scrubjay: {one_line(why)}")
     return 0 if given else _NOTHING_FOUND
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from scrubjay.commands import to_type
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.surfaces import render
 from scrubjay.surfaces.session import make_vectors, open_store, settings_of
-from scrubjay.surfaces.terminal import one_line, out, path_line, to_type
+from scrubjay.surfaces.terminal import one_line, out, path_line
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrubjay.commands import to_type
 from scrubjay.errors import InvalidInput
 from scrubjay.surfaces import render
 from scrubjay.surfaces.layout import indent, pad, width
-from scrubjay.surfaces.session import MAKES_VECTORS, open_store, settings_of
+from scrubjay.surfaces.session import open_store, settings_of
 from scrubjay.surfaces.shapes import dumps, plain
 from scrubjay.surfaces.terminal import one_line, out
 
@@ -26,7 +27,7 @@ def status(args: Namespace, screen: Screen) -> int:
     """Show the counts, the models, what is pending and how large the store is."""
     with open_store(args.db, args.user) as store:
         state = store.status()
-    out(dumps(plain(state)) if args.json else _status(state, screen))
+    out(dumps(plain(state)) if args.json else _status(state, screen, args.db))
     return 0
 
 
@@ -49,7 +50,8 @@ def doctor(args: Namespace, screen: Screen) -> int:
     return int(failed)
 
 
-def _status(state: Status, screen: Screen) -> str:
+def _status(state: Status, screen: Screen, db: str | None) -> str:
+    pull = to_type("models pull", db)
     rows = [
         ("store", f"{one_line(state.path)} ({render.size(state.size_bytes)})"),
         (
@@ -64,7 +66,7 @@ def _status(state: Status, screen: Screen) -> str:
         ("vectors", _counted(state.models)),
         (
             "pending",
-            f"{state.pending:,}" + (f"; makes them: {MAKES_VECTORS}" if state.pending else ""),
+            f"{state.pending:,}" + (f"; makes them: {pull}" if state.pending else ""),
         ),
         ("failed", f"{state.failed:,}"),
     ]

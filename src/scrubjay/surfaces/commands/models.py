@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def models(args: Namespace, screen: Screen) -> int:
     """List the models; `pull` fetches one and makes the vectors the store still owes."""
     settings = settings_of(args)
-    left = 0
+    made = left = 0
     if args.action == "calibrate":
         return _calibrate(args, screen)
     if args.action == "pull" and args.name and "/" in args.name and not _is_card(args.name):
@@ -40,13 +40,16 @@ def models(args: Namespace, screen: Screen) -> int:
 
         configured = card_of(settings)
         wanted = _card(args.name) if args.name else configured
-        if wanted is None:
+        if wanted is not None:
+            pull(wanted)
+        elif not os.path.exists(
+            settings.db
+        ):  # there is neither a model to fetch nor a vector to make
             raise InvalidInput(f"{settings.embedder} is not fetched by scrubjay; name one that is")
-        pull(wanted)
         fetch_reranker(settings)
         if wanted == configured:
-            left = _embed(settings, args.db)
-    return _list(settings, left, args.json, screen)
+            made, left = _embed(settings, args.db)
+    return _list(settings, made, left, args.json, screen)
 
 
 def _pull_reranker(access: Access) -> None:
@@ -75,11 +78,14 @@ def _calibrate(args: Namespace, screen: Screen) -> int:
     return 0
 
 
-def _embed(settings: Settings, db: str | None) -> int:
+def _embed(settings: Settings, db: str | None) -> tuple[int, int]:
+    """Make the vectors that the store owes; return how many were made, and how many are left."""
     if not os.path.exists(settings.db):  # looking must not create the store
-        return 0
+        return 0, 0
     with open_store(db) as store:
-        return embed_pending(store, settings)
+        owed = store.pending(wait=False)
+        left = embed_pending(store, settings)
+    return max(owed - left, 0), left
 
 
 def _is_card(name: str) -> bool:
@@ -97,7 +103,7 @@ def _card(name: str) -> ModelCard:
     return CARDS[name.partition("/")[0]]
 
 
-def _list(settings: Settings, left: int, as_json: bool, screen: Screen) -> int:
+def _list(settings: Settings, made: int, left: int, as_json: bool, screen: Screen) -> int:
     from scrubjay.models.registry import known_models
 
     known = known_models()
@@ -105,7 +111,7 @@ def _list(settings: Settings, left: int, as_json: bool, screen: Screen) -> int:
     if as_json:
         shapes = [_shape(one, configured=one.card == chosen) for one in known]
         helpers = {"reranker": settings.reranker.shown, "generator": settings.generator.shown}
-        out(dumps({"models": shapes, **helpers, "pending": left}))
+        out(dumps({"models": shapes, **helpers, "made": made, "pending": left}))
         return 0
     rows = [
         (
@@ -122,6 +128,8 @@ def _list(settings: Settings, left: int, as_json: bool, screen: Screen) -> int:
     out(screen.dim("* is configured"))
     out(f"reranker   {one_line(settings.reranker.shown)}")
     out(f"generator  {one_line(settings.generator.shown)}")
+    if made:
+        out(f"made {render.plural(made, 'vector')} in {one_line(settings.db)}")
     return 0
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.surfaces import render
 from scrubjay.surfaces.session import open_store
 from scrubjay.surfaces.terminal import err, one_line, out
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Sequence
 
     from scrubjay.service import Store
     from scrubjay.surfaces.terminal import Screen
+    from scrubjay.write.status import Change
 
 _NOTHING_FOUND = 3
 _LIMIT = 50
@@ -25,7 +27,7 @@ def get(args: Namespace, screen: Screen) -> int:
         raise InvalidInput("--json and --md are two forms of an answer; choose one")
     with open_store(args.db, args.user, tiers=args.tier) as store:
         found = store.get_many([one for some in resolve(store, args.id) for one in some])
-        history = {one.id: changes for one in found if (changes := store.history(one.id))}
+        history = {one.id: changes for one in found if (changes := _history(store, one.id))}
     if args.json:
         from scrubjay.surfaces.shapes import dumps, listing
 
@@ -36,6 +38,7 @@ def get(args: Namespace, screen: Screen) -> int:
                     found,
                     missing=found.missing,
                     unasked=found.unasked,
+                    tiers=found.tiers,
                     history=history,
                 )
             )
@@ -54,6 +57,14 @@ def get(args: Namespace, screen: Screen) -> int:
     for why in found.unasked:
         err(f"scrubjay: {one_line(why)}")
     return _NOTHING_FOUND if found.missing else 0
+
+
+def _history(store: Store, id_: str) -> Sequence[Change]:
+    try:
+        return store.history(id_)
+    except StoreError as damaged:  # the memory itself could be read, and is shown
+        err(f"scrubjay: {one_line(str(damaged))}")
+        return ()
 
 
 def ls(args: Namespace, screen: Screen) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrubjay.surfaces.layout import indent, table
-from scrubjay.surfaces.session import open_store
+from scrubjay.surfaces.session import tier_states
 from scrubjay.surfaces.terminal import one_line, out
 
 if TYPE_CHECKING:
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 def tiers(args: Namespace, screen: Screen) -> int:
     """List the tiers, the highest first, and say why one cannot be searched."""
-    with open_store(args.db, args.user, embed=False, tiers=args.tier) as store:
-        known = store.tiers()
+    known = tier_states(args.db, args.user, args.tier)
     if args.json:
         from scrubjay.surfaces.shapes import dumps, listing
 

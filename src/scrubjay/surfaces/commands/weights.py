@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from scrubjay.surfaces import render
 from scrubjay.surfaces.layout import table
 from scrubjay.surfaces.session import open_store, profile_of, settings_of
-from scrubjay.surfaces.terminal import out
+from scrubjay.surfaces.terminal import err, one_line, out
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -30,6 +30,8 @@ def weights(args: Namespace, screen: Screen) -> int:
         out(dumps(plain(learned)))
     else:
         out("\n".join((*_table(learned, screen), *_said(learned))))
+        for why in learned.unasked:
+            err(f"scrubjay: not counted: {one_line(why)}")
     return 0
 
 

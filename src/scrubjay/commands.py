@@ -1,0 +1,27 @@
+"""The commands that messages tell a person to type."""
+
+from __future__ import annotations
+
+import os
+
+ADD = 'add "…"'
+
+
+def to_type(words: str, db: str | None = None) -> str:
+    """Return the command that a person has to type, for the same store as this one."""
+    return f"scrubjay {words}" if db is None else f"scrubjay {words} --db {_quoted(db)}"
+
+
+def to_make(path: str) -> str:
+    """Return what makes a store at a path that was named: its folder too, which no command makes."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if os.path.isdir(folder):
+        return to_type(ADD, path)
+    make_folder = "mkdir" if os.name == "nt" else "mkdir -p"
+    return f"{make_folder} {_quoted(folder)} && {to_type(ADD, path)}"
+
+
+def _quoted(path: str) -> str:
+    from shlex import quote
+
+    return quote(path)
