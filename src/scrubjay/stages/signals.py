@@ -8,10 +8,10 @@ from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.pipeline import Kit, Run, checked_by, stage
 from scrubjay.stages.adaptive import adapted
 from scrubjay.stages.decay import freshness
-from scrubjay.text import readable
+from scrubjay.text import label, readable
 from scrubjay.tfidf import Counted, cosine, idfs, joined
 from scrubjay.times import system_clock
-from scrubjay.types import Candidate, Memory
+from scrubjay.types import Candidate, Memory, Term
 
 SIGNALS = ("semantic", "vector", "severity", "temporal_decay", "tag_overlap", "domain_match")
 _OFF_BY = 1e-9
@@ -107,14 +107,15 @@ def overlap(asked: Iterable[str], held: Iterable[str]) -> float:
 def _same_domain(asked: str | None, memory: Memory) -> float:
     if asked is None or memory.domain is None:
         return 0.0
-    return float(asked.strip().casefold() == memory.domain.strip().casefold())
+    return float(label(asked) == label(memory.domain))
 
 
 def _fits(run: Run) -> tuple[dict[tuple[str | None, str], float], list[str]]:
     """Return the TF-IDF cosine of each candidate with the query, and which tiers were not counted.
 
     Every tier's counts are summed first: how rare a word is must mean the same in all of them, or the
-    same entry would score otherwise in a small vault than in a large one.
+    same entry would score otherwise in a small vault than in a large one. A beginning (`retr*`) asks
+    each entry for its own tokens so begun, each once.
     """
     kits: dict[str | None, Kit] = {tier.name: tier.kit for tier in run.kit.tiers if not tier.lost}
     kits = kits or {None: run.kit}
@@ -142,12 +143,30 @@ def _fits(run: Run) -> tuple[dict[tuple[str | None, str], float], list[str]]:
         except StoreError as error:
             uncounted.append(f"tier {name}: {error}")
     rarities = idfs(joined(counts))
+    beginnings = _beginnings(run.query.words)
     fits = {}
     for one in run.pool:
         bag = held.get((one.tier, one.id))
         if bag is not None and one.memory is not None:
-            fits[one.tier, one.id] = cosine(asked[one.memory.language], bag, rarities)
+            wanted = {**_begun(beginnings, bag), **asked[one.memory.language]}
+            fits[one.tier, one.id] = cosine(wanted, bag, rarities)
     return fits, list(dict.fromkeys(uncounted))
+
+
+def _beginnings(terms: Iterable[Term]) -> set[str]:
+    """Return the tokens of a query's beginnings: with a star, and the stems of words so begun."""
+    begun = (term.tokens for term in terms if any(map(_is_beginning, term.tokens)))
+    return {token for tokens in begun for token in tokens}
+
+
+def _is_beginning(token: str) -> bool:
+    return len(token) > 1 and token.endswith("*")
+
+
+def _begun(beginnings: set[str], bag: Mapping[str, int]) -> dict[str, int]:
+    """Return the tokens of an entry that the beginnings stand for, each once."""
+    first = tuple(token[:-1] for token in beginnings if _is_beginning(token))
+    return {token: 1 for token in bag if token.startswith(first) or token in beginnings}
 
 
 def _of_tier(pool: Iterable[Candidate], name: str | None) -> list[Candidate]:
