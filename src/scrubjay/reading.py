@@ -37,7 +37,10 @@ class Reading(Tiered):
                 memory, (_, _, tables) = held[id_]
                 links = tables.graph.links(id_, self._mine) if tables is not None else ()
                 found.append(memory._replace(links=tuple(links)))
-        return Memories(found, [id_ for id_ in wanted if id_ not in held], unasked)
+        missing = [id_ for id_ in wanted if id_ not in held]
+        several = self._tiers.several
+        tiers = {id_: one.tier.name for id_, (_, one) in held.items()} if several else {}
+        return Memories(found, missing, unasked, tiers)
 
     def get_all(self, ids: Sequence[str]) -> Memories:
         """Return all of these memories, or say which is not there."""

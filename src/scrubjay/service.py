@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from scrubjay import profiles
 from scrubjay.caller import both, check_share, only, several, topics_of
-from scrubjay.naming import check_text
 from scrubjay.errors import InvalidInput, NotFound, StoreError, Unavailable
 from scrubjay.moving import Moving
+from scrubjay.naming import check_text
 from scrubjay.pipeline import search
 from scrubjay.times import When, micros
 from scrubjay.types import Link, Memory, Query, Results

@@ -345,12 +345,18 @@ def _of_100(score: float) -> float:
 class Memories(list[Memory]):
     """What `get_many` returns: the memories that are there, and the ids that are not in `missing`.
 
-    `unasked` says of each tier that may hold those why it could not be asked.
+    `unasked` says of each tier that may hold those why it could not be asked. `tiers` has the tier of
+    each that is there, by id; nothing where the store is one file.
     """
 
     def __init__(
-        self, found: Sequence[Memory], missing: Sequence[str], unasked: Sequence[str] = ()
+        self,
+        found: Sequence[Memory],
+        missing: Sequence[str],
+        unasked: Sequence[str] = (),
+        tiers: Mapping[str, str] = NOTHING,
     ) -> None:
         super().__init__(found)
         self.missing = tuple(missing)
         self.unasked = tuple(unasked)
+        self.tiers = tiers

@@ -217,7 +217,7 @@ class TestExpiring:
 
     def test_it_lists_what_is_over(self, dated):
         """And says so where nothing is."""
-        assert "expired since 2001-02-03" in dated("expiring", "--expired").out
+        assert "expired after 2001-02-03" in dated("expiring", "--expired").out
         nothing = dated("expiring", "--expired", "--within", "30d")
         assert (nothing.code, nothing.out) == (3, "Nothing that is stored has expired.\n")
         nothing = dated("expiring", "--within", "1h")
@@ -236,19 +236,19 @@ class TestExpiring:
         shown = dated(command, "boiler", "--include-expired").out
 
         assert {hit["id"] for hit in plain["hits"]} == {"soon", "today", "always"}
-        assert "expired since 2001-02-03" in shown
+        assert "expired after 2001-02-03" in shown
         assert "valid from 2999-01-01" in shown
         assert "valid from 2999-01-01" in dated(command, "boiler", "--include-expired", "--md").out
-        assert "expired since" not in dated(command, "boiler").out
+        assert "expired after" not in dated(command, "boiler").out
 
     def test_get_and_ls_mark_what_is_not_valid(self, dated):
         """They show it all the same."""
         listed = dated("ls").out
 
-        assert re.search(r"over .*expired since 2001-02-03", listed)
+        assert re.search(r"over .*expired after 2001-02-03", listed)
         assert re.search(r"early .*valid from 2999-01-01", listed)
-        assert "expired since 2001-02-03" in dated("get", "over").out
-        assert "expired since 2001-02-03" in dated("get", "over", "--md").out
+        assert "expired after 2001-02-03" in dated("get", "over").out
+        assert "expired after 2001-02-03" in dated("get", "over", "--md").out
         assert "valid until" in dated("get", "soon").out
         assert "valid" not in dated("get", "always").out
 

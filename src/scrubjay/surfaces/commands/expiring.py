@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrubjay.surfaces import render
+from scrubjay.surfaces import stored
 from scrubjay.surfaces.session import open_store
 from scrubjay.surfaces.terminal import out
 
@@ -25,7 +25,7 @@ def expiring(args: Namespace, screen: Screen) -> int:
 
         out(dumps(listing("memories", found, missing=())))
     elif found:
-        out(render.memories(found, screen, ends=True))
+        out(stored.memories(found, screen, ends=True))
     elif args.expired:
         out("Nothing that is stored has expired.")
     else:

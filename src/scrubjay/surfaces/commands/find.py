@@ -35,7 +35,10 @@ def find(args: Namespace, screen: Screen) -> int:
     mode = _MODES.get(args.command) or args.mode
     # `search` and `vsearch` are modes of the default profile; a configured one has its own words.
     profile = args.profile or ("default" if args.command in _MODES else settings.profile)
-    overrides = _left_out(args, profile, mode, overrides_of(args.sets))
+    overrides = overrides_of(args.sets)
+    if args.profile and args.command in _MODES and not _is_mode(profile, mode):
+        overrides, mode = _by_word(args.command, profile, overrides), None
+    overrides = _left_out(args, profile, mode, overrides)
     # A typing error is said before anything is fetched.
     chosen = profile_of(profile, overrides, mode=mode)
     with open_store(args.db, args.user, tiers=getattr(args, "tier", None)) as store:
@@ -64,6 +67,28 @@ def find(args: Namespace, screen: Screen) -> int:
         )
     _show(found, mode or "default", args, screen)
     return 0 if len(found) else _NOTHING_FOUND
+
+
+def _is_mode(profile: str, mode: str | None) -> bool:
+    from scrubjay.profiles import names
+
+    return f"{profile}:{mode}" in names()
+
+
+def _by_word(
+    command: str, profile: str, overrides: Mapping[str, Any] | None
+) -> Mapping[str, Any] | None:
+    """Return overrides that make a profile without a mode for it search by word alone.
+
+    It makes no vector of the query. What is left without its words is no search.
+    """
+    known = profile_of(profile, None)
+    if command == "vsearch":
+        raise InvalidInput(
+            f"profile {profile} does not search by meaning alone; this is by word and meaning:"
+            f" scrubjay query --profile {profile}"
+        )
+    return {**(overrides or {}), "embed_query": False} if known.uses("embed_query") else overrides
 
 
 def _left_out(

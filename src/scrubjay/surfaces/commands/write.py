@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
 from scrubjay.stores.scope_sql import SHARED
-from scrubjay.surfaces import render
+from scrubjay.surfaces import facts
 from scrubjay.surfaces.session import make_vectors, open_store, settings_of, words_of
 from scrubjay.surfaces.terminal import err, one_line, out
 
@@ -66,7 +66,7 @@ def add(args: Namespace, screen: Screen) -> int:
     state = "stored, found by word and by meaning" if left == 0 else "stored, found by word"
     shared = memory.namespace.startswith(SHARED)
     place = f" in {one_line(memory.collection or '')}, which you share" if shared else ""
-    out(f"{screen.green('remembered')} {render.short_id(memory.id)}{place}  {screen.dim(state)}")
+    out(f"{screen.green('remembered')} {facts.short_id(memory.id)}{place}  {screen.dim(state)}")
     return 0
 
 
