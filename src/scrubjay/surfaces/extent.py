@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from scrubjay.types import Hit, Results, Step
 
 _MOST_CHARS = 2000  # of an entry that is shown whole
+_LONGEST_WORD_CHARS = 40
 
 
 class Shown(NamedTuple):
@@ -36,7 +37,14 @@ def shown(hit: Hit, found: Results, *, whole: bool) -> Shown:
         return Shown(text, lines=True)
     if hit.type == "document":
         return Shown(passage(hit, found), more=True)
-    return Shown(f"{text[:_MOST_CHARS].rstrip()} …", lines=True, more=True)
+    return Shown(_beginning(text), lines=True, more=True)
+
+
+def _beginning(text: str) -> str:
+    """Return the first characters, up to a bound; up to a space, if there is one near the end."""
+    first = text[:_MOST_CHARS]
+    space = first.rfind(" ", _MOST_CHARS - _LONGEST_WORD_CHARS)
+    return f"{first[:space] if space > 0 else first} …"
 
 
 def passage(hit: Hit, found: Results) -> str:

@@ -11,7 +11,7 @@ from scrubjay.surfaces import facts, render
 from scrubjay.surfaces.extent import has_entries, shown
 from scrubjay.surfaces.files import file_of, near
 from scrubjay.surfaces.layout import cut
-from scrubjay.surfaces.terminal import OPEN, SHUT, clean, one_line, path_line
+from scrubjay.surfaces.terminal import OPEN, SHUT, clean, one_line, path_line, to_type
 from scrubjay.types import NEAR_DUPLICATE
 
 if TYPE_CHECKING:
@@ -34,7 +34,9 @@ def results(
 ) -> str:
     """Show an answer: a heading and a quoted passage a hit, then what the answer lacks."""
     now = now or datetime.now(UTC)
-    blocks = [_hit(rank, hit, found, whole, now) for rank, hit in enumerate(found.hits, start=1)]
+    blocks = [
+        _hit(rank, hit, found, whole, db, now) for rank, hit in enumerate(found.hits, start=1)
+    ]
     if not blocks:
         blocks += map(escape, render.nothing(found))
     blocks += [escape(f"note: {one_line(why)}") for why in render.lacks(found, db)]
@@ -87,7 +89,7 @@ def code(text: str) -> str:
     return f"{fence}{room}{text}{room}{fence}"
 
 
-def _hit(rank: int, hit: Hit, found: Results, whole: bool, now: datetime) -> str:
+def _hit(rank: int, hit: Hit, found: Results, whole: bool, db: str | None, now: datetime) -> str:
     text = shown(hit, found, whole=whole)
     path = file_of(hit)
     place = facts.where(hit, near(path) if path else hit.source)
@@ -102,6 +104,7 @@ def _hit(rank: int, hit: Hit, found: Results, whole: bool, now: datetime) -> str
         _alike(hit.near_duplicates),
         escape(facts.staleness(hit)),
         window(hit, now),
+        f"the whole: {code(to_type(f'get {one_line(hit.id)}', db))}" if text.more else "",
     )
     line = " · ".join(fact for fact in about if fact)
     quoted = quote(mark(clean(text.text), found.terms, OPEN, SHUT, hit.language))

@@ -36,8 +36,8 @@ def find(args: Namespace, screen: Screen) -> int:
     # `search` and `vsearch` are modes of the default profile; a configured one has its own words.
     profile = args.profile or ("default" if args.command in _MODES else settings.profile)
     overrides = overrides_of(args.sets)
-    if args.profile and args.command in _MODES and not _is_mode(profile, mode):
-        overrides, mode = _by_word(args.command, profile, overrides), None
+    if _lacks_mode(args, profile, mode):
+        overrides, mode = _by_word(args, profile, overrides), None
     overrides = _left_out(args, profile, mode, overrides)
     # A typing error is said before anything is fetched.
     chosen = profile_of(profile, overrides, mode=mode)
@@ -65,27 +65,28 @@ def find(args: Namespace, screen: Screen) -> int:
             overrides=overrides,
             include_expired=args.include_expired,
         )
-    _show(found, mode or "default", args, screen)
+    _show(found, _MODES.get(args.command) or mode or "default", args, screen)
     return 0 if len(found) else _NOTHING_FOUND
 
 
-def _is_mode(profile: str, mode: str | None) -> bool:
+def _lacks_mode(args: Namespace, profile: str, mode: str | None) -> bool:
+    """True when `search` or `vsearch` is asked for in a profile that has no such mode."""
+    if args.command not in _MODES or args.profile is None:
+        return False
     from scrubjay.profiles import names
 
-    return f"{profile}:{mode}" in names()
+    return profile in names() and f"{profile}:{mode}" not in names()
 
 
 def _by_word(
-    command: str, profile: str, overrides: Mapping[str, Any] | None
+    args: Namespace, profile: str, overrides: Mapping[str, Any] | None
 ) -> Mapping[str, Any] | None:
-    """Return overrides that make a profile without a mode for it search by word alone.
-
-    It makes no vector of the query. What is left without its words is no search.
-    """
+    """Return overrides that let a profile search by word alone: no vector is made of the query."""
     known = profile_of(profile, None)
-    if command == "vsearch":
+    if args.command == "vsearch" or not known.uses("keyword"):
+        way = "meaning" if args.command == "vsearch" else "word"
         raise InvalidInput(
-            f"profile {profile} does not search by meaning alone; this is by word and meaning:"
+            f"profile {profile} has no search by {way} alone; this asks it in its own way:"
             f" scrubjay query --profile {profile}"
         )
     return {**(overrides or {}), "embed_query": False} if known.uses("embed_query") else overrides
