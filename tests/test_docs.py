@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from scrubjay import profiles
 from scrubjay.config import _KEYS
 from scrubjay.paths import cache_dir
+from scrubjay.service import Store
 from scrubjay.stages.catalogue import STAGES
 from scrubjay.surfaces.cli import main
 from scrubjay.surfaces.parser import COMMANDS
@@ -78,6 +80,14 @@ def test_every_command_has_its_help_on_the_page_of_the_shell():
     """And the page has no command that is gone."""
     page = (ROOT / "docs/cli.md").read_text("utf-8")
     assert re.findall(r"^## scrubjay (\w+)$", page, re.MULTILINE) == list(COMMANDS)
+
+
+def test_everything_a_search_takes_is_on_the_page_of_the_library():
+    """A parameter that is not there is not found."""
+    page = (ROOT / "docs" / "library.md").read_text("utf-8")
+    (listed,) = re.findall(r"^`search\((.*)\)`$", page, re.MULTILINE)
+    said = [one.partition("=")[0] for one in listed.split(", ")]
+    assert set(said) - {"*"} == set(signature(Store.search).parameters) - {"self"}
 
 
 def test_every_stage_is_in_the_catalogue():

@@ -739,6 +739,7 @@ class TestImport:
             ("sevrity: warning", "no field 'sevrity'; did you mean severity?"),
             ("tag: x", "did you mean tags?"),
             ("wholly_other: x", "its fields are id, text, title"),
+            ("wholly_other: x", "description, tags. What is your own goes under metadata"),
             ("created_at: the other day", "created_at is 'the other day'; give an ISO date"),
             ("valid_until: 2026-02-30", "valid_until is '2026-02-30'; give an ISO date"),
             ("title: [a, b]", "title is ['a', 'b']; it must be a text"),

@@ -61,6 +61,18 @@ class TestWhatWasGiven:
         assert entries.undo_feedback().action == "dismissed"
         assert [one.action for one in entries.feedbacks()] == ["modified"]
 
+    def test_a_number_is_given_once(self, entries):
+        """SV-10: undone, reset or gone with its memory: a number never means another feedback."""
+        given(entries, "accepted", "dismissed")
+        entries.undo_feedback()
+        given(entries, "modified")
+        assert [one.number for one in entries.feedbacks()] == [3, 1]
+
+        entries.reset_feedback()
+        assert entries.feedback("q", "a", "accepted").number == 4
+        entries.forget("a")
+        assert entries.feedback("q", "b", "accepted").number == 5
+
     def test_what_is_not_there_cannot_be_undone(self, entries):
         """The last of none, and a number that nobody has."""
         with pytest.raises(NotFound, match="there is no feedback;"):

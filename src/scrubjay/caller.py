@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput, NotFound
-from scrubjay.naming import checked_name
+from scrubjay.naming import check_text, checked_name
 from scrubjay.stores.scope_sql import SHARED, personal
 from scrubjay.stores.sqlite_people import OWNER, ROLES, WRITER
 from scrubjay.times import When, parse
@@ -42,16 +42,16 @@ class Caller:
         since: When | None = None,
         until: When | None = None,
     ) -> Scope:
-        """Return what the caller may see of what these filters ask for."""
+        """Return what the caller may see of what these filters ask for; `domain` is that of only_domain."""
         return self.sees._replace(
             namespaces=namespaces,
             types=several(types, "types"),
             topics=None if topics is None else topics_of(topics),
-            collection=collection,
-            session=session,
-            owner=owner,
-            agent=agent,
-            domain=domain,
+            collection=_text("collection", collection),
+            session=_text("session", session),
+            owner=_text("owner", owner),
+            agent=_text("agent", agent),
+            domain=_text("only_domain", domain),
             since=parse(since, "since"),
             until=parse(until, "until", end_of_day=True),
         )
@@ -175,6 +175,15 @@ def person_named(user: object) -> str:
     return checked_name("user", user, "ann")
 
 
+def _text(name: str, given: object) -> str | None:
+    return None if given is None else check_text(name, given)
+
+
+def only(given: object, name: str) -> tuple[str, ...] | None:
+    """Return one text as a tuple; None is no limit."""
+    return None if given is None else (check_text(name, given),)
+
+
 def several(given: Any, name: str) -> tuple[str, ...] | None:
     """Return one or more texts as a tuple; None is no limit, an empty list lets nothing through."""
     if given is None:
@@ -195,10 +204,10 @@ def both(some: tuple[str, ...] | None, more: tuple[str, ...] | None) -> tuple[st
     return more if some is None else some + (more or ())
 
 
-def topics_of(given: Sequence[str] | str | None) -> tuple[str, ...]:
+def topics_of(given: Sequence[str] | str | None, name: str = "topics") -> tuple[str, ...]:
     """Return topics in the form in which they are stored; None is none."""
-    if not given:
+    if given is None:
         return ()
     from scrubjay.write.remember import topics_of
 
-    return topics_of(given)
+    return topics_of(given, name)

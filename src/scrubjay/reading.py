@@ -7,7 +7,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from scrubjay.caller import several
+from scrubjay.caller import only
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.tiered import Tiered, nothing_with
 from scrubjay.times import duration, micros, whole_us
@@ -90,7 +90,7 @@ class Reading(Tiered):
     ) -> list[Memory]:
         """Return memories, newest first."""
         scope = self._caller.narrowed(
-            namespaces=several(namespace, "namespace"),
+            namespaces=only(namespace, "namespace"),
             types=types,
             topics=topics,
             collection=collection,
@@ -130,7 +130,7 @@ class Reading(Tiered):
         """Return every topic with how many memories have it, most first."""
         if limit is not None and (type(limit) is not int or limit < 1):
             raise InvalidInput(f"limit is {limit!r}; it must be a whole number of 1 or more")
-        scope = self._caller.narrowed(namespaces=several(namespace, "namespace"))
+        scope = self._caller.narrowed(namespaces=only(namespace, "namespace"))
         return self._topics.counts(scope, limit)
 
     def landscape(self, *, tokens: int = 800, namespace: str | None = None) -> Landscape:
@@ -140,7 +140,7 @@ class Reading(Tiered):
         """
         from scrubjay.landscape import landscape
 
-        scope = self._caller.narrowed(namespaces=several(namespace, "namespace"))
+        scope = self._caller.narrowed(namespaces=only(namespace, "namespace"))
         scope = scope._replace(valid_us=self._windows.state_us(micros(self._clock())))
         return landscape(self._records, self._topics, self._copies, scope, tokens)
 

@@ -8,9 +8,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from scrubjay import profiles
-from scrubjay.caller import both, check_share, several, topics_of
+from scrubjay.caller import both, check_share, only, several, topics_of
 from scrubjay.errors import InvalidInput, NotFound, StoreError, Unavailable
 from scrubjay.moving import Moving
+from scrubjay.naming import check_text
 from scrubjay.pipeline import search
 from scrubjay.times import When, micros
 from scrubjay.types import Link, Memory, Query, Results
@@ -263,8 +264,12 @@ class Store(Moving):
             raise InvalidInput(f"limit is {limit!r}; it must be a whole number of 1 or more")
         if min_score is not None:
             check_share("min_score", min_score)
+        if domain is not None:
+            check_text("domain", domain)
+        if type(include_expired) is not bool:
+            raise InvalidInput(f"include_expired is {include_expired!r}; it must be True or False")
         scope = self._caller.narrowed(
-            namespaces=both(several(namespaces, "namespaces"), several(namespace, "namespace")),
+            namespaces=both(several(namespaces, "namespaces"), only(namespace, "namespace")),
             types=types,
             topics=topics,
             collection=collection,
@@ -294,7 +299,7 @@ class Store(Moving):
                 min(asked, chosen.most),
                 min_score,
                 limited=limit is not None,
-                tags=topics_of(tags),
+                tags=topics_of(tags, "tags"),
                 domain=domain,
             ),
             chosen.name,
@@ -390,4 +395,10 @@ def _check_scoring(profile: Profile, **given: object) -> None:
     """Refuse what the profile has no stage for: it would be ignored."""
     for name, value in given.items():
         if value is not None and not profile.uses(_SCORED_BY[name]):
-            raise InvalidInput(f"profile {profile.name} has no stage that takes {name}=")
+            others = [
+                one
+                for one in profiles.built_in()
+                if ":" not in one and profiles.get(one).uses(_SCORED_BY[name])
+            ]
+            hint = f"; profile {' or '.join(others)} has one" if others else ""
+            raise InvalidInput(f"profile {profile.name} has no stage that takes {name}={hint}")

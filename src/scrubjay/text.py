@@ -106,6 +106,11 @@ def normalise(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
+def label(text: str) -> str:
+    """Return the form under which two labels, such as topics or domains, count as the same: no case."""
+    return normalise(text).casefold()
+
+
 def fold(word: str) -> str:
     """Lower-case a word and drop the accents of Latin and Greek letters."""
     if word.isascii():

@@ -325,6 +325,87 @@ class TestScore:
         assert vault.search("lamp", domain="photo")[0].id == "photo"
         assert [hit.id for hit in vault.search("lamp", only_domain="light")] == ["light"]
 
+    @pytest.mark.parametrize("stored", ["Élan Vital", "élan  vital", " ÉLAN VITAL "])
+    @pytest.mark.parametrize("asked", ["élan vital", "  ÉLAN VITAL", "E\u0301lan Vital"])
+    @pytest.mark.parametrize("path", ["keyword", "memory", "vector"])
+    def test_a_domain_is_the_same_in_any_case(self, hybrid, stored, asked, path):
+        """SV-8, R-3: by words, among memories and by vectors; what is stored stays as it is."""
+        text = "an automobile" if path == "vector" else "a car"
+        type_ = "message" if path == "memory" else "fact"
+        hybrid.add(text, id="same", domain=stored, type=type_)
+        hybrid.add(f"{text} too", id="other", domain="élan vitale", type=type_)
+        hybrid.add(f"{text} as well", id="none", type=type_)
+        hybrid.pending()
+
+        (hit,) = hybrid.search("car", only_domain=asked)
+
+        assert (hit.id, hit.domain) == ("same", stored)
+        assert path in hit.found
+        assert hybrid.search("car", domain=asked, only_domain=asked)[0].why["domain_match"] == 1.0
+
+    def test_the_default_profile_and_tiers_filter_alike(self, tmp_path, clock):
+        """R-3: one filter, whatever searches, and in whichever file."""
+        own, team = tmp_path / "own.db", tmp_path / "team.db"
+        for path, domain in ((own, "Ümlaut"), (team, "ÜMLAUT")):
+            with scrubjay.open(path, embedder=False, clock=clock) as store:
+                store.add("a lamp", id=path.stem, domain=domain)
+                store.add("a lamp of another kind", id=f"{path.stem}-2", domain="umlaut")
+        with scrubjay.open(own, embedder=False, clock=clock, tiers={"team": team}) as both:
+            assert {
+                hit.id for hit in both.search("lamp", profile="vault", only_domain="ümlaut")
+            } == {
+                "own",
+                "team",
+            }
+            for mode in ("default", "keyword"):
+                found = both.search("lamp", profile="default", mode=mode, only_domain="ümlaut")
+                assert [hit.id for hit in found] == ["own"]
+
+
+class TestBeginnings:
+    """`retr*` counts as the words that an entry has for it."""
+
+    @pytest.fixture
+    def lamps(self, vault):
+        vault.add("retry retries with jitter", id="a")
+        vault.add("retrieval of documents and more", id="b")
+        vault.add("nothing of the kind", id="c")
+        return vault
+
+    def test_they_count_as_the_words_so_begun(self, lamps):
+        """SV-7: as if each entry had been asked for its own words, once each."""
+        begun = {hit.id: hit.why["semantic"] for hit in lamps.search("retr*")}
+
+        assert begun["a"] == lamps.search("retry", limit=1)[0].why["semantic"] > 0
+        assert begun["b"] == lamps.search("retrieval", limit=1)[0].why["semantic"] > 0
+        assert "c" not in begun
+
+    def test_beside_other_words_they_add_to_them(self, lamps):
+        """SV-7: the same as the word itself."""
+        begun = lamps.search("retr* jitter")[0].why["semantic"]
+
+        assert begun == lamps.search("retry jitter")[0].why["semantic"]
+
+    def test_a_beginning_of_which_only_the_stem_is_stored_counts(self, lamps):
+        """SV-7: the index holds stems, and "retries" begins otherwise than "retri"."""
+        (hit,) = lamps.search("retrie* -document")
+
+        assert hit.id == "a"
+        assert hit.why["semantic"] == lamps.search("retry", limit=1)[0].why["semantic"]
+
+    def test_how_many_are_asked_for_changes_no_score(self, lamps):
+        """R-2: a score is the entry's own, whatever else was found."""
+        every = {hit.id: hit.score for hit in lamps.search("retr*")}
+        (best,) = lamps.search("retr*", limit=1)
+
+        assert every[best.id] == best.score
+
+    def test_a_phrase_counts_as_its_words(self, lamps):
+        """SV-7: the quotes bind, and the words are compared."""
+        (quoted,) = lamps.search('"retry retries"')
+
+        assert quoted.why["semantic"] == lamps.search("retry retries")[0].why["semantic"] > 0
+
 
 INSIDE = {
     "namespace": "mine",
@@ -502,3 +583,34 @@ class TestRefused:
         for given in ({"tags": ["a"]}, {"domain": "b"}):
             with pytest.raises(scrubjay.InvalidInput, match="no stage that takes"):
                 vault.search("lamp", profile="default", **given)
+
+
+class TestWrongArguments:
+    @pytest.mark.parametrize(
+        ("given", "said"),
+        [
+            ({"domain": ["x"]}, r"domain is \['x'\]; it must be a text"),
+            ({"tags": 5}, "tags is 5; give a list of texts"),
+            ({"tags": [5]}, "tag is 5; it must be a text"),
+            ({"tags": 0}, "tags is 0"),
+            ({"only_domain": ["x"]}, "only_domain is"),
+            ({"only_domain": 5}, "only_domain is 5; it must be a text"),
+            ({"include_expired": "no"}, "include_expired is 'no'; it must be True or False"),
+            ({"include_expired": None}, "include_expired is None"),
+            *(
+                ({name: wrong}, f"{name} is")
+                for name in ("owner", "agent", "session", "collection", "namespace")
+                for wrong in (["x"], 5)
+            ),
+        ],
+    )
+    def test_the_argument_that_is_wrong_is_named(self, vault, given, said):
+        """With what would be right, and before anything is asked."""
+        with pytest.raises(scrubjay.InvalidInput, match=said):
+            vault.search("retry", **given)
+
+    def test_a_profile_without_tags_names_one_that_takes_them(self, vault):
+        """SV-8: `tags=` and `domain=` are of the vault profile."""
+        for given in ({"tags": ["x"]}, {"domain": "x"}):
+            with pytest.raises(scrubjay.InvalidInput, match="; profile vault has one"):
+                vault.search("retry", profile="default", **given)

@@ -42,6 +42,25 @@ class TestFeedback:
         )
         assert len(stocked("feedback", "list", "-n", "1", "--json").json["feedback"]) == 1
 
+    @pytest.mark.parametrize("columns", [60, 72, 100])
+    def test_the_list_fits_the_screen(self, stocked, monkeypatch, columns):
+        """The query is cut, and nothing else is."""
+        monkeypatch.setenv("COLUMNS", str(columns))
+        question = "which of the kettles on the stove whistles the loudest in the morning?"
+        stocked("feedback", "dismissed", "teapot", "--query", question)
+
+        head, line = stocked("feedback", "list").out.splitlines()
+
+        assert len(line) <= columns
+        assert re.match(r"1 +\d{4}-\d\d-\d\d.* dismissed +teapot +which of the", line)
+        assert head.index("query") == line.index("which")
+
+    def test_the_status_counts_it(self, stocked):
+        """In words as in JSON."""
+        give(stocked, "accepted", "dismissed")
+
+        assert re.search(r"^feedback +2$", stocked("status").out, re.MULTILINE)
+
     def test_it_is_taken_back_one_by_one_or_all_at_once(self, stocked):
         """SV-10: the last, the one that is named, then all; that wants a yes."""
         give(stocked, "accepted", "modified", "dismissed", "dismissed")
@@ -74,6 +93,8 @@ class TestFeedback:
         [
             (["accepted", "kettle"], 'scrubjay feedback accepted ID --query "…"'),
             (["accepted", "--query", "q"], 'scrubjay feedback accepted ID --query "…"'),
+            (["accepted", "kettle", "--query", ""], 'scrubjay feedback accepted ID --query "…"'),
+            (["accepted", "kettle", "--query", "  "], 'scrubjay feedback accepted ID --query "…"'),
             (["liked", "kettle"], "invalid choice"),
             (["list", "kettle"], "list takes no id"),
             (["undo", "kettle"], "undo takes a number, not 'kettle'"),
@@ -102,10 +123,10 @@ class TestFeedback:
         said = stocked("feedback", "freeze").out
         give(stocked, *["dismissed"] * 30)
 
-        assert said == "frozen the weights stay as they are, +0.150 for the text\n"
+        assert said == "frozen: the weights stay as they are, +0.150 for the text\n"
         assert stocked("feedback", "freeze").out == said
         assert "follow the feedback again" in stocked("feedback", "thaw").out
-        assert "were not frozen" in stocked("feedback", "thaw").out
+        assert stocked("feedback", "thaw").out == "thawed: the weights were not frozen\n"
         assert "+0.000" in stocked("feedback", "freeze").out
 
 
@@ -132,7 +153,14 @@ class TestTiers:
         assert both("weights", "--json").json["accepted"] == 2
         both("feedback", "undo", "1", "--of", "team")
         assert bare_shell("feedback", "list", "--db", team).code == 3
-        assert both("feedback", "reset", "--yes").out == "removed 1 feedback\n"
+        both("feedback", "accepted", "theirs", "--query", "boiler")
+        assert both("feedback", "reset", "--yes").out == (
+            f"removed 1 feedback of tier agent, {own}; the others': --of team\n"
+        )
+        assert both("weights", "--json").json["accepted"] == 1
+        gone = both("feedback", "reset", "--yes", "--of", "team").out
+        assert gone.startswith(f"removed 1 feedback of tier team, {team};")
+        assert both("weights", "--json").json["accepted"] == 0
         said = both("feedback", "list", "--of", "team")
         assert (said.code, "--of goes with undo and reset" in said.err) == (2, True)
 
@@ -217,11 +245,37 @@ class TestExpiring:
 
     def test_it_lists_what_is_over(self, dated):
         """And says so where nothing is."""
-        assert "expired since 2001-02-03" in dated("expiring", "--expired").out
+        assert "expired after 2001-02-03" in dated("expiring", "--expired").out
         nothing = dated("expiring", "--expired", "--within", "30d")
         assert (nothing.code, nothing.out) == (3, "Nothing that is stored has expired.\n")
         nothing = dated("expiring", "--within", "1h")
         assert (nothing.code, nothing.out) == (3, "Nothing expires within 1h.\n")
+
+    @pytest.mark.parametrize("columns", [40, 60])
+    def test_the_date_is_whole_on_a_narrow_screen(self, shell, monkeypatch, tmp_path, columns):
+        """The title gives way. Of what has not begun, too, the end is shown."""
+        monkeypatch.setenv("COLUMNS", str(columns))
+        path, now = str(tmp_path / "narrow.db"), datetime.now(UTC)
+        begins, ends = now + timedelta(days=2), now + timedelta(days=9)
+        with scrubjay.open(path, embedder=None) as store:
+            store.add("a boiler " * 20, id="b", valid_from=begins, valid_until=ends)
+            store.add("over " * 20, id="o", valid_until="2001-02-03")
+
+        (line,) = shell("expiring", "--db", path).out.splitlines()
+        (over,) = shell("expiring", "--expired", "--db", path).out.splitlines()
+
+        assert line.split("…")[1].strip() == f"valid until {ends:%Y-%m-%d}"
+        assert over.split("…")[1].strip() == "expired after 2001-02-03"
+        assert max(len(line), len(over)) <= columns
+        shown = shell("get", "b", "--db", path).out
+        assert f"valid from {begins:%Y-%m-%d} until {ends:%Y-%m-%d}" in " ".join(shown.split())
+
+    def test_a_time_below_nothing_is_wrong_usage(self, dated):
+        """What begins with a dash looks like an option, and is not called one."""
+        said = dated("expiring", "--within", "-3d")
+
+        assert said.code == 2
+        assert "--within takes one time; give hours, days or weeks, such as 12h" in said.err
 
     def test_another_unit_is_wrong_usage(self, dated):
         """Is 6m six months or six minutes?"""
@@ -236,19 +290,19 @@ class TestExpiring:
         shown = dated(command, "boiler", "--include-expired").out
 
         assert {hit["id"] for hit in plain["hits"]} == {"soon", "today", "always"}
-        assert "expired since 2001-02-03" in shown
+        assert "expired after 2001-02-03" in shown
         assert "valid from 2999-01-01" in shown
         assert "valid from 2999-01-01" in dated(command, "boiler", "--include-expired", "--md").out
-        assert "expired since" not in dated(command, "boiler").out
+        assert "expired after" not in dated(command, "boiler").out
 
     def test_get_and_ls_mark_what_is_not_valid(self, dated):
         """They show it all the same."""
         listed = dated("ls").out
 
-        assert re.search(r"over .*expired since 2001-02-03", listed)
+        assert re.search(r"over .*expired after 2001-02-03", listed)
         assert re.search(r"early .*valid from 2999-01-01", listed)
-        assert "expired since 2001-02-03" in dated("get", "over").out
-        assert "expired since 2001-02-03" in dated("get", "over", "--md").out
+        assert "expired after 2001-02-03" in dated("get", "over").out
+        assert "expired after 2001-02-03" in dated("get", "over", "--md").out
         assert "valid until" in dated("get", "soon").out
         assert "valid" not in dated("get", "always").out
 

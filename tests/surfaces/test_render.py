@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from scrubjay.surfaces import markdown, render, shapes
+from scrubjay.surfaces import facts, markdown, render, shapes, stored
 from scrubjay.surfaces.layout import bar, cut, indent, table, width, wrap
 from scrubjay.surfaces.terminal import OPEN, SHUT, Screen, clean, one_line, screen_of
 from scrubjay.types import Found, Hit, Link, Memory, Results, Step
@@ -298,14 +298,14 @@ def test_stored_text_cannot_command_the_terminal(evil):
     """Escape sequences, returns, backspaces and direction overrides are shown or dropped."""
     one = hit(text=evil, snippet=evil, title=evil, topics=(evil,), source=evil, heading=evil)
     shown = render.results(answer(one, query=evil), PLAIN, explain=True, now=NOW)
-    shown += render.memory(Memory(evil, id=evil, title=evil, source=evil), PLAIN, NOW)
-    shown += render.memories([Memory(evil, id=evil)], PLAIN, NOW)
+    shown += stored.memory(Memory(evil, id=evil, title=evil, source=evil), PLAIN, NOW)
+    shown += stored.memories([Memory(evil, id=evil)], PLAIN, NOW)
     assert not [letter for letter in shown if letter != "\n" and not letter.isprintable()]
 
 
 def test_lines_and_tabs_of_a_text_are_kept_when_it_is_shown_in_full():
     """get shows a text as it was given."""
-    shown = render.memory(Memory("a\n\tb\r\nc", id="m1"), PLAIN, NOW)
+    shown = stored.memory(Memory("a\n\tb\r\nc", id="m1"), PLAIN, NOW)
     assert shown.endswith("\n\na\n\tb\nc")
 
 
@@ -407,12 +407,12 @@ def test_a_score_has_three_places(score, shown):
 )
 def test_age_is_said_in_the_unit_a_person_would_use(before, said):
     """And a moment to come is a date."""
-    assert render.age(NOW - before, NOW) == said
+    assert facts.age(NOW - before, NOW) == said
 
 
 def test_a_memory_shows_its_links():
     """get shows what else there is to look at."""
-    shown = render.memory(Memory("a", id="m1", links=(Link("m2", 0.5, "cause"),)), PLAIN, NOW)
+    shown = stored.memory(Memory("a", id="m1", links=(Link("m2", 0.5, "cause"),)), PLAIN, NOW)
     assert shown.splitlines()[-1] == "links: m2 (cause 0.5)"
 
 

@@ -55,5 +55,5 @@ def _unknown(key: str) -> str:
 
     names = (*FIELDS, *ALSO)
     near = get_close_matches(key.lower(), names, 1)
-    meant = f"did you mean {near[0]}?" if near else f"its fields are {', '.join(names)}"
+    meant = f"did you mean {near[0]}?" if near else f"its fields are {', '.join(names)}."
     return f"an entry has no field {key!r}; {meant} What is your own goes under metadata"

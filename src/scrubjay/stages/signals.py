@@ -9,6 +9,7 @@ from scrubjay.pipeline import Run, checked_by, stage
 from scrubjay.stages.adaptive import adapted
 from scrubjay.stages.decay import freshness
 from scrubjay.stages.word_cosine import word_cosines
+from scrubjay.text import label
 from scrubjay.times import system_clock
 from scrubjay.types import Memory
 
@@ -106,4 +107,4 @@ def overlap(asked: Iterable[str], held: Iterable[str]) -> float:
 def _same_domain(asked: str | None, memory: Memory) -> float:
     if asked is None or memory.domain is None:
         return 0.0
-    return float(asked.strip().casefold() == memory.domain.strip().casefold())
+    return float(label(asked) == label(memory.domain))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from scrubjay.text import label
 from scrubjay.times import micros
 
 if TYPE_CHECKING:
@@ -40,7 +41,9 @@ def where(scope: Scope, codec: Codec) -> tuple[str, list[object]]:
     equals("m.session", scope.session)
     equals("m.owner", scope.owner)
     equals("m.agent", scope.agent)
-    equals("m.domain", scope.domain)
+    if scope.domain is not None:
+        conditions.append("label(m.domain) = ?")
+        arguments.append(label(scope.domain))
     if scope.topics is not None:
         conditions.append(
             f"m.n IN (SELECT memory FROM topics WHERE topic IN ({marks(scope.topics)}))"

@@ -14,11 +14,13 @@ import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.stores.codec import Plain
 from scrubjay.stores.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
+from scrubjay.text import label
 
 if TYPE_CHECKING:
     from scrubjay.stores.protocols import Codec
@@ -29,6 +31,12 @@ _CLOSE_WAIT_S = 30.0  # whoever still reads then closes its connection by lettin
 
 
 _SMALLEST_DATABASE_BYTES = 512
+
+
+@lru_cache(maxsize=1024)
+def _label(stored: str | None) -> str | None:
+    """Fold a label for statements: SQLite itself knows the case of ASCII letters only."""
+    return None if stored is None else label(stored)
 
 
 class _Connection:
@@ -289,6 +297,7 @@ class Database:
             )  # an acknowledged add survives power loss
             connection.execute("PRAGMA cache_size = -16000")
             connection.execute("PRAGMA temp_store = MEMORY")
+            connection.create_function("label", 1, _label, deterministic=True)
         return opened
 
     def _open(self) -> sqlite3.Connection:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from scrubjay.reports import FeedbackGiven
     from scrubjay.stores.protocols import Tally
 
+_LAST = "feedback"  # the key of the last number that was given
 _OWNER = ""  # who owns the file, and opens it for nobody in particular
 _SELECT = (
     "SELECT f.n, f.at_us, f.query, m.id, f.action, f.person"
@@ -35,14 +36,21 @@ class SqliteFeedback:
     def add(self, id_: str, query: str, action: str, at_us: int) -> FeedbackGiven | None:
         """Keep what the caller thought of a result; None where the memory is not there any more."""
         with self._db.write() as db:
+            # A number that was taken back is not given again: it would take back another feedback.
+            (last,) = db.execute(
+                "SELECT max(ifnull((SELECT max(n) FROM feedback), 0),"
+                " ifnull((SELECT value FROM meta WHERE key = ?), 0))",
+                (_LAST,),
+            ).fetchone()
             made = db.execute(
-                "INSERT INTO feedback (memory, query, action, at_us, person)"
-                " SELECT n, ?, ?, ?, ? FROM memories WHERE id = ?",
-                (self._db.codec.seal(query), action, at_us, self._person, id_),
+                "INSERT INTO feedback (n, memory, query, action, at_us, person)"
+                " SELECT ?, n, ?, ?, ?, ? FROM memories WHERE id = ?",
+                (last + 1, self._db.codec.seal(query), action, at_us, self._person, id_),
             )
             if not made.rowcount:
                 return None
-            row = db.execute(f"{_SELECT} WHERE f.n = ?", (made.lastrowid,)).fetchone()
+            db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (_LAST, last + 1))
+            row = db.execute(f"{_SELECT} WHERE f.n = ?", (last + 1,)).fetchone()
         return self._given(row)
 
     def tally(self) -> Tally:

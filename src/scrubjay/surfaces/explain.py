@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from scrubjay.stages.fuse import weight_of
-from scrubjay.surfaces.layout import indent, table
+from scrubjay.surfaces.layout import indent, table, wrap
 from scrubjay.surfaces.terminal import one_line
 
 if TYPE_CHECKING:
@@ -27,8 +27,11 @@ def stages(found: Results, screen: Screen) -> str:
     column = head.index("stage")
     shown = [screen.bold(head)]
     for line, (depth, step) in zip(lines, steps, strict=True):
-        shown.append(line)
         left = column + 2 * (depth + 1)
+        # A stage with many numbers goes on below itself.
+        first, *more = wrap(line[column:], screen.width - left - 2)
+        shown.append(line[:column] + "  " * depth + first)
+        shown += [" " * (left + 2) + one for one in more]
         shown += [screen.dim(indent(one_line(say), screen.width, left)) for say in _remarks(step)]
     return "\n".join(shown)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from scrubjay.surfaces.render import span
+from scrubjay.surfaces.facts import span
 from scrubjay.surfaces.terminal import path_line
 
 if TYPE_CHECKING:

@@ -59,6 +59,18 @@ def wrap(text: str, columns: int) -> list[str]:
     return _whole_marks(lines)
 
 
+def lines_of(text: str, columns: int) -> list[str]:
+    """Return the lines of a text as they are, with their spaces; only those that do not fit are wrapped."""
+    lines = (line.expandtabs(4).rstrip() for line in text.split("\n"))
+    return _whole_marks(
+        [
+            part
+            for line in lines
+            for part in ([line] if width(line) <= columns else wrap(line, columns))
+        ]
+    )
+
+
 def indent(text: str, columns: int, by: int) -> str:
     """Wrap a text and move each line to the right."""
     return "\n".join(" " * by + line for line in wrap(text, columns - by))

@@ -6,8 +6,10 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from scrubjay.commands import to_type
 from scrubjay.passages import mark
-from scrubjay.surfaces import render
+from scrubjay.surfaces import facts, render
+from scrubjay.surfaces.extent import has_entries, shown
 from scrubjay.surfaces.files import file_of, near
 from scrubjay.surfaces.layout import cut
 from scrubjay.surfaces.terminal import OPEN, SHUT, clean, one_line, path_line
@@ -33,21 +35,31 @@ def results(
 ) -> str:
     """Show an answer: a heading and a quoted passage a hit, then what the answer lacks."""
     now = now or datetime.now(UTC)
-    blocks = [_hit(rank, hit, found, whole, now) for rank, hit in enumerate(found.hits, start=1)]
+    blocks = [
+        _hit(rank, hit, found, whole, db, now) for rank, hit in enumerate(found.hits, start=1)
+    ]
     if not blocks:
         blocks += map(escape, render.nothing(found))
     blocks += [escape(f"note: {one_line(why)}") for why in render.lacks(found, db)]
     return "\n\n".join(blocks)
 
 
-def memory(one: Memory, now: datetime | None = None) -> str:
+def memory(one: Memory, now: datetime | None = None, tier: str | None = None) -> str:
     """Show one memory in full."""
-    window = render.validity(one, now or datetime.now(UTC))
     source = [code(path_line(one.source))] if one.source else []
     alike = _alike([link.to for link in one.links if link.kind == NEAR_DUPLICATE])
-    about = (escape(one_line(one.type)), window, *source, code(one_line(one.id)), alike)
-    facts = " · ".join(fact for fact in about if fact)
-    return f"## {_title(one.title, one.text)}\n\n{facts}\n\n{quote(clean(one.text))}"
+    about = (
+        escape(one_line(one.type)),
+        *_as_entry(one),
+        facts.validity(one, now or datetime.now(UTC)),
+        escape(one_line(facts.of_tier(tier))),
+        *source,
+        code(one_line(one.id)),
+        alike,
+    )
+    line = " · ".join(fact for fact in about if fact)
+    said = f"## {_title(one.title, one.text)}\n\n{line}\n\n{quote(clean(one.text))}"
+    return said + _context(one)
 
 
 def escape(text: str) -> str:
@@ -78,23 +90,36 @@ def code(text: str) -> str:
     return f"{fence}{room}{text}{room}{fence}"
 
 
-def _hit(rank: int, hit: Hit, found: Results, whole: bool, now: datetime) -> str:
-    passage = hit.text if whole else render.passage(hit, found.profile)
+def _hit(rank: int, hit: Hit, found: Results, whole: bool, db: str | None, now: datetime) -> str:
+    text = shown(hit, found, whole=whole)
     path = file_of(hit)
-    place = render.where(hit, near(path) if path else hit.source)
-    facts = (
+    place = facts.where(hit, near(path) if path else hit.source)
+    window = facts.validity if has_entries(found) else facts.mark_of
+    about = (
         code(path_line(place)) if place else "",
-        escape(one_line(render.section(hit))),
-        escape(one_line(render.tier(hit))),
+        escape(one_line(facts.section(hit))),
+        *_as_entry(hit),
+        escape(one_line(facts.of_tier(hit.tier))),
         f"score {render.grade(hit, found.profile).strip()}",
         code(one_line(hit.id)),
         _alike(hit.near_duplicates),
-        escape(render.staleness(hit)),
-        render.mark_of(hit, now),
+        escape(facts.staleness(hit)),
+        window(hit, now),
+        f"the whole: {code(to_type(f'get {one_line(hit.id)}', db))}" if text.more else "",
     )
-    about = " · ".join(fact for fact in facts if fact)
-    quoted = quote(mark(clean(passage), found.terms, OPEN, SHUT, hit.language))
-    return f"## {rank}. {_title(hit.title, passage)}\n\n{about}\n\n{quoted}"
+    line = " · ".join(fact for fact in about if fact)
+    quoted = quote(mark(clean(text.text), found.terms, OPEN, SHUT, hit.language))
+    said = f"## {rank}. {_title(hit.title, text.text)}\n\n{line}\n\n{quoted}"
+    return said + _context(hit) if text.lines else said
+
+
+def _as_entry(one: Hit | Memory) -> list[str]:
+    """Say which tags, which severity and which domain something has."""
+    return [escape(one_line(part)) for part in (", ".join(one.topics), *facts.as_entry(one))]
+
+
+def _context(one: Hit | Memory) -> str:
+    return f"\n\n{escape(one_line(f'context: {one.context}'))}" if one.context else ""
 
 
 def _alike(ids: Sequence[str]) -> str:
@@ -102,7 +127,7 @@ def _alike(ids: Sequence[str]) -> str:
 
 
 def _title(title: str, text: str) -> str:
-    return escape(cut(render.headline(title, text), _TITLE_COLUMNS))
+    return escape(cut(facts.headline(title, text), _TITLE_COLUMNS))
 
 
 def _quoted(line: str, *, goes_on: bool) -> str:

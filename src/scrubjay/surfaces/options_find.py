@@ -14,7 +14,11 @@ def find_options(command: ArgumentParser) -> None:
     """Add what every way of searching takes."""
     command.add_argument("query", nargs="+", help="what to look for; - reads it")
     command.add_argument(
-        "-n", "--limit", type=int, default=None, help="at most so many hits (10; gnosis 32)"
+        "-n",
+        "--limit",
+        type=int,
+        default=None,
+        help="at most so many hits (10; gnosis 32; vault up to 49)",
     )
     command.add_argument("--explain", action="store_true", help="show why, stage by stage")
     command.add_argument(
@@ -33,6 +37,13 @@ def find_options(command: ArgumentParser) -> None:
         metavar="SCORE",
         help="drop what scores less (0..1)",
     )
+    command.add_argument("--only-domain", metavar="DOMAIN", default=None, help="nothing else")
+    _filters(command)
+
+
+def search_options(command: ArgumentParser) -> None:
+    """Add what goes with words: what else raises a hit."""
+    find_options(command)
     command.add_argument(
         "--tag",
         action="append",
@@ -40,13 +51,17 @@ def find_options(command: ArgumentParser) -> None:
         help="raise what has it (profile vault); repeatable",
     )
     command.add_argument("--domain", default=None, help="raise what is of it (profile vault)")
-    command.add_argument("--only-domain", metavar="DOMAIN", default=None, help="nothing else")
-    _filters(command)
+
+
+def vsearch_options(command: ArgumentParser) -> None:
+    """Add nothing more: no profile that takes tags searches by meaning alone."""
+    find_options(command)
+    command.set_defaults(tag=None, domain=None)
 
 
 def query_options(command: ArgumentParser) -> None:
     """Add what `query` takes besides: modes, and other databases."""
-    find_options(command)
+    search_options(command)
     mode = command.add_mutually_exclusive_group()
     mode.add_argument("--mode", default=None, help="a mode of the profile")
     mode.add_argument(

@@ -7,7 +7,12 @@ from typing import NoReturn
 
 from scrubjay._version import __version__
 from scrubjay.errors import InvalidInput
-from scrubjay.surfaces.options_find import find_options, places, query_options
+from scrubjay.surfaces.options_find import (
+    places,
+    query_options,
+    search_options,
+    vsearch_options,
+)
 from scrubjay.surfaces.options_learning import (
     expiring_options,
     feedback_options,
@@ -81,6 +86,9 @@ def parse(argv: list[str]) -> argparse.Namespace:
     try:
         return build(asked).parse_args(argv)
     except UsageError as error:
+        if "--within: expected one argument" in str(error):  # -3d looks like an option
+            hint = "give hours, days or weeks, such as 12h, 30d or 2w; nothing below 0"
+            raise UsageError(f"--within takes one time; {hint}", error.usage) from None
         text_is_missing = ("unrecognized arguments: -", "required: query", "required: text")
         if "--" in argv or not any(said in str(error) for said in text_is_missing):
             raise
@@ -260,8 +268,8 @@ _OPTIONS = {
     "remember": add_options,
     "update": update_options,
     "ingest": _ingest,
-    "search": find_options,
-    "vsearch": find_options,
+    "search": search_options,
+    "vsearch": vsearch_options,
     "query": query_options,
     "get": _get,
     "ls": _ls,

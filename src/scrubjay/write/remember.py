@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.naming import MOST_NAME_CHARS, check_text, checked_name
 from scrubjay.stores.sqlite_records import language_of
-from scrubjay.text import normalise
+from scrubjay.text import label, normalise
 from scrubjay.times import parse
 from scrubjay.types import DEFAULT_NAMESPACE, SEVERITIES, Link, Memory, Scope
 from scrubjay.write.chunks import split
@@ -163,16 +163,17 @@ def new_id(records: SqliteRecords, memory: Memory) -> str:
 _ID_LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"  # no i, l, o, u: nothing to misread
 
 
-def topics_of(given: object) -> tuple[str, ...]:
+def topics_of(given: object, name: str = "topics") -> tuple[str, ...]:
     """Return topics folded to one form: lower case, single spaces, no doubles."""
     if isinstance(given, str):
         given = given.split(",")
     if not isinstance(given, Iterable):
-        raise InvalidInput(f"topics is {given!r}; give a list of texts")
+        raise InvalidInput(f"{name} is {given!r}; give a list of texts")
     topics: dict[str, None] = {}
+    one = name.removesuffix("s")
     for topic in given:
-        if normalise(check_text("topic", topic)):
-            topics[checked_name("topic", normalise(topic).casefold(), "python")] = None
+        if normalise(check_text(one, topic)):
+            topics[checked_name(one, label(topic), "python")] = None
     return tuple(topics)
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, NotFound
-from scrubjay.surfaces import render
+from scrubjay.surfaces import facts, render
 from scrubjay.surfaces.commands.share import show_members
 from scrubjay.surfaces.layout import table
 from scrubjay.surfaces.session import open_store
@@ -139,7 +139,7 @@ def _table(known: list[Collection]) -> list[str]:
             one_line(one.name),
             f"{one.memories:,}",
             f"{one.documents:,}",
-            render.age(one.indexed_at, now),
+            facts.age(one.indexed_at, now),
             ", ".join(map(path_line, one.folders)),
             ", ".join(f"{one_line(who)} ({role})" for who, role in one.members.items()),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrubjay.surfaces import render
+from scrubjay.surfaces import stored
 from scrubjay.surfaces.commands.read import resolve
 from scrubjay.surfaces.session import open_store
 from scrubjay.surfaces.terminal import err, one_line, out
@@ -31,7 +31,7 @@ def done(args: Namespace, screen: Screen) -> int:
 
         out(dumps(listing("memories", after, changed=changed, missing=missing)))
     elif after:
-        out(render.memories(after, screen))
+        out(stored.memories(after, screen))
     for one in missing:
         err(f"scrubjay: there is no memory with the id {one_line(one)!r}; see: scrubjay ls")
     return _NOTHING_FOUND if missing else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrubjay.surfaces import render
+from scrubjay.surfaces import stored
 from scrubjay.surfaces.session import open_store
 from scrubjay.surfaces.terminal import err, one_line, out
 
@@ -30,7 +30,7 @@ def expiring(args: Namespace, screen: Screen) -> int:
         )
         out(dumps(listing("memories", found, missing=(), **more)))
     elif found:
-        out(render.memories(found, screen, ends=True))
+        out(stored.memories(found, screen, ends=True))
         out(screen.dim("longer: scrubjay update ID --valid-until DATE"))
     elif args.expired:
         out("Nothing that is stored has expired.")

@@ -6,8 +6,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
-from scrubjay.surfaces import render
-from scrubjay.surfaces.layout import cut, table
+from scrubjay.surfaces import facts, render
+from scrubjay.surfaces.layout import cut, pad, table, width
 from scrubjay.surfaces.options_learning import ACTIONS
 from scrubjay.surfaces.session import open_store, settings_of
 from scrubjay.surfaces.terminal import err, one_line, out
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 _USAGE, _NOTHING_FOUND = 2, 3
 _LIMIT = 50
-_QUERY_COLUMNS = 40
+_QUERY_COLUMNS = 10  # at least
+_WIDE = 80
 
 
 def feedback(args: Namespace, screen: Screen) -> int:
@@ -43,7 +44,7 @@ def feedback(args: Namespace, screen: Screen) -> int:
 def _check(args: Namespace) -> None:
     """Say what a command line lacks, or has too much of."""
     action = args.action
-    if action in ACTIONS and (args.what is None or args.query is None):
+    if action in ACTIONS and (args.what is None or not (args.query or "").strip()):
         raise InvalidInput(
             f"{action} takes an id and the query that found it; this is right:"
             f' scrubjay feedback {action} ID --query "…"'
@@ -70,7 +71,7 @@ def _give(store: Store, args: Namespace, screen: Screen) -> int:
     if args.json:
         _say_json([given], args.action, 1)
     else:
-        out(f"{screen.green(args.action)} {render.short_id(id_)}")
+        out(f"{screen.green(args.action)} {facts.short_id(id_)}")
     return 0
 
 
@@ -80,8 +81,14 @@ def _list(store: Store, args: Namespace, screen: Screen) -> int:
         _say_json(given, "listed", len(given))
     elif given:
         several = any(one.tier for one in given)
-        titles = ("number", *(("tier",) if several else ()), "when", "action", "memory", "query")
-        head, *lines = table([titles, *(_row(one, several) for one in given)])
+        titles = ("number", *(("tier",) if several else ()), "when", "action", "memory")
+        # Without its minute, a moment leaves room for the query.
+        when = "%Y-%m-%d" if screen.width < _WIDE else "%Y-%m-%d %H:%M"
+        rows = table([(*titles, ""), *((*_row(one, several, when), "") for one in given)])
+        column = max(map(width, rows)) + 2
+        room = max(screen.width - column, _QUERY_COLUMNS)
+        queries = ("query", *(cut(one_line(one.query), room) for one in given))
+        head, *lines = (pad(row, column) + query for row, query in zip(rows, queries, strict=True))
         out("\n".join((screen.bold(head), *lines)))
     else:
         out('There is no feedback yet; this gives some: scrubjay feedback accepted ID --query "…"')
@@ -90,11 +97,9 @@ def _list(store: Store, args: Namespace, screen: Screen) -> int:
     return 0 if given else _NOTHING_FOUND
 
 
-def _row(one: FeedbackGiven, several: bool) -> tuple[str, ...]:
+def _row(one: FeedbackGiven, several: bool, when: str) -> tuple[str, ...]:
     tier = (one_line(one.tier or ""),) if several else ()
-    query = cut(one_line(one.query), _QUERY_COLUMNS)
-    when = f"{one.at:%Y-%m-%d %H:%M}"
-    return (str(one.number), *tier, when, one.action, render.short_id(one.id), query)
+    return (str(one.number), *tier, one.at.strftime(when), one.action, facts.short_id(one.id))
 
 
 def _undo(store: Store, args: Namespace, screen: Screen) -> int:
@@ -102,7 +107,7 @@ def _undo(store: Store, args: Namespace, screen: Screen) -> int:
     if args.json:
         _say_json([gone], "undone", 1)
     else:
-        what = f"{gone.number}: {gone.action} {render.short_id(gone.id)}"
+        what = f"{gone.number}: {gone.action} {facts.short_id(gone.id)}"
         out(f"{screen.green('took back')} {what}")
     return 0
 
@@ -113,10 +118,23 @@ def _reset(store: Store, args: Namespace, screen: Screen) -> int:
     if args.json:
         _say_json([], "reset" if agreed else "nothing", count)
     elif agreed:
-        out(f"{screen.green('removed')} {render.plural(count, 'feedback')}")
+        out(
+            f"{screen.green('removed')} {render.plural(count, 'feedback')}{_of_which(store, args)}"
+        )
     if not agreed:
         err("scrubjay: nothing was removed; to remove all feedback add: --yes")
     return 0 if agreed else _USAGE
+
+
+def _of_which(store: Store, args: Namespace) -> str:
+    """Say whose feedback went where there are several files, and how to remove the others'."""
+    names = {one.name: one.path for one in store.tiers()}
+    if len(names) < 2:
+        return ""
+    own = next(one.name for one in store.tiers() if one.own)
+    this = args.of or own
+    others = ", ".join(f"--of {one_line(name)}" for name in names if name != this)
+    return f" of tier {one_line(this)}, {one_line(names[this])}; the others': {others}"
 
 
 def _agreed(args: Namespace) -> bool:
@@ -138,7 +156,7 @@ def _freeze(store: Store, args: Namespace, screen: Screen) -> int:
     if args.json:
         _say_json([], done, 0)
     else:
-        out(f"{screen.green(done)} {said}")
+        out(f"{screen.green(done)}: {said}")
     return 0
 
 

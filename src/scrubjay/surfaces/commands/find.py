@@ -35,7 +35,10 @@ def find(args: Namespace, screen: Screen) -> int:
     mode = _MODES.get(args.command) or args.mode
     # `search` and `vsearch` are modes of the default profile; a configured one has its own words.
     profile = args.profile or ("default" if args.command in _MODES else settings.profile)
-    overrides = _left_out(args, profile, mode, overrides_of(args.sets))
+    overrides = overrides_of(args.sets)
+    if _lacks_mode(args, profile, mode):
+        overrides, mode = _by_word(args, profile, overrides), None
+    overrides = _left_out(args, profile, mode, overrides)
     # A typing error is said before anything is fetched.
     chosen = profile_of(profile, overrides, mode=mode)
     with open_store(args.db, args.user, tiers=getattr(args, "tier", None)) as store:
@@ -62,8 +65,31 @@ def find(args: Namespace, screen: Screen) -> int:
             overrides=overrides,
             include_expired=args.include_expired,
         )
-    _show(found, mode or "default", args, screen)
+    _show(found, _MODES.get(args.command) or mode or "default", args, screen)
     return 0 if len(found) else _NOTHING_FOUND
+
+
+def _lacks_mode(args: Namespace, profile: str, mode: str | None) -> bool:
+    """True when `search` or `vsearch` is asked for in a profile that has no such mode."""
+    if args.command not in _MODES or args.profile is None:
+        return False
+    from scrubjay.profiles import names
+
+    return profile in names() and f"{profile}:{mode}" not in names()
+
+
+def _by_word(
+    args: Namespace, profile: str, overrides: Mapping[str, Any] | None
+) -> Mapping[str, Any] | None:
+    """Return overrides that let a profile search by word alone: no vector is made of the query."""
+    known = profile_of(profile, None)
+    if args.command == "vsearch" or not known.uses("keyword"):
+        way = "meaning" if args.command == "vsearch" else "word"
+        raise InvalidInput(
+            f"profile {profile} has no search by {way} alone; this asks it in its own way:"
+            f" scrubjay query --profile {profile}"
+        )
+    return {**(overrides or {}), "embed_query": False} if known.uses("embed_query") else overrides
 
 
 def _left_out(

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
-from scrubjay.surfaces import render
+from scrubjay.surfaces import render, stored
 from scrubjay.surfaces.commands.read import resolve
 from scrubjay.surfaces.session import open_store
 from scrubjay.surfaces.terminal import err, one_line, out
@@ -29,7 +29,7 @@ def forget(args: Namespace, screen: Screen) -> int:
         ids, missing = resolve(store, args.id) if args.id else (_matches(store, args), [])
         found = store.get_many(ids)
         if found and not args.json:
-            err(render.memories(list(found), screen))
+            err(stored.memories(list(found), screen))
         agreed = bool(found) and (args.yes or _agreed(args, len(found)))
         count = store.forget([one.id for one in found]) if agreed else 0
     return _report(args, screen, found, missing, count, agreed)

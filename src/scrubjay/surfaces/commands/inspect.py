@@ -62,6 +62,7 @@ def _status(state: Status, screen: Screen, db: str | None) -> str:
         ("namespaces", _counted(state.namespaces)),
         ("collections", _counted(state.collections)),
         ("links", f"{state.links:,}"),
+        ("feedback", f"{state.feedback:,}"),
         ("model", one_line(state.model or "none: search by word only")),
         ("vectors", _counted(state.models)),
         (

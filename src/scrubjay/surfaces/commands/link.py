@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
-from scrubjay.surfaces import render
+from scrubjay.surfaces import facts, stored
 from scrubjay.surfaces.session import open_store
 from scrubjay.surfaces.terminal import out
 
@@ -40,7 +40,7 @@ def link(args: Namespace, screen: Screen) -> int:
         out(dumps({"id": start, "neighbors": [], "done": done, "other": end}))
         return 0
     word = "no longer linked with" if args.unlink else "linked with"
-    out(f"{render.short_id(start)} {screen.green(word)} {render.short_id(end)}")
+    out(f"{facts.short_id(start)} {screen.green(word)} {facts.short_id(end)}")
     return 0
 
 
@@ -53,10 +53,10 @@ def _show(store: Store, start: str, args: Namespace, screen: Screen) -> int:
         out(dumps({"id": start, **listing("neighbors", near), "done": "shown", "other": None}))
         return 0 if near else _NOTHING_FOUND
     if not near:
-        out(f"Nothing is linked with {render.short_id(start)}.")
+        out(f"Nothing is linked with {facts.short_id(start)}.")
         return _NOTHING_FOUND
     shown = [one for one in near if one.id in known]
-    lines = render.memories([known[one.id] for one in shown], screen).split("\n")
+    lines = stored.memories([known[one.id] for one in shown], screen).split("\n")
     for one, line in zip(shown, lines, strict=True):
         out(f"{one.score:.2f}  {line}")
     return 0

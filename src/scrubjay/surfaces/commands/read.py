@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, NotFound, StoreError
-from scrubjay.surfaces import render
+from scrubjay.surfaces import stored
 from scrubjay.surfaces.session import open_store
 from scrubjay.surfaces.terminal import err, one_line, out
 
@@ -28,29 +28,23 @@ def get(args: Namespace, screen: Screen) -> int:
     with open_store(args.db, args.user, tiers=args.tier) as store:
         found = store.get_many([one for some in resolve(store, args.id) for one in some])
         history = {one.id: changes for one in found if (changes := _history(store, one.id))}
+    tier = found.tiers.get
     if args.json:
         from scrubjay.surfaces.shapes import dumps, listing
 
-        out(
-            dumps(
-                listing(
-                    "memories",
-                    found,
-                    missing=found.missing,
-                    unasked=found.unasked,
-                    tiers=found.tiers,
-                    history=history,
-                )
-            )
-        )
+        more = {"missing": found.missing, "unasked": found.unasked, "tiers": found.tiers}
+        out(dumps(listing("memories", found, **more, history=history)))
     elif args.md and found:
         from scrubjay.surfaces import markdown
 
-        out("\n\n".join(markdown.memory(one) for one in found))
+        out("\n\n".join(markdown.memory(one, tier=tier(one.id)) for one in found))
     elif found:
         rule = "\n\n" + screen.dim("─" * screen.width) + "\n\n"
         out(
-            rule.join(render.memory(one, screen, history=history.get(one.id, ())) for one in found)
+            rule.join(
+                stored.memory(one, screen, history=history.get(one.id, ()), tier=tier(one.id))
+                for one in found
+            )
         )
     for one in found.missing:
         err(f"scrubjay: there is no memory with the id {one_line(one)!r}; see: scrubjay ls")
@@ -89,7 +83,7 @@ def ls(args: Namespace, screen: Screen) -> int:
 
         out(dumps(listing("memories", found, missing=())))
     elif found:
-        out(render.memories(found, screen))
+        out(stored.memories(found, screen))
     else:
         out("Nothing that is stored fits.")
     return 0 if found else _NOTHING_FOUND

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrubjay.errors import NotFound
 from scrubjay.stores.sqlite_people import READER
-from scrubjay.surfaces import render
+from scrubjay.surfaces import stored
 from scrubjay.surfaces.commands.read import resolve
 from scrubjay.surfaces.layout import table
 from scrubjay.surfaces.session import open_store
@@ -67,7 +67,7 @@ def publish(args: Namespace, screen: Screen) -> int:
         out(f"{screen.green('unpublished')} {id_} from {one_line(args.collection)}")
     else:
         out(f"{screen.green('published')} {id_} in {one_line(args.collection)}")
-        out(render.memories([copy], screen))
+        out(stored.memories([copy], screen))
     return 0
 
 

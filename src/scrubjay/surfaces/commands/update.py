@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput
-from scrubjay.surfaces import render
+from scrubjay.surfaces import stored
 from scrubjay.surfaces.commands.write import added
 from scrubjay.surfaces.session import make_vectors, open_store, settings_of, words_of
 from scrubjay.surfaces.terminal import out
@@ -34,7 +34,7 @@ def update(args: Namespace, screen: Screen) -> int:
 
         out(dumps(added(memory, left)))
     else:
-        out(render.memories([memory], screen, ends=True))
+        out(stored.memories([memory], screen, ends=True))
     return 0
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
 from scrubjay.stores.scope_sql import SHARED
-from scrubjay.surfaces import render
+from scrubjay.surfaces import facts
 from scrubjay.surfaces.session import make_vectors, open_store, settings_of, words_of
 from scrubjay.surfaces.terminal import err, one_line, out
 
@@ -69,7 +69,7 @@ def add(args: Namespace, screen: Screen) -> int:
     shared = memory.namespace.startswith(SHARED)
     place = f" in {one_line(memory.collection or '')}, which you share" if shared else ""
     done = screen.green("replaced" if is_there else "remembered")
-    out(f"{done} {render.short_id(memory.id)}{place}  {screen.dim(state)}")
+    out(f"{done} {facts.short_id(memory.id)}{place}  {screen.dim(state)}")
     return 0
 
 
