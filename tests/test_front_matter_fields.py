@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+import scrubjay
 from scrubjay.documents.front_entry import MOST_CHARS
 
 
@@ -140,3 +141,80 @@ def test_names_of_their_own_are_not_noted(put):
     _, notes = put("content: a\nslug: b\ndate: 2026-01-01\nversion: 1\nseries: c\ndescription: d")
 
     assert notes == []
+
+
+class TestIds:
+    @pytest.fixture
+    def notes(self, tmp_path):
+        folder = tmp_path / "ids"
+        folder.mkdir()
+        return folder
+
+    def write(self, path, front, text="Telling words."):
+        path.write_text(f"---\n{front}\n---\n\n{text}\n", encoding="utf-8")
+
+    def test_a_document_has_the_id_that_it_asks_for(self, words_only, notes):
+        """SV-1: entries with an id, through `ingest`; what is exported comes back under its id."""
+        self.write(notes / "a.md", "id: auth-jwt-001\nseverity: critical")
+        words_only.ingest(notes)
+
+        assert words_only.get("auth-jwt-001").severity == "critical"
+        assert words_only.search("telling")[0].id == "auth-jwt-001"
+
+    def test_it_keeps_it_when_it_changes_and_when_it_moves(self, words_only, notes):
+        """The file is followed as any other."""
+        self.write(notes / "a.md", "id: one")
+        words_only.ingest(notes)
+        self.write(notes / "a.md", "id: one", "Other words, and more of them.")
+        assert words_only.ingest(notes).updated == 1
+        (notes / "a.md").rename(notes / "b.md")
+        moved = words_only.ingest(notes)
+
+        assert (moved.moved, moved.notes) == (1, ())
+        assert [one.id for one in words_only.ls()] == ["one"]
+        assert words_only.get("one").source.endswith("b.md")
+
+    def test_another_id_is_another_document(self, words_only, notes):
+        """The one of the old id is gone."""
+        self.write(notes / "a.md", "id: one")
+        words_only.ingest(notes)
+        self.write(notes / "a.md", "id: two", "Telling words, again.")
+        words_only.ingest(notes)
+
+        assert [one.id for one in words_only.ls()] == ["two"]
+
+    def test_an_id_that_is_taken_is_left_to_its_owner(self, words_only, notes):
+        """Nothing is overwritten, by a file or by the second of two; a note says what it is called."""
+        words_only.add("Said by hand", id="one")
+        self.write(notes / "a.md", "id: one")
+        self.write(notes / "b.md", "id: two")
+        self.write(notes / "c.md", "id: two", "Something else.")
+
+        done = words_only.ingest(notes)
+
+        assert words_only.get("one").text == "Said by hand"
+        assert words_only.get("two").source.endswith("b.md")
+        assert len(words_only.ls()) == 4
+        assert [why.split(";")[0] for _, why in done.notes] == [
+            "its id 'one' is another memory's",
+            "its id 'two' is another memory's",
+        ]
+        again = words_only.ingest(notes)
+        assert (again.unchanged, again.notes) == (3, ())
+
+    @pytest.mark.parametrize("given", ["[a, b]", "true", "''", '"x\\u0007y"', "{a: b}", "x" * 600])
+    def test_what_cannot_be_an_id_is_none(self, words_only, notes, given):
+        """Other people's files may say anything."""
+        self.write(notes / "a.md", f"id: {given}")
+
+        assert words_only.ingest(notes).failed == ()
+        assert words_only.ls()[0].id.startswith("doc-")
+
+    def test_what_was_exported_is_found_under_its_id(self, words_only, notes, tmp_path):
+        """Export, then ingest elsewhere."""
+        words_only.add("Check the valve", id="valve/1", severity="warning", domain="boiler")
+        words_only.export_md(notes)
+        with scrubjay.open(tmp_path / "other.db", embedder=False) as other:
+            other.ingest(notes)
+            found = other.get("valve/1")
+        assert (found.severity, found.domain) == ("warning", "boiler")

@@ -32,7 +32,8 @@ class Target(NamedTuple):
 class Document(NamedTuple):
     """What was read out of a file. `name` tells several of one file apart, `format` the text's structure.
 
-    `fields` are further fields of `add` that it gives itself; `notes` say what of it could not be taken.
+    `fields` are further fields of `add` that it gives itself, `id` is the one that it asks for; `notes`
+    say what of it could not be taken.
     """
 
     text: str
@@ -46,3 +47,4 @@ class Document(NamedTuple):
     metadata: Mapping[str, Any] = NOTHING
     fields: Mapping[str, Any] = NOTHING
     notes: tuple[str, ...] = ()
+    id: str = ""

@@ -11,6 +11,7 @@ from typing import Any
 
 from scrubjay.documents.front import first_of
 from scrubjay.errors import InvalidInput
+from scrubjay.naming import MOST_NAME_CHARS
 from scrubjay.times import parse
 from scrubjay.types import SEVERITIES
 
@@ -53,6 +54,15 @@ def entry_fields_in(front: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]
         notes.append("valid_until is not after valid_from; read without both")
     notes += _misspelt(front)
     return fields, notes
+
+
+def id_in(front: Mapping[str, Any]) -> str:
+    """Return the id that front matter asks for; nothing where it could not be one."""
+    value = first_of(front, ("id",))
+    if not isinstance(value, str | int) or isinstance(value, bool):
+        return ""
+    given = str(value).strip()
+    return given if given.isprintable() and len(given) <= MOST_NAME_CHARS else ""
 
 
 def _misspelt(front: Mapping[str, Any]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from scrubjay.documents.front import (
     topics_in,
     updated_in,
 )
-from scrubjay.documents.front_entry import entry_fields_in
+from scrubjay.documents.front_entry import entry_fields_in, id_in
 from scrubjay.documents.kinds import is_binary_name, is_code, kind_of
 from scrubjay.documents.markdown import first_heading
 from scrubjay.documents.prose import tags_and_targets
@@ -87,6 +87,7 @@ def read_markdown(text: str) -> Document:
         | ({"aliases": aliases} if aliases else {}),
         fields=fields,
         notes=tuple(notes),
+        id=id_in(front),
     )
 
 

@@ -176,7 +176,7 @@ class IngestRun:
         ids = {one.part: one.memory for one in before}
         made = []
         for one in documents:
-            id_ = ids.get(one.name) or self._known.new_id(file.path, one.name)
+            id_ = self._id_of(file.path, one, ids.get(one.name))
             place = (self.namespace, self._collection_of(file.path))
             made.append((memory_of(file, id_, one, *place), one))
             self._notes.extend((readable(file.path), note) for note in one.notes)
@@ -190,6 +190,19 @@ class IngestRun:
         self.names.update(self._shelf.names_of(before))  # it may go by other names from now on
         surplus = {one.memory for one in before} - {memory.id for memory, _ in made}
         return _Change(file, digest, reader, tuple(made), surplus=tuple(sorted(surplus)))
+
+    def _id_of(self, path: str, document: Document, before: str | None) -> str:
+        """Return the id of a document: what its file asks for, if no other memory has that."""
+        wanted = document.id
+        if wanted and (wanted == before or self._known.is_free(wanted, path)):
+            self._known.claim(wanted, path)
+            return wanted
+        made = before or self._known.new_id(path, document.name)
+        if wanted:
+            self._notes.append(
+                (readable(path), f"its id {wanted!r} is another memory's; it is {made} here")
+            )
+        return made
 
     def _flush(self) -> None:
         if not self._batch:
@@ -205,7 +218,12 @@ class IngestRun:
                     shelf.files.put(
                         IndexedFile(one.path, one.memory, *seen, None, one.part, change.reader)
                     )
-                for memory, document in change.documents:
+                for drafted, document in change.documents:
+                    memory = drafted
+                    # Somebody else may have taken it since the file was read.
+                    if document.id == memory.id:
+                        id_ = self._id_of(change.file.path, document, None)
+                        memory = memory._replace(id=id_)
                     store(shelf, memory)
                     shelf.files.put(
                         IndexedFile(

@@ -22,6 +22,7 @@ class KnownFiles:
         self._shelf = shelf
         self._namespace = namespace
         self._claimed = claimed
+        self._asked_for: dict[str, str] = {}
         self._known: dict[str, list[IndexedFile]] = {}
         for one in shelf.files.under(root, namespace):
             self._known.setdefault(one.path, []).append(one)
@@ -51,6 +52,19 @@ class KnownFiles:
             if one.memory not in self._claimed and not os.path.lexists(one.path):
                 by_path.setdefault(one.path, []).append(one)
         return by_path[min(by_path)] if by_path else []
+
+    def is_free(self, id_: str, path: str) -> bool:
+        """True when no other memory has an id, and no other file of this run has asked for it."""
+        if self._asked_for.get(id_, path) != path:
+            return False
+        of = self._shelf.files.of([id_]).get(id_)
+        if of is None:
+            return not self._shelf.taken(id_)
+        return of.path == path or id_ in self._claimed
+
+    def claim(self, id_: str, path: str) -> None:
+        """Note that a file of this run has an id that it asked for."""
+        self._asked_for[id_] = path
 
     def new_id(self, path: str, part: str) -> str:
         """Return an id made from the path; a document that moved away may still have it."""
