@@ -34,19 +34,17 @@ class Learning(Sharing):
         if not isinstance(query, str):
             raise InvalidInput(f"query is {query!r}; it must be the text that was searched for")
         self._db.check_writable()  # where the own file is lost, nothing is written anywhere
-        given = self._feedback_of(id).add(id, readable(query), action, micros(self._clock()))
+        # Each vault keeps its own.
+        tier, _, tables = self._holder(id)
+        kept = self._feedback if tables is None else tables.feedback
+        given = kept.add(id, readable(query), action, micros(self._clock()))
         if given is None:  # somebody forgot it in this very moment
             raise NotFound(nothing_with(id))
-        return given
-
-    def _feedback_of(self, id: str) -> SqliteFeedback:
-        """Return the feedback of the file that a memory is in: each vault keeps its own."""
-        _, _, tables = self._holder(id)
-        return self._feedback if tables is None else tables.feedback
+        return given._replace(tier=tier.name if self._tiers.named else None)
 
     def _feedback_in(self, tier: str) -> tuple[str | None, SqliteFeedback]:
         """Return the feedback of one file, with the name of its tier where there are several."""
-        if not self._tiers.several:
+        if not self._tiers.named:
             if tier != self._tiers.own.tier.name:
                 raise NotFound(f"no tier is called {tier!r}; this store has one file")
             return None, self._feedback
@@ -67,7 +65,7 @@ class Learning(Sharing):
         given: list[FeedbackGiven] = []
         unasked: list[str] = []
         for one in self._reached(unasked):
-            name = one.tier.name if self._tiers.several else None
+            name = one.tier.name if self._tiers.named else None
             newest = self._ask(one, unasked, lambda its: its.feedback.newest(limit))
             given += (each._replace(tier=name) for each in newest or ())
         # Of one file they come in order: at one moment, the one that was noted last is the newer.

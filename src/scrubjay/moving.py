@@ -68,7 +68,7 @@ class Moving(Learning):
         scope = self._exported(namespace, types, topics, collection)
         ids = sorted(self._records.ids(scope))
         entries = self._entries(ids, scope)
-        if isinstance(to, str | os.PathLike):
+        if not hasattr(to, "write"):
             return write_lines(_absolute(to), entries, len(ids), force=force, report=progress)
         done = 0
         for done, entry in enumerate(entries, 1):
@@ -191,7 +191,9 @@ class Moving(Learning):
         self._copies.part([one.id for one in stored if one.namespace.startswith(SHARED)])
 
 
-def _absolute(path: Path) -> str:
+def _absolute(path: object) -> str:
+    if not isinstance(path, str | os.PathLike) or "\0" in str(path):
+        raise InvalidInput(f"{path!r} is not a path; give a folder or a file to write to")
     if not os.fspath(path):
         raise InvalidInput("path is empty; say where to write")
     return os.path.abspath(os.path.expanduser(os.fspath(path)))

@@ -29,11 +29,11 @@ class Reading(Tiered):
 
     def get(self, id: str) -> Memory:
         """Return one memory with its links, of the highest tier that has it; NotFound if none has."""
-        return self.get_all([id])[0]
+        return self.get_all(ids_of([id]))[0]
 
     def get_many(self, ids: Iterable[str]) -> Memories:
         """Return the memories that are there, in order; `.missing` has the other ids."""
-        wanted = [ids] if isinstance(ids, str) else list(ids)
+        wanted = ids_of(ids)
         held, unasked = self._held(wanted)
         found = []
         for memory, one in (held[id_] for id_ in wanted if id_ in held):
@@ -44,7 +44,7 @@ class Reading(Tiered):
 
     def _tiers_by_id(self, held: Mapping[str, tuple[Memory, Reached]]) -> Mapping[str, str]:
         """Return which tier each memory is of; nothing where the store is one file."""
-        if not self._tiers.several:
+        if not self._tiers.named:
             return {}
         return {id_: one.tier.name for id_, (_, one) in held.items()}
 
@@ -176,3 +176,15 @@ class Reading(Tiered):
 
 def _links(id_: str, scope: Scope, tables: Tables) -> Sequence[Link]:
     return tables.graph.links(id_, scope)
+
+
+def ids_of(given: object) -> list[str]:
+    """Return ids as a list, one alone too; refuse what is none."""
+    if isinstance(given, str):
+        return [given]
+    ids: list[str] = []
+    for one in given if isinstance(given, Iterable) else [given]:
+        if not isinstance(one, str):
+            raise InvalidInput(f"{one!r} is not an id; give a text, or a list of texts")
+        ids.append(one)
+    return ids

@@ -140,8 +140,8 @@ class StoreParts:
         return Reached(tier, self.path, self._tables)
 
     def _tiers_of(self, profile: Profile) -> tuple[Tier, ...]:
-        """Return every tier as it is now, where a profile searches them and there are several."""
-        if not self._tiers.several or not profile.uses("tiers"):
+        """Return every tier as it is now, where a profile searches them and they have names."""
+        if not self._tiers.named or not profile.uses("tiers"):
             return ()
         return tuple(one.tier for one in self._tiers.reached())
 

@@ -117,8 +117,11 @@ class TierFiles:
     Without an `own` one, whose path is empty, the others are only read.
     """
 
-    def __init__(self, own: TierFile, others: Sequence[TierFile] = ()) -> None:
+    def __init__(
+        self, own: TierFile, others: Sequence[TierFile] = (), *, given: bool = False
+    ) -> None:
         self.own = own
+        self._given = given
         self._files = (own, *others) if own.path else tuple(others)
         self._changing = threading.Lock()
 
@@ -126,6 +129,11 @@ class TierFiles:
     def several(self) -> bool:
         """True when there is more than the store's own file."""
         return any(one is not self.own for one in self._files)
+
+    @property
+    def named(self) -> bool:
+        """True when tiers count by their names: there are several, or the only one was given as a tier."""
+        return self._given or self.several
 
     def reached(self) -> list[Reached]:
         """Return every tier as it is now, the highest first."""
@@ -211,7 +219,8 @@ def known_files(
     settings = _sorted(given)
     mine = _own_of(path, settings)
     own = TierFile(mine, person, own=True, made_by=made_by)
-    return TierFiles(own, [TierFile(one, person) for one in settings if one is not mine])
+    others = [TierFile(one, person) for one in settings if one is not mine]
+    return TierFiles(own, others, given=bool(given))
 
 
 def not_made(path: str, made_by: str) -> str:

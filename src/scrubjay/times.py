@@ -79,7 +79,7 @@ def duration(value: object, name: str) -> timedelta:
             raise InvalidInput(f"{name} is {value!r}; {right}")
         try:
             value = timedelta(**{_UNITS[read[2]]: int(read[1])})
-        except OverflowError:
+        except (OverflowError, ValueError):  # Python reads no number of thousands of digits
             raise InvalidInput(
                 f"{name} is {value!r}, which is longer than time; {right}"
             ) from None

@@ -17,9 +17,10 @@ from scrubjay.times import parse
 MOST_CHARS = 64 * 1024
 _DEEPEST = 32
 _LARGEST = 2**63
-_TOPIC_KEYS = ("tags", "tag", "topics", "keywords", "categories")
+TOPIC_KEYS = ("tags", "tag", "topics", "keywords", "categories")
 _CREATED_KEYS = ("date", "created", "created_at")
 _UPDATED_KEYS = ("updated", "modified", "updated_at", "lastmod")
+DATE_KEYS = (*_CREATED_KEYS, *_UPDATED_KEYS)
 
 
 def properties(text: str) -> dict[str, Any]:
@@ -43,7 +44,7 @@ def title_in(front: Mapping[str, Any]) -> str:
 def topics_in(front: Mapping[str, Any]) -> Iterator[str]:
     """Yield the topics of front matter, from a list or from words with commas or spaces between."""
     lowered = {key.lower(): value for key, value in front.items()}
-    for key in _TOPIC_KEYS:
+    for key in TOPIC_KEYS:
         yield from topics_from(lowered.get(key))
 
 

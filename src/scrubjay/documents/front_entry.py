@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from scrubjay.documents.front import first_of
+from scrubjay.documents.front import DATE_KEYS, TOPIC_KEYS, first_of
 from scrubjay.errors import InvalidInput
 from scrubjay.naming import MOST_NAME_CHARS
 from scrubjay.times import parse
@@ -20,6 +20,7 @@ _NEAR = 0.88  # severty and validuntil are; content is not near context
 _MOST_NAME_CHARS = 20
 _TEXTS = ("domain", "context")
 _TIMES = ("valid_from", "valid_until")
+_FIELDS = frozenset(("id", "title", "severity", *_TEXTS, *_TIMES, *TOPIC_KEYS, *DATE_KEYS))
 
 
 def entry_fields_in(front: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -63,6 +64,23 @@ def id_in(front: Mapping[str, Any]) -> str:
         return ""
     given = str(value).strip()
     return given if given.isprintable() and len(given) <= MOST_NAME_CHARS else ""
+
+
+def words_in(front: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what front matter says beyond the fields of a memory: its values, not its names."""
+    for key, value in front.items():
+        if key.lower() not in _FIELDS:
+            yield from _leaves(value)
+
+
+def _leaves(value: object) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        for one in value:
+            yield from _leaves(one)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield str(value)
 
 
 def _misspelt(front: Mapping[str, Any]) -> Iterator[str]:

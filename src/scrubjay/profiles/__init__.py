@@ -123,6 +123,11 @@ def get(
     name: str, overrides: Mapping[str, Any] | None = None, *, mode: str | None = None
 ) -> Profile:
     """Return a profile by name, in one of its modes, with overrides applied."""
+    for given in (name, mode):
+        if given is not None and not isinstance(given, str):
+            raise InvalidInput(
+                f"{given!r} is no profile and no mode; known are {', '.join(names())}"
+            )
     if mode is not None and mode != "default":
         known = tuple(one.partition(":")[2] for one in _BUILT_IN if one.startswith(f"{name}:"))
         if mode not in known and name in names():

@@ -41,7 +41,6 @@ from scrubjay.stages.spread import fan_out
 from scrubjay.stages.tiers import by_tier, tier_weight, tiers
 from scrubjay.stages.topics import topics
 from scrubjay.stages.understand import embed_query, keywords
-from scrubjay.stages.word_cosine import word_cosine
 
 STAGES: dict[str, Callable[..., Part[Any]]] = {
     make.__name__: make
@@ -79,7 +78,6 @@ STAGES: dict[str, Callable[..., Part[Any]]] = {
         similarity,
         multiply,
         look_up,
-        word_cosine,
         late_interaction,
         cross_encoder,
         blend,

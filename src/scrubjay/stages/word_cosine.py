@@ -4,38 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from scrubjay.errors import InvalidInput, StoreError
-from scrubjay.pipeline import Kit, Run, stage
+from scrubjay.errors import StoreError
+from scrubjay.pipeline import Kit, Run
 from scrubjay.text import readable
 from scrubjay.tfidf import Bag, Counted, cosine, idfs, joined
-from scrubjay.types import Candidate, Found, Term
+from scrubjay.types import Candidate, Term
 
 
-@stage
-def word_cosine(run: Run, *, most_chars: int = 20_000) -> Run:
-    """Give each candidate the TF-IDF cosine of its text with the query.
-
-    BM25 asks whether the words are there; this asks as well how little else there is. Of a long text
-    it reads the first `most_chars` characters: to count a whole book takes longer than the search.
-    """
-    if most_chars < 1:
-        raise InvalidInput(f"word_cosine.most_chars is {most_chars}; it must be 1 or more")
-    if run.kit.terms is None or not run.pool:
-        return run
-    alike, lost = word_cosines(run, most_chars)
-    pool = tuple(
-        one._replace(found={**one.found, "words": Found(None, alike[one.tier, one.id])})
-        if (one.tier, one.id) in alike
-        else one
-        for one in run.pool
-    )
-    run = run._replace(pool=pool)
-    return run.noting(warning="; ".join(lost)) if lost else run
-
-
-def word_cosines(
-    run: Run, most_chars: int | None = None
-) -> tuple[dict[tuple[str | None, str], float], list[str]]:
+def word_cosines(run: Run) -> tuple[dict[tuple[str | None, str], float], list[str]]:
     """Return the TF-IDF cosine of each candidate with the query, and which tiers were not counted.
 
     Every tier's counts are summed first: how rare a word is must mean the same in all of them, or the
@@ -53,7 +29,7 @@ def word_cosines(
         if not here:
             continue
         try:
-            bags = terms.bags([one.id for one in here], most_chars)
+            bags = terms.bags([one.id for one in here])
         except StoreError as error:
             uncounted.append(f"tier {name}: {error}")
             continue

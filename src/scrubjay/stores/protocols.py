@@ -145,8 +145,8 @@ class TermIndex(Protocol):
         """Return the tokens of a query, as a text of this language has them, with how often each stands."""
         ...
 
-    def bags(self, ids: Sequence[str], most_chars: int | None = None) -> Mapping[str, Bag]:
-        """Return, by id, the tokens of title, text, context and topics; of a long text only the first."""
+    def bags(self, ids: Sequence[str]) -> Mapping[str, Bag]:
+        """Return, by id, the tokens of title, text, context and topics, with how often each stands."""
         ...
 
     def counted(self, tokens: Collection[str], scope: Scope) -> Counted:

@@ -40,19 +40,13 @@ class SqliteTerms:
         """Return the tokens of a query, as a text of this language has them, with how often each stands."""
         return bag_of([self._lines.of(text, language)])
 
-    def bags(self, ids: Sequence[str], most_chars: int | None = None) -> dict[str, Bag]:
-        """Return, by id, the tokens of title, text, context and topics, with how often each stands.
-
-        Of a longer text only its first `most_chars` characters of tokens are counted.
-        """
-        columns = _columns()
-        if most_chars is not None:
-            columns = columns.replace("w.text", f"substr(w.text, 1, {int(most_chars)})")
+    def bags(self, ids: Sequence[str]) -> dict[str, Bag]:
+        """Return, by id, the tokens of title, text, context and topics, with how often each stands."""
         found: dict[str, Bag] = {}
         with self._db.read() as db:
             for several, part in in_parts(ids):
                 rows = db.execute(
-                    f"SELECT m.id, m.language, {columns} FROM memories AS m"
+                    f"SELECT m.id, m.language, {_columns()} FROM memories AS m"
                     f" JOIN words AS w ON w.rowid = m.n WHERE m.id IN ({several})",
                     part,
                 )

@@ -62,7 +62,7 @@ class SqliteWords:
         token = self._db.codec.token
         name = os.path.basename(memory.source or "") if memory.type == "document" else ""
         ident = f"{memory.id} {name}"  # who remembers how a file is called types that
-        fields = (memory.title, memory.text, " ".join(memory.topics), memory.context, ident)
+        fields = (memory.title, _said(memory), " ".join(memory.topics), memory.context, ident)
         lines = [self._lines.of(field, memory.language) for field in fields]
         with self._db.write() as db:
             changes = self._db.gathering(Changes)
@@ -128,3 +128,20 @@ def _held(
         ).fetchall()
         for n, namespace, *lines in rows:
             yield n, namespace, tuple(lines)
+
+
+def _said(memory: Memory) -> str:
+    """Return the words of a memory's text; of front matter only what is in no field of its own.
+
+    `severity` is the name of a field there, and no word of the document.
+    """
+    if memory.metadata.get("format") != "markdown":
+        return memory.text
+    from scrubjay.documents.front_entry import words_in
+    from scrubjay.documents.markdown import front_matter
+
+    _, body = front_matter(memory.text)
+    front = memory.metadata.get("front_matter")
+    if not body or not isinstance(front, dict):
+        return memory.text
+    return "\n".join((memory.text[body:], *words_in(front)))

@@ -38,6 +38,10 @@ def checked_sources(sources: Sequence[Source]) -> list[str | Stream]:
     checked: list[str | Stream] = []
     for one in sources:
         if not isinstance(one, str | os.PathLike):
+            if not hasattr(one, "read"):
+                raise InvalidInput(
+                    f"{one!r} is neither a path nor a stream; give each source by itself"
+                )
             checked.append(one)
             continue
         path = os.path.expanduser(os.fspath(one))

@@ -215,7 +215,7 @@ def _metadata(given: object) -> Mapping[str, Any]:
     if not isinstance(given, Mapping):
         raise InvalidInput(f"metadata is {given!r}; give a mapping")
     try:
-        plain = json.loads(json.dumps(dict(given), ensure_ascii=False))
+        plain = json.loads(json.dumps(dict(given), ensure_ascii=False, allow_nan=False))
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"metadata cannot be written as JSON: {error}") from error
     check_text("metadata", json.dumps(plain, ensure_ascii=False))
