@@ -233,7 +233,7 @@ class TestExpiring:
         """Soonest first; the day, and with its time what ends within one."""
         said = dated("expiring", "--within", "2w")
 
-        first, second = said.out.splitlines()
+        first, second, _how_to_extend = said.out.splitlines()
         assert said.code == 0
         assert re.search(
             r"^today .*boiler today .*valid until \d{4}-\d\d-\d\d \d\d:\d\d UTC", first
