@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 import scrubjay
@@ -145,7 +147,8 @@ class TestPrecedence:
         assert load().db == str(tmp_path / "home" / "memory.db")
 
         configured('db = "file.db"\ndefault_profile = "f"\nembedder = "fe"\n[profile.f]\n')
-        assert (load().db, load().profile, load().embedder) == ("file.db", "f", "fe")
+        beside = os.path.join(os.path.dirname(os.environ["SCRUBJAY_CONFIG"]), "file.db")
+        assert (load().db, load().profile, load().embedder) == (beside, "f", "fe")
 
         monkeypatch.setenv("SCRUBJAY_DB", "env.db")
         monkeypatch.setenv("SCRUBJAY_PROFILE", "e")
