@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from scrubjay.types import Scope, Term
 
 
+# `label` is a call back into Python: of plain words, SQLite itself sees faster that they are others.
+_SAME_LABEL = (
+    "CASE WHEN {column} GLOB '*[^!-~]*' THEN label({column}) = ?"
+    " ELSE {column} = ? COLLATE NOCASE END"
+)
+
+
 def where(scope: Scope, codec: Codec) -> tuple[str, list[object]]:
     """Return a condition on `memories AS m` and its arguments; "1" when the scope sees everything."""
     conditions: list[str] = []
@@ -42,8 +49,8 @@ def where(scope: Scope, codec: Codec) -> tuple[str, list[object]]:
     equals("m.owner", scope.owner)
     equals("m.agent", scope.agent)
     if scope.domain is not None:
-        conditions.append("label(m.domain) = ?")
-        arguments.append(label(scope.domain))
+        conditions.append(_SAME_LABEL.format(column="m.domain"))
+        arguments += [label(scope.domain)] * 2
     if scope.topics is not None:
         conditions.append(
             f"m.n IN (SELECT memory FROM topics WHERE topic IN ({marks(scope.topics)}))"
