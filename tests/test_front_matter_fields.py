@@ -143,6 +143,30 @@ def test_names_of_their_own_are_not_noted(put):
     assert notes == []
 
 
+class TestWords:
+    def test_names_of_fields_are_no_words_and_other_values_are(self, put, words_only):
+        """SV-7: title, description, context and tags; what has no field of its own is found by its value."""
+        put("severity: critical\ntags: [network]\nauthor: Jane Oriel\nseen: {where: [Kiel]}")
+
+        assert len(words_only.search("severity", mode="keyword")) == 0
+        assert len(words_only.search("author", mode="keyword")) == 0
+        for word in ("telling", "network", "oriel", "kiel"):
+            assert len(words_only.search(word, mode="keyword")) == 1
+
+    def test_an_entry_counts_the_same_words_added_and_ingested(self, words_only, tmp_path):
+        """SV-7: the same description, the same cosine."""
+        entry = {"title": "Kettle", "topics": ["tea"], "severity": "critical", "domain": "home"}
+        words_only.add("kettle entry body", id="k1", **entry)
+        words_only.export_md(tmp_path / "out")
+        with scrubjay.open(tmp_path / "other.db", embedder=False) as other:
+            other.ingest(tmp_path / "out")
+            (ingested,) = other.search("kettle body", profile="vault")
+        (added,) = words_only.search("kettle body", profile="vault")
+
+        assert ingested.why["semantic"] == pytest.approx(added.why["semantic"], abs=1e-9)
+        assert (ingested.id, ingested.text.strip()) == ("k1", "kettle entry body")
+
+
 class TestIds:
     @pytest.fixture
     def notes(self, tmp_path):

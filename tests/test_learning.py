@@ -352,6 +352,15 @@ class TestTiers:
         with scrubjay.open(tmp_path / "team.db", embedder=False) as team:
             assert [(one.id, one.tier) for one in team.feedbacks()] == [("team-entry", None)]
 
+    def test_what_was_noted_can_be_taken_back(self, tiered):
+        """SV-10: numbers repeat between files, so the answer says which one it is of."""
+        tiered.feedback("boiler", "agent-entry", "dismissed")
+        given = tiered.feedback("boiler", "team-entry", "accepted")
+
+        assert (given.number, given.tier) == (1, "team")
+        tiered.undo_feedback(given.number, tier=given.tier)
+        assert [one.id for one in tiered.feedbacks()] == ["agent-entry"]
+
     def test_a_search_counts_that_of_all_tiers(self, tiered):
         """SV-10: 27 of 30, of which 10 are the team's, give .52 and .12 four times."""
         for number in range(30):

@@ -837,6 +837,30 @@ class TestReadOnly:
         ):
             store.connect(shelf, name="shelf")
 
+    def test_what_is_written_later_is_not_left_out_in_silence_either(self, shelf, nobody):
+        """It was opened as one that nobody changes, and somebody does."""
+        with scrubjay.open(":memory:", embedder=False) as store:
+            store.connect(shelf, name="shelf")
+            assert lost(store) == []
+            self.written_meanwhile(shelf)
+
+            (reason,) = lost(store)
+
+            assert "what was written last is still in" in reason
+
+    def written_meanwhile(self, shelf):
+        """Let its keeper write without closing it."""
+        mine = os.geteuid()
+        if not os.getuid():
+            os.seteuid(0)
+        try:
+            folder = Path(shelf).parent
+            folder.chmod(0o755)
+            Path(f"{shelf}-wal").write_bytes(b"x" * 5000)
+            folder.chmod(0o555)
+        finally:
+            os.seteuid(mine)
+
 
 class TestOpening:
     def test_the_highest_tier_is_the_one_that_is_written(self, files, opened):

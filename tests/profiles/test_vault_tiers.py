@@ -102,6 +102,16 @@ class TestComparable:
         assert alone.tier is None
         assert alone.score == pytest.approx(0.4 * alone.why["semantic"] + 0.15 * (0.4 + 1))
 
+    def test_one_tier_alone_is_a_tier(self, tmp_path, opened):
+        """SV-4: what is opened as a tier has its name and weight; a path has neither."""
+        opened("team.db").add("the valve of the boiler", id="team")
+        alone = opened("team.db").search("valve")[0]
+
+        (hit,) = opened(tiers={"team": str(tmp_path / "team.db")}).search("valve")
+
+        assert (alone.tier, hit.tier) == (None, "team")
+        assert hit.score == pytest.approx(0.6 * alone.score, abs=1e-6)
+
     def test_every_tier_is_asked_for_the_full_over_fetch(self, tmp_path, opened):
         """SV-4, SV-5: 30 of each, not 30 of all."""
         files = {name: str(tmp_path / f"{name}.db") for name in ("agent", "team")}

@@ -73,6 +73,12 @@ class ExistingDatabase(Database):
                 return connection
         raise AssertionError("the last way has raised")
 
+    def check_same(self) -> None:
+        """Refuse to go on with a file that was removed or replaced, or that somebody writes after all."""
+        super().check_same()
+        if self.frozen:
+            self._refuse_unread_log()
+
     def _refuse_unread_log(self) -> None:
         log = f"{self.path}-wal"
         if os.path.exists(log) and os.path.getsize(log):

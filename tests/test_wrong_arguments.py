@@ -1,0 +1,42 @@
+"""What is no id, no path, no profile and no number is told so, by name; nothing else happens."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import scrubjay
+
+
+@pytest.fixture
+def store(words_only):
+    """One memory with a domain."""
+    words_only.add("The kettle whistles", id="kettle", domain="home")
+    return words_only
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda store: store.get(["kettle"]), "is not an id"),
+        (lambda store: store.get_many(5), "5 is not an id"),
+        (lambda store: store.get_many(["kettle", None]), "None is not an id"),
+        (lambda store: store.weights(5), "5 is no profile"),
+        (lambda store: store.search("kettle", profile=5), "5 is no profile"),
+        (lambda store: store.search("kettle", mode=["full"]), "is no profile and no mode"),
+        (lambda store: store.export_md(5), "5 is not a path"),
+        (lambda store: store.export_md("a\0b"), "is not a path"),
+        (lambda store: store.export_jsonl(5), "5 is not a path"),
+        (lambda store: store.import_entries(5), "neither a path nor a stream"),
+        (lambda store: store.import_entries(["a.md"]), "give each source by itself"),
+        (lambda store: store.expiring("9" * 5000 + "d"), "longer than time"),
+        (lambda store: store.add("x", metadata={"n": math.nan}), "cannot be written as JSON"),
+        (lambda store: store.add("x", metadata={"n": [math.inf]}), "cannot be written as JSON"),
+    ],
+)
+def test_a_wrong_argument_is_invalid_input(store, call, said):
+    """A clear sentence, and not the error of some library below."""
+    with pytest.raises(scrubjay.InvalidInput, match=said):
+        call(store)
+    assert [one.id for one in store.ls()] == ["kettle"]
