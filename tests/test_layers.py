@@ -31,6 +31,7 @@ FLOORS = (
     ("sharing",),
     ("learning",),
     ("moving",),
+    ("searching",),
     ("service", "opening"),
     ("__init__",),
     ("doctor", "doctor_assistants", "doctor_store"),

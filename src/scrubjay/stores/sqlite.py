@@ -12,6 +12,7 @@ import sqlite3
 import threading
 import time
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -19,7 +20,9 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.stores.codec import Plain
+from scrubjay.stores.in_use import InUse
 from scrubjay.stores.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
+from scrubjay.stores.sqlite_place import check_place, explain, identity, is_busy
 from scrubjay.text import label
 
 if TYPE_CHECKING:
@@ -28,9 +31,6 @@ if TYPE_CHECKING:
 WAIT_S = 60.0
 _PURGE_WAIT_S = 0.2
 _CLOSE_WAIT_S = 30.0  # whoever still reads then closes its connection by letting go of it
-
-
-_SMALLEST_DATABASE_BYTES = 512
 
 
 @lru_cache(maxsize=1024)
@@ -49,38 +49,12 @@ class _Connection:
         self.sqlite.close()
 
 
-class _InUse:
-    """Counts who is reading, each thread for itself."""
-
-    def __init__(self) -> None:
-        self._mine = threading.local()
-        self._count = 0
-        self._changed = threading.Condition(threading.Lock())
-
-    def __enter__(self) -> None:
-        with self._changed:
-            self._count += 1
-        self._mine.count = getattr(self._mine, "count", 0) + 1
-
-    def __exit__(self, *_: object) -> None:
-        self._mine.count -= 1
-        with self._changed:
-            self._count -= 1
-            self._changed.notify_all()
-
-    def ended(self, wait_s: float) -> bool:
-        """Wait until no other thread reads; False where one still does after so long."""
-        mine = getattr(self._mine, "count", 0)
-        with self._changed:
-            return self._changed.wait_for(lambda: self._count <= mine, wait_s)
-
-
-class Gathered:
+class Gathered(ABC):
     """Changes of a table that are gathered during a write."""
 
+    @abstractmethod
     def write(self, db: sqlite3.Connection) -> None:
         """Bring the table up to date."""
-        raise NotImplementedError
 
 
 G = TypeVar("G", bound=Gathered)
@@ -105,7 +79,7 @@ class Database:
         self._writing = threading.RLock()
         self._watching = threading.Lock()
         self._watcher: _Connection | None = None
-        self._in_use = _InUse()
+        self._in_use = InUse()
         self._opened: weakref.WeakSet[_Connection] = weakref.WeakSet()
         self._pid = os.getpid()
         self._purge_due = False
@@ -352,7 +326,7 @@ class Database:
                 self._writer.execute("PRAGMA journal_mode = WAL").fetchone()
                 return
             except sqlite3.OperationalError as error:
-                if not _is_busy(error) or time.monotonic() > deadline:
+                if not is_busy(error) or time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
 
@@ -369,48 +343,3 @@ class Database:
             raise InvalidInput(
                 f"{error.object[:40]!r} holds half of a surrogate pair, which is not a character"
             ) from error
-
-
-def identity(path: str) -> tuple[int, int]:
-    """Return what a file keeps when its contents change, and another file at the same path has not."""
-    found = os.stat(path)
-    return found.st_dev, found.st_ino
-
-
-def check_place(path: str) -> None:
-    """Say what is wrong with a path before SQLite says only that it cannot open it.
-
-    The file itself is never opened here. To close a file gives up every POSIX lock that this process
-    holds on it, SQLite's too: another process then took itself for the last one, deleted the log, and
-    what was written afterwards was lost.
-    """
-    folder = os.path.dirname(os.path.abspath(path))
-    if os.path.isdir(path):
-        raise StoreError(f"{path} is a folder; give the path of a file, such as {path}/memory.db")
-    if not os.path.isdir(folder):
-        raise StoreError(f"there is no folder {folder}; make it first, or give another path")
-    if os.path.isfile(path) and 0 < os.path.getsize(path) < _SMALLEST_DATABASE_BYTES:
-        # SQLite would take it for an empty one and write over it.
-        raise StoreError(f"{path} is not a scrubjay store: the file is not an SQLite database")
-
-
-def explain(path: str, error: sqlite3.Error, wait_s: float) -> str:
-    """Turn SQLite's words into a sentence that says what to do."""
-    said = str(error)
-    if "not a database" in said or "file is encrypted" in said:
-        return f"{path} is not a scrubjay store: the file is not an SQLite database"
-    if _is_busy(error):
-        return f"{path}: another process has been writing for more than {wait_s:.0f} s; try again"
-    if "full" in said:
-        return f"{path}: the disk is full; nothing was written, free some space and try again"
-    if "unable to open" in said:
-        return f"{path} cannot be opened: check the permissions of the file and its folder"
-    if "readonly" in said:
-        return f"{path} cannot be written: check the permissions of the file and its folder"
-    if "malformed" in said:
-        return f"{path} is damaged ({said}); run `scrubjay doctor --db {path}`"
-    return f"{path}: {said}"
-
-
-def _is_busy(error: sqlite3.Error) -> bool:
-    return "locked" in str(error) or "busy" in str(error)

@@ -49,7 +49,7 @@ def open_store(
 
         return _with_tiers(settings, db, tiers_of(tiers), embed=embed, make=make)
     if not make and path != ":memory:" and not os.path.exists(path):
-        from scrubjay.stores.sqlite import check_place
+        from scrubjay.stores.sqlite_place import check_place
 
         if db:  # the folder of the default store is made when it is needed
             check_place(path)

@@ -1,0 +1,137 @@
+"""One search: what was asked, checked; the stages of a profile run; what the answer lacks, said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from scrubjay import profiles
+from scrubjay.caller import both, check_share, only, several, topics_of
+from scrubjay.errors import InvalidInput, StoreError
+from scrubjay.moving import Moving
+from scrubjay.naming import check_text
+from scrubjay.pipeline import search
+from scrubjay.times import When, micros
+from scrubjay.types import Query, Results
+
+if TYPE_CHECKING:
+    from scrubjay.profiles import Profile
+
+
+class Searching(Moving):
+    """The verb of searching."""
+
+    def search(
+        self,
+        query: str,
+        *,
+        profile: str | None = None,
+        mode: str | None = None,
+        limit: int | None = None,
+        namespace: str | None = None,
+        namespaces: Sequence[str] | None = None,
+        collection: str | None = None,
+        topics: Sequence[str] | str | None = None,
+        types: Sequence[str] | str | None = None,
+        owner: str | None = None,
+        agent: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        session: str | None = None,
+        only_domain: str | None = None,
+        min_score: float | None = None,
+        overrides: Mapping[str, Any] | None = None,
+        tags: Sequence[str] | str | None = None,
+        domain: str | None = None,
+        weights: Mapping[str, float] | None = None,
+        include_expired: bool = False,
+    ) -> Results:
+        """Find memories. Every string is a legal query; what could not be searched is in `degraded`.
+
+        `tags` and `domain` score, and `weights` weigh, in profiles that have stages for them. What is
+        not yet, or no longer, valid is left out, unless `include_expired` asks for it.
+        """
+        if not isinstance(query, str):
+            raise InvalidInput(f"query is {query!r}; it must be a text")
+        chosen = profiles.get(profile or self.profile, overrides, mode=mode)
+        _check_scoring(chosen, tags=tags, domain=domain, weights=weights)
+        asked = chosen.limit if limit is None else limit
+        if type(asked) is not int or asked < 1:
+            raise InvalidInput(f"limit is {limit!r}; it must be a whole number of 1 or more")
+        if min_score is not None:
+            check_share("min_score", min_score)
+        if domain is not None:
+            check_text("domain", domain)
+        if type(include_expired) is not bool:
+            raise InvalidInput(f"include_expired is {include_expired!r}; it must be True or False")
+        scope = self._caller.narrowed(
+            namespaces=both(several(namespaces, "namespaces"), only(namespace, "namespace")),
+            types=types,
+            topics=topics,
+            collection=collection,
+            session=session,
+            owner=owner,
+            agent=agent,
+            domain=only_domain,
+            since=since,
+            until=until,
+        )
+        tiers = self._tiers_of(chosen)
+        own_lost = bool(tiers) and not any(one.own and one.lost is None for one in tiers)
+        if not include_expired:
+            now_us = micros(self._clock())
+            # Each tier has windows of its own, and says by itself since when the same is valid there.
+            scope = scope._replace(valid_us=now_us if tiers else self._windows.state_us(now_us))
+        if chosen.uses("embed_query") and not own_lost:
+            try:
+                self._embedding.prepare_search()
+            except StoreError:
+                if not tiers:  # other tiers can answer where the own file is damaged
+                    raise
+        found = search(
+            Query(
+                query,
+                scope,
+                min(asked, chosen.most),
+                min_score,
+                limited=limit is not None,
+                tags=topics_of(tags, "tags"),
+                domain=domain,
+            ),
+            chosen.name,
+            chosen.stages,
+            self._kit(chosen, tiers),
+        )
+        if self._tiers.several and not tiers:
+            found.degraded = (
+                *found.degraded,
+                f"only {self.path} was searched: profile {chosen.name} searches one file, profile"
+                " vault searches every tier",
+            )
+        if collection is not None and not found.hits and not tiers:
+            known = [one.name for one in self.collections()]
+            if collection not in known:
+                there = ", ".join(known) or "none"
+                missing = f"there is no collection {collection!r}; there are: {there}"
+                found.degraded = (*found.degraded, missing)
+        if asked <= chosen.most:
+            return found
+        found.counts = {**found.counts, "limit_cut_from": asked}
+        return found
+
+
+# Which stage gives a meaning to what a search may be told.
+_SCORED_BY = {"tags": "signals", "domain": "signals", "weights": "blend_tiers"}
+
+
+def _check_scoring(profile: Profile, **given: object) -> None:
+    """Refuse what the profile has no stage for: it would be ignored."""
+    for name, value in given.items():
+        if value is not None and not profile.uses(_SCORED_BY[name]):
+            others = [
+                one
+                for one in profiles.built_in()
+                if ":" not in one and profiles.get(one).uses(_SCORED_BY[name])
+            ]
+            hint = f"; profile {' or '.join(others)} has one" if others else ""
+            raise InvalidInput(f"profile {profile.name} has no stage that takes {name}={hint}")
