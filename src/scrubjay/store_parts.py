@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     from scrubjay.models import Embedder, Generator, Reranker
     from scrubjay.pipeline import Kit, Tier
     from scrubjay.profiles import Profile
+    from scrubjay.stores.sqlite_feedback import SqliteFeedback
     from scrubjay.stores.sqlite_history import SqliteHistory
+    from scrubjay.stores.sqlite_terms import SqliteTerms
     from scrubjay.tables import Tables
     from scrubjay.write.shelf import Shelf
 
+_COUNTING = ("tiers", "signals", "adaptive")
 _ASSISTED = ("late_interaction", "cross_encoder", "rephrase", "borrow_words")
 
 
@@ -63,8 +66,6 @@ class StoreParts:
         self._windows = self._tables.windows
         self._caller = Caller(person, self._people)
         self._mine = self._caller.sees
-        self._terms = self._tables.terms
-        self._feedback = self._tables.feedback
         self._chunk_sizes = check_chunk_sizes(chunk_tokens, chunk_overlap_tokens)
         self._following_made: Following | None = None
         self._chosen_assistants = (reranker, generator)
@@ -82,6 +83,14 @@ class StoreParts:
         except BaseException:
             self._db.close()
             raise
+
+    @property
+    def _terms(self) -> SqliteTerms:
+        return self._tables.terms
+
+    @property
+    def _feedback(self) -> SqliteFeedback:
+        return self._tables.feedback
 
     @property
     def _embedding(self) -> Embedding:
@@ -147,7 +156,9 @@ class StoreParts:
 
     def _kit(self, profile: Profile, tiers: tuple[Tier, ...] = ()) -> Kit:
         """Return the stores and the models that a profile has stages for: others are not even loaded."""
-        kit = self._tables.kit._replace(clock=self._clock, tiers=tiers)
+        counts = any(map(profile.uses, _COUNTING))
+        kit = self._tables.kit if counts else self._tables.light_kit
+        kit = kit._replace(clock=self._clock, tiers=tiers)
         if tiers:
             # Of a file that is lost, or not there yet, nothing is asked; of one put back, the new one.
             own = next((one for one in tiers if one.own), self._tiers.own.tier)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 from scrubjay.pipeline import OF_A_FILE, Kit
 from scrubjay.stores.sqlite import Database
 from scrubjay.stores.sqlite_copies import SqliteCopies
-from scrubjay.stores.sqlite_feedback import SqliteFeedback
 from scrubjay.stores.sqlite_files import SqliteFiles
 from scrubjay.stores.sqlite_graph import SqliteGraph
 from scrubjay.stores.sqlite_keyword import SqliteKeyword
 from scrubjay.stores.sqlite_people import SqlitePeople
 from scrubjay.stores.sqlite_records import SqliteRecords
-from scrubjay.stores.sqlite_terms import SqliteTerms
 from scrubjay.stores.sqlite_topics import SqliteTopics
 from scrubjay.stores.sqlite_vector import SqliteVector
 from scrubjay.stores.sqlite_windows import SqliteWindows
+
+if TYPE_CHECKING:
+    from scrubjay.stores.sqlite_feedback import SqliteFeedback
+    from scrubjay.stores.sqlite_terms import SqliteTerms
 
 
 class Tables:
@@ -31,13 +36,32 @@ class Tables:
         self.vectors = SqliteVector(db)
         self.topics = SqliteTopics(db, self.vectors)
         self.windows = SqliteWindows(db)
-        self.terms = SqliteTerms(db)
-        self.feedback = SqliteFeedback(db, person)
+        self._person = person
+
+    @cached_property
+    def terms(self) -> SqliteTerms:
+        """How many memories hold each token. Most searches do without, and need not import it."""
+        from scrubjay.stores.sqlite_terms import SqliteTerms
+
+        return SqliteTerms(self.db)
+
+    @cached_property
+    def feedback(self) -> SqliteFeedback:
+        """What became of results."""
+        from scrubjay.stores.sqlite_feedback import SqliteFeedback
+
+        return SqliteFeedback(self.db, self._person)
 
     @property
     def kit(self) -> Kit:
         """The part of a search's kit that these stores are."""
-        return Kit(**{name: getattr(self, name) for name in OF_A_FILE if hasattr(self, name)})
+        return self.light_kit._replace(terms=self.terms, feedback=self.feedback)
+
+    @property
+    def light_kit(self) -> Kit:
+        """The same for a search that neither counts tokens nor feedback."""
+        stores = vars(self)
+        return Kit(**{name: stores[name] for name in OF_A_FILE if name in stores})
 
     def index_again(self) -> None:
         """Make every index anew whose rules have changed since the file was written."""

@@ -14,11 +14,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from scrubjay.stores.scope_sql import in_parts, in_sight
 from scrubjay.stores.sqlite import Database, Gathered
+from scrubjay.stores.sqlite_words import FIELDS
 from scrubjay.stores.token_lines import TokenLines
 from scrubjay.tfidf import Bag, Counted
 from scrubjay.types import Scope
 
-FIELDS = ("title", "text", "topics", "context")
 MEMORIES = ""  # counts the memories themselves: no token is empty
 _MOST_KNOWN = (
     100_000  # tokens whose counts are kept until anybody commits: most are asked for again

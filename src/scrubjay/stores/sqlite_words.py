@@ -8,16 +8,20 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from scrubjay.stores.scope_sql import in_parts
 from scrubjay.stores.sqlite import Database
-from scrubjay.stores.sqlite_terms import FIELDS, Changes, count_again, write_anew
 from scrubjay.stores.token_lines import TokenLines
 from scrubjay.text import ANALYZER_VERSION
 from scrubjay.types import Memory
 
+if TYPE_CHECKING:
+    from scrubjay.stores.sqlite_terms import Changes
+
 _CURRENT = {"analyzer": ANALYZER_VERSION, "terms": 1}
 _NOTE = "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)"
+FIELDS = ("title", "text", "topics", "context")  # whose tokens are counted
 _TOPICS = FIELDS.index("topics")
 
 
@@ -54,8 +58,16 @@ class SqliteWords:
         with self._db.write() as db:
             self._db.write_gathered()
             if "terms" not in self._noted():
+                from scrubjay.stores.sqlite_terms import count_again
+
                 count_again(db)
             db.executemany(_NOTE, _CURRENT.items())
+
+    def _changes(self) -> Changes:
+        """Return what this write changes in the counts; to search by word, none of it is imported."""
+        from scrubjay.stores.sqlite_terms import Changes
+
+        return self._db.gathering(Changes)
 
     def put(self, n: int, memory: Memory, was_in: str | None = None) -> None:
         """Index a memory by its number, in place of what it was in some namespace."""
@@ -65,7 +77,7 @@ class SqliteWords:
         fields = (memory.title, _said(memory), " ".join(memory.topics), memory.context, ident)
         lines = [self._lines.of(field, memory.language) for field in fields]
         with self._db.write() as db:
-            changes = self._db.gathering(Changes)
+            changes = self._changes()
             if was_in is not None:
                 for _, _, before in _held(db, [n]):
                     changes.lose(before, was_in)
@@ -86,7 +98,7 @@ class SqliteWords:
         """Index other topics of memories, each given by its number, its topics and its language."""
         new = {n: self._lines.of(" ".join(topics), language) for n, topics, language in renamed}
         with self._db.write() as db:
-            changes = self._db.gathering(Changes)
+            changes = self._changes()
             for n, namespace, lines in _held(db, list(new)):
                 changes.lose(lines, namespace)
                 changes.gain((*lines[:_TOPICS], new[n], *lines[_TOPICS + 1 :]), namespace)
@@ -98,7 +110,7 @@ class SqliteWords:
     def delete(self, numbers: Sequence[int]) -> None:
         """Drop the words of memories that are about to go; their topics go with them."""
         with self._db.write() as db:
-            changes = self._db.gathering(Changes)
+            changes = self._changes()
             for _, namespace, lines in _held(db, numbers):
                 changes.lose(lines, namespace)
             for several, part in in_parts(numbers):
@@ -113,6 +125,8 @@ class SqliteWords:
         with self._db.write() as db:
             db.execute("INSERT INTO words (words) VALUES ('optimize')")
             self._db.write_gathered()
+            from scrubjay.stores.sqlite_terms import write_anew
+
             write_anew(db)
 
 

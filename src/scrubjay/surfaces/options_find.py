@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrubjay.surfaces.options_tiers import tier_option
-
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
@@ -92,6 +90,8 @@ def query_options(command: ArgumentParser) -> None:
         "--no-expand", action="store_true", help="ask no language model for other words"
     )
     command.add_argument("--no-rerank", action="store_true", help="no second look at the best")
+    from scrubjay.surfaces.options_tiers import tier_option
+
     tier_option(command)
 
 

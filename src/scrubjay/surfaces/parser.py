@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from scrubjay._version import __version__
 from scrubjay.errors import InvalidInput
-from scrubjay.surfaces.options_find import (
-    places,
-    query_options,
-    search_options,
-    vsearch_options,
-)
-from scrubjay.surfaces.options_learning import (
-    expiring_options,
-    feedback_options,
-    weights_options,
-)
-from scrubjay.surfaces.options_moving import export, import_
-from scrubjay.surfaces.options_tiers import tier_option
-from scrubjay.surfaces.options_write import add_options, no_embed, update_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 COMMANDS = {
     "add": "remember a text, or read files and folders",
@@ -120,7 +109,7 @@ def build(only: str | None = None) -> argparse.ArgumentParser:
             name, help=purpose, description=purpose, formatter_class=_Help, allow_abbrev=False
         )
         _common(command)
-        _OPTIONS[name](command)
+        options_of(name)(command)
     return parser
 
 
@@ -140,6 +129,9 @@ def _common(command: argparse.ArgumentParser) -> None:
 def _ingest(command: argparse.ArgumentParser) -> None:
     command.add_argument("path", nargs="*", help="files and folders (all that were read before)")
     command.add_argument("--watch", action="store_true", help="keep up with changes, until Ctrl-C")
+    from scrubjay.surfaces.options_find import places
+    from scrubjay.surfaces.options_write import no_embed
+
     places(command)
     no_embed(command)
 
@@ -147,10 +139,14 @@ def _ingest(command: argparse.ArgumentParser) -> None:
 def _get(command: argparse.ArgumentParser) -> None:
     command.add_argument("id", nargs="+", help="ids, or the first four or more letters of them")
     command.add_argument("--md", action="store_true", help="answer in Markdown, to paste")
+    from scrubjay.surfaces.options_tiers import tier_option
+
     tier_option(command)
 
 
 def _ls(command: argparse.ArgumentParser) -> None:
+    from scrubjay.surfaces.options_find import places
+
     places(command)
     command.add_argument("--type", action="append", metavar="TYPE", help="repeatable")
     command.add_argument("--topic", action="append", metavar="TOPIC", help="any of; repeatable")
@@ -263,14 +259,38 @@ def _nothing_more(command: argparse.ArgumentParser) -> None:
     """Take no option beyond those of every command."""
 
 
+def options_of(name: str) -> Callable[[argparse.ArgumentParser], None]:
+    """Return what adds the options of a command, importing no other's."""
+    match name:
+        case "add" | "remember":
+            from scrubjay.surfaces.options_write import add_options as chosen
+        case "update":
+            from scrubjay.surfaces.options_write import update_options as chosen
+        case "search":
+            from scrubjay.surfaces.options_find import search_options as chosen
+        case "vsearch":
+            from scrubjay.surfaces.options_find import vsearch_options as chosen
+        case "query":
+            from scrubjay.surfaces.options_find import query_options as chosen
+        case "expiring":
+            from scrubjay.surfaces.options_learning import expiring_options as chosen
+        case "feedback":
+            from scrubjay.surfaces.options_learning import feedback_options as chosen
+        case "weights":
+            from scrubjay.surfaces.options_learning import weights_options as chosen
+        case "export":
+            from scrubjay.surfaces.options_moving import export as chosen
+        case "import":
+            from scrubjay.surfaces.options_moving import import_ as chosen
+        case "tiers":
+            from scrubjay.surfaces.options_tiers import tier_option as chosen
+        case _:
+            return _OPTIONS.get(name, _nothing_more)
+    return chosen
+
+
 _OPTIONS = {
-    "add": add_options,
-    "remember": add_options,
-    "update": update_options,
     "ingest": _ingest,
-    "search": search_options,
-    "vsearch": vsearch_options,
-    "query": query_options,
     "get": _get,
     "ls": _ls,
     "collections": _collections,
@@ -283,16 +303,8 @@ _OPTIONS = {
     "done": _done,
     "undone": _done,
     "forget": _forget,
-    "expiring": expiring_options,
-    "feedback": feedback_options,
-    "weights": weights_options,
     "link": _link,
-    "export": export,
-    "import": import_,
     "profiles": _profiles,
-    "tiers": tier_option,
-    "status": _nothing_more,
-    "doctor": _nothing_more,
     "models": _models,
     "demo": _demo,
 }
