@@ -217,7 +217,7 @@ class TestRoundTrip:
             entry_yaml._loader.cache_clear()
 
     @pytest.mark.parametrize(
-        "value", [{"k" * 2000: 1}, [[]], [{}], {"a": []}, 2**80, -0.0, float("inf"), 1e-300]
+        "value", [{"k" * 2000: 1}, [[]], [{}], {"a": []}, 2**80, -0.0, 1e-300]
     )
     def test_no_metadata_is_too_odd(self, value):
         """Long names, empty lists, large numbers; and so deep that YAML would not be read."""

@@ -128,7 +128,7 @@ class TestSearch:
 
     def test_a_store_alone_has_no_tier_and_the_weight_one(self, files, opened):
         """SV-4: whatever its file is called."""
-        store = opened(tiers={"team": files["team"]})
+        store = opened(files["team"])
 
         assert {(tier, score) for _, tier, score in found(store)} == {(None, 1.0)}
 

@@ -14,6 +14,7 @@ from scrubjay.tiered import nothing_with
 from scrubjay.times import micros
 
 if TYPE_CHECKING:
+    from scrubjay.pipeline import Kit
     from scrubjay.profiles import Profile
     from scrubjay.reports import FeedbackGiven, Feedbacks, Learned
     from scrubjay.stores.sqlite_feedback import SqliteFeedback
@@ -110,10 +111,16 @@ class Learning(Sharing):
         with self._records.transaction():
             moved = self._feedback.frozen()
             if moved is None:
-                tally = gathered(self._kit(chosen, self._tiers_of(chosen))).tally
+                tally = gathered(
+                    self._kit(chosen, self._tiers_of(chosen))._replace(feedback=self._feedback)
+                ).tally
                 moved = shift(tally, **(_numbers(chosen, _LEARNS) or {}))
                 self._feedback.freeze(moved, micros(self._clock()))
         return moved
+
+    def _counting_kit(self, profile: Profile) -> Kit:
+        """Return the kit of a search that counts feedback, whatever the profile does with it."""
+        return self._kit(profile, self._tiers_of(profile))._replace(feedback=self._feedback)
 
     def thaw_weights(self) -> bool:
         """Let the weights follow the feedback again; False where they did already."""
@@ -134,7 +141,7 @@ class Learning(Sharing):
         from scrubjay.stages.adaptive import adapted, gathered, rate, shift
 
         chosen = profiles.get(profile or self.profile)
-        kit = self._kit(chosen, self._tiers_of(chosen))
+        kit = self._counting_kit(chosen)
         tally, frozen, damaged = gathered(kit)
         lost = {one.name: one.lost for one in kit.tiers if one.lost is not None}
         learns = _numbers(chosen, _LEARNS) if chosen.uses(_SIGNALS) else None

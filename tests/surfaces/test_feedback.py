@@ -261,8 +261,10 @@ class TestExpiring:
             store.add("a boiler " * 20, id="b", valid_from=begins, valid_until=ends)
             store.add("over " * 20, id="o", valid_until="2001-02-03")
 
-        (line,) = shell("expiring", "--db", path).out.splitlines()
-        (over,) = shell("expiring", "--expired", "--db", path).out.splitlines()
+        line, longer = shell("expiring", "--db", path).out.splitlines()
+        over, _ = shell("expiring", "--expired", "--db", path).out.splitlines()
+
+        assert longer == "longer: scrubjay update ID --valid-until DATE"
 
         assert line.split("…")[1].strip() == f"valid until {ends:%Y-%m-%d}"
         assert over.split("…")[1].strip() == "expired after 2001-02-03"
