@@ -2,49 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from scrubjay.errors import StoreError
 from scrubjay.pipeline import Kit, Run
 from scrubjay.text import readable
-from scrubjay.tfidf import Bag, Counted, cosine, idfs, joined
-from scrubjay.types import Candidate, Term
+from scrubjay.tfidf import Bag, cosine, idfs, joined
+from scrubjay.types import Term
+
+if TYPE_CHECKING:
+    from scrubjay.stores.protocols import TermIndex
+
+T = TypeVar("T")
+Key = tuple[str | None, str]  # a tier, and an id in it
 
 
-def word_cosines(run: Run) -> tuple[dict[tuple[str | None, str], float], list[str]]:
+def word_cosines(run: Run) -> tuple[dict[Key, float], list[str]]:
     """Return the TF-IDF cosine of each candidate with the query, and which tiers were not counted.
 
     Every tier's counts are summed first: how rare a word is must mean the same in all of them, or the
     same entry would score otherwise in a small vault than in a large one. A beginning (`retr*`) asks
     each entry for its own tokens so begun, each once.
     """
-    kits: dict[str | None, Kit] = {tier.name: tier.kit for tier in run.kit.tiers if not tier.lost}
-    kits = kits or {None: run.kit}
+    uncounted: dict[str, None] = {}
     text = readable(run.query.meaning or run.query.text)
-    held: dict[tuple[str | None, str], Bag] = {}
+    held: dict[Key, Bag] = {}
     asked: dict[str, Mapping[str, int]] = {}
-    uncounted: list[str] = []
-    for name, kit in kits.items():
-        terms, here = kit.need("terms"), _of_tier(run.pool, name)
-        if not here:
-            continue
-        try:
-            bags = terms.bags([one.id for one in here])
-        except StoreError as error:
-            uncounted.append(f"tier {name}: {error}")
-            continue
-        held |= {(name, id_): bag for id_, bag in bags.items()}
-        for language in {bag.language for bag in bags.values()} - asked.keys():
-            asked[language] = terms.asked(text, language)
+    indexes = _indexes(run.kit)
+    for name, index in indexes.items():
+        ids = [one.id for one in run.pool if one.tier == name]
+        bags = _ask(name, uncounted, partial(index.bags, ids)) if ids else None
+        for id_, bag in (bags or {}).items():
+            held[name, id_] = bag
+            if bag.language not in asked:
+                asked[bag.language] = index.asked(text, bag.language)
     tokens = {token for bag in held.values() for token in bag.tokens}
     tokens.update(*asked.values())
-    counts: list[Counted] = []
-    for name, kit in kits.items():
-        try:
-            counts.append(kit.need("terms").counted(tokens, run.query.scope))
-        except StoreError as error:
-            uncounted.append(f"tier {name}: {error}")
-    rarities = idfs(joined(counts))
+    counts = [
+        _ask(name, uncounted, partial(index.counted, tokens, run.query.scope))
+        for name, index in indexes.items()
+    ]
+    rarities = idfs(joined(filter(None, counts)))
     beginnings = _beginnings(run.query.words)
     alike = {
         key: cosine(
@@ -52,7 +52,24 @@ def word_cosines(run: Run) -> tuple[dict[tuple[str | None, str], float], list[st
         )
         for key, bag in held.items()
     }
-    return alike, list(dict.fromkeys(uncounted))
+    return alike, list(uncounted)
+
+
+def _indexes(kit: Kit) -> dict[str | None, TermIndex]:
+    """Return the counts of every tier that can be asked, or of the store alone."""
+    tiers = [tier for tier in kit.tiers if not tier.lost]
+    return {tier.name: tier.kit.need("terms") for tier in tiers} or {None: kit.need("terms")}
+
+
+def _ask(tier: str | None, uncounted: dict[str, None], question: Callable[[], T]) -> T | None:
+    """Ask one tier; where it cannot answer now, note that, and the others count."""
+    try:
+        return question()
+    except StoreError as error:
+        if tier is None:
+            raise
+        uncounted[f"tier {tier}: {error}"] = None
+        return None
 
 
 def _beginnings(terms: Iterable[Term]) -> set[str]:
@@ -69,7 +86,3 @@ def _begun(beginnings: set[str], bag: Mapping[str, int]) -> dict[str, int]:
     """Return the tokens of an entry that the beginnings stand for, each once."""
     first = tuple(token[:-1] for token in beginnings if _is_beginning(token))
     return {token: 1 for token in bag if token.startswith(first) or token in beginnings}
-
-
-def _of_tier(pool: Iterable[Candidate], name: str | None) -> list[Candidate]:
-    return [one for one in pool if one.tier == name]
