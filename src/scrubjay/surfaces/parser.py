@@ -11,6 +11,10 @@ from scrubjay.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+# What argparse says would be translated, and what we say would not; and to look for a translation
+# takes a twentieth of a search from a cold shell.
+argparse._ = str  # type: ignore[attr-defined]
+
 COMMANDS = {
     "add": "remember a text, or read files and folders",
     "remember": "the same as add",
