@@ -120,18 +120,19 @@ class Searching(Moving):
         return found
 
 
-# Which stage gives a meaning to what a search may be told.
-_SCORED_BY = {"tags": "signals", "domain": "signals", "weights": "blend_tiers"}
+# Which stage gives a meaning to what a search may be told; none has one for `weights` yet.
+_SCORED_BY = {"tags": "signals", "domain": "signals"}
 
 
 def _check_scoring(profile: Profile, **given: object) -> None:
     """Refuse what the profile has no stage for: it would be ignored."""
     for name, value in given.items():
-        if value is not None and not profile.uses(_SCORED_BY[name]):
+        stage = _SCORED_BY.get(name, "")
+        if value is not None and not profile.uses(stage):
             others = [
                 one
                 for one in profiles.built_in()
-                if ":" not in one and profiles.get(one).uses(_SCORED_BY[name])
+                if ":" not in one and profiles.get(one).uses(stage)
             ]
             hint = f"; profile {' or '.join(others)} has one" if others else ""
             raise InvalidInput(f"profile {profile.name} has no stage that takes {name}={hint}")

@@ -39,16 +39,18 @@ class Profile:
         limit: int = 10,
         most: int = 1000,
     ) -> None:
-        names = [part.name for part in flat(stages)]
+        parts = list(flat(stages))
+        names = [part.name for part in parts]
         twice = sorted({one for one in names if names.count(one) > 1})
         if twice:
             raise InvalidInput(
                 f"profile {name} lists {', '.join(twice)} twice; give one a name of its own"
                 " with .named(...)"
             )
-        for part in flat(stages):
+        for part in parts:
             if hasattr(part.function, "check_numbers"):
                 part.function.check_numbers(**part.numbers)
+        self._used = frozenset(names)  # a search asks a dozen times
         self.name = name
         self.stages = stages
         self.summary = summary
@@ -57,7 +59,7 @@ class Profile:
 
     def uses(self, name: str) -> bool:
         """True when a stage or source of this name is in the list."""
-        return any(part.name == name for part in flat(self.stages))
+        return name in self._used
 
     def with_overrides(self, overrides: Mapping[str, Any]) -> Profile:
         """Return this profile with numbers replaced (`rrf.k`) or stages dropped (`rerank = false`)."""
