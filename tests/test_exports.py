@@ -35,7 +35,7 @@ def test_add_takes_the_fields_of_the_contract():
     assert all(one.kind is one.KEYWORD_ONLY for one in rest)
     assert [one.name for one in rest] == (
         "id title type topics namespace collection session role owner agent severity domain context"
-        " created_at updated_at event_time valid_from valid_until source metadata links"
+        " created_at updated_at event_time event_until valid_from valid_until source metadata links"
     ).split()
 
 

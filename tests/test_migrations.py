@@ -85,7 +85,12 @@ class TestOlder:
         assert after["models"] == [(*row, 0) for row in before["models"]]
         # The eighth added whose feedback it is: here, the owner's.
         assert after["feedback"] == [(*row, "") for row in before["feedback"]]
-        assert after == {**before, "models": after["models"], "feedback": after["feedback"]}
+        # The ninth added when what it speaks of is over: nobody had said.
+        assert after["memories"] == [(*row, None) for row in before["memories"]]
+        assert after == {
+            **before,
+            **{table: after[table] for table in ("models", "feedback", "memories")},
+        }
 
     def test_its_topics_are_found_by_hash_and_its_memories_can_be_done(self, old):
         """The fifth version: hashes are made when it is opened, and history begins."""

@@ -44,6 +44,7 @@ class Store(Searching):
         created_at: When | None = None,
         updated_at: When | None = None,
         event_time: When | None = None,
+        event_until: When | None = None,
         valid_from: When | None = None,
         valid_until: When | None = None,
         source: str | None = None,

@@ -34,7 +34,10 @@ class Neighbor(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """One thing remembered: a sentence, a message, or a whole document."""
+    """One thing remembered: a sentence, a message, or a whole document.
+
+    `event_time` is when what it speaks of happened, or begins, and `event_until` when that is over.
+    """
 
     text: str
     id: str = ""
@@ -53,6 +56,7 @@ class Memory(NamedTuple):
     created_at: datetime | None = None
     updated_at: datetime | None = None
     event_time: datetime | None = None
+    event_until: datetime | None = None
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     source: str | None = None
@@ -91,12 +95,24 @@ class Term(NamedTuple):
         return tuple(token for run in runs for token in run)
 
 
+class Spoken(NamedTuple):
+    """Which raw messages are seen: those of a session, and those that are memories by themselves.
+
+    A message is that when it was said at `settled_us` or before, unless a language model drew facts
+    from it, which then stand for it.
+    """
+
+    session: str | None
+    settled_us: int
+
+
 class Scope(NamedTuple):
     """What a search may see. Every index binds it in its own query language; None means no limit.
 
     `reader` is a person, who sees their own namespace and the collections they belong to; `writer` is
     one who sees what they may change. Who belongs to what is asked of the store in the same query.
-    `valid_us` is a moment: what is not yet, or no longer, valid then is not seen.
+    `valid_us` is a moment: what is not yet, or no longer, valid then is not seen. `spoken` says which
+    raw messages are seen.
     """
 
     namespaces: tuple[str, ...] | None = None
@@ -116,6 +132,7 @@ class Scope(NamedTuple):
     writer: str | None = None
     not_types: tuple[str, ...] | None = None
     valid_us: int | None = None
+    spoken: Spoken | None = None
 
     @property
     def everything(self) -> bool:

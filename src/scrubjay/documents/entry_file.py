@@ -16,7 +16,7 @@ from scrubjay.types import Link, Memory
 # What a person looks for first stands first; the context may be long, so it stands last.
 _ORDER = (
     "id title type topics severity domain valid_from valid_until created_at updated_at event_time"
-    " namespace collection session role owner agent source links metadata context text"
+    " event_until namespace collection session role owner agent source links metadata context text"
 ).split()
 _OPENING = "---"
 _FIELD = re.compile(r"(\w+):(?:\s|$)")

@@ -318,6 +318,48 @@ def m008_entries(db: sqlite3.Connection) -> None:
         db.execute(statement)
 
 
+def m009_conversations(db: sqlite3.Connection) -> None:
+    """When what a memory speaks of ends, turns in order, facts drawn from them, and rotated vectors."""
+    for statement in (
+        "ALTER TABLE memories ADD COLUMN event_until_us INTEGER",
+        "CREATE INDEX messages_in_order ON memories (namespace, session, created_us, n)"
+        " WHERE type = 'message' AND session IS NOT NULL",
+        "CREATE INDEX messages_by_age ON memories (created_us) WHERE type = 'message'",
+        # What a model reads of a passage may change while it reads: then it is asked again.
+        "ALTER TABLE wanting ADD COLUMN asked INTEGER NOT NULL DEFAULT 0",
+        # Puts the directions in which a model's vectors differ most first; `recall` is of the best few
+        # by the first `short_dims` of them, measured when it was fitted.
+        """CREATE TABLE rotations (
+            model INTEGER PRIMARY KEY REFERENCES models ON DELETE CASCADE,
+            version INTEGER NOT NULL,
+            short_dims INTEGER NOT NULL,
+            fitted_on INTEGER NOT NULL,
+            matrix BLOB NOT NULL,
+            recall REAL,
+            at_us INTEGER NOT NULL
+        )""",
+        # What a language model made of a message: facts, nothing, or a failure with its reason.
+        """CREATE TABLE extractions (
+            message INTEGER PRIMARY KEY REFERENCES memories ON DELETE CASCADE,
+            outcome TEXT NOT NULL,
+            model TEXT NOT NULL,
+            tries INTEGER NOT NULL DEFAULT 1,
+            reason TEXT,
+            at_us INTEGER NOT NULL
+        )""",
+        # From which words of which message a fact was drawn.
+        """CREATE TABLE spans (
+            fact INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            message INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            start INTEGER NOT NULL,
+            stop INTEGER NOT NULL,
+            PRIMARY KEY (fact, message, start)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX spans_by_message ON spans (message)",
+    ):
+        db.execute(statement)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_memories,
     m002_files,
@@ -327,5 +369,6 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m006_people,
     m007_followers,
     m008_entries,
+    m009_conversations,
 )
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -19,6 +19,11 @@ _SAME_LABEL = (
     " ELSE {column} = ? COLLATE NOCASE END"
 )
 
+_SPOKEN = (
+    "(m.type <> 'message' OR m.session = ? OR (m.created_us <= ? AND NOT EXISTS"
+    " (SELECT 1 FROM extractions AS x WHERE x.message = m.n AND x.outcome <> 'failed')))"
+)
+
 
 def where(scope: Scope, codec: Codec) -> tuple[str, list[object]]:
     """Return a condition on `memories AS m` and its arguments; "1" when the scope sees everything."""
@@ -66,6 +71,9 @@ def where(scope: Scope, codec: Codec) -> tuple[str, list[object]]:
         conditions.append("(m.valid_from_us IS NULL OR m.valid_from_us <= ?)")
         conditions.append("(m.valid_until_us IS NULL OR m.valid_until_us > ?)")
         arguments += (scope.valid_us, scope.valid_us)
+    if scope.spoken is not None:
+        conditions.append(_SPOKEN)
+        arguments += scope.spoken
     for term in scope.holds:
         conditions.append("m.n IN (SELECT rowid FROM words WHERE words MATCH ?)")
         arguments.append(match(term, codec))

@@ -22,8 +22,8 @@ from scrubjay.types import Chunk, Memory, Scope
 
 _COLUMNS = (
     "id namespace type text title context topics metadata collection session role owner agent "
-    "severity domain source language content_hash created_us updated_us event_us valid_from_us "
-    "valid_until_us"
+    "severity domain source language content_hash created_us updated_us event_us event_until_us "
+    "valid_from_us valid_until_us"
 ).split()
 _SELECT = "SELECT " + ", ".join(f"m.{column}" for column in _COLUMNS) + " FROM memories AS m"
 _SELECT_N = _SELECT.replace("SELECT ", "SELECT m.n, ", 1)
@@ -250,6 +250,7 @@ class SqliteRecords:
             memory.created_at,
             memory.updated_at,
             memory.event_time,
+            memory.event_until,
             memory.valid_from,
             memory.valid_until,
         )
@@ -280,7 +281,7 @@ class SqliteRecords:
         unseal = self._db.codec.unseal
         id_, namespace, type_, text, title, context, topics, metadata, *rest = row
         collection, session, role, owner, agent, severity, domain, source, *rest = rest
-        language, content_hash, created, updated, event, valid_from, valid_until = rest
+        language, content_hash, created, updated, event, event_until, *window = rest
         return Memory(
             text=unseal(text),
             id=id_,
@@ -299,8 +300,9 @@ class SqliteRecords:
             created_at=moment(created),
             updated_at=moment(updated),
             event_time=moment(event),
-            valid_from=moment(valid_from),
-            valid_until=moment(valid_until),
+            event_until=moment(event_until),
+            valid_from=moment(window[0]),
+            valid_until=moment(window[1]),
             source=None if source is None else unseal(source),
             metadata=json.loads(unseal(metadata)),
             content_hash=content_hash,

@@ -12,7 +12,16 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 # Not the session, role, owner or agent: who said it first would no longer find it as theirs.
-_TAKEN = ("title", "severity", "domain", "context", "event_time", "source", "updated_at")
+_TAKEN = (
+    "title",
+    "severity",
+    "domain",
+    "context",
+    "event_time",
+    "event_until",
+    "source",
+    "updated_at",
+)
 
 
 def folded(kept: Memory, again: Memory, now: datetime) -> Memory:

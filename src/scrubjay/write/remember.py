@@ -23,7 +23,14 @@ if TYPE_CHECKING:
     from scrubjay.write.shelf import Shelf
 
 _FIELDS = Memory._fields
-_TIMES = ("created_at", "updated_at", "event_time", "valid_from", "valid_until")
+_TIMES = (
+    "created_at",
+    "updated_at",
+    "event_time",
+    "event_until",
+    "valid_from",
+    "valid_until",
+)
 _TEXTS = (
     "id title type namespace collection session role owner agent severity domain context source"
 ).split()
