@@ -1,10 +1,12 @@
 """Measure every profile on every set, and write the tables.
 
     SCRUBJAY_EVAL_DATA=…/eval python -m evals [SET …] [--profiles default,gno] [--reranker FOLDER]
+    SCRUBJAY_EVAL_DATA=…/eval python -m evals locomo beam_100k --categories --profiles …
 
 Indexes are kept under .cache/evals, so a second run only searches. A reranker adds a column: the
 last profile with it. It reads pairs for a long time, so `--most` takes fewer questions of each set,
-spread over all of them.
+spread over all of them. With `--categories` there is a row for each kind of question. Sets of
+conversations are stored as messages in their sessions, and asked an hour after the last of them.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from statistics import mean
 from typing import Any
 
 import scrubjay
+from evals.conversations import clock_after, messages
 from evals.measures import MEASURES
 from evals.sets import Part, find
 from scrubjay.config import load
@@ -32,10 +35,11 @@ PROFILES = (
     "gno",
     "gnosis",
     "vault",
+    "cognis",
 )
 CACHE = Path(".cache/evals")
 PAGE = Path("docs/evals.md")
-TABLE, RERANKED, EXPANDED = "table", "reranked", "expanded"
+TABLE, RERANKED, EXPANDED, CATEGORIES = "table", "reranked", "expanded", "categories"
 # How many are read must not follow from the speed of the machine that measures quality.
 NO_DEADLINE = {"cross_encoder.deadline_ms": None, "cross_encoder.give_up_s": 600}
 
@@ -65,16 +69,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         columns[f"{last} + {more}"] = (last, given.reranker, given.generator)
     rows = []
     for name, parts in sets.items():
-        measured = {
-            column: measure(parts, *chosen, most=given.most) for column, chosen in columns.items()
-        }
-        rows.append((name, measured))
+        measured = {column: measure(parts, *of, most=given.most) for column, of in columns.items()}
+        asked = chosen(parts, given.most)
+        rows += by_category(name, asked, measured) if given.categories else [(name, measured)]
         line = "  ".join(f"{p} {mean(of['nDCG@10']):.3f}" for p, of in measured.items())
         print(f"{name:20} {line}", file=sys.stderr, flush=True)
-    tables = "\n\n".join(render(rows, [*columns], of) for of in MEASURES)
+    # Kinds of questions are parts of a set: to average them with it would count them twice.
+    averaged = not given.categories
+    tables = "\n\n".join(render(rows, [*columns], of, averaged) for of in MEASURES)
     print(tables)
     if given.write:
-        write(tables, RERANKED if given.reranker else EXPANDED if given.generator else TABLE)
+        write(tables, _place(given))
     return 0
 
 
@@ -85,8 +90,54 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--reranker", default=None, help="a folder or a name: one more column")
     parser.add_argument("--generator", default=None, help="corpus, or a URL: one more column")
     parser.add_argument("--most", type=int, default=None, help="so many questions of each set")
+    parser.add_argument(
+        "--categories", action="store_true", help="a row for each kind of question"
+    )
     parser.add_argument("--write", action="store_true", help=f"write the tables into {PAGE}")
     return parser
+
+
+def _place(given: argparse.Namespace) -> str:
+    if given.categories:
+        return CATEGORIES
+    return RERANKED if given.reranker else EXPANDED if given.generator else TABLE
+
+
+def chosen(parts: Sequence[Part], most: int | None) -> list[tuple[Part, list[dict[str, Any]]]]:
+    """Return the questions of each part that are asked: all, or about `most`, spread over all of them."""
+    every = max(1, round(sum(len(part.questions()) for part in parts) / most)) if most else 1
+    asked, picked = 0, []
+    for part in parts:
+        questions = []
+        for question in part.questions():
+            asked += 1
+            if asked % every == 0:
+                questions.append(question)
+        picked.append((part, questions))
+    return picked
+
+
+def by_category(
+    name: str,
+    questions: list[tuple[Part, list[dict[str, Any]]]],
+    measured: dict[str, Scores],
+) -> list[tuple[str, dict[str, Scores]]]:
+    """Return a row for all questions of a set, and one for each kind of them."""
+    kinds = [one["metadata"]["category"] for _, asked in questions for one in asked]
+    return [(name, measured)] + [
+        (
+            f"{name}: {kind.replace('_', ' ')}",
+            {column: _of_kind(scores, kinds, kind) for column, scores in measured.items()},
+        )
+        for kind in sorted(set(kinds))
+    ]
+
+
+def _of_kind(scores: Scores, kinds: list[str], kind: str) -> Scores:
+    return {
+        of: [one for one, its in zip(values, kinds, strict=True) if its == kind]
+        for of, values in scores.items()
+    }
 
 
 def measure(
@@ -99,16 +150,11 @@ def measure(
 ) -> Scores:
     """Return each measure for every question of a set, or for `most` of them."""
     scores: Scores = {name: [] for name in MEASURES}
-    every = max(1, round(sum(len(part.questions()) for part in parts) / most)) if most else 1
     overrides: dict[str, Any] | None = NO_DEADLINE if reranker else None
-    asked = 0
-    for part in parts:
+    for part, questions in chosen(parts, most):
         judged = part.judgements()
         with index(part, reranker, generator) as store:
-            for question in part.questions():
-                asked += 1
-                if asked % every:
-                    continue
+            for question in questions:
                 hits = store.search(
                     question["text"], profile=profile, limit=10, overrides=overrides
                 )
@@ -123,16 +169,19 @@ def index(part: Part, reranker: str | None = None, generator: str | None = None)
     CACHE.mkdir(parents=True, exist_ok=True)
     name = part.name.replace("/", "-")
     rules = f"{ANALYZER_VERSION}-{load().chunk_tokens}+{load().chunk_overlap_tokens}"
-    path = CACHE / f"{name}-{part.fingerprint()}-{rules}.db"
-    store = scrubjay.open(path, reranker=reranker, generator=generator)
     documents = part.documents()
+    turns = messages(documents)
+    if turns:
+        rules += f"-turns{load().short_turn_chars}"
+    path = CACHE / f"{name}-{part.fingerprint()}-{rules}.db"
+    store = scrubjay.open(path, reranker=reranker, generator=generator, clock=clock_after(turns))
     if store.status().memories < len(documents):
-        store.add_many(_memory(document) for document in documents)
+        store.add_many(turns or map(_memory, documents))
     store.pending(wait=True)
     return store
 
 
-def _memory(document: dict[str, object]) -> dict[str, object]:
+def _memory(document: dict[str, Any]) -> dict[str, Any]:
     text = str(document["text"])
     markdown = str(document["id"]).endswith(".md")
     return {
@@ -144,8 +193,10 @@ def _memory(document: dict[str, object]) -> dict[str, object]:
     }
 
 
-def render(rows: list[tuple[str, dict[str, Scores]]], columns: Sequence[str], of: str) -> str:
-    """Return a Markdown table of one measure: a row a set, a column a profile, and the average."""
+def render(
+    rows: list[tuple[str, dict[str, Scores]]], columns: Sequence[str], of: str, averaged: bool
+) -> str:
+    """Return a Markdown table of one measure: a row a set, a column a profile, and maybe the average."""
     lines = [
         f"| {of} | questions | " + " | ".join(columns) + " |",
         "|---|---" + "|---" * len(columns) + "|",
@@ -157,8 +208,9 @@ def render(rows: list[tuple[str, dict[str, Scores]]], columns: Sequence[str], of
             column.append(value)
         count = len(next(iter(measured.values()))[of])
         lines.append(f"| {name} | {count} | " + " | ".join(f"{v:.3f}" for v in values) + " |")
-    last = " | ".join(f"**{mean(column):.3f}**" for column in averages)
-    lines.append(f"| **average of {len(rows)}** | | {last} |")
+    if averaged:
+        last = " | ".join(f"**{mean(column):.3f}**" for column in averages)
+        lines.append(f"| **average of {len(rows)}** | | {last} |")
     return "\n".join(lines)
 
 

@@ -38,7 +38,7 @@ DEFAULT_GENERATOR = "none"
 TIMEOUT_S = 10.0
 BUILT_IN_TIERS = ("agent", "project", "team")
 PRIORITY = 0.5  # of a connected vault
-BUILT_IN_PROFILES = ("default", "gno", "gnosis", "vault")
+BUILT_IN_PROFILES = ("default", "gno", "gnosis", "vault", "cognis")
 _TEXTS = (
     "db",
     "user",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Files,
         GraphIndex,
         KeywordIndex,
+        Moments,
         Records,
         TermIndex,
         TokenIndex,
@@ -53,6 +54,7 @@ OF_A_FILE = (
     "terms",
     "feedback",
     "windows",
+    "moments",
 )
 
 
@@ -84,6 +86,7 @@ class Kit(NamedTuple):
     feedback: Feedback | None = None
     tiers: tuple[Tier, ...] = ()
     windows: Windows | None = None
+    moments: Moments | None = None
 
     def inside(self, tier: Tier) -> Kit:
         """Return the kit for a search of one tier: its stores, and the models and clock of this one."""

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from scrubjay.tables import Tables
     from scrubjay.write.shelf import Shelf
 
-_COUNTING = ("tiers", "signals", "adaptive")
+# Stages that ask more of a file than words, vectors and records.
+_ASKING_MORE = ("tiers", "signals", "adaptive", "over_sessions", "time_range")
 _ASSISTED = ("late_interaction", "cross_encoder", "rephrase", "borrow_words")
 
 
@@ -156,8 +157,8 @@ class StoreParts:
 
     def _kit(self, profile: Profile, tiers: tuple[Tier, ...] = ()) -> Kit:
         """Return the stores and the models that a profile has stages for: others are not even loaded."""
-        counts = any(map(profile.uses, _COUNTING))
-        kit = self._tables.kit if counts else self._tables.light_kit
+        more = any(map(profile.uses, _ASKING_MORE))
+        kit = self._tables.kit if more else self._tables.light_kit
         kit = kit._replace(clock=self._clock, tiers=tiers)
         if tiers:
             # Of a file that is lost, or not there yet, nothing is asked; of one put back, the new one.

@@ -19,6 +19,7 @@ from scrubjay.stores.sqlite_windows import SqliteWindows
 
 if TYPE_CHECKING:
     from scrubjay.stores.sqlite_feedback import SqliteFeedback
+    from scrubjay.stores.sqlite_moments import SqliteMoments
     from scrubjay.stores.sqlite_terms import SqliteTerms
 
 
@@ -52,14 +53,23 @@ class Tables:
 
         return SqliteFeedback(self.db, self._person)
 
+    @cached_property
+    def moments(self) -> SqliteMoments:
+        """When things were said and when they happened."""
+        from scrubjay.stores.sqlite_moments import SqliteMoments
+
+        return SqliteMoments(self.db)
+
     @property
     def kit(self) -> Kit:
         """The part of a search's kit that these stores are."""
-        return self.light_kit._replace(terms=self.terms, feedback=self.feedback)
+        return self.light_kit._replace(
+            terms=self.terms, feedback=self.feedback, moments=self.moments
+        )
 
     @property
     def light_kit(self) -> Kit:
-        """The same for a search that neither counts tokens nor feedback."""
+        """The same for a search that counts neither tokens nor feedback, and does not ask for times."""
         stores = vars(self)
         return Kit(**{name: stores[name] for name in OF_A_FILE if name in stores})
 

@@ -157,7 +157,7 @@ class Query(NamedTuple):
 
     `limited` says that the limit is the caller's own; no list is shorter than `least`. `tags` and
     `domain` score, where a profile has a stage for them; `shift` is how far feedback moves the weight
-    of the text.
+    of the text. `window` is the time that the query speaks of, if any.
     """
 
     text: str
@@ -178,6 +178,7 @@ class Query(NamedTuple):
     tags: tuple[str, ...] = ()
     domain: str | None = None
     shift: float = 0.0
+    window: Any = None
 
 
 class Row(NamedTuple):
@@ -213,6 +214,7 @@ class Candidate(NamedTuple):
     """A memory on its way to becoming a hit; every stage that touches the score leaves its part in `why`.
 
     Where it has a `description`, that is shown in place of its text; a `brief` one shows its snippet.
+    `passages` is how many chunks it has.
     """
 
     id: str
@@ -232,6 +234,7 @@ class Candidate(NamedTuple):
     tier_weight: float = 1.0
     brief: bool = False
     description: str | None = None
+    passages: int = 1
 
     @property
     def order(self) -> tuple[float, int, str]:

@@ -54,7 +54,7 @@ class TestSets:
     )
     def test_a_value_is_read_as_toml_else_as_text(self, words, meant):
         """No quotes are needed for a word."""
-        assert parse_sets(words) == meant
+        assert nested(parse_sets(words)) == meant
 
     @pytest.mark.parametrize("word", ["rrf.k", "=3", ""])
     def test_another_form_is_refused(self, word):

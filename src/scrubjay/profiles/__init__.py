@@ -12,7 +12,8 @@ from typing import Any
 
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.pipeline import Part, Stage
-from scrubjay.profiles.overrides import checked, flat, nearest, nested
+from scrubjay.profiles.overrides import addressed, checked, flat, nearest, nested
+from scrubjay.types import NOTHING
 
 GROUP = "scrubjay.profiles"
 _NEEDED = {
@@ -38,6 +39,7 @@ class Profile:
         *,
         limit: int = 10,
         most: int = 1000,
+        settings: Mapping[str, str] = NOTHING,
     ) -> None:
         parts = list(flat(stages))
         names = [part.name for part in parts]
@@ -56,14 +58,18 @@ class Profile:
         self.summary = summary
         self.limit = limit
         self.most = most
+        self.settings = settings
 
     def uses(self, name: str) -> bool:
         """True when a stage or source of this name is in the list."""
         return name in self._used
 
     def with_overrides(self, overrides: Mapping[str, Any]) -> Profile:
-        """Return this profile with numbers replaced (`rrf.k`) or stages dropped (`rerank = false`)."""
-        wanted = nested(overrides)
+        """Return this profile with numbers replaced (`rrf.k`) or stages dropped (`rerank = false`).
+
+        A profile may have settings: names of its own for some of its numbers.
+        """
+        wanted = nested(addressed(overrides, self.settings))
         known = {part.name: part for part in flat(self.stages)}
         for name, numbers in wanted.items():
             if name not in known:
@@ -79,7 +85,17 @@ class Profile:
                 )
         stages = _override(self.stages, wanted)
         self._refuse_holes(wanted, stages)
-        return Profile(self.name, stages, self.summary, limit=self.limit, most=self.most)
+        return self._as(self.name, stages, self.summary)
+
+    def _as(self, name: str, stages: tuple[Stage, ...], summary: str) -> Profile:
+        """Return these stages as a profile with the limits and settings of this one."""
+        return Profile(
+            name, stages, summary, limit=self.limit, most=self.most, settings=self.settings
+        )
+
+    def named(self, name: str, summary: str) -> Profile:
+        """Return the same profile by another name."""
+        return self._as(name, self.stages, summary)
 
     def _refuse_holes(self, wanted: Mapping[str, Any], stages: tuple[Stage, ...]) -> None:
         """Refuse to leave out what a profile cannot do without."""
@@ -165,8 +181,7 @@ def _users(name: str, under: tuple[str, ...]) -> Profile | None:
             f" known are {', '.join(names())}"
         )
     summary = f"{base} with changes from the settings file"
-    changed = built.with_overrides(changes)
-    return Profile(name, changed.stages, summary, limit=changed.limit, most=changed.most)
+    return built.with_overrides(changes).named(name, summary)
 
 
 def _plugin(name: str) -> Profile | None:
@@ -185,10 +200,12 @@ def _of_module(profile: str, mode: str) -> Profile:
     module = import_module(f"scrubjay.profiles.{profile}")
     name = profile if mode == "default" else f"{profile}:{mode}"
     stages, summary = module.MODES[mode], module.SUMMARIES[mode]
+    settings = getattr(module, "SETTINGS", NOTHING)
     if not hasattr(module, "LIMITS"):
-        return Profile(name, stages, summary)
+        return Profile(name, stages, summary, settings=settings)
     # What these modes give by themselves is also the most that they give.
-    return Profile(name, stages, summary, limit=module.LIMITS[mode], most=module.LIMITS[mode])
+    limit = module.LIMITS[mode]
+    return Profile(name, stages, summary, limit=limit, most=limit, settings=settings)
 
 
 _MODES = {
@@ -196,6 +213,7 @@ _MODES = {
     "gno": ("default", "fast", "thorough", "keyword", "vector"),
     "gnosis": ("default", "standard", "deep"),
     "vault": ("default", "full", "scan"),
+    "cognis": ("default",),
 }
 _BUILT_IN: dict[str, Callable[[], Profile]] = {
     profile if mode == "default" else f"{profile}:{mode}": partial(_of_module, profile, mode)

@@ -9,6 +9,7 @@ from scrubjay.stages.fuse import rrf, weigh
 from scrubjay.stages.present import (
     at_least,
     check_files,
+    count_passages,
     load,
     mark_near_duplicates,
     passages,
@@ -35,9 +36,12 @@ FOREIGN = {"keyword": 0.7, "vector": 0.3, "cross_encoder": 0.25}
 LEAST = {"keyword": 0.2, "vector": 0.3, "cross_encoder": 0.5}
 # One word found once in a long text is a small share of the best possible, but it is there.
 POWERS = {"keyword": 0.5, "vector": 1.0}
+# How far the cosines of passages that have nothing to do with a query lie from each other, less what
+# the passages of one text have in common: measured, docs/decisions/016-conversations.md.
+SPREAD = {"vector": 0.05, "late": 0.05}
 
 _SCORE_AND_SHOW: tuple[Stage, ...] = (
-    weigh(weights=WEIGHTS, least=LEAST, powers=POWERS, foreign=FOREIGN),
+    weigh(weights=WEIGHTS, least=LEAST, powers=POWERS, foreign=FOREIGN, spread=SPREAD),
     at_least(),
     top(),
     mark_near_duplicates(),
@@ -55,6 +59,7 @@ _FIND: tuple[Stage, ...] = (
     rrf(k=60),
     pool(size=64),
     look_up(),
+    count_passages(),
 )
 
 
@@ -105,6 +110,7 @@ def thorough(depth: int = 256) -> tuple[Stage, ...]:
         rrf(k=60, weights={"lexical": 0.5, "semantic": 0.5, "hyde": 0.7}),
         pool(size=depth),
         look_up(),
+        count_passages(),
         rerank(depth=depth, pairs=64),
         *_SCORE_AND_SHOW,
     )
@@ -133,6 +139,7 @@ def by_meaning(depth: int = 64) -> tuple[Stage, ...]:
             then=(recall(sources=(keyword(depth=depth),)).named("words_instead"),),
         ),
         rrf(k=60),
+        count_passages(),
         *_SCORE_AND_SHOW,
     )
 

@@ -33,8 +33,36 @@ def nested(overrides: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
+def addressed(overrides: Mapping[str, Any], settings: Mapping[str, str]) -> dict[str, Any]:
+    """Return overrides with every setting of a profile written as the number that it stands for."""
+    out: dict[str, Any] = {}
+    said: dict[str, str] = {}
+    for key, value in overrides.items():
+        place = settings.get(str(key), str(key))
+        if (
+            settings
+            and "." not in place
+            and isinstance(value, str | int | float)
+            and value is not False
+        ):
+            raise InvalidInput(
+                f"there is no setting {key!r}{nearest(place, settings)}; there are"
+                f" {', '.join(settings)}, and the numbers of stages, such as {next(iter(settings.values()))}"
+            )
+        if place in said and out[place] != value:
+            raise InvalidInput(
+                f"{said[place]} and {key} are the same setting; give one of them a value"
+            )
+        out[place] = value
+        said[place] = str(key)
+    return out
+
+
 def parse_sets(sets: Iterable[str]) -> dict[str, Any]:
-    """Read `--set` arguments such as `rrf.k=30`, `keyword.weights={title=2}`, `passages=false`."""
+    """Read `--set` arguments such as `rrf.k=30`, `keyword.weights={title=2}`, `passages=false`.
+
+    What they name is looked up when a profile takes them.
+    """
     import tomllib
 
     out: dict[str, Any] = {}
@@ -46,7 +74,7 @@ def parse_sets(sets: Iterable[str]) -> dict[str, Any]:
             out[key.strip()] = tomllib.loads(f"value = {value.strip()}")["value"]
         except tomllib.TOMLDecodeError:
             out[key.strip()] = value.strip()
-    return nested(out)
+    return out
 
 
 def checked(part: Part[Any], numbers: Mapping[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import log, sqrt
 from typing import Any
 
 from scrubjay.errors import InvalidInput
@@ -162,6 +163,7 @@ def weigh(
     least: Mapping[str, float] | None = None,
     powers: Mapping[str, float] | None = None,
     foreign: Mapping[str, float] | None = None,
+    spread: Mapping[str, float] | None = None,
 ) -> Run:
     """Score by how near a candidate comes to the best of each list; the first by its own strength.
 
@@ -171,6 +173,10 @@ def weigh(
     the score 1 - (1 - a)(1 - b)…, where a, b … are its own shares of the best possible in each list,
     to their powers: a number that means the same for every query. `foreign` are the weights for a
     query in a language that the model does not know.
+
+    The best of n passages is near by chance the more often the more there are: about s √(2 ln n) nearer
+    than one would be, where s is the `spread` of the list. So much is taken off before candidates are
+    compared.
     """
     if run.query.foreign and foreign is not None:
         weights = foreign
@@ -184,8 +190,15 @@ def weigh(
     total = sum(weights[name] for name in possible)
     notes: dict[str, Any] = {}
     for name, best in possible.items():
-        of = max(_best(name, run.pool), (least or {}).get(name, 0.0) * best, 1e-9)
-        notes[name] = {"weight": weights[name] / total, "of": of, "best_possible": best}
+        off = (spread or {}).get(name, 0.0)
+        nearest = max((_score(one, name, off) for one in run.pool), default=0.0)
+        of = max(nearest, (least or {}).get(name, 0.0) * best, 1e-9)
+        notes[name] = {
+            "weight": weights[name] / total,
+            "of": of,
+            "best_possible": best,
+            "spread": off,
+        }
     parts = {one.id: _parts(one, notes) for one in run.pool}
     first = min(run.pool, key=lambda one: (-sum(parts[one.id].values()), *one.order), default=None)
     if first is None:
@@ -207,13 +220,17 @@ def _rerankers(run: Run, weights: Mapping[str, float]) -> list[str]:
     return [name for name, weight in weights.items() if name in scored and weight > 0]
 
 
-def _best(name: str, pool: tuple[Candidate, ...]) -> float:
-    return max((one.found[name].score for one in pool if name in one.found), default=0.0)
+def _score(candidate: Candidate, name: str, spread: float) -> float:
+    """Return the score of a candidate in a list, less what many passages gain by chance."""
+    if name not in candidate.found:
+        return 0.0
+    chance = spread * sqrt(2 * log(candidate.passages)) if spread else 0.0
+    return max(candidate.found[name].score - chance, 0.0)
 
 
 def _parts(candidate: Candidate, lists: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     return {
-        name: numbers["weight"] * max(candidate.found[name].score, 0.0) / numbers["of"]
+        name: numbers["weight"] * _score(candidate, name, numbers["spread"]) / numbers["of"]
         for name, numbers in lists.items()
         if name in candidate.found
     }

@@ -38,6 +38,20 @@ def mark_near_duplicates(run: Run) -> Run:
 
 
 @stage
+def count_passages(run: Run) -> Run:
+    """Note how many passages each candidate has: one of many is near a query by chance."""
+    records = run.kit.records
+    if records is None or not run.pool:
+        return run
+    counts = records.how_many_chunks([one.id for one in run.pool])
+    several = {id_: count for id_, count in counts.items() if count > 1}
+    if not several:
+        return run
+    pool = tuple(one._replace(passages=several.get(one.id, 1)) for one in run.pool)
+    return run._replace(pool=pool).noting(passages=several)
+
+
+@stage
 def count_candidates(run: Run) -> Run:
     """Count the different memories that were found, before any of them is cut off."""
     return run._replace(counts={**run.counts, "candidates": len(run.pool)})

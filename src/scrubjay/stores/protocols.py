@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scrubjay.stores.sqlite_files import IndexedFile
     from scrubjay.tfidf import Bag
     from scrubjay.token_codes import TokenCodes
-    from scrubjay.types import Chunk, Memory, Neighbor, RankedList, Row, Scope, Term
+    from scrubjay.types import Chunk, Memory, Neighbor, RankedList, Row, Scope, Spoken, Term
 
 
 class Records(Protocol):
@@ -36,6 +36,10 @@ class Records(Protocol):
 
     def chunks_of(self, id_: str) -> Sequence[Chunk]:
         """Return every chunk of a memory, in order."""
+        ...
+
+    def how_many_chunks(self, ids: Sequence[str]) -> Mapping[str, int]:
+        """Return how many chunks each of these memories has."""
         ...
 
     def delete(self, ids: Sequence[str]) -> int:
@@ -159,6 +163,22 @@ class Windows(Protocol):
 
     def state_us(self, now_us: int) -> int | None:
         """Return a moment at which the same is valid as now; None where everything always is."""
+        ...
+
+
+class Moments(Protocol):
+    """Knows when things were said, and when they happened."""
+
+    def spoken(self, session: str | None, settled_us: int) -> Spoken | None:
+        """Return which raw messages are seen; None where all of them are."""
+        ...
+
+    def unsettled(self, settled_us: int, scope: Scope) -> int:
+        """Return how many messages were said after a moment, of those that a scope may see."""
+        ...
+
+    def between(self, begins_us: int, ends_us: int, scope: Scope, limit: int) -> RankedList:
+        """Return what happened, or was said, from one moment until another, the latest first."""
         ...
 
 

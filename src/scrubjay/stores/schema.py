@@ -325,6 +325,7 @@ def m009_conversations(db: sqlite3.Connection) -> None:
         "CREATE INDEX messages_in_order ON memories (namespace, session, created_us, n)"
         " WHERE type = 'message' AND session IS NOT NULL",
         "CREATE INDEX messages_by_age ON memories (created_us) WHERE type = 'message'",
+        "CREATE INDEX memories_by_moment ON memories (coalesce(event_us, created_us))",
         # What a model reads of a passage may change while it reads: then it is asked again.
         "ALTER TABLE wanting ADD COLUMN asked INTEGER NOT NULL DEFAULT 0",
         # Puts the directions in which a model's vectors differ most first; `recall` is of the best few

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from scrubjay.stores.scope_sql import padded
+from scrubjay.stores.scope_sql import in_parts, padded
 from scrubjay.stores.sqlite import Database
 from scrubjay.types import Chunk, Memory
 
@@ -49,6 +49,19 @@ class SqliteChunks:
             return [
                 self._chunk(row) for row in db.execute(f"{_SELECT} ORDER BY c.ordinal", (id_,))
             ]
+
+    def how_many(self, ids: Sequence[str]) -> dict[str, int]:
+        """Return how many chunks each of these memories has."""
+        found: dict[str, int] = {}
+        with self._db.read() as db:
+            for several, part in in_parts(ids):
+                # Ordinals have no holes: the last says how many, and an index has it at hand.
+                found |= db.execute(
+                    "SELECT m.id, 1 + (SELECT max(ordinal) FROM chunks WHERE memory = m.n)"
+                    f" FROM memories AS m WHERE m.id IN ({several})",
+                    part,
+                ).fetchall()
+        return found
 
     def put(self, n: int, before: Memory | None, after: Memory, chunks: Sequence[Chunk]) -> None:
         """Replace the chunks of a memory; a passage that stays keeps its vectors, a new one wants them."""

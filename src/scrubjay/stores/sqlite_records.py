@@ -207,6 +207,10 @@ class SqliteRecords:
         """Return every chunk of a memory, in order."""
         return self._chunks.of(id_)
 
+    def how_many_chunks(self, ids: Sequence[str]) -> dict[str, int]:
+        """Return how many chunks each of these memories has."""
+        return self._chunks.how_many(ids)
+
     def delete(self, ids: Sequence[str]) -> int:
         """Remove memories and everything derived from them; return how many there were."""
         with self._db.write() as db:

@@ -1,0 +1,117 @@
+"""Time in a search: what a query says of it, what happened then, and what was said just now."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from math import exp
+from typing import TYPE_CHECKING
+
+from scrubjay.errors import InvalidInput
+from scrubjay.pipeline import Run, checked_by, stage
+from scrubjay.times import micros
+from scrubjay.types import Candidate, Memory, RankedList
+
+if TYPE_CHECKING:
+    from scrubjay.timewords import Window
+
+
+@stage
+def time_range(run: Run) -> Run:
+    """Find the time that a query speaks of ("last week"), by the caller's clock and in its zone."""
+    from scrubjay.timewords import window_of
+
+    clock = run.kit.need("clock")
+    window = window_of(run.query.text, clock())
+    if window is None:
+        return run
+    run = run._replace(query=run.query._replace(window=window))
+    return run.noting(
+        said=window.said, begins=window.begins.isoformat(), ends=window.ends.isoformat()
+    )
+
+
+@stage
+def moment(run: Run, *, depth: int = 64) -> RankedList:
+    """What happened, or was said, in the time that the query speaks of, the latest first.
+
+    Who asks what was said yesterday names no word of it.
+    """
+    if depth < 1:
+        raise InvalidInput(f"moment.depth is {depth}; it must be 1 or more")
+    window = run.query.window
+    if window is None:
+        return RankedList("moment")
+    moments = run.kit.need("moments")
+    most = max(depth, run.query.limit)
+    found: RankedList = moments.between(
+        micros(window.begins), micros(window.ends), run.query.scope, most
+    )
+    return found
+
+
+def _check_blend(*, ranks: float, time: float, unknown: float) -> None:
+    if ranks < 0 or time < 0 or not 0 <= unknown <= 1:
+        raise InvalidInput(
+            f"time_blend has ranks {ranks}, time {time} and unknown {unknown}; the first two must be"
+            " 0 or more, and unknown between 0 and 1"
+        )
+
+
+@stage
+@checked_by(_check_blend)
+def time_blend(run: Run, *, ranks: float = 0.6, time: float = 0.4, unknown: float = 0.5) -> Run:
+    """Where the query speaks of a time, score by `ranks` x score + `time` x how well the time fits.
+
+    It fits by 1 inside the window and falls in a straight line to 0 over one more length of the window
+    on both sides; a memory without any time fits by `unknown`.
+    """
+    window = run.query.window
+    if window is None:
+        return run
+    pool = []
+    for one in run.pool:
+        fits = unknown if one.memory is None else fit(one.memory, window, unknown)
+        why = {name: ranks * part for name, part in one.why.items()}
+        why["temporal"] = time * fits
+        pool.append(one._replace(score=sum(why.values()), why=why))
+    return _in_order(run, pool)
+
+
+def fit(memory: Memory, window: Window, unknown: float = 0.5) -> float:
+    """Return how well the time of a memory fits a window: of what it speaks of, else when it was said."""
+    begins = memory.event_time or memory.created_at
+    if begins is None:
+        return unknown
+    ends = (memory.event_until or begins) if memory.event_time else begins
+    gap = max(begins - window.ends, window.begins - ends, timedelta(0))
+    return max(0.0, 1 - gap / (window.ends - window.begins))
+
+
+def _check_recency(*, weight: float, time_constant_s: float) -> None:
+    if weight < 0 or not time_constant_s > 0:
+        raise InvalidInput(
+            f"recency has weight {weight} and time_constant_s {time_constant_s}; the weight must be"
+            " 0 or more, and the constant above 0"
+        )
+
+
+@stage
+@checked_by(_check_recency)
+def recency(run: Run, *, weight: float = 0.25, time_constant_s: float = 120) -> Run:
+    """Add `weight` x e^(-age / time_constant_s): what was said a moment ago is meant more often."""
+    now = run.kit.need("clock")()
+    pool = []
+    for one in run.pool:
+        boost = weight * exp(-_age_s(one, now) / time_constant_s)
+        pool.append(one._replace(score=one.score + boost, why={**one.why, "recency": boost}))
+    return _in_order(run, pool)
+
+
+def _age_s(candidate: Candidate, now: datetime) -> float:
+    said = candidate.memory.created_at if candidate.memory else None
+    # A clock may be behind that of who wrote it.
+    return max((now - said).total_seconds(), 0.0) if said else float("inf")
+
+
+def _in_order(run: Run, pool: list[Candidate]) -> Run:
+    return run._replace(pool=tuple(sorted(pool, key=lambda one: one.order)))

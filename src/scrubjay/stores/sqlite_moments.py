@@ -1,0 +1,58 @@
+"""When things were said and when they happened, in SQLite."""
+
+from __future__ import annotations
+
+from scrubjay.stores.scope_sql import where
+from scrubjay.stores.sqlite import Database
+from scrubjay.types import RankedList, Row, Scope, Spoken
+
+
+class SqliteMoments:
+    """The times of the memories of one file."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def spoken(self, session: str | None, settled_us: int) -> Spoken | None:
+        """Return which raw messages are seen, by a number that stays until that changes.
+
+        None where all of them are: then no search has to look at what is a message.
+        """
+        with self._db.read() as db:
+            newest, newest_settled, extracted = db.execute(
+                "SELECT (SELECT max(created_us) FROM memories WHERE type = 'message'),"
+                " (SELECT max(created_us) FROM memories WHERE type = 'message' AND created_us <= ?),"
+                " EXISTS (SELECT 1 FROM extractions WHERE outcome <> 'failed')",
+                (settled_us,),
+            ).fetchone()
+        if newest is None or (newest <= settled_us and not extracted):
+            return None
+        # Kept sets of memories are of one scope: with the moment itself, every search had its own.
+        return Spoken(session, _BEFORE_ALL_US if newest_settled is None else newest_settled)
+
+    def unsettled(self, settled_us: int, scope: Scope) -> int:
+        """Return how many messages were said after a moment, of those that a scope may see."""
+        condition, arguments = where(scope._replace(spoken=None), self._db.codec)
+        with self._db.read() as db:
+            row = db.execute(
+                "SELECT count(*) FROM memories AS m WHERE m.type = 'message' AND m.created_us > ?"
+                f" AND {condition}",
+                (settled_us, *arguments),
+            ).fetchone()
+        return int(row[0])
+
+    def between(self, begins_us: int, ends_us: int, scope: Scope, limit: int) -> RankedList:
+        """Return what happened, or was said, from one moment until another, the latest first."""
+        condition, arguments = where(scope, self._db.codec)
+        with self._db.read() as db:
+            rows = db.execute(
+                "SELECT m.id, m.updated_us FROM memories AS m"
+                " WHERE coalesce(m.event_us, m.created_us) >= ?"
+                f" AND coalesce(m.event_us, m.created_us) < ? AND {condition}"
+                " ORDER BY coalesce(m.event_us, m.created_us) DESC, m.updated_us DESC, m.id LIMIT ?",
+                (begins_us, ends_us, *arguments, limit),
+            )
+            return RankedList("moment", tuple(Row(id_, 1.0, None, us) for id_, us in rows))
+
+
+_BEFORE_ALL_US = -(2**62)

@@ -1,0 +1,120 @@
+"""Time in a score: by hand."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from math import exp
+
+import pytest
+from scrubjay.timewords import Window
+
+from clocks import NOON
+from scrubjay import InvalidInput, Memory
+from scrubjay.pipeline import Kit, Run
+from scrubjay.profiles import Profile
+from scrubjay.stages.timing import fit, recency, time_blend
+from scrubjay.types import Candidate, Query
+
+DAY = timedelta(days=1)
+WEEK = Window(NOON - 7 * DAY, NOON, "last seven days")
+
+
+def run(*memories, window=None):
+    pool = tuple(
+        Candidate(one.id, 0.5, why={"vector": 0.3, "keyword": 0.2}, memory=one) for one in memories
+    )
+    return Run(Query("q", window=window), Kit(clock=lambda: NOON), pool=pool)
+
+
+def told(id_, created_at=None, **more):
+    return Memory(id_, id_, created_at=created_at, **more)
+
+
+class TestFit:
+    @pytest.mark.parametrize(
+        ("when", "fits"),
+        [
+            (NOON - 7 * DAY, 1.0),
+            (NOON - DAY, 1.0),
+            (NOON, 1.0),
+            (NOON + 3.5 * DAY, 0.5),
+            (NOON - 10.5 * DAY, 0.5),
+            (NOON + 7 * DAY, 0.0),
+            (NOON - 14 * DAY, 0.0),
+            (NOON - 100 * DAY, 0.0),
+        ],
+    )
+    def test_it_is_whole_inside_and_falls_over_one_more_length(self, when, fits):
+        """CG-7: in a straight line, on both sides."""
+        assert fit(told("a", when), WEEK) == pytest.approx(fits)
+
+    def test_what_it_speaks_of_counts_not_when_it_was_said(self):
+        """CG-7: the event time comes first."""
+        assert fit(told("a", NOON, event_time=NOON - 100 * DAY), WEEK) == 0.0
+        assert fit(told("a", NOON - 100 * DAY, event_time=NOON - DAY), WEEK) == 1.0
+
+    def test_an_event_that_lasts_fits_where_it_overlaps(self):
+        """A month that began before the week is in it all the same."""
+        month = told("a", NOON, event_time=NOON - 30 * DAY, event_until=NOON - 6 * DAY)
+
+        assert fit(month, WEEK) == 1.0
+
+    def test_a_memory_without_any_time_fits_by_half(self):
+        """CG-7."""
+        assert fit(told("a"), WEEK) == 0.5
+
+
+class TestTimeBlend:
+    def test_a_timed_query_counts_ranks_and_time(self):
+        """CG-7: 0.6 rrf + 0.4 temporal relevance."""
+        after = time_blend()(
+            run(told("out", NOON - 90 * DAY), told("in", NOON - DAY), window=WEEK)
+        )
+
+        assert {one.id: one.score for one in after.pool} == pytest.approx(
+            {"in": 0.6 * 0.5 + 0.4, "out": 0.6 * 0.5}
+        )
+        assert [one.id for one in after.pool] == ["in", "out"]
+        assert after.pool[0].why == pytest.approx(
+            {"vector": 0.18, "keyword": 0.12, "temporal": 0.4}
+        )
+
+    def test_without_a_time_the_score_stays(self):
+        """CG-7: only a timed query is blended."""
+        before = run(told("a", NOON))
+
+        assert time_blend()(before) == before
+
+    def test_a_share_beyond_one_is_refused_when_a_profile_is_built(self):
+        """It says what is right."""
+        with pytest.raises(InvalidInput, match="unknown between 0 and 1"):
+            Profile("mine", (time_blend(unknown=2),))
+
+
+class TestRecency:
+    @pytest.mark.parametrize(
+        ("age_s", "added"), [(0, 0.25), (120, 0.25 * exp(-1)), (600, 0.25 * exp(-5))]
+    )
+    def test_it_fades_with_the_time_constant(self, age_s, added):
+        """CG-5: 0.25 exp(-age / 120): about 0.09 after two minutes, 0.002 after ten."""
+        after = recency()(run(told("a", NOON - timedelta(seconds=age_s))))
+
+        assert after.pool[0].score == pytest.approx(0.5 + added)
+        assert after.pool[0].why["recency"] == pytest.approx(added)
+        assert round(0.25 * exp(-1), 2) == 0.09
+        assert round(0.25 * exp(-5), 3) == 0.002
+
+    def test_the_newer_of_equals_comes_first(self):
+        """It decides between two that match alike."""
+        old, new = told("old", NOON - DAY), told("new", NOON - timedelta(seconds=30))
+
+        assert [one.id for one in recency()(run(old, new)).pool] == ["new", "old"]
+
+    def test_what_is_said_to_come_is_now(self):
+        """Another machine's clock may be ahead: it gains no more than now."""
+        assert recency()(run(told("a", NOON + DAY))).pool[0].why["recency"] == 0.25
+
+    def test_a_constant_of_nothing_is_refused(self):
+        """It would divide by it."""
+        with pytest.raises(InvalidInput, match="above 0"):
+            Profile("mine", (recency(time_constant_s=0),))
