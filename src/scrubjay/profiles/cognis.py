@@ -6,6 +6,7 @@ After `seeds/cognis.txt`; the rows are CG-1 to CG-10 of the requirements.
 from __future__ import annotations
 
 from scrubjay.pipeline import Stage, recall
+from scrubjay.profiles.default import FIELDS
 from scrubjay.stages.around import around
 from scrubjay.stages.conversation import (
     by_rank,
@@ -29,8 +30,6 @@ from scrubjay.stages.spread import fan_out
 from scrubjay.stages.timing import moment, recency, time_blend, time_range
 from scrubjay.stages.understand import embed_query, keywords
 
-# The neighbours of a short turn are in its context: what it says itself counts more.
-FIELDS = {"title": 1.0, "topics": 1.0, "context": 0.5, "ident": 1.0}
 # The names that the document gives its numbers; a time constant is no half-life, but was called that.
 SETTINGS = {
     "vector_weight": "by_rank.vector",

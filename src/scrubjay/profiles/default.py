@@ -29,6 +29,8 @@ from scrubjay.stages.rerank import UNRELATED, cross_encoder, late_interaction
 from scrubjay.stages.spread import fan_out
 from scrubjay.stages.understand import embed_query, keywords
 
+# What stands around a text, or around a turn in its conversation, says less of it than its own words.
+FIELDS = {"title": 1.0, "topics": 1.0, "context": 0.5, "ident": 1.0}
 # A cross-encoder says yes or no where the others say more or less: it counts half as much.
 WEIGHTS = {"keyword": 0.5, "vector": 0.5, "late": 0.5, "cross_encoder": 0.25}
 # An English model reads other languages letter by letter; what it says of them is worth less.
@@ -55,7 +57,7 @@ _FIND: tuple[Stage, ...] = (
     keywords(),
     fan_out(times=2),
     embed_query(),
-    recall(sources=(keyword(depth=64), vector(depth=64))),
+    recall(sources=(keyword(depth=64, weights=FIELDS), vector(depth=64))),
     rrf(k=60),
     pool(size=64),
     look_up(),
@@ -104,7 +106,7 @@ def thorough(depth: int = 256) -> tuple[Stage, ...]:
             )
         ).named("expand"),
         recall(
-            sources=(keyword(depth=depth), vector(depth=depth)),
+            sources=(keyword(depth=depth, weights=FIELDS), vector(depth=depth)),
             per_variant=(lexical(times=2), semantic(times=2), hyde(times=2)),
         ),
         rrf(k=60, weights={"lexical": 0.5, "semantic": 0.5, "hyde": 0.7}),
@@ -121,7 +123,7 @@ def by_word(depth: int = 64) -> tuple[Stage, ...]:
     return (
         keywords(),
         fan_out(times=2),
-        recall(sources=(keyword(depth=depth),)),
+        recall(sources=(keyword(depth=depth, weights=FIELDS),)),
         rrf(k=60),
         *_SCORE_AND_SHOW,
     )
@@ -136,7 +138,7 @@ def by_meaning(depth: int = 64) -> tuple[Stage, ...]:
         recall(sources=(vector(depth=depth),)),
         when(
             test=nothing_searched(),
-            then=(recall(sources=(keyword(depth=depth),)).named("words_instead"),),
+            then=(recall(sources=(keyword(depth=depth, weights=FIELDS),)).named("words_instead"),),
         ),
         rrf(k=60),
         count_passages(),
