@@ -5,8 +5,9 @@
 
 Indexes are kept under .cache/evals, so a second run only searches. A reranker adds a column: the
 last profile with it. It reads pairs for a long time, so `--most` takes fewer questions of each set,
-spread over all of them. With `--categories` there is a row for each kind of question. Sets of
-conversations are stored as messages in their sessions, and asked an hour after the last of them.
+spread over all of them. With `--messages`, sets of conversations are stored as messages in their
+sessions, and asked an hour after the last of them; otherwise each turn is a memory by itself.
+`--categories` has a row for each kind of question.
 """
 
 from __future__ import annotations
@@ -69,7 +70,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         columns[f"{last} + {more}"] = (last, given.reranker, given.generator)
     rows = []
     for name, parts in sets.items():
-        measured = {column: measure(parts, *of, most=given.most) for column, of in columns.items()}
+        measured = {
+            column: measure(parts, *of, most=given.most, as_messages=given.messages)
+            for column, of in columns.items()
+        }
         asked = chosen(parts, given.most)
         rows += by_category(name, asked, measured) if given.categories else [(name, measured)]
         line = "  ".join(f"{p} {mean(of['nDCG@10']):.3f}" for p, of in measured.items())
@@ -93,6 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--categories", action="store_true", help="a row for each kind of question"
     )
+    parser.add_argument("--messages", action="store_true", help="turns as messages of sessions")
     parser.add_argument("--write", action="store_true", help=f"write the tables into {PAGE}")
     return parser
 
@@ -147,13 +152,14 @@ def measure(
     generator: str | None = None,
     *,
     most: int | None = None,
+    as_messages: bool = False,
 ) -> Scores:
     """Return each measure for every question of a set, or for `most` of them."""
     scores: Scores = {name: [] for name in MEASURES}
     overrides: dict[str, Any] | None = NO_DEADLINE if reranker else None
     for part, questions in chosen(parts, most):
         judged = part.judgements()
-        with index(part, reranker, generator) as store:
+        with index(part, reranker, generator, as_messages=as_messages) as store:
             for question in questions:
                 hits = store.search(
                     question["text"], profile=profile, limit=10, overrides=overrides
@@ -164,13 +170,19 @@ def measure(
     return scores
 
 
-def index(part: Part, reranker: str | None = None, generator: str | None = None) -> scrubjay.Store:
+def index(
+    part: Part,
+    reranker: str | None = None,
+    generator: str | None = None,
+    *,
+    as_messages: bool = False,
+) -> scrubjay.Store:
     """Open the index of a corpus, made once."""
     CACHE.mkdir(parents=True, exist_ok=True)
     name = part.name.replace("/", "-")
     rules = f"{ANALYZER_VERSION}-{load().chunk_tokens}+{load().chunk_overlap_tokens}"
     documents = part.documents()
-    turns = messages(documents)
+    turns = messages(documents) if as_messages else []
     if turns:
         rules += f"-turns{load().short_turn_chars}"
     path = CACHE / f"{name}-{part.fingerprint()}-{rules}.db"

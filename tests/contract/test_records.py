@@ -122,6 +122,8 @@ def test_chunks_are_found_by_id_and_ordinal(backend):
     found = backend.records.chunks([("a", 1), ("a", 7), ("x", 0)])
 
     assert dict(found) == {("a", 1): pieces(text, 2)[1]}
+    assert backend.records.how_many_chunks(["a", "x"]) == {"a": 2}
+    assert backend.records.how_many_chunks([]) == {}
 
 
 def test_delete_counts_and_takes_everything_with_it(backend):

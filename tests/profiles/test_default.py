@@ -180,3 +180,19 @@ def test_a_reranker_reads_no_more_than_a_page_of_the_query(opened):
     opened(reranker=judge).search("harbour " * 10_000)
 
     assert len(judge.asked[0][0]) == 2000
+
+
+def test_a_sentence_is_not_lost_beside_pages(tmp_path):
+    """Each passage of a page is another chance to be near: the page needs more than that to be first."""
+    page = "\n\n".join(f"Paragraph {n} on gardens, birds and tea. " * 12 for n in range(12))
+    with scrubjay.open(tmp_path / "p.db", embedder=HashingEmbedder()) as store:
+        store.add(page, id="page", type="document")
+        store.add("birds like gardens", id="sentence")
+        store.pending()
+
+        found = store.search("birds gardens", mode="vector")
+        notes = {step.stage: step.notes for step in found.trace}
+
+    assert [hit.id for hit in found] == ["sentence", "page"]
+    assert notes["count_passages"]["passages"]["page"] > 2
+    assert notes["weigh"]["vector"]["spread"] == 0.05

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import log, sqrt
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -155,6 +157,31 @@ class TestWeigh:
 
         relative = {"a": 0.5 + 0.5 * 0.05 / 0.3, "b": 0.5 * 0.1 / 0.3}
         assert scores(after) == pytest.approx({"a": 1.0, "b": relative["b"] / relative["a"]})
+
+    def test_the_nearest_of_many_passages_is_near_by_chance(self):
+        """A page of nine passages must be nearer than a sentence by 0.05 times the root of 2 ln 9."""
+        by_chance = 0.05 * sqrt(2 * log(9))
+        stage = weigh(weights={"vector": 1.0}, spread={"vector": 0.05})
+        lists = run(ranked("vector", ("page", 0.6), ("sentence", 0.55)))
+        found = rrf(k=60)(lists)
+        pool = tuple(one._replace(passages=9 if one.id == "page" else 1) for one in found.pool)
+
+        after = stage(found._replace(pool=pool))
+
+        assert [one.id for one in after.pool] == ["sentence", "page"]
+        relative = (0.6 - by_chance) / 0.55
+        assert scores(after) == pytest.approx({"sentence": 0.55, "page": 0.55 * relative})
+        assert after.pool[1].found["vector"].score == 0.6  # shown as it was found
+
+    def test_a_single_passage_loses_nothing(self):
+        """The logarithm of one is none."""
+        plain, spread = (
+            weigh(weights={"vector": 1.0}),
+            weigh(weights={"vector": 1.0}, spread={"vector": 0.05}),
+        )
+        found = rrf(k=60)(run(ranked("vector", ("a", 0.6), ("b", 0.3))))
+
+        assert spread(found).pool == plain(found).pool
 
     def test_a_negative_cosine_counts_as_nothing(self):
         """It is not evidence against."""

@@ -32,6 +32,9 @@ def profiles(args: Namespace, screen: Screen) -> int:
         return 0
     stages = "\n".join(indent(str(part), screen.width, 2) for part in profile.stages)
     out(f"{screen.bold(profile.name)}  {one_line(profile.summary)}\n{stages}")
+    if profile.settings:
+        out(screen.dim("settings by name, for --set as well:"))
+        out("\n".join(table([("", *one) for one in profile.settings.items()])))
     return 0
 
 
@@ -50,4 +53,9 @@ def _shape(profile: Profile) -> dict[str, object]:
         {"name": part.name, "text": str(part), "numbers": plain(part.numbers)}
         for part in profile.stages
     ]
-    return {"name": profile.name, "summary": profile.summary, "stages": stages}
+    return {
+        "name": profile.name,
+        "summary": profile.summary,
+        "stages": stages,
+        "settings": dict(profile.settings),
+    }
