@@ -187,12 +187,13 @@ def test_a_sentence_is_not_lost_beside_pages(tmp_path):
     page = "\n\n".join(f"Paragraph {n} on gardens, birds and tea. " * 12 for n in range(12))
     with scrubjay.open(tmp_path / "p.db", embedder=HashingEmbedder()) as store:
         store.add(page, id="page", type="document")
-        store.add("birds like gardens", id="sentence")
+        store.add("birds gardens harbour quay rope sail", id="sentence")
         store.pending()
 
         found = store.search("birds gardens", mode="vector")
         notes = {step.stage: step.notes for step in found.trace}
 
     assert [hit.id for hit in found] == ["sentence", "page"]
+    assert found[0].cosine < found[1].cosine
     assert notes["count_passages"]["passages"]["page"] > 2
     assert notes["weigh"]["vector"]["spread"] == 0.05
