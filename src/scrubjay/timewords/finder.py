@@ -76,7 +76,7 @@ class _Finder:
             other = form().match(self._classes, match.end())
             anchor = other and self._resolved(other)
             if other and anchor:
-                span = self._checked(lambda m=match, a=anchor: next_to(self._said(m), a, self._zone))
+                span = self._checked(partial(next_to, self._said(match), anchor, self._zone))
                 if span:
                     yield span, match.start(), other.end()
 
@@ -89,8 +89,10 @@ class _Finder:
             if span and opening and match.lastgroup != "rolling":
                 start = opening.start()
                 span = self._checked(partial(self._opened, span, self._classes[start]))
-            elif span and self._classes[max(0, start - 1) : start] == "F" and (
-                self._classes[end : end + 1] == "n"
+            elif (
+                span
+                and self._classes[max(0, start - 1) : start] == "F"
+                and (self._classes[end : end + 1] == "n")
             ):  # from Monday on
                 start, end = start - 1, end + 1
                 span = self._checked(partial(self._opened, span, "s"))
@@ -146,5 +148,7 @@ class _Finder:
         before = self._tokens.classes[max(0, start - _SENTENCE) : start]
         after = self._tokens.classes[end : end + _SENTENCE]
         left = start - len(before) + 1 + max(before.rfind("."), before.rfind("!"))
-        right = end + min((n for n in (after.find("."), after.find("!")) if n >= 0), default=len(after))
+        right = end + min(
+            (n for n in (after.find("."), after.find("!")) if n >= 0), default=len(after)
+        )
         return self._tokens.words[left:start] + self._tokens.words[end:right]

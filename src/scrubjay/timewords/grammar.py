@@ -9,7 +9,7 @@ _SOME = r"~?(?:k?[N3YZ]f?|k)"
 _UNIT = "[wU]"
 _MONTH = r"[Mmy]\.?"
 # A month that is also a name, a verb or cut short is one after these words only.
-_AFTER = "(?<=[IHpsvzV2FfELXTbuo])"
+_AFTER = "(?<=[IHpsvzV2FfELXTbu])"
 
 # In this order: of two that begin at the same token the first is taken.
 _FORMS = (
@@ -26,7 +26,7 @@ _FORMS = (
     ("ago", rf"~?{_SOME}{_UNIT}A|V{_SOME}{_UNIT}"),
     ("ahead", rf"(?:I{_SOME}{_UNIT}|{_SOME}{_UNIT}Fj)"),
     ("rolling", rf"s{_SOME}{_UNIT}(?![Afvz])|[LP]~?[N3YZ]{_UNIT}|P{_UNIT}|(?<=[Ip]t)L{_UNIT}"),
-    ("weekday_in", rf"n?D(?:,|fu?|fT)?t?[LXT]w|[LXT]w,?n?D"),
+    ("weekday_in", r"n?D(?:,|fu?)?t?[LXT]w|[LXT]w,?n?D"),
     ("part", rf"E(?:f|o|I)?[tu]?(?:[LXT]{_UNIT}|[LXT]?{_MONTH}(?:f?Y)?|Y)"),
     ("unit", rf"[LXT]{_UNIT}|t?w[vz][LX]"),
     ("relative", r"U[vz][Rr]|R[Br]|rB|R|(?<![nud])r"),
@@ -40,7 +40,7 @@ _FORMS = (
     ("season", r"[LXT]S(?:f?Y)?|It?S(?:fY|Y|(?!f))|HS(?:Y)?|Sf?Y"),
     ("quarter", r"q(?:f?Y)?|[QO]U[fIH]?Y|KN(?:Y)?"),
     ("decade", r"[It]c|c"),
-    ("year", rf"(?:(?<=[IHpsvzV2FfboE])|(?<=[VIpFs][tu])|^)(?:t?UY|Y(?!{_UNIT}))|HUY"),
+    ("year", rf"(?:(?<=[IHpsvzV2FfbE])|(?<=[VIpFs][tu]))(?:t?UY|Y(?!{_UNIT}))|HUY"),
     ("of_month", r"ntO(?![fMmyU])"),
 )
 # Inside a range also what alone would be too little: a day, a month's name, a year.
@@ -50,7 +50,8 @@ _SHORT = (("day", r"[NO]\.?"), ("short_month", _MONTH), ("short_year", "Y"))
 @cache
 def form() -> re.Pattern[str]:
     """Return the pattern of one expression; the name of its group says which."""
-    return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _FORMS))
+    named = "|".join(f"(?P<{name}>{pattern})" for name, pattern in _FORMS)
+    return re.compile(f"(?=[^_|,.!'&])(?:{named})")  # most tokens are passed by at once
 
 
 @cache

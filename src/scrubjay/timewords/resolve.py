@@ -55,7 +55,9 @@ class Said(NamedTuple):
 
     def get(self, kinds: str) -> Any:
         """Return the worth of the first token of a class, None without one."""
-        return next((v for c, v in zip(self.classes, self.values, strict=True) if c in kinds), None)
+        return next(
+            (v for c, v in zip(self.classes, self.values, strict=True) if c in kinds), None
+        )
 
     def has(self, kinds: str) -> bool:
         """True when a token is of one of these classes."""
@@ -76,15 +78,27 @@ def _of_years(seen: Seen, make: Callable[[int], Span], year: int | None = None) 
     """Return the one of a year; without a year, the one that the tense of the sentence means."""
     if year is not None:
         return make(year)
-    today = seen.today
-    made = list(_made(make, today.year))
     if seen.not_after:
-        return next((s for s in reversed(made) if s.begins.date() <= seen.not_after), None)
+        return _latest(make, seen.not_after)
     if seen.lean < 0:
-        return next((s for s in reversed(made) if s.begins.date() <= today), None)
+        return _latest(make, seen.today)
+    ahead = _first(make, seen.today, lambda span: span.ends.date() > seen.today)
     if seen.lean > 0:
-        return next((s for s in made if s.ends.date() > today), None)
-    return min(made, key=lambda s: _distance(s, today), default=None)
+        return ahead
+    both = [span for span in (_latest(make, seen.today), ahead) if span]
+    return min(both, key=lambda span: _distance(span, seen.today), default=None)
+
+
+def _latest(make: Callable[[int], Span], day: date) -> Span | None:
+    """Return the latest that has begun on a day."""
+    years = range(day.year, day.year - _YEARS_AROUND, -1)
+    return next((one for one in _made(make, years) if one.begins.date() <= day), None)
+
+
+def _first(make: Callable[[int], Span], day: date, is_it: Callable[[Span], bool]) -> Span | None:
+    """Return the first that is it, from the year before a day on."""
+    years = range(day.year - 1, day.year + _YEARS_AROUND)
+    return next((one for one in _made(make, years) if is_it(one)), None)
 
 
 def _distance(span: Span, day: date) -> tuple[int, bool]:
@@ -95,10 +109,10 @@ def _distance(span: Span, day: date) -> tuple[int, bool]:
     return min(abs((first - day).days), abs((last - day).days)), first > day
 
 
-def _made(make: Callable[[int], Span], year: int) -> Iterator[Span]:
-    for one in range(year - _YEARS_AROUND, year + _YEARS_AROUND + 1):
+def _made(make: Callable[[int], Span], years: range) -> Iterator[Span]:
+    for year in years:
         try:
-            yield make(one)
+            yield make(year)
         except (ValueError, OverflowError):
             continue
 
@@ -106,14 +120,14 @@ def _made(make: Callable[[int], Span], year: int) -> Iterator[Span]:
 def _which(seen: Seen, said: Said, make: Callable[[int], Span]) -> Span | None:
     """Return the last, this or next of what comes once a year; without such a word, by the tense."""
     year, today = said.get("Y"), seen.today
-    if year is not None or not said.has("LPXT"):
+    if year is not None or not said.has("LXT"):
         return _of_years(seen, make, year)
-    made = list(_made(make, today.year))
     if said.has("T"):
         return make(today.year)
     if said.has("X"):
-        return next((s for s in made if s.begins.date() > today), None)
-    return next((s for s in reversed(made) if s.ends.date() <= today), None)
+        return _first(make, today, lambda span: span.begins.date() > today)
+    years = range(today.year, today.year - _YEARS_AROUND, -1)
+    return next((one for one in _made(make, years) if one.ends.date() <= today), None)
 
 
 def _iso(said: Said, seen: Seen) -> Span | None:
@@ -220,7 +234,11 @@ def _steps(said: Said) -> int:
 
 def _unit(said: Said, seen: Seen) -> Span | None:
     unit = said.get("wU")
-    if unit in ("minute", "hour", "day"):  # "the next day" is after another one, "last minute" is late
+    if unit in (
+        "minute",
+        "hour",
+        "day",
+    ):  # "the next day" is after another one, "last minute" is late
         return None
     return unit_at(unit, seen.today, _steps(said))
 
@@ -371,10 +389,10 @@ def _year(said: Said, seen: Seen) -> Span | None:
 
 def _of_month(said: Said, seen: Seen) -> Span | None:
     day, today = said.get("O"), seen.today
-    for steps in (range(3) if seen.lean > 0 else range(0, -3, -1)):
+    for steps in range(3) if seen.lean > 0 else range(0, -3, -1):
         first = month(today.year, today.month + steps)
         made = days(first.begins.date() + (day - 1) * DAY)
-        inside = 1 <= day and made.ends <= first.ends
+        inside = day >= 1 and made.ends <= first.ends
         if inside and (made.begins.date() - today).days * (seen.lean or -1) >= 0:
             return made
     return None
@@ -382,7 +400,7 @@ def _of_month(said: Said, seen: Seen) -> Span | None:
 
 def _day(said: Said, seen: Seen) -> Span | None:
     end = seen.not_after
-    return end and days(end.replace(day=said.get("NO")))
+    return days(end.replace(day=said.get("NO"))) if end else None
 
 
 RESOLVERS: dict[str, Callable[[Said, Seen], Span | None]] = {

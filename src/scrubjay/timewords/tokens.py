@@ -13,18 +13,18 @@ MOST_CHARS = 20_000  # a longer text has no one event, and its first pages say w
 
 _PLAIN = str.maketrans("äöüß–—’", "aous--'")
 _WORD = re.compile(r"[^\W\d_]+")
-_DIGITS = re.compile(r"\d[-./]\d|(?<!\d)(?:1[5-9]|20)\d\d")
+_DIGITS = re.compile(r"\d(?:[-./]\d|st|nd|rd|th|s|er)|(?<!\d)[12]\d\d\d|q[1-4]")
 _TOKEN = re.compile(
-    r"""(?P<iso>(?<![\w.-])\d{4}-\d\d(?:-\d\d(?:[t ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?
+    r"""(?P<word>[^\W\d_]\w*(?:'s\b)?)
+    | (?P<sign>[^\w\s])
+    | (?P<iso>(?<![\w.-])\d{4}-\d\d(?:-\d\d(?:[t ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?
             (?:z|[+-]\d\d:?\d\d)?)?)?(?![\w]|[-:./]\d))
     | (?P<dots>(?<![\w.,-])\d{1,2}\.[ ]?\d{1,2}\.(?:[ ]?\d{4}|(?<=\d\d\.\d\d\.)\d\d)?(?![\w]|[.,]\d))
     | (?P<slash>(?<![\w.,/-])\d{1,2}/\d{1,2}/(?:\d{4}|\d\d)(?![\w/]|[.,]\d))
     | (?P<ordinal>(?<![\w.,])\d{1,2}(?:st|nd|rd|th)\b)
     | (?P<decade>(?<![\w.,])(?:\d{3}|(?<!\d)\d)0(?:s|er)\b)
     | (?P<number>\d(?:[\w.,:/]*\w)?)
-    | (?P<gap>\n\s*\n)
-    | (?P<word>[^\W\d_]\w*(?:'s\b)?)
-    | (?P<sign>[^\w\s])""",
+    | (?P<gap>\n\s*\n)""",
     re.VERBOSE,
 )
 _SIGNS = {".": ".", ",": ",", "-": "o", "!": "!", "?": "!", ";": "!", "'": "'"}

@@ -58,7 +58,11 @@ _NUMBERS = (
     "seventeen siebzehn|eighteen achtzehn|nineteen neunzehn|twenty zwanzig"
 )
 _SOME = {(2, 3): "couple paar", (2, 5): "few einige einigen wenige wenigen"}
-_SOME |= {(3, 7): "several mehrere mehreren", (30, 30): "thirty dreissig", (90, 90): "ninety neunzig"}
+_SOME |= {
+    (3, 7): "several mehrere mehreren",
+    (30, 30): "thirty dreissig",
+    (90, 90): "ninety neunzig",
+}
 _ORDINALS = (
     "first erste ersten erster|second zweite zweiten zweiter|third dritte dritten dritter|"
     "fourth vierte vierten vierter|fifth funfte funften|sixth sechste sechsten|"
@@ -76,7 +80,12 @@ _WHICH = {
     ("E", 1): "mid middle mitte",
     ("E", 2): "late end ende",
 }
-_SEASONS = {3: "spring fruhling fruhjahr", 6: "summer sommer", 9: "autumn fall herbst", 12: "winter"}
+_SEASONS = {
+    3: "spring fruhling fruhjahr",
+    6: "summer sommer",
+    9: "autumn fall herbst",
+    12: "winter",
+}
 _HOLIDAYS = {
     "christmas": "christmas xmas weihnachten weihnachtsfest",
     "christmas eve": "heiligabend",
