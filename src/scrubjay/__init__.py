@@ -68,7 +68,8 @@ def open(
 
     `embedder`, `reranker` and `generator` take an object, a name or an address, `None` for the
     configured one, or `False` for none.
-    `clock` is called for the present moment; days begin at midnight in its time zone. With `user`, only that user's namespace is seen.
+    `clock` is called for the present moment; days begin at midnight in its time zone.
+    With `user`, only that user's namespace is seen.
     `tiers` names other files to search: agent, project, team. Without a path the highest of them is
     the one that is written to, and made if it is not there. Any other vault is added by `connect`.
     `tenant`, `key`, `vectors` and `graph` are reserved: this version refuses them.

@@ -29,8 +29,11 @@ def found(text: str, now: datetime, *, is_query: bool) -> Window | None:
         return None
     if now.tzinfo is None:
         now = now.replace(tzinfo=UTC)
-    windows = list(_Finder(tokens, now, is_query=is_query).windows())
-    return min(windows, key=lambda one: one.ends - one.begins, default=None)
+    spans = list(_Finder(tokens, now, is_query=is_query).spans())
+    if not spans:
+        return None
+    span, start, end = min(spans, key=lambda one: (one[0].ends - one[0].begins, one[1]))
+    return Window(span.begins, span.ends, tokens.said(start, end))
 
 
 class _Finder:
@@ -43,18 +46,13 @@ class _Finder:
         self._zone = now.tzinfo or UTC
         self._is_query = is_query
 
-    def windows(self) -> Iterator[Window]:
+    def spans(self) -> Iterator[tuple[Span, int, int]]:
         """Give every expression that means something: with two ends, next to another, then alone."""
-        made: list[tuple[int, Window]] = []
         for passing in (self._with_two_ends, self._next_to_others, self._alone):
             for span, start, end in passing():
-                begins, ends = self._tokens.places[start][0], self._tokens.places[end - 1][1]
-                window = Window(span.begins, span.ends, self._tokens.text[begins:ends])
-                made.append((start, window))
+                yield span, start, end
                 covered = _MATCHED * (end - start)
                 self._classes = self._classes[:start] + covered + self._classes[end:]
-        made.sort(key=lambda one: one[0])
-        return (window for _, window in made)
 
     def _with_two_ends(self) -> Iterator[tuple[Span, int, int]]:
         if not any(kind in self._classes for kind in "bo2"):
