@@ -14,7 +14,7 @@ ROOT = Path(scrubjay.__file__).parent
 FLOORS = (
     ("_version", "errors", "types", "reports", "progress", "threads", "findings", "commands"),
     ("language", "function_words"),
-    ("text", "times", "paths", "token_codes", "tfidf"),
+    ("text", "times", "paths", "token_codes", "tfidf", "timewords"),
     ("asking", "passages", "naming"),
     ("expansion",),
     ("config",),

@@ -68,13 +68,15 @@ def open(
 
     `embedder`, `reranker` and `generator` take an object, a name or an address, `None` for the
     configured one, or `False` for none.
-    `clock` is called for the present moment. With `user`, only that user's namespace is seen.
+    `clock` is called for the present moment; days begin at midnight in its time zone.
+    With `user`, only that user's namespace is seen.
     `tiers` names other files to search: agent, project, team. Without a path the highest of them is
     the one that is written to, and made if it is not there. Any other vault is added by `connect`.
     `tenant`, `key`, `vectors` and `graph` are reserved: this version refuses them.
     """
     from scrubjay.config import load
     from scrubjay.opening import make_folder, own_path, tiers_given
+    from scrubjay.times import clock_in
 
     later = {"tenant": tenant, "key": key, "vectors": vectors, "graph": graph}
     for name, given in later.items():
@@ -98,7 +100,7 @@ def open(
         embedder=embedder,
         reranker=reranker,
         generator=generator,
-        clock=clock,
+        clock=clock or clock_in(settings.timezone),
         user=user,
         chunk_tokens=settings.chunk_tokens,
         chunk_overlap_tokens=settings.chunk_overlap_tokens,

@@ -6,6 +6,7 @@ The file is `scrubjay.toml` in the user's configuration folder, or wherever SCRU
     default_profile = "mine"
     chunk_tokens = 200
     chunk_overlap_tokens = 25
+    timezone = "Europe/Berlin"
     reranker = "http://localhost:8012/v1/rerank#bge-reranker-v2-m3"
     generator = "http://localhost:11434/v1#qwen3:1.7b"
 
@@ -49,6 +50,7 @@ _TEXTS = (
     "reranker_api_key_env",
     "generator",
     "generator_api_key_env",
+    "timezone",
 )
 _NUMBERS = ("chunk_tokens", "chunk_overlap_tokens")
 _SECONDS = ("reranker_timeout_s", "generator_timeout_s")
@@ -127,6 +129,7 @@ class Settings(NamedTuple):
     tiers: tuple[TierSetting, ...] = ()
     db_chosen: bool = False
     db_given: str | None = None
+    timezone: str = ""
 
 
 def load(db: str | None = None, profile: str | None = None, user: str | None = None) -> Settings:
@@ -159,6 +162,7 @@ def load(db: str | None = None, profile: str | None = None, user: str | None = N
         tiers=tiers,
         db_chosen=bool(chosen),
         db_given=db,
+        timezone=_timezone(env.get("SCRUBJAY_TIMEZONE") or table.get("timezone") or ""),
         # An empty name is a wrong one, not none at all: it must not open everything.
         user=next(
             (
@@ -238,6 +242,15 @@ def _access(table: Mapping[str, Any], role: str, usual: str) -> Access:
         timeout_s=TIMEOUT_S if given is None else _seconds(f"{role}_timeout_s", given),
         dialect=env.get(f"SCRUBJAY_{role.upper()}_DIALECT") or table.get(f"{role}_dialect", ""),
     )
+
+
+def _timezone(name: str) -> str:
+    """Refuse a time zone that does not exist; the name of nothing is that of this machine."""
+    if name:
+        from scrubjay.times import zone_named
+
+        zone_named(name, "timezone")
+    return name
 
 
 def _seconds(name: str, given: object) -> float:

@@ -127,6 +127,7 @@ class Store(Searching):
 
     def update(self, id: str, **changes: Any) -> Memory:
         """Change fields of a memory; the rest stays. The fields are those of `add`."""
+        from scrubjay.write.event_time import redated
         from scrubjay.write.remember import draft, store
         from scrubjay.write.status import checked_status, note_status
 
@@ -137,10 +138,8 @@ class Store(Searching):
             if not changes.keys().isdisjoint(("namespace", "collection")):
                 given = self._caller.moved(given, before, changes)
             after = checked_status(draft(given))
-            after = after._replace(
-                created_at=after.created_at or before.created_at,
-                updated_at=after.updated_at or now,
-            )
+            after = redated(before, after, changes, now)
+            after = after._replace(updated_at=after.updated_at or now)
             store(self._shelf(), after, self._mine)
             self._copies.part([id])
             note_status(self._history(), before, after, now)

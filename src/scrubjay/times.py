@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, time, timedelta
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 from scrubjay.errors import InvalidInput
 
@@ -14,9 +15,80 @@ _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 When = datetime | date | str
 
 
+class LocalZone(tzinfo):
+    """The zone of this machine, summer and winter, as the operating system knows it.
+
+    Python gives the offset of now, which is wrong for last winter; zoneinfo would have to be told a name,
+    and takes longer to import than a search.
+    """
+
+    def utcoffset(self, moment: datetime | None, /) -> timedelta | None:
+        """Return how far ahead of UTC a local moment is."""
+        if moment is None:
+            return None
+        try:
+            return moment.replace(tzinfo=None).astimezone().utcoffset()
+        except (OSError, OverflowError, ValueError):  # Windows knows no years before 1970
+            return datetime.now().astimezone().utcoffset()
+
+    def dst(self, moment: datetime | None, /) -> timedelta | None:
+        """Return None: which part of the offset is daylight saving is not known."""
+        return None
+
+    def tzname(self, moment: datetime | None, /) -> str:
+        """Return what it is called."""
+        return "local"
+
+    def fromutc(self, moment: datetime, /) -> datetime:
+        """Return a moment of UTC in local time; of an hour that comes twice, the right one."""
+        try:
+            offset = moment.replace(tzinfo=UTC).astimezone().utcoffset()
+        except (OSError, OverflowError, ValueError):
+            offset = datetime.now().astimezone().utcoffset()
+        local = moment + (offset or timedelta(0))
+        return local if self.utcoffset(local) == offset else local.replace(fold=1)
+
+
+_LOCAL = LocalZone()
+
+
 def system_clock() -> datetime:
-    """Return the present moment; a store takes any other clock instead."""
-    return datetime.now(UTC)
+    """Return the present moment in the zone of this machine; a store takes any other clock instead."""
+    return datetime.now(UTC).astimezone(_LOCAL)
+
+
+def clock_in(zone: str) -> Callable[[], datetime]:
+    """Return a clock of a time zone by its name; without a name, that of this machine."""
+    if not zone:
+        return system_clock
+    found = zone_named(zone, "timezone")
+    return lambda: datetime.now(found)
+
+
+def zone_named(name: str, what: str) -> tzinfo:
+    """Return the time zone of a name such as Europe/Berlin; say which is near to one that is none."""
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # Europe is a folder, ../x no name
+        known = available_timezones()
+    if not known:  # as on Windows without that package
+        raise InvalidInput(
+            f"{what} is {name!r}, but this machine has no time zones; `pip install tzdata` brings them"
+        )
+    from difflib import get_close_matches
+
+    last = {one.rpartition("/")[2].lower(): one for one in sorted(known, reverse=True)}
+    lower = {one.lower(): one for one in known} | last
+    wanted = name.strip().replace(" ", "_").lower()
+    near = [lower[one] for one in get_close_matches(wanted, lower, 1)]
+    if not near:
+        near = [lower[one] for one in get_close_matches(wanted.rpartition("/")[2], last, 1)]
+    raise InvalidInput(
+        f"{what} is {name!r}, which is no time zone;"
+        f" {f'did you mean {near[0]}?' if near else 'give a name such as Europe/Berlin'}"
+    )
 
 
 def micros(moment: datetime) -> int:
@@ -36,6 +108,12 @@ def moment(us: int | None) -> datetime | None:
 
 def parse(value: When | None, name: str, *, end_of_day: bool = False) -> datetime | None:
     """Read a datetime, a date or an ISO string; naive means UTC, a bare date its first moment or last."""
+    read = parse_there(value, name, end_of_day=end_of_day)
+    return None if read is None else read.astimezone(UTC)
+
+
+def parse_there(value: When | None, name: str, *, end_of_day: bool = False) -> datetime | None:
+    """Read a moment as `parse` does, and leave it in the time zone it was given with."""
     if value is None:
         return None
     if isinstance(value, str):
@@ -46,12 +124,15 @@ def parse(value: When | None, name: str, *, end_of_day: bool = False) -> datetim
         )
     if not isinstance(value, datetime):
         value = datetime.combine(value, time.max if end_of_day else time.min)
+    if value.tzinfo is None:
+        return value.replace(tzinfo=UTC)
     try:
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+        value.astimezone(UTC)
     except OverflowError:
         raise InvalidInput(
             f"{name} is {value}; in UTC that lies outside the years 1 to 9999"
         ) from None
+    return value
 
 
 def _from_iso(text: str, name: str) -> datetime | date:
@@ -60,9 +141,29 @@ def _from_iso(text: str, name: str) -> datetime | date:
             return read(text)
         except ValueError:
             continue
+    zoned = re.fullmatch(r"(\d\S*(?: \d\S*?)?)(?:\s*\[([^\[\]]+)\]|\s+([A-Za-z]\S*))", text)
+    if zoned:
+        return _in_zone(zoned[1], zoned[2] or zoned[3], name)
+    offset = re.search(r"\d:?\d\d[^+-]*([+-]\d\d(?::?\d\d)?)$", text)
+    hint = f" (and {offset[1]} is no offset from UTC)" if offset and "T" in text else ""
     raise InvalidInput(
-        f"{name} is {text!r}; give an ISO date or time like 2026-05-03 or 2026-05-03T14:30+02:00"
+        f"{name} is {text!r}; give an ISO date or time like 2026-05-03, 2026-05-03T14:30+02:00"
+        f" or 2026-05-03T14:30[Europe/Berlin]{hint}"
     )
+
+
+def _in_zone(text: str, zone: str, name: str) -> datetime:
+    """Read a time with the name of its zone behind it; an offset that stands there, too, decides."""
+    read = _from_iso(text, name)
+    if not isinstance(read, datetime):
+        read = datetime.combine(read, time.min)
+    there = zone_named(zone, f"the zone of {name}")
+    try:
+        return read.astimezone(there) if read.tzinfo else read.replace(tzinfo=there)
+    except OverflowError:
+        raise InvalidInput(
+            f"{name} is {text}; in {zone} that lies outside the years 1 to 9999"
+        ) from None
 
 
 def is_valid(begins: datetime | None, ends: datetime | None, now: datetime) -> bool:

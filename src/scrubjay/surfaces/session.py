@@ -67,6 +67,7 @@ def _with_tiers(
 ) -> Store:
     """Open several files as one store; of those that only read, none is made."""
     from scrubjay.service import Store
+    from scrubjay.times import clock_in
 
     own, joined, made_by = _files_of(settings, db, named, make=make)
     if db is not None and own is not None and made_by and not os.path.exists(own):
@@ -77,6 +78,7 @@ def _with_tiers(
         made_by=made_by,
         profile=settings.profile,
         embedder=None if embed else False,
+        clock=clock_in(settings.timezone),
         user=settings.user,
         chunk_tokens=settings.chunk_tokens,
         chunk_overlap_tokens=settings.chunk_overlap_tokens,

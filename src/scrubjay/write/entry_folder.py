@@ -13,7 +13,9 @@ from scrubjay.documents.entry_mark import has_mark, is_as_exported, marked
 from scrubjay.documents.entry_names import ENDING, file_name
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.reports import Exported
+from scrubjay.times import system_clock
 from scrubjay.types import Memory
+from scrubjay.write.event_time import spoken_of
 from scrubjay.write.fold import is_replaced_in_vain
 from scrubjay.write.remember import draft
 
@@ -153,6 +155,7 @@ def _edit_in(path: str, entry: Memory) -> str:
         return ""
     try:
         said = draft(from_markdown(text, ""))
+        said = spoken_of(said, entry.created_at or system_clock(), entry)
     except InvalidInput as error:
         return f"changed by hand, and import would refuse it: {error}; mend it{_OR_FORCE}"
     is_linked = set(said.links) <= set(entry.links)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.reports import Imported
 from scrubjay.types import Link, Memory, Scope
+from scrubjay.write.event_time import spoken_of
 from scrubjay.write.fold import folded, is_replaced_in_vain
 from scrubjay.write.remember import draft, remember, replaced
 from scrubjay.write.status import checked_status
@@ -121,6 +122,9 @@ class EntryImport:
         """Store one entry without its links, and count what came of it; return what was written."""
         now = self._shelf.clock()
         bare, kept = memory._replace(links=()), self._kept(memory)
+        if kept is not None and bare.id:
+            # What it says of yesterday is seen from when it was said, not from now.
+            bare = spoken_of(bare, now, kept)
         if kept is not None and kept.title and read.has_made_title:
             bare = bare._replace(title="")  # two files of one text would rename it for ever
         unchanged = kept is not None and (

@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.naming import MOST_NAME_CHARS, check_text, checked_name
 from scrubjay.stores.sqlite_records import language_of
 from scrubjay.text import label, normalise
-from scrubjay.times import parse
+from scrubjay.times import parse, parse_there
 from scrubjay.types import DEFAULT_NAMESPACE, SEVERITIES, Link, Memory, Scope
 from scrubjay.write.chunks import split
+from scrubjay.write.event_time import dated
 from scrubjay.write.fold import folded
 
 if TYPE_CHECKING:
@@ -23,14 +25,7 @@ if TYPE_CHECKING:
     from scrubjay.write.shelf import Shelf
 
 _FIELDS = Memory._fields
-_TIMES = (
-    "created_at",
-    "updated_at",
-    "event_time",
-    "event_until",
-    "valid_from",
-    "valid_until",
-)
+_TIMES = ("updated_at", "event_time", "event_until", "valid_from", "valid_until")
 _TEXTS = (
     "id title type namespace collection session role owner agent severity domain context source"
 ).split()
@@ -39,7 +34,10 @@ _EVERYTHING = Scope()
 
 
 def draft(given: Mapping[str, Any]) -> Memory:
-    """Check what a caller gave and return it as a memory without an id of its own yet."""
+    """Check what a caller gave and return it as a memory without an id of its own yet.
+
+    Its `created_at` is left in the time zone it was given with: what it says of yesterday is meant there.
+    """
     unknown = [key for key in given if key not in _FIELDS]
     if unknown:
         raise InvalidInput(
@@ -52,6 +50,7 @@ def draft(given: Mapping[str, Any]) -> Memory:
     for name in _TIMES:
         # Who says that something holds until a day means that day, too.
         values[name] = parse(values.get(name), name, end_of_day=name == "valid_until")
+    values["created_at"] = parse_there(values.get("created_at"), "created_at")
     if "severity" in values:
         values["severity"] = severity_of(values["severity"])
     if "domain" in values:  # a space around it would make it another domain
@@ -113,9 +112,8 @@ def remember(
                 return kept, False
             merged = merged._replace(links=memory.links)
             return store(shelf, merged, visible)._replace(links=()), True
-    created = memory.created_at or (before.created_at if before else None) or now
     updated = memory.updated_at or memory.created_at or now
-    memory = memory._replace(created_at=created, updated_at=updated)
+    memory = dated(memory, now, before)._replace(updated_at=updated.astimezone(UTC))
     if not memory.id:
         memory = memory._replace(id=new_id(records, memory))
     return store(shelf, memory, visible), True

@@ -1,0 +1,38 @@
+"""Time expressions in English and German: which range of time a query or a memory speaks of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+class Window(NamedTuple):
+    """A range of time in UTC: its first moment is in it, its last is not; `said` are its words."""
+
+    begins: datetime
+    ends: datetime
+    said: str
+
+
+def window_of(text: str, now: datetime) -> Window | None:
+    """Return the range that a query speaks of, seen from now in its time zone; None without time words.
+
+    Of several the narrowest counts, of equal ones the first. What could lie in the past or the future
+    lies in the past, unless the query asks for plans.
+    """
+    from scrubjay.timewords.finder import found
+
+    return found(text, now, is_query=True)
+
+
+def events_in(text: str, said_at: datetime) -> Window | None:
+    """Return the range that a memory speaks of, seen from when it was said; None without time words.
+
+    Of several the narrowest counts, of equal ones the first. What could lie in the past or the future
+    is told by the tense of its sentence.
+    """
+    from scrubjay.timewords.finder import found
+
+    return found(text, said_at, is_query=False)
