@@ -26,13 +26,20 @@ if TYPE_CHECKING:
 
 MESSAGE = "message"
 _TURNS = "type = 'message' AND session IS NOT NULL"
-# The words that SQLite wants to see before it uses the index `messages_in_order`.
-_BESIDE = (
-    "SELECT {what} FROM memories WHERE type = 'message' AND namespace = ? AND session = ?"
-    " AND (created_us, n) {sign} (?, ?) ORDER BY created_us {way}, n {way} LIMIT ?"
+# Of the same moment and of others apart: SQLite would go through all that were said at one moment, and
+# those may be a whole conversation without times. Without these words it would not use the index.
+_IN = (
+    "SELECT * FROM (SELECT created_us AS at, n, text FROM memories WHERE type = 'message'"
+    " AND namespace = ?1 AND session = ?2"
 )
-_BEFORE = {"sign": "<", "way": "DESC"}
-_AFTER = {"sign": ">", "way": "ASC"}
+_BESIDE = (
+    "SELECT n, text FROM ("
+    f"{_IN} AND created_us = ?3 AND n {{sign}} ?4 ORDER BY n {{way}} LIMIT ?5)"
+    f" UNION ALL {_IN} AND created_us {{sign}} ?3 ORDER BY created_us {{way}}, n {{way}} LIMIT ?5)"
+    ") ORDER BY at {way}, n {way} LIMIT ?5"
+)
+_BEFORE = _BESIDE.format(sign="<", way="DESC")
+_AFTER = _BESIDE.format(sign=">", way="ASC")
 _BATCH = 500
 
 
@@ -75,8 +82,7 @@ class SqliteTurns:
         """Return the numbers of so many turns before a place, and after it, in order."""
         with self._db.read() as db:
             before, after = (
-                [n for (n,) in db.execute(_BESIDE.format(what="n", **side), (*place, turns))]
-                for side in (_BEFORE, _AFTER)
+                [n for n, _ in db.execute(side, (*place, turns))] for side in (_BEFORE, _AFTER)
             )
         return before[::-1], after
 
@@ -90,11 +96,8 @@ class SqliteTurns:
             return ""
         unseal = self._db.codec.unseal
         with self._db.read() as db:
-            rows = [
-                db.execute(_BESIDE.format(what="text", **side), (*place, 1)).fetchone()
-                for side in (_BEFORE, _AFTER)
-            ]
-        said = (preview(unseal(row[0]), most_chars) for row in rows if row is not None)
+            rows = [db.execute(side, (*place, 1)).fetchone() for side in (_BEFORE, _AFTER)]
+        said = (preview(unseal(row[1]), most_chars) for row in rows if row is not None)
         return "\n".join(one for one in said if one)
 
     def around_row(
