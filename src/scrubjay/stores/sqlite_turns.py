@@ -213,17 +213,21 @@ class SqliteTurns:
             )
 
     def _ask(self, db: sqlite3.Connection, numbers: Sequence[int]) -> None:
-        """Want the vectors of memories anew, under a number that no earlier wish for them had.
+        """Want the vectors of memories anew, under a number that no wish of this file had before.
 
-        A wish that is granted goes; one after it must not look the same to a model that still reads
-        for the first. Every vector has a higher number than those before, so that is counted on.
+        A wish that is granted goes. One after it must not look the same to a model that still reads
+        for the first, or that would grant it, too.
         """
-        row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'vectors'").fetchone()
-        number = 1 + (row[0] if row else 0)
+        if not numbers:
+            return
+        (number,) = db.execute(
+            "INSERT INTO meta (key, value) VALUES ('asked', 1)"
+            " ON CONFLICT DO UPDATE SET value = value + 1 RETURNING value"
+        ).fetchone()
         db.executemany(
             "INSERT INTO wanting (model, chunk, asked) SELECT m.n, c.n, ?"
             " FROM chunks AS c CROSS JOIN models AS m WHERE c.memory = ?"
-            " ON CONFLICT (model, chunk) DO UPDATE SET asked = max(asked + 1, excluded.asked),"
+            " ON CONFLICT (model, chunk) DO UPDATE SET asked = excluded.asked,"
             " leased_until_s = 0, tries = 0, reason = NULL",
             [(number, n) for n in numbers],
         )
