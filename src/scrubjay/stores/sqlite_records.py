@@ -237,26 +237,20 @@ class SqliteRecords:
 
         They are of the same namespace and session. What is no message of a session has none.
         """
-        from scrubjay.stores.sqlite_turns import place_of
-
-        found: dict[str, tuple[list[Memory], list[Memory]]] = {}
-        with self._db.read() as db:
-            for several, part in in_parts(ids):
-                rows = db.execute(f"{_SELECT_N} WHERE m.id IN ({several})", part).fetchall()
-                for n, *stored in rows:
-                    memory = self._memory(stored)
-                    if place := place_of(n, memory):
-                        before, after = self._turns.beside(place, turns)
-                        found[memory.id] = self._numbered(before), self._numbered(after)
-        return found
-
-    def _numbered(self, numbers: Sequence[int]) -> list[Memory]:
+        beside = {id_: self._turns.beside(place, turns) for id_, place in self._turns.places(ids)}
+        numbers = list({n for sides in beside.values() for side in sides for n in side})
         found: dict[int, Memory] = {}
         with self._db.read() as db:
             for several, part in in_parts(numbers):
                 for n, *stored in db.execute(f"{_SELECT_N} WHERE m.n IN ({several})", part):
                     found[n] = self._memory(stored)
-        return [found[n] for n in numbers if n in found]
+        return {
+            id_: (
+                [found[n] for n in before if n in found],
+                [found[n] for n in after if n in found],
+            )
+            for id_, (before, after) in beside.items()
+        }
 
     def delete(self, ids: Sequence[str]) -> int:
         """Remove memories and everything derived from them; return how many there were."""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 MESSAGE = "message"
 _TURNS = "type = 'message' AND session IS NOT NULL"
+# With a plus SQLite looks up the few it is asked for, and does not go through all messages instead.
+_IS_TURN = "+type = 'message' AND +session IS NOT NULL"
 # Of the same moment and of others apart: SQLite would go through all that were said at one moment, and
 # those may be a whole conversation without times. Without these words it would not use the index.
 _IN = (
@@ -78,6 +80,19 @@ class SqliteTurns:
         self._db = db
         self._words = SqliteWords(db)
 
+    def places(self, ids: Sequence[str]) -> list[tuple[str, Place]]:
+        """Return where each of these messages stands, by id; what is no message of a session is not."""
+        found: list[tuple[str, Place]] = []
+        with self._db.read() as db:
+            for several, part in in_parts(ids):
+                rows = db.execute(
+                    "SELECT id, namespace, session, created_us, n FROM memories"
+                    f" WHERE id IN ({several}) AND {_IS_TURN}",
+                    part,
+                )
+                found += ((id_, Place(*stands)) for id_, *stands in rows)
+        return found
+
     def beside(self, place: Place, turns: int) -> tuple[list[int], list[int]]:
         """Return the numbers of so many turns before a place, and after it, in order."""
         with self._db.read() as db:
@@ -129,7 +144,7 @@ class SqliteTurns:
             for several, part in in_parts(numbers):
                 for place in db.execute(
                     "SELECT namespace, session, created_us, n FROM memories"
-                    f" WHERE n IN ({several}) AND {_TURNS}",
+                    f" WHERE n IN ({several}) AND {_IS_TURN}",
                     part,
                 ).fetchall():
                     for beside in self.beside(Place(*place), 1):
