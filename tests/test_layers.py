@@ -32,6 +32,7 @@ FLOORS = (
     ("learning",),
     ("moving",),
     ("searching",),
+    ("talking",),
     ("service", "opening"),
     ("__init__",),
     ("doctor", "doctor_assistants", "doctor_store"),

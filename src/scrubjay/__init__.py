@@ -104,4 +104,5 @@ def open(
         user=user,
         chunk_tokens=settings.chunk_tokens,
         chunk_overlap_tokens=settings.chunk_overlap_tokens,
+        short_turn_chars=settings.short_turn_chars,
     )

@@ -7,6 +7,7 @@ The file is `scrubjay.toml` in the user's configuration folder, or wherever SCRU
     chunk_tokens = 200
     chunk_overlap_tokens = 25
     timezone = "Europe/Berlin"
+    short_turn_chars = 300
     reranker = "http://localhost:8012/v1/rerank#bge-reranker-v2-m3"
     generator = "http://localhost:11434/v1#qwen3:1.7b"
 
@@ -33,6 +34,7 @@ from scrubjay.types import NOTHING
 # Measured: docs/decisions/007-passages.md.
 CHUNK_TOKENS = 200
 CHUNK_OVERLAP_TOKENS = 25
+SHORT_TURN_CHARS = 300
 DEFAULT_EMBEDDER = "all-MiniLM-L6-v2"
 DEFAULT_RERANKER = "late"
 DEFAULT_GENERATOR = "none"
@@ -40,6 +42,7 @@ TIMEOUT_S = 10.0
 BUILT_IN_TIERS = ("agent", "project", "team")
 PRIORITY = 0.5  # of a connected vault
 BUILT_IN_PROFILES = ("default", "gno", "gnosis", "vault", "cognis")
+_LONGEST_SHORT_TURN = 10_000
 _TEXTS = (
     "db",
     "user",
@@ -53,8 +56,9 @@ _TEXTS = (
     "timezone",
 )
 _NUMBERS = ("chunk_tokens", "chunk_overlap_tokens")
+_CHARS = ("short_turn_chars",)
 _SECONDS = ("reranker_timeout_s", "generator_timeout_s")
-_KEYS = (*_TEXTS, *_NUMBERS, *_SECONDS)
+_KEYS = (*_TEXTS, *_NUMBERS, *_CHARS, *_SECONDS)
 
 
 class TierSetting(NamedTuple):
@@ -122,6 +126,7 @@ class Settings(NamedTuple):
     generator: Access = Access(DEFAULT_GENERATOR)
     chunk_tokens: int = CHUNK_TOKENS
     chunk_overlap_tokens: int = CHUNK_OVERLAP_TOKENS
+    short_turn_chars: int = SHORT_TURN_CHARS
     offline: bool = False
     config_file: str = ""
     profiles: Mapping[str, Mapping[str, Any]] = NOTHING
@@ -156,6 +161,7 @@ def load(db: str | None = None, profile: str | None = None, user: str | None = N
         generator=_access(table, "generator", DEFAULT_GENERATOR),
         chunk_tokens=chunk_tokens,
         chunk_overlap_tokens=overlap_tokens,
+        short_turn_chars=check_short_turn(_whole(table, "short_turn_chars", SHORT_TURN_CHARS)),
         offline=offline(),
         config_file=file,
         profiles=table.get("profile", {}),
@@ -267,9 +273,24 @@ def _chunk_sizes(table: Mapping[str, Any]) -> tuple[int, int]:
     """Return how large a chunk is and how much it repeats, from the environment or the file."""
     sizes = []
     for name, usual in zip(_NUMBERS, (CHUNK_TOKENS, CHUNK_OVERLAP_TOKENS), strict=True):
-        given = os.environ.get(f"SCRUBJAY_{name.upper()}") or table.get(name, usual)
-        sizes.append(int(given) if str(given).isdecimal() else given)
+        sizes.append(_whole(table, name, usual))
     return check_chunk_sizes(*sizes)
+
+
+def _whole(table: Mapping[str, Any], name: str, usual: int) -> object:
+    """Return a number from the environment or the file; what is none comes back as it is."""
+    given = os.environ.get(f"SCRUBJAY_{name.upper()}") or table.get(name, usual)
+    return int(given) if str(given).isdecimal() else given
+
+
+def check_short_turn(chars: object) -> int:
+    """Refuse what is no length of a turn; 0 lets every turn stand alone."""
+    if type(chars) is not int or not 0 <= chars <= _LONGEST_SHORT_TURN:
+        raise InvalidInput(
+            f"short_turn_chars is {chars!r}; give a whole number of 0 to {_LONGEST_SHORT_TURN},"
+            f" {SHORT_TURN_CHARS} is usual"
+        )
+    return chars
 
 
 def check_chunk_sizes(tokens: object, overlap: object) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
-from scrubjay.stages.present import preview
+from scrubjay.passages import preview
 from scrubjay.text import normalise
 from scrubjay.types import NOTHING, Memory
 

@@ -129,6 +129,16 @@ def _densest(text: str, wanted: Wanted, width_chars: int) -> int:
     return text.find(" ", lead, best_at) + 1 or lead
 
 
+def preview(text: str, width_chars: int) -> str:
+    """Return how a text begins: its first characters up to the end of a word, or all of a short one."""
+    if len(text) <= width_chars:
+        return text
+    begins = text[: width_chars + 1]
+    cut = next((at for at in range(width_chars, 0, -1) if begins[at].isspace()), 0)
+    # A long address, or a script without spaces, has no end of a word nearby.
+    return text[: cut if cut > width_chars // 2 else width_chars].rstrip()
+
+
 def embedding_text(title: str, heading: str, context: str, passage: str) -> str:
     """Return what a model reads of a chunk: its title and heading first, unless it begins with them."""
     opening = passage.lstrip("# \t\n")

@@ -85,6 +85,9 @@ class Reading(Tiered):
         types: Sequence[str] | str | None = None,
         topics: Sequence[str] | str | None = None,
         collection: str | None = None,
+        session: str | None = None,
+        owner: str | None = None,
+        agent: str | None = None,
         limit: int = 50,
         offset: int = 0,
     ) -> list[Memory]:
@@ -94,6 +97,9 @@ class Reading(Tiered):
             types=types,
             topics=topics,
             collection=collection,
+            session=session,
+            owner=owner,
+            agent=agent,
         )
         if limit < 1 or offset < 0:
             raise InvalidInput(f"limit is {limit} and offset {offset}; at least 1 and 0")

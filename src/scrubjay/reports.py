@@ -16,6 +16,8 @@ class Status(NamedTuple):
     schema: int
     memories: int
     documents: int
+    messages: int
+    sessions: int
     chunks: int
     links: int
     feedback: int
@@ -40,6 +42,18 @@ class TierState(NamedTuple):
     state: str
     reason: str = ""
     memories: int | None = None
+
+
+class Session(NamedTuple):
+    """One conversation: how many messages, when the first and the last was said, whose they are."""
+
+    session: str
+    namespace: str
+    messages: int
+    first_at: datetime
+    last_at: datetime
+    owners: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
 
 
 class Covered(NamedTuple):

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
-from scrubjay.searching import Searching
+from scrubjay.talking import Talking
 from scrubjay.times import When
 from scrubjay.types import Link, Memory
 
@@ -19,7 +19,7 @@ _BATCH = 500
 _BATCH_CHARS = 1_000_000  # a transaction is kept short: others want to write
 
 
-class Store(Searching):
+class Store(Talking):
     """Memories in one file. Safe to share between threads, and to open in many processes at once."""
 
     # -- writing ------------------------------------------------------------------------------

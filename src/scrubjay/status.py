@@ -9,6 +9,7 @@ from scrubjay.reports import Status
 from scrubjay.stores.schema import SCHEMA_VERSION
 from scrubjay.stores.sqlite_backlog import MOST_TRIES
 from scrubjay.stores.sqlite_counts import SqliteCounts
+from scrubjay.stores.sqlite_turns import SqliteTurns
 
 if TYPE_CHECKING:
     from scrubjay.embedding import Embedding
@@ -37,6 +38,8 @@ def status(
         schema=SCHEMA_VERSION,
         memories=sum(types.values()),
         documents=types.get("document", 0),
+        messages=types.get("message", 0),
+        sessions=SqliteTurns(db).how_many(scope),
         chunks=chunks,
         links=counts.rows("edges", scope),
         feedback=feedback,

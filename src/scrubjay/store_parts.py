@@ -9,7 +9,13 @@ from types import NoneType
 from typing import TYPE_CHECKING
 
 from scrubjay.caller import Caller, person_named
-from scrubjay.config import CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS, check_chunk_sizes
+from scrubjay.config import (
+    CHUNK_OVERLAP_TOKENS,
+    CHUNK_TOKENS,
+    SHORT_TURN_CHARS,
+    check_chunk_sizes,
+    check_short_turn,
+)
 from scrubjay.tier_files import Reached, open_own
 from scrubjay.times import system_clock
 
@@ -49,11 +55,18 @@ class StoreParts:
         user: str | None = None,
         chunk_tokens: int = CHUNK_TOKENS,
         chunk_overlap_tokens: int = CHUNK_OVERLAP_TOKENS,
+        short_turn_chars: int = SHORT_TURN_CHARS,
     ) -> None:
         self.profile = profile
         self._clock = clock or system_clock
         person = None if user is None else person_named(user)
-        self._tables, self._tiers = open_own(path, tiers, person, made_by=made_by)
+        self._tables, self._tiers = open_own(
+            path,
+            tiers,
+            person,
+            made_by=made_by,
+            short_turn_chars=check_short_turn(short_turn_chars),
+        )
         self._db = self._tables.db
         self.path = self._db.path
         self._people = self._tables.people

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scrubjay.config import BUILT_IN_TIERS, TierSetting
+from scrubjay.config import BUILT_IN_TIERS, SHORT_TURN_CHARS, TierSetting
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.pipeline import Tier
 from scrubjay.stores.sqlite import WAIT_S, Database
@@ -179,6 +179,7 @@ def open_own(
     person: str | None,
     *,
     made_by: str | None = None,
+    short_turn_chars: int = SHORT_TURN_CHARS,
 ) -> tuple[Tables, TierFiles]:
     """Open a store's own file, and know the others.
 
@@ -197,7 +198,7 @@ def open_own(
         if made_by is not None and mine.path != ":memory:" and not os.path.exists(mine.path):
             raise StoreError(not_made(mine.path, made_by))
         wait_s = OPENING_WAIT_S if path is None and others else WAIT_S
-        tables = _opened(path or mine.path, person, wait_s)
+        tables = _opened(path or mine.path, person, wait_s, short_turn_chars)
     except StoreError as lost:
         if not others or (path is not None and made_by is None):
             raise
@@ -252,8 +253,8 @@ def _own_of(path: str | None, settings: Sequence[TierSetting]) -> TierSetting:
     return TierSetting("own" if agents else "agent", place, 1.0)
 
 
-def _opened(path: str, person: str | None, wait_s: float) -> Tables:
-    db = Database(path, wait_s=wait_s)
+def _opened(path: str, person: str | None, wait_s: float, short_turn_chars: int) -> Tables:
+    db = Database(path, wait_s=wait_s, short_turn_chars=short_turn_chars)
     try:
         tables = Tables(db, person)
         tables.index_again()

@@ -363,6 +363,17 @@ def _of_100(score: float) -> float:
     return round(100 * min(max(score, 0.0), 1.0), 1)
 
 
+class Messages(list[Memory]):
+    """What `add_messages` returns: the messages as they are stored, and in `warnings` what is odd.
+
+    That is a time that has not come yet.
+    """
+
+    def __init__(self, stored: Sequence[Memory], warnings: Sequence[str] = ()) -> None:
+        super().__init__(stored)
+        self.warnings = tuple(warnings)
+
+
 class Memories(list[Memory]):
     """What `get_many` returns: the memories that are there, and the ids that are not in `missing`.
 

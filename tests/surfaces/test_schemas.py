@@ -27,6 +27,11 @@ OUTPUTS = [
     ("added", ["remember", "Another thing", "--no-embed"]),
     ("added", ["update", "kettle", "--severity", "warning", "--no-embed"]),
     ("error", ["update", "nothing-there", "--title", "x"]),
+    ("said", ["say", "Good morning", "--session", "monday"]),
+    ("said", ["say", "Later", "--session", "monday", "--at", "9999-01-01", "--no-embed"]),
+    ("error", ["say", "Good morning"]),
+    ("sessions", ["sessions"]),
+    ("sessions", ["sessions", "--owner", "nobody"]),
     ("ingested", ["add", "{docs}"]),
     ("ingested", ["ingest", "{docs}"]),
     ("ingested", ["ingest"]),
@@ -137,6 +142,7 @@ def test_the_output_of_each_command_fits_its_schema(shell, docs, name, words):
     shell("add", "The kettle whistles", "--id", "kettle", "--topic", "kitchen")
     shell("add", "The teapot is cracked", "--id", "teapot")
     shell("ingest", docs)
+    shell("say", "Is the kettle on?", "--session", "tea", "--owner", "ann")
     if "done-thing" in words:
         shell("add", "Sweep", "--id", "done-thing", "--type", "task")
         shell("done", "done-thing")

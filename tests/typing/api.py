@@ -86,6 +86,11 @@ def writing(memory: Store) -> None:
         links=["a", ("b", 0.5), Link("c", 0.5, "cites")],
     )
     many: list[Memory] = memory.add_many([{"text": "one"}, Memory("two"), kept])
+    said: Memory = memory.add_message("Hello", session="s", role="user", at=date(2026, 5, 3))
+    talk: list[Memory] = memory.add_messages([("user", "Hi"), {"content": "Ho"}], session="s")
+    turns: list[Memory] = [*memory.around(said.id, turns=2), *memory.ls(session="s"), *talk]
+    ended: list[datetime] = [one.last_at for one in memory.sessions(owner="ada")]
+    assert turns or ended
     changed: Memory = memory.update(kept.id, text="Prefers Go")
     removed: int = memory.forget([one.id for one in many])
     removed += memory.forget(changed.id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scrubjay.pipeline import Stage, configured, group, recall, when
+from scrubjay.stages.around import around
 from scrubjay.stages.borrow import borrow_words
 from scrubjay.stages.expand import rephrase
 from scrubjay.stages.fuse import rrf, weigh
@@ -48,6 +49,7 @@ _SCORE_AND_SHOW: tuple[Stage, ...] = (
     top(),
     mark_near_duplicates(),
     load(),
+    around(turns=1),
     passages(),
     check_files(),
 )

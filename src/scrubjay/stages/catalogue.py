@@ -9,6 +9,7 @@ from scrubjay import pipeline
 from scrubjay.pipeline import Part, configured, group, when
 from scrubjay.stages.adaptive import adaptive
 from scrubjay.stages.adjust import fewer_than, keyword_floor, multiply, needs_keywords, verdict
+from scrubjay.stages.around import around
 from scrubjay.stages.borrow import borrow_words
 from scrubjay.stages.entries import describe, fixed_score, scan, top_or_all, widen
 from scrubjay.stages.expand import rephrase, skipped_strong, strong_signal
@@ -99,6 +100,7 @@ STAGES: dict[str, Callable[..., Part[Any]]] = {
         mark_near_duplicates,
         at_least,
         load,
+        around,
         passages,
         previews,
         check_files,

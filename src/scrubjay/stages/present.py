@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scrubjay.errors import InvalidInput
-from scrubjay.passages import matches, snippet
+from scrubjay.passages import matches, preview, snippet
 from scrubjay.pipeline import Run, stage
 from scrubjay.types import NEAR_DUPLICATE, Candidate, Chunk, Memory
 
@@ -169,16 +169,6 @@ def previews(
         shown = text if whole else preview(text, preview_chars)
         pool.append(one._replace(snippet=shown, complete=shown == text))
     return run._replace(pool=tuple(pool)).noting(expanded=expanded)
-
-
-def preview(text: str, width_chars: int) -> str:
-    """Return how a text begins: its first characters up to the end of a word, or all of a short one."""
-    if len(text) <= width_chars:
-        return text
-    begins = text[: width_chars + 1]
-    cut = next((at for at in range(width_chars, 0, -1) if begins[at].isspace()), 0)
-    # A long address, or a script without spaces, has no end of a word nearby.
-    return text[: cut if cut > width_chars // 2 else width_chars].rstrip()
 
 
 def _searched(run: Run) -> str:

@@ -62,6 +62,17 @@ class Records(Protocol):
         """Return the memories of a scope, newest first."""
         ...
 
+    @property
+    def short_turn_chars(self) -> int:
+        """How long a turn of a conversation may be to be known by those around it."""
+        ...
+
+    def around(
+        self, ids: Sequence[str], turns: int
+    ) -> Mapping[str, tuple[Sequence[Memory], Sequence[Memory]]]:
+        """Return so many turns before and after each of these messages, in order, as two lists."""
+        ...
+
 
 class Files(Protocol):
     """Knows which file became which document."""

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from scrubjay.config import SHORT_TURN_CHARS
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.stores.codec import Plain
 from scrubjay.stores.in_use import InUse
@@ -63,18 +64,27 @@ G = TypeVar("G", bound=Gathered)
 class Database:
     """A store's file, or ":memory:".
 
-    One that somebody else keeps may have `failed`, or be `frozen`: see ExistingDatabase.
+    One that somebody else keeps may have `failed`, or be `frozen`: see ExistingDatabase. Turns of at
+    most `short_turn_chars` are indexed with those around them.
     """
 
     failed = False
     frozen = False
 
-    def __init__(self, path: str, *, codec: Codec | None = None, wait_s: float = WAIT_S) -> None:
+    def __init__(
+        self,
+        path: str,
+        *,
+        codec: Codec | None = None,
+        wait_s: float = WAIT_S,
+        short_turn_chars: int = SHORT_TURN_CHARS,
+    ) -> None:
         self._in_memory = path == ":memory:"
         # A process may go to another folder; the next thread would open another file there.
         self.path = path if self._in_memory else os.path.abspath(path)
         self.codec: Codec = codec or Plain()
         self.wait_s = wait_s
+        self.short_turn_chars = short_turn_chars
         self._local = threading.local()
         self._writing = threading.RLock()
         self._watching = threading.Lock()
@@ -179,9 +189,9 @@ class Database:
 
     def write_gathered(self) -> None:
         """Write what was gathered so far, for whoever wants to read it inside the same write."""
-        for one in self._gathered.values():
-            one.write(self._writer)
-        self._gathered.clear()
+        # What is written may gather more: the turns beside a message change what is counted.
+        while self._gathered:
+            self._gathered.pop(next(iter(self._gathered))).write(self._writer)
 
     @contextmanager
     def _waiting(self, wait_s: float) -> Iterator[None]:

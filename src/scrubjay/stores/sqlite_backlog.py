@@ -9,6 +9,7 @@ from typing import NamedTuple
 from scrubjay.errors import InvalidInput
 from scrubjay.stores.scope_sql import marks
 from scrubjay.stores.sqlite import Database
+from scrubjay.stores.sqlite_turns import SqliteTurns
 
 MOST_TRIES = 3
 # Vectors whose tokens could not be made when they were.
@@ -19,13 +20,20 @@ _LACKING = (
 
 
 class Wanted(NamedTuple):
-    """A chunk that wants a vector, with what a model should read of it."""
+    """A chunk that wants a vector, with what a model should read of it.
+
+    `asked` is the number of the wish. `around` is what was said before and after a short turn, for its
+    vector alone; `has_tokens` says of such a one that its tokens are there already.
+    """
 
     chunk: int
     title: str
     heading: str
     context: str
     passage: str
+    asked: int = 0
+    around: str = ""
+    has_tokens: bool = False
 
 
 class SqliteBacklog:
@@ -33,6 +41,7 @@ class SqliteBacklog:
 
     def __init__(self, db: Database) -> None:
         self._db = db
+        self._turns = SqliteTurns(db)
 
     def activate(
         self, model: str, dims: int, token_dims: int = 0, wait_s: float | None = None
@@ -78,15 +87,32 @@ class SqliteBacklog:
                 "UPDATE wanting SET leased_until_s = ? WHERE model = (SELECT n FROM models WHERE name = ?)"
                 " AND chunk IN (SELECT chunk FROM wanting"
                 "  WHERE model = (SELECT n FROM models WHERE name = ?)"
-                "  AND leased_until_s < ? AND tries < ? ORDER BY chunk LIMIT ?) RETURNING chunk",
+                "  AND leased_until_s < ? AND tries < ? ORDER BY chunk LIMIT ?) RETURNING chunk, asked",
                 (now + lease_s, model, model, now, MOST_TRIES, most),
             ).fetchall()
-        return self._read([chunk for (chunk,) in rows])
+        # Read after it was claimed: whatever is written meanwhile is asked for anew.
+        asked: dict[int, int] = dict(rows)
+        wanted = [one._replace(asked=asked[one.chunk]) for one in self._read(list(asked))]
+        return self._with_tokens(model, wanted)
+
+    def _with_tokens(self, model: str, wanted: list[Wanted]) -> list[Wanted]:
+        """Mark the chunks whose tokens need not be made again: what is around them is not in those."""
+        around = [one.chunk for one in wanted if one.around]
+        if not around:
+            return wanted
+        with self._db.read() as db:
+            rows = db.execute(
+                f"SELECT DISTINCT t.chunk FROM tokens AS t WHERE t.chunk IN ({marks(around)})"
+                " AND t.model = (SELECT n FROM models WHERE name = ?)",
+                (*around, model),
+            )
+            made = {chunk for (chunk,) in rows}
+        return [one._replace(has_tokens=one.chunk in made) for one in wanted]
 
     def _read(self, chunks: list[int]) -> list[Wanted]:
         """Read what a model should see of these chunks, each memory's text once."""
         unseal = self._db.codec.unseal
-        texts: dict[int, tuple[str, str, str]] = {}
+        texts: dict[int, tuple[str, str, str, str]] = {}
         found: list[Wanted] = []
         with self._db.read() as db:
             places = db.execute(
@@ -97,13 +123,18 @@ class SqliteBacklog:
             for n, memory, heading, start, stop in places:
                 if memory not in texts:
                     row = db.execute(
-                        "SELECT title, context, text FROM memories WHERE n = ?", (memory,)
+                        "SELECT title, context, text, type, namespace, session, created_us"
+                        " FROM memories WHERE n = ?",
+                        (memory,),
                     ).fetchone()
                     if row is None:  # forgotten in this very moment
                         continue
-                    texts[memory] = (unseal(row[0]), unseal(row[1]), unseal(row[2]))
-                title, context, text = texts[memory]
-                found.append(Wanted(n, title, unseal(heading), context, text[start:stop]))
+                    title, context, text = map(unseal, row[:3])
+                    around = self._turns.around_row(memory, text, *row[3:])
+                    texts[memory] = (title, context, text, around)
+                title, context, text, around = texts[memory]
+                passage = text[start:stop]
+                found.append(Wanted(n, title, unseal(heading), context, passage, around=around))
         return found
 
     def release(self, model: str, chunks: list[int], reason: str | None, *, tried: bool) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from scrubjay.language import detect
 from scrubjay.stores.scope_sql import PEOPLES, in_parts, marks, where
@@ -19,6 +20,9 @@ from scrubjay.stores.sqlite_words import SqliteWords
 from scrubjay.stores.topic_hashes import TopicHashes
 from scrubjay.times import micros, moment
 from scrubjay.types import Chunk, Memory, Scope
+
+if TYPE_CHECKING:
+    from scrubjay.stores.sqlite_turns import SqliteTurns
 
 _COLUMNS = (
     "id namespace type text title context topics metadata collection session role owner agent "
@@ -56,13 +60,27 @@ class SqliteRecords:
         self._chunks = SqliteChunks(db)
         self._hashes = TopicHashes(db)
 
+    @cached_property
+    def _turns(self) -> SqliteTurns:
+        # A search by word needs none of it.
+        from scrubjay.stores.sqlite_turns import SqliteTurns
+
+        return SqliteTurns(self._db)
+
+    @property
+    def short_turn_chars(self) -> int:
+        """How long a turn of a conversation may be to be known by those around it."""
+        return self._db.short_turn_chars
+
     def index_again(self) -> None:
         """Index every word anew if the rules of text.py have changed since the file was written.
 
-        A file of a version that did not count its tokens has them counted.
+        A file of a version that did not count its tokens has them counted, and one of a version that
+        knew no neighbours of turns has these indexed.
         """
         if self._words.is_current():
             return
+        knew_turns = self._words.knows_turns()
         with self._db.write() as db:
             if self._words.is_of_other_rules():
                 self._words.clear()
@@ -78,6 +96,9 @@ class SqliteRecords:
                         )
                         self._words.put(n, memory)
                     after = batch[-1][0]
+                self._turns.settle_all(ask=not knew_turns)
+            elif not knew_turns:
+                self._turns.settle_all(ask=True)
             self._words.note_current()
 
     def is_current(self) -> bool:
@@ -112,6 +133,8 @@ class SqliteRecords:
             if before is None or before.topics != memory.topics:
                 self._hashes.put(n, memory.topics)
             self._chunks.put(n, before, memory, chunks)
+            if "message" in (memory.type, before.type if before else ""):
+                self._turns.wrote(n, before, memory)
 
     def titles(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return the title of each of these memories, and its other names."""
@@ -211,13 +234,37 @@ class SqliteRecords:
         """Return how many chunks each of these memories has."""
         return self._chunks.how_many(ids)
 
+    def around(
+        self, ids: Sequence[str], turns: int
+    ) -> dict[str, tuple[list[Memory], list[Memory]]]:
+        """Return so many turns before and after each of these messages, in order, as two lists.
+
+        They are of the same namespace and session. What is no message of a session has none.
+        """
+        beside = {id_: self._turns.beside(place, turns) for id_, place in self._turns.places(ids)}
+        numbers = list({n for sides in beside.values() for side in sides for n in side})
+        found: dict[int, Memory] = {}
+        with self._db.read() as db:
+            for several, part in in_parts(numbers):
+                for n, *stored in db.execute(f"{_SELECT_N} WHERE m.n IN ({several})", part):
+                    found[n] = self._memory(stored)
+        return {
+            id_: (
+                [found[n] for n in before if n in found],
+                [found[n] for n in after if n in found],
+            )
+            for id_, (before, after) in beside.items()
+        }
+
     def delete(self, ids: Sequence[str]) -> int:
         """Remove memories and everything derived from them; return how many there were."""
         with self._db.write() as db:
             gone = 0
             for several, part in in_parts(list(dict.fromkeys(ids))):
                 rows = db.execute(f"SELECT n FROM memories WHERE id IN ({several})", part)
-                self._words.delete([n for (n,) in rows])
+                numbers = [n for (n,) in rows]
+                self._turns.leaving(numbers)
+                self._words.delete(numbers)
                 gone += db.execute(f"DELETE FROM memories WHERE id IN ({several})", part).rowcount
             if gone:
                 self._words.overwrite_deleted()

@@ -8,7 +8,7 @@ since, by whichever process.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from scrubjay.stores.scope_sql import in_parts, where
@@ -70,22 +70,38 @@ class SqliteVector:
         with self._db.read() as db:
             return self._nearest(db, codes.scan(vector, flags), vector, limit)
 
-    def add(self, model: str, vectors: Sequence[tuple[int, NDArray[np.float32]]]) -> None:
-        """Store the vectors of chunks that still exist and still want one; the first one stays."""
+    def add(
+        self,
+        model: str,
+        vectors: Sequence[tuple[int, NDArray[np.float32]]],
+        asked: Mapping[int, int] | None = None,
+    ) -> None:
+        """Store the vectors of chunks that still exist and still want one; the first one stays.
+
+        `asked` has, by chunk, the number of a wish for another one, which then takes its place. What
+        was asked for again meanwhile is not stored: the model has read what no longer stands there.
+        """
         seal = self._db.codec.seal_vector
         with self._db.write() as db:
             row = db.execute("SELECT n FROM models WHERE name = ?", (model,)).fetchone()
             if row is None:
                 return
-            db.executemany(
-                "INSERT OR IGNORE INTO vectors (model, chunk, vector)"
-                " SELECT ?, n, ? FROM chunks WHERE n = ?",
-                [(row[0], seal(one.astype("<f4").tobytes()), chunk) for chunk, one in vectors],
-            )
-            db.executemany(
-                "DELETE FROM wanting WHERE model = ? AND chunk = ?",
-                [(row[0], chunk) for chunk, _ in vectors],
-            )
+            for chunk, one in vectors:
+                this = (row[0], chunk)
+                number = asked.get(chunk, 0) if asked else 0
+                wish = db.execute(
+                    "SELECT asked FROM wanting WHERE model = ? AND chunk = ?", this
+                ).fetchone()
+                if wish is not None and wish[0] != number:
+                    continue
+                if wish is not None and number:
+                    db.execute("DELETE FROM vectors WHERE model = ? AND chunk = ?", this)
+                db.execute(
+                    "INSERT OR IGNORE INTO vectors (model, chunk, vector)"
+                    " SELECT ?, n, ? FROM chunks WHERE n = ?",
+                    (row[0], seal(one.astype("<f4").tobytes()), chunk),
+                )
+                db.execute("DELETE FROM wanting WHERE model = ? AND chunk = ?", this)
 
     def missing(self, model: str, scope: Scope) -> int:
         """Return how many chunks have no vector of this model yet."""

@@ -19,10 +19,10 @@ from scrubjay.types import Memory
 if TYPE_CHECKING:
     from scrubjay.stores.sqlite_terms import Changes
 
-_CURRENT = {"analyzer": ANALYZER_VERSION, "terms": 1}
+_CURRENT = {"analyzer": ANALYZER_VERSION, "terms": 1, "turns": 1}
 _NOTE = "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)"
 FIELDS = ("title", "text", "topics", "context")  # whose tokens are counted
-_TOPICS = FIELDS.index("topics")
+_TOPICS, _CONTEXT = FIELDS.index("topics"), FIELDS.index("context")
 
 
 class SqliteWords:
@@ -42,8 +42,14 @@ class SqliteWords:
 
     def _noted(self) -> dict[str, int]:
         with self._db.read() as db:
-            rows = db.execute("SELECT key, value FROM meta WHERE key IN ('analyzer', 'terms')")
+            rows = db.execute(
+                "SELECT key, value FROM meta WHERE key IN ('analyzer', 'terms', 'turns')"
+            )
             return dict(rows.fetchall())
+
+    def knows_turns(self) -> bool:
+        """True when short turns were indexed with those around them."""
+        return "turns" in self._noted()
 
     def clear(self) -> None:
         """Drop all words and topics, to be put anew; what is put from now on is counted."""
@@ -107,6 +113,19 @@ class SqliteWords:
                 ((line, n) for n, line in new.items()),
             )
 
+    def put_context(self, n: int, context: str, language: str) -> bool:
+        """Index another context of a memory; False where its tokens are there already."""
+        line = self._lines.of(context, language)
+        with self._db.write() as db:
+            for _, namespace, lines in _held(db, [n]):
+                if lines[_CONTEXT] == line:
+                    return False
+                changes = self._changes()
+                changes.lose(lines, namespace)
+                changes.gain((*lines[:_CONTEXT], line, *lines[_CONTEXT + 1 :]), namespace)
+            db.execute("UPDATE words SET context = ? WHERE rowid = ?", (line, n))
+        return True
+
     def delete(self, numbers: Sequence[int]) -> None:
         """Drop the words of memories that are about to go; their topics go with them."""
         with self._db.write() as db:
@@ -123,8 +142,8 @@ class SqliteWords:
         split since: SQLite overwrites a row where it is, not where it was before.
         """
         with self._db.write() as db:
+            self._db.write_gathered()  # the turns beside a message that is gone hold its words, too
             db.execute("INSERT INTO words (words) VALUES ('optimize')")
-            self._db.write_gathered()
             from scrubjay.stores.sqlite_terms import write_anew
 
             write_anew(db)

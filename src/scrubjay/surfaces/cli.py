@@ -61,6 +61,10 @@ def command(name: str) -> Command:
             from scrubjay.surfaces.commands.write import add as chosen
         case "update":
             from scrubjay.surfaces.commands.update import update as chosen
+        case "say":
+            from scrubjay.surfaces.commands.say import say as chosen
+        case "sessions":
+            from scrubjay.surfaces.commands.sessions import sessions as chosen
         case "ingest":
             from scrubjay.surfaces.commands.ingest import ingest as chosen
         case "search" | "vsearch" | "query":

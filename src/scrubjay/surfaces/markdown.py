@@ -110,7 +110,7 @@ def _hit(rank: int, hit: Hit, found: Results, whole: bool, db: str | None, now: 
     line = " · ".join(fact for fact in about if fact)
     quoted = quote(mark(clean(text.text), found.terms, OPEN, SHUT, hit.language))
     said = f"## {rank}. {_title(hit.title, text.text)}\n\n{line}\n\n{quoted}"
-    return said + _context(hit) if text.lines else said
+    return said + _context(hit) if text.lines or hit.type == "message" else said
 
 
 def _as_entry(one: Hit | Memory) -> list[str]:

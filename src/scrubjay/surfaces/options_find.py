@@ -100,6 +100,8 @@ def _filters(command: ArgumentParser) -> None:
     command.add_argument("--type", action="append", metavar="TYPE", help="repeatable")
     command.add_argument("--topic", action="append", metavar="TOPIC", help="any of; repeatable")
     command.add_argument("--session", default=None, help="only what was said there")
+    command.add_argument("--owner", metavar="NAME", default=None, help="only of this person")
+    command.add_argument("--agent", metavar="NAME", default=None, help="only of this agent")
     command.add_argument("--since", metavar="TIME", default=None, help="a date or an ISO time")
     command.add_argument("--until", metavar="TIME", default=None, help="that day included")
     command.add_argument(

@@ -19,12 +19,14 @@ COMMANDS = {
     "add": "remember a text, or read files and folders",
     "remember": "the same as add",
     "update": "change what is given of a memory; the rest stays",
+    "say": "keep a message of a conversation",
     "ingest": "read files and folders, and follow their changes",
     "search": "find by word (no model needed)",
     "vsearch": "find by meaning",
     "query": "find by word and meaning together",
     "get": "show memories in full",
     "ls": "list what is stored",
+    "sessions": "list the conversations",
     "collections": "list the collections, make one to share, rename one, or remove one",
     "share": "invite somebody into a collection, or change their role",
     "unshare": "remove somebody from a collection, or leave it",
@@ -143,6 +145,13 @@ def _ingest(command: argparse.ArgumentParser) -> None:
 def _get(command: argparse.ArgumentParser) -> None:
     command.add_argument("id", nargs="+", help="ids, or the first four or more letters of them")
     command.add_argument("--md", action="store_true", help="answer in Markdown, to paste")
+    command.add_argument(
+        "--around",
+        type=int,
+        metavar="N",
+        default=None,
+        help="with messages: so many turns before and after",
+    )
     from scrubjay.surfaces.options_tiers import tier_option
 
     tier_option(command)
@@ -150,10 +159,13 @@ def _get(command: argparse.ArgumentParser) -> None:
 
 def _ls(command: argparse.ArgumentParser) -> None:
     from scrubjay.surfaces.options_find import places
+    from scrubjay.surfaces.options_talking import speakers
 
     places(command)
     command.add_argument("--type", action="append", metavar="TYPE", help="repeatable")
     command.add_argument("--topic", action="append", metavar="TOPIC", help="any of; repeatable")
+    command.add_argument("--session", default=None, help="only what was said there")
+    speakers(command, "only what is of this person", "only what is of this agent")
     command.add_argument(
         "-n", "--limit", type=int, default=None, help="at most so many (50; --coverage: all)"
     )
@@ -270,6 +282,10 @@ def options_of(name: str) -> Callable[[argparse.ArgumentParser], None]:
             from scrubjay.surfaces.options_write import add_options as chosen
         case "update":
             from scrubjay.surfaces.options_write import update_options as chosen
+        case "say":
+            from scrubjay.surfaces.options_talking import say_options as chosen
+        case "sessions":
+            from scrubjay.surfaces.options_talking import sessions_options as chosen
         case "search":
             from scrubjay.surfaces.options_find import search_options as chosen
         case "vsearch":

@@ -141,7 +141,10 @@ def _hit(
     if text.more:
         below(f"the whole: {to_type(f'get {facts.short_id(hit.id)}', db)}")
     below(one_line(" · ".join(filter(None, _about(hit, found, now)))))
-    if text.lines and hit.context:
+    if hit.type == "message":
+        for said in filter(None, hit.context.split("\n")):
+            below(f"│ {one_line(said)}")
+    elif text.lines and hit.context:
         below(one_line(f"context: {hit.context}"))
     if hit.near_duplicates:
         below(facts.nearly_the_same(hit.near_duplicates))

@@ -82,6 +82,7 @@ def _with_tiers(
         user=settings.user,
         chunk_tokens=settings.chunk_tokens,
         chunk_overlap_tokens=settings.chunk_overlap_tokens,
+        short_turn_chars=settings.short_turn_chars,
     )
 
 

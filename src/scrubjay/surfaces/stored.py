@@ -31,6 +31,7 @@ def memory(
     now = now or datetime.now(UTC)
     head = [screen.bold(one_line(one.title))] if one.title else []
     said = (
+        f"{one.role} in {one.session}" if one.role and one.session else "",
         *facts.about(one, now),
         *facts.as_entry(one),
         facts.validity(one, now),

@@ -16,11 +16,16 @@ from scrubjay.errors import StoreError, Unavailable
 from scrubjay.passages import embedding_text
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from scrubjay.models.guard import GuardedEmbedder
     from scrubjay.stores.sqlite_backlog import SqliteBacklog, Wanted
     from scrubjay.stores.sqlite_near import SqliteNear
     from scrubjay.stores.sqlite_tokens import SqliteTokens
     from scrubjay.stores.sqlite_vector import SqliteVector
+
+    Made = tuple[int, NDArray[np.float32]]  # of a chunk
 
 Progress = Callable[[int, int], None]
 
@@ -162,13 +167,35 @@ class Backlog:
 
     def _make(self, wanted: list[Wanted]) -> None:
         """Embed a few chunks, store what the model gave and link what is alike, in one transaction."""
-        vectors, tokens = self._embedder.encode([_read_as(one) for one in wanted])
-        chunks = [one.chunk for one in wanted]
+        vectors, tokens = self._encoded(wanted)
+        asked = {one.chunk: one.asked for one in wanted}
         with self._queue.together():
-            if tokens is not None:
-                self._tokens.add(self._embedder.name, list(zip(chunks, tokens, strict=True)))
-            self._vectors.add(self._embedder.name, list(zip(chunks, vectors, strict=True)))
-            self._near.link_next(len(chunks), newest=True)
+            self._tokens.add(self._embedder.name, tokens)
+            self._vectors.add(self._embedder.name, vectors, asked)
+            self._near.link_next(len(wanted), newest=True)
+
+    def _encoded(self, wanted: list[Wanted]) -> tuple[list[Made], list[Made]]:
+        """Return the vectors of a few chunks, and their tokens where the model gives any.
+
+        A short turn is told apart by its own tokens: its vector alone is of the turns around it, too,
+        so that it is read twice.
+        """
+        tells = bool(self._embedder.token_dims)
+        twice = [one for one in wanted if tells and one.around]
+        once = [one for one in wanted if not (tells and one.around)]
+        alone = [one._replace(around="") for one in twice if not one.has_tokens]
+        vectors: list[Made] = []
+        tokens: list[Made] = []
+        if twice:
+            read = self._embedder.embed([_read_as(one) for one in twice])
+            vectors += zip((one.chunk for one in twice), read, strict=True)
+        if once or alone:
+            texts = [_read_as(one) for one in (*once, *alone)]
+            read, codes = self._embedder.encode(texts)
+            vectors += zip((one.chunk for one in once), read[: len(once)], strict=True)
+            if codes is not None:
+                tokens += zip((one.chunk for one in (*once, *alone)), codes, strict=True)
+        return vectors, tokens
 
     def _answers(self) -> bool:
         """True when the model reads at least a plain word: then it was a text that broke it."""
@@ -195,4 +222,5 @@ class Backlog:
 
 
 def _read_as(one: Wanted) -> str:
-    return embedding_text(one.title, one.heading, one.context, one.passage)
+    context = "\n".join(filter(None, (one.context, one.around)))
+    return embedding_text(one.title, one.heading, context, one.passage)

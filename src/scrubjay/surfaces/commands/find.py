@@ -58,6 +58,8 @@ def find(args: Namespace, screen: Screen) -> int:
             since=args.since,
             until=args.until,
             session=args.session,
+            owner=args.owner,
+            agent=args.agent,
             tags=args.tag,
             domain=args.domain,
             only_domain=args.only_domain,

@@ -58,6 +58,12 @@ def _status(state: Status, screen: Screen, db: str | None) -> str:
             "memories",
             f"{state.memories:,} ({state.documents:,} documents, {state.chunks:,} chunks)",
         ),
+        (
+            "messages",
+            f"{state.messages:,} in {render.plural(state.sessions, 'session')}"
+            if state.messages
+            else "",
+        ),
         ("types", _counted(state.types)),
         ("namespaces", _counted(state.namespaces)),
         ("collections", _counted(state.collections)),

@@ -8,6 +8,7 @@ from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.surfaces import stored
 from scrubjay.surfaces.session import open_store
 from scrubjay.surfaces.terminal import err, one_line, out
+from scrubjay.types import Memories
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from scrubjay.service import Store
     from scrubjay.surfaces.terminal import Screen
+    from scrubjay.types import Memory
     from scrubjay.write.status import Change
 
 _NOTHING_FOUND = 3
@@ -27,6 +29,8 @@ def get(args: Namespace, screen: Screen) -> int:
         raise InvalidInput("--json and --md are two forms of an answer; choose one")
     with open_store(args.db, args.user, tiers=args.tier) as store:
         found = store.get_many([one for some in resolve(store, args.id) for one in some])
+        if args.around is not None:
+            found = _with_turns(store, found, args.around)
         history = {one.id: changes for one in found if (changes := _history(store, one.id))}
     tier = found.tiers.get
     if args.json:
@@ -53,6 +57,16 @@ def get(args: Namespace, screen: Screen) -> int:
     return _NOTHING_FOUND if found.missing else 0
 
 
+def _with_turns(store: Store, found: Memories, turns: int) -> Memories:
+    """Put the turns around each message beside it; nothing is there twice, what is no message alone."""
+    said: dict[str, Memory] = {}
+    for one in found:
+        is_turn = one.type == "message" and one.session is not None
+        for turn in store.around(one.id, turns) if is_turn else [one]:
+            said.setdefault(turn.id, turn)
+    return Memories([*said.values()], found.missing, found.unasked, found.tiers)
+
+
 def _history(store: Store, id_: str) -> Sequence[Change]:
     try:
         return store.history(id_)
@@ -75,6 +89,9 @@ def ls(args: Namespace, screen: Screen) -> int:
             types=args.type,
             topics=args.topic,
             collection=args.collection,
+            session=args.session,
+            owner=args.owner,
+            agent=args.agent,
             limit=_LIMIT if args.limit is None else args.limit,
             offset=args.offset,
         )

@@ -1,0 +1,163 @@
+"""`say`, `sessions`, and messages among what `get`, `ls`, `query` and `status` show."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def talk(shell):
+    """A shell with a conversation of three turns."""
+    for role, text in (
+        ("user", "Where is the wedding?"),
+        ("assistant", "In Lisbon."),
+        ("user", "See you there"),
+    ):
+        assert shell("say", text, "--session", "plans", "--role", role, "--owner", "ann").code == 0
+    return shell
+
+
+class TestSay:
+    def test_a_message_is_kept_and_its_id_is_said(self, shell):
+        """With everything that was typed about it."""
+        said = shell(
+            *("say", "Good", "morning", "--session", "monday", "--role", "host"),
+            *("--at", "2026-05-03T08:00+02:00", "--owner", "ann", "--agent", "bell"),
+        )
+        assert said.code == 0
+        assert said.out.startswith("said ")
+        assert "in monday  stored, found by word and by meaning" in said.out
+
+        (kept,) = shell("ls", "--json", "--session", "monday").json["memories"]
+        assert (kept["text"], kept["type"], kept["role"]) == ("Good morning", "message", "host")
+        assert (kept["owner"], kept["agent"]) == ("ann", "bell")
+        assert kept["created_at"] == kept["updated_at"] == "2026-05-03T06:00:00+00:00"
+
+    def test_lines_of_json_are_a_message_each(self, shell):
+        """What a line does not say, the options do."""
+        lines = [
+            {"role": "user", "content": "one", "at": "2026-01-02"},
+            {"text": "two", "session": "other"},
+            {"role": "assistant", "text": "three\nlines"},
+        ]
+        text = "\n\n".join(map(json.dumps, lines)) + "\n"
+
+        said = shell("say", "-", "--session", "s", "--role", "guest", stdin=text)
+        assert "said 3 messages in s, other" in said.out
+
+        shown = shell("say", "--json", "-", "--session", "s", stdin=text).json
+        assert [(one["role"], one["session"]) for one in shown["messages"]] == [
+            ("user", "s"),
+            ("user", "other"),
+            ("assistant", "s"),
+        ]
+        assert shown["messages"][2]["text"] == "three\nlines"
+        kept = shell("ls", "--json", "--session", "other").json["memories"]
+        assert {one["role"] for one in kept} == {"guest", "user"}
+
+    @pytest.mark.parametrize("text", ["a plain\ntext", "[1, 2]\n{}", "{not json\n", "5\n"])
+    def test_anything_else_is_one_message(self, shell, text):
+        assert shell("say", "-", "--session", "s", stdin=text).code == 0
+        assert [one["text"] for one in shell("ls", "--json").json["memories"]] == [text]
+
+    @pytest.mark.parametrize(
+        ("words", "stdin", "why"),
+        [
+            (["x"], "", "message 1: session is missing; give a text such as 'monday'"),
+            (["-", "--session", "s"], "", "message 1: text is empty; give what was said"),
+            (["x", "--session", "s", "--at", "noon"], "", "message 1: at is 'noon'; give an ISO"),
+            (["-", "--session", "s"], '{"text": "a"}\nb', "line 2 of standard input is no JSON"),
+            (["-", "--session", "s"], '{"text": "a"}\n5', "line 2 of standard input is no mess"),
+            (["-", "--session", "s"], '{"text": "a"}\n{"text": ""}', "message 2: text is empty"),
+            (["-", "--at", "2026-01-01"], '{"text": "a"}', "--at goes with one message"),
+        ],
+    )
+    def test_what_is_wrong_is_said_and_nothing_is_stored(self, shell, words, stdin, why):
+        """Exit code 2, as for any wrong usage."""
+        said = shell("say", *words, stdin=stdin)
+
+        assert said.code == 2
+        assert why in said.err
+        assert shell("ls").code == 3
+
+    def test_a_time_that_has_not_come_is_reported(self, shell):
+        said = shell("say", "x", "--session", "s", "--at", "9999-01-01")
+
+        assert said.code == 0
+        assert "message 1 was said at 9999-01-01T00:00:00+00:00, which has not come" in said.err
+
+    def test_without_a_model_it_is_found_by_word(self, bare_shell):
+        said = bare_shell("say", "zebra", "--session", "s", "--no-embed")
+
+        assert said.out.rstrip().endswith("stored, found by word")
+        assert bare_shell("search", "zebra", "--session", "s").code == 0
+
+
+class TestShown:
+    def test_sessions_newest_first(self, talk):
+        talk("say", "Hello", "--session", "older", "--at", "2020-01-01", "--agent", "bell")
+
+        head, *rows = talk("sessions").out.splitlines()
+
+        assert head.split() == ["session", "messages", "first", "last", "owner", "agent"]
+        assert [row.split()[:2] for row in rows] == [["plans", "3"], ["older", "1"]]
+        assert rows[0].rstrip().endswith("ann")
+        assert rows[1].rstrip().endswith("bell")
+        listed = talk("sessions", "--json", "--owner", "ann").json["sessions"]
+        assert [(one["session"], one["messages"]) for one in listed] == [("plans", 3)]
+        assert talk("sessions", "--agent", "nobody").code == 3
+
+    def test_a_hit_with_the_turns_around_it(self, talk):
+        """Under the message, a line each; in JSON as its context."""
+        shown = talk("query", "wedding", "--session", "plans").out
+        block = next(one for one in shown.split("\n\n") if "In Lisbon." in one.splitlines()[0])
+
+        assert [line.strip() for line in block.splitlines()[2:]] == [
+            "│ user: Where is the wedding?",
+            "│ …",
+            "│ user: See you there",
+        ]
+        hits = talk("query", "--json", "wedding", "--session", "plans").json["hits"]
+        assert {hit["text"]: hit["context"] for hit in hits}["In Lisbon."] == (
+            "user: Where is the wedding?\n…\nuser: See you there"
+        )
+        assert "user: Where is the wedding?" in talk("query", "--md", "lisbon").out
+
+    def test_get_with_turns_around(self, talk):
+        """In the order of the conversation; nothing is shown twice."""
+        found = talk("ls", "--json", "--session", "plans").json["memories"]
+        ids = {one["text"]: one["id"] for one in found}
+        middle, last = ids["In Lisbon."], ids["See you there"]
+
+        alone = talk("get", "--json", middle).json["memories"]
+        assert [one["text"] for one in alone] == ["In Lisbon."]
+        shown = talk("get", "--json", middle, last, "--around", "1").json["memories"]
+        assert [one["text"] for one in shown] == [
+            "Where is the wedding?",
+            "In Lisbon.",
+            "See you there",
+        ]
+        assert "assistant in plans · message" in talk("get", middle).out
+        talk("add", "A note", "--id", "note")
+        assert "A note" in talk("get", "note", "--around", "2").out
+        assert talk("get", middle, "--around", "-1").code == 2
+
+    def test_only_of_an_owner_or_an_agent(self, talk):
+        talk("say", "Of ben", "--session", "b", "--owner", "ben", "--agent", "bell")
+
+        assert len(talk("ls", "--json", "--owner", "ann").json["memories"]) == 3
+        assert len(talk("ls", "--json", "--agent", "bell").json["memories"]) == 1
+        assert talk("search", "lisbon", "--owner", "ben").code == 3
+        assert talk("search", "lisbon", "--owner", "ann").code == 0
+        assert talk("search", "ben", "--agent", "bell").code == 0
+
+    def test_status_has_a_line_of_them(self, talk):
+        assert "messages     3 in 1 session" in talk("status").out
+        state = talk("status", "--json").json
+        assert (state["messages"], state["sessions"]) == (3, 1)
+
+    def test_status_without_any_has_none(self, shell):
+        shell("add", "A note")
+        assert "messages" not in shell("status").out
