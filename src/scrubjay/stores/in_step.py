@@ -14,6 +14,8 @@ from scrubjay.stores.int8 import Codes, Place
 if TYPE_CHECKING:
     import sqlite3
 
+    from numpy.typing import NDArray
+
     from scrubjay.stores.protocols import Codec
     from scrubjay.stores.rotations import Turn
 
@@ -43,6 +45,7 @@ def catch_up(
         codes.drop([vector for (vector,) in lost])
     codes.seen_gone = gone
     if added > codes.seen_added:
+        (dims,) = db.execute("SELECT dims FROM models WHERE n = ?", (model,)).fetchone()
         new = db.execute(
             "SELECT v.n, c.memory, c.ordinal, v.vector"
             " FROM vectors AS v JOIN chunks AS c ON c.n = v.chunk"
@@ -51,7 +54,7 @@ def catch_up(
         )
         read = 0
         while batch := new.fetchmany(_AT_ONCE):
-            rows = as_rows([codec.unseal_vector(one[3]) for one in batch])
+            rows = as_rows([codec.unseal_vector(one[3]) for one in batch], dims)
             places = [Place(*place) for *place, _ in batch]
             codes.extend(places, rows if turn is None else turn.rows(rows))
             codes.seen_added = batch[-1][0]
@@ -62,6 +65,6 @@ def catch_up(
     return False
 
 
-def as_rows(vectors: list[bytes]) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
-    """Return float32 bytes of equal length as the rows of a matrix."""
-    return np.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(vectors), -1)
+def as_rows(vectors: list[bytes], dims: int) -> NDArray[np.float32]:
+    """Return vectors, given as float32 bytes, as the rows of a matrix."""
+    return np.frombuffer(b"".join(vectors), dtype="<f4").reshape(-1, dims)

@@ -1,6 +1,6 @@
 """How vectors are made short, in SQLite: a rotation fitted on a model's own vectors, or their beginning.
 
-A rotation puts the directions first in which the vectors lie, so that their first numbers say most of
+A rotation puts the directions first in which the vectors differ, so that their first numbers say most of
 what the whole vector says. What is fitted is written at once, with the recall that was measured, and
 other processes notice its version.
 """
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SHORTLIST = 200
-SHORT_DIMS = 64
-LEAST_DIMS = 128  # of fewer, a short vector saves too little
+# The first of these that is good enough is taken.
+SHORT_DIMS = (64, 96, 128)
+GOOD_RECALL = 0.99
+LEAST_RECALL = 0.95  # with less, whole vectors are compared
 # Below it the exact search is as fast: to read a shortlist costs as much as to compare so many.
 LEAST_VECTORS = 20_000
 GROWN = 2  # fitted again when there are so many times as many vectors
@@ -77,15 +79,16 @@ class Fitted(NamedTuple):
     at_us: int
 
 
-def usual_short_dims(dims: int, prefixes: Sequence[int]) -> tuple[int, bool] | None:
-    """Return how long short vectors of a model are, and whether they are its vectors' beginning.
+def short_dims_of(dims: int, prefixes: Sequence[int]) -> tuple[tuple[int, ...], bool]:
+    """Return how short vectors of a model may be, and whether these are its vectors' beginning.
 
-    `prefixes` are the lengths at which a model's vectors can be cut. None where two passes gain nothing.
+    `prefixes` are the lengths at which a model's vectors can be cut: the longest of at most a third is
+    taken. Without one, at most half of the dimensions; none where two passes would gain nothing.
     """
     fitting = [one for one in prefixes if one * 3 <= dims]
     if fitting:
-        return max(fitting), True
-    return (SHORT_DIMS, False) if dims >= LEAST_DIMS else None
+        return (max(fitting),), True
+    return tuple(one for one in SHORT_DIMS if one * 2 <= dims), False
 
 
 class SqliteRotations:
@@ -120,9 +123,17 @@ class SqliteRotations:
         return Turn((version, at_us), short, matrix)
 
     def version(self, db: sqlite3.Connection, model: int) -> tuple[int, int] | None:
-        """Return which rotation is the newest of a model."""
+        """Return which rotation is the newest of a model, good or not."""
         row = db.execute(
             "SELECT version, at_us FROM rotations WHERE model = ?", (model,)
+        ).fetchone()
+        return None if row is None else (row[0], row[1])
+
+    def good_version(self, db: sqlite3.Connection, model: int) -> tuple[int, int] | None:
+        """Return which rotation a search uses: the newest, unless its shortlists miss too much."""
+        row = db.execute(
+            "SELECT version, at_us FROM rotations WHERE model = ? AND recall >= ?",
+            (model, LEAST_RECALL),
         ).fetchone()
         return None if row is None else (row[0], row[1])
 
@@ -136,6 +147,26 @@ class SqliteRotations:
             ).fetchone()
         return None if row is None else Fitted(*row)
 
+    def models(self) -> dict[str, int]:
+        """Return the models of the file, with the length of their vectors."""
+        with self._db.read() as db:
+            return dict(db.execute("SELECT name, dims FROM models ORDER BY n").fetchall())
+
+    def why_not(self, model: str, prefixes: Sequence[int]) -> str:
+        """Say why a search does not use short vectors of a model; nothing where it does."""
+        fitted = self.of(model)
+        if fitted is not None:
+            low = fitted.recall < LEAST_RECALL
+            return f"recall is under {LEAST_RECALL}: whole vectors are compared" if low else ""
+        dims = self.models()[model]
+        if not short_dims_of(dims, prefixes)[0]:
+            return f"vectors of {dims} numbers are short already"
+        with self._db.read() as db:
+            count, least = self._count_and_least(db, model)
+        if count < least:
+            return f"fitted when there are {least:,} vectors"
+        return "not fitted yet: that is done in the background, after the last vector is made"
+
     def due(self, model: str, prefixes: Sequence[int]) -> bool:
         """True when there are enough vectors to fit, or far more than there were; cheap."""
         with self._db.read() as db:
@@ -145,7 +176,7 @@ class SqliteRotations:
             if added < self._look_again.get(model, LEAST_VECTORS):
                 return False
             row = db.execute("SELECT dims FROM models WHERE name = ?", (model,)).fetchone()
-            if row is None or usual_short_dims(row[0], prefixes) is None:
+            if row is None or not short_dims_of(row[0], prefixes)[0]:
                 return False
             count, least = self._count_and_least(db, model)
             self._look_again[model] = added + max(least - count, 0)

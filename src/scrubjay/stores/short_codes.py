@@ -42,14 +42,14 @@ class ShortCodes:
         self._building: dict[Key, threading.Thread] = {}
 
     def fresh(self, model: str, short_dims: int | None, *, wait: bool) -> Short | None:
-        """Return a copy in step with the file; None where there is no rotation.
+        """Return a copy in step with the file; None where there is no good rotation.
 
         Without `wait`, the first copy is made in the background as well, and until then there is none.
         """
         key = (model, short_dims)
         with self._refreshing, self._db.read() as db:
             row = db.execute("SELECT n FROM models WHERE name = ?", (model,)).fetchone()
-            newest = None if row is None else self._rotations.version(db, row[0])
+            newest = None if row is None else self._rotations.good_version(db, row[0])
             if newest is None:
                 return None
             kept = self._kept.get(key)
