@@ -8,14 +8,25 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import cold, documents, gnosis, hybrid, modes, vault, write
+from bench import cold, documents, gnosis, hybrid, modes, two_pass, vault, write
 from bench.corpus import generate
 from bench.peers import PEERS, installed
-from bench.report import DOCUMENTS, GNOSIS, MEMORIES, MODES, VAULT, Row, machine, publish, table
+from bench.report import (
+    DOCUMENTS,
+    GNOSIS,
+    MEMORIES,
+    MODES,
+    TWO_PASS,
+    VAULT,
+    Row,
+    machine,
+    publish,
+    table,
+)
 from bench.systems import SCRUBJAY, System
 
 PAGE = Path("docs") / "bench.md"
-PARTS = ("memories", "documents", "modes", "gnosis", "vault")
+PARTS = ("memories", "documents", "modes", "gnosis", "vault", "two_pass")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,6 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _gnosis(Path(home) / "gnosis", options)
         if "vault" in parts:
             _vault(Path(home) / "vault", options)
+        if "two_pass" in parts:
+            _two_pass(Path(home) / "two_pass", options)
     return 0
 
 
@@ -78,6 +91,13 @@ def _vault(home: Path, options: argparse.Namespace) -> None:
     rows = vault.measure(home, _say, quick=options.quick)
     text = f"{table(rows)}\n\nMachine: {machine(['numpy', 'scrubjay', 'simsimd'])}"
     _show(text, VAULT, options, complete=True)
+
+
+def _two_pass(home: Path, options: argparse.Namespace) -> None:
+    """Measure a search in two passes beside one in one."""
+    rows = two_pass.measure(home, _say, folder=options.text, quick=options.quick)
+    text = f"{table(rows)}\n\nMachine: {machine(['numpy', 'scrubjay', 'simsimd'])}"
+    _show(text, TWO_PASS, options, complete=True)
 
 
 def _show(text: str, part: str, options: argparse.Namespace, *, complete: bool) -> None:
@@ -146,6 +166,12 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         metavar="FOLDER",
         help="a cross-encoder to count pairs with; the page is written only with one",
+    )
+    parser.add_argument(
+        "--text",
+        type=Path,
+        metavar="FOLDER",
+        help="text or lines of JSON for two_pass; by default the docstrings of what is installed",
     )
     parser.add_argument(
         "--out",

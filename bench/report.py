@@ -15,6 +15,8 @@ DOCUMENTS = "bench of documents"
 MODES = "bench of modes"
 GNOSIS = "bench of gnosis"
 VAULT = "bench of vault"
+TWO_PASS = "bench of two passes"
+_PARTS = (MEMORIES, DOCUMENTS, MODES, GNOSIS, VAULT, TWO_PASS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ def _markers(part: str) -> tuple[str, str]:
 
 
 def _new_page() -> str:
-    places = ("\n".join(_markers(part)) for part in (MEMORIES, DOCUMENTS, MODES, GNOSIS, VAULT))
+    places = ("\n".join(_markers(part)) for part in _PARTS)
     return "# Figures: speed, size, memory\n\n" + "\n\n".join(places) + "\n"
 
 

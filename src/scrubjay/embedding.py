@@ -88,6 +88,8 @@ class Embedding:
         if self._backlog is None or self.embedder is None or not is_ready(self.embedder.inner):
             return
         left = self.left()
+        if not left and self._backlog.fit_is_due():
+            self._backlog.wake()
         if not left or self._backlog.outage:
             return
         self._backlog.wake()

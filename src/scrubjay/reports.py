@@ -9,6 +9,22 @@ from typing import NamedTuple
 from scrubjay.types import NOTHING
 
 
+class ShortVectors(NamedTuple):
+    """The short vectors by which a model's shortlists are made, and how good these are.
+
+    `recall` is the share of the ten nearest that a shortlist held, in so many trials. Where a search
+    compares whole vectors instead, `why_not` says why.
+    """
+
+    dims: int
+    short_dims: int | None = None
+    shortlist: int | None = None
+    recall: float | None = None
+    trials: int = 0
+    fitted_on: int = 0
+    why_not: str = ""
+
+
 class Status(NamedTuple):
     """The state of a store, as `scrubjay status` shows it."""
 
@@ -26,6 +42,7 @@ class Status(NamedTuple):
     collections: Mapping[str, int]
     model: str | None
     models: Mapping[str, int]
+    short_vectors: Mapping[str, ShortVectors]
     pending: int
     failed: int
     failures: tuple[str, ...]

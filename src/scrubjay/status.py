@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from scrubjay.reports import Status
+from scrubjay.reports import ShortVectors, Status
+from scrubjay.stores.rotations import SqliteRotations
 from scrubjay.stores.schema import SCHEMA_VERSION
 from scrubjay.stores.sqlite_backlog import MOST_TRIES
 from scrubjay.stores.sqlite_counts import SqliteCounts
@@ -48,11 +49,31 @@ def status(
         collections=records.counts("collection", scope),
         model=model,
         models=models,
+        short_vectors=_short_vectors(db, embedding),
         pending=left - failed,
         failed=failed,
         failures=tuple(embedding.queue.reasons(model)) if model else (),
         size_bytes=_size(path),
     )
+
+
+def _short_vectors(db: Database, embedding: Embedding) -> dict[str, ShortVectors]:
+    """Say of each model how its vectors are made short, or why they are not."""
+    rotations, mine = SqliteRotations(db), embedding.embedder
+    found: dict[str, ShortVectors] = {}
+    for model, dims in rotations.models().items():
+        prefixes = mine.matryoshka if mine is not None and mine.name == model else ()
+        why_not, fitted = rotations.why_not(model, prefixes), rotations.of(model)
+        found[model] = ShortVectors(dims, why_not=why_not)
+        if fitted is not None:
+            found[model] = found[model]._replace(
+                short_dims=fitted.short_dims,
+                shortlist=fitted.shortlist,
+                recall=fitted.recall,
+                trials=fitted.trials,
+                fitted_on=fitted.fitted_on,
+            )
+    return found
 
 
 def _size(path: str) -> int:

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Texts in, one unit vector a text out. `name` says model and precision: it keys the index."""
+    """Texts in, one unit vector a text out. `name` says model and precision: it keys the index.
+
+    One whose vectors can be cut says so in `matryoshka`, the lengths at which their beginning is one, too.
+    """
 
     name: str
     dims: int

@@ -31,6 +31,7 @@ class GuardedEmbedder:
         self.name = str(inner.name)
         self.dims = int(inner.dims)
         self.languages = tuple(getattr(inner, "languages", ()))
+        self.matryoshka = _prefixes(inner)
         self.texts_at_once: int | None = getattr(inner, "texts_at_once", None)
         # Without a rotation of its own, a model's token vectors are stored in full width.
         has_tokens = callable(getattr(inner, "tokens", None))
@@ -124,6 +125,16 @@ def _whole(model: Embedder, name: str, usual: int) -> int:
     if type(given) is not int or not 0 < given <= usual:
         raise InvalidInput(
             f"{name} of embedder {model.name} is {given!r}; give a whole number of 1 to {usual}"
+        )
+    return given
+
+
+def _prefixes(model: Embedder) -> tuple[int, ...]:
+    """Return the lengths at which a model's vectors can be cut, as it says itself; none for most."""
+    given = tuple(getattr(model, "matryoshka", ()))
+    if any(type(one) is not int or not 0 < one <= model.dims for one in given):
+        raise InvalidInput(
+            f"matryoshka of embedder {model.name} is {given!r}; give whole numbers of 1 to {model.dims}"
         )
     return given
 

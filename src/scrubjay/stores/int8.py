@@ -90,15 +90,14 @@ class Codes:
     def __len__(self) -> int:
         return self._count
 
-    def extend(self, places: Sequence[Place], vectors: Sequence[bytes]) -> None:
-        """Append vectors, given as float32 bytes."""
-        matrix = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(-1, self.dims)
-        peaks = np.maximum(np.abs(matrix).max(axis=1), 1e-12)
+    def extend(self, places: Sequence[Place], vectors: NDArray[np.float32]) -> None:
+        """Append vectors, a row each."""
+        codes, scales = as_int8(vectors)
         with self._changing:
             start, stop = self._count, self._count + len(places)
             self._make_room(stop)
-            self._codes[start:stop] = np.rint(matrix * (127.0 / peaks)[:, None])
-            self._scales[start:stop] = peaks / 127.0
+            self._codes[start:stop] = codes
+            self._scales[start:stop] = scales
             self._places[:, start:stop] = np.asarray(places, np.int64).T
             self._count = stop
             self._changes += 1
@@ -160,6 +159,12 @@ class Codes:
         self._codes = np.concatenate([self._codes, np.zeros((more, self.dims), dtype=np.int8)])
         self._scales = np.concatenate([self._scales, np.zeros(more, dtype=np.float32)])
         self._places = np.concatenate([self._places, np.zeros((3, more), dtype=np.int64)], axis=1)
+
+
+def as_int8(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Return rows as whole numbers up to 127, and what one of these is worth in each row."""
+    scales = np.maximum(np.abs(rows).max(axis=1), 1e-12) / 127.0
+    return np.rint(rows / scales[:, None]).astype(np.int8), scales
 
 
 def _last_of(scores: NDArray[np.float32], limit: int) -> float:

@@ -113,8 +113,20 @@ class KeywordIndex(Protocol):
 class VectorIndex(Protocol):
     """Finds memories by the direction of a vector."""
 
-    def search(self, vector: Any, model: str, scope: Scope, limit: int) -> RankedList:
-        """Return the memories with the nearest chunk, by cosine."""
+    def search(
+        self,
+        vector: Any,
+        model: str,
+        scope: Scope,
+        limit: int,
+        *,
+        shortlist: int | None = None,
+        short_dims: int | None = None,
+    ) -> RankedList:
+        """Return the memories with the nearest chunk, by cosine.
+
+        With `shortlist`, a store may choose so many by their first `short_dims` numbers beforehand.
+        """
         ...
 
     def missing(self, model: str, scope: Scope) -> int:

@@ -328,15 +328,18 @@ def m009_conversations(db: sqlite3.Connection) -> None:
         "CREATE INDEX memories_by_moment ON memories (coalesce(event_us, created_us))",
         # What a model reads of a passage may change while it reads: then it is asked again.
         "ALTER TABLE wanting ADD COLUMN asked INTEGER NOT NULL DEFAULT 0",
-        # Puts the directions in which a model's vectors differ most first; `recall` is of the best few
-        # by the first `short_dims` of them, measured when it was fitted.
+        # Puts the directions in which a model's vectors differ most first; where its vectors begin with
+        # a short one already, there is no matrix. `recall` is that of a shortlist by the first
+        # `short_dims` numbers, in so many trials, measured when it was fitted.
         """CREATE TABLE rotations (
             model INTEGER PRIMARY KEY REFERENCES models ON DELETE CASCADE,
             version INTEGER NOT NULL,
             short_dims INTEGER NOT NULL,
             fitted_on INTEGER NOT NULL,
-            matrix BLOB NOT NULL,
-            recall REAL,
+            matrix BLOB,
+            shortlist INTEGER NOT NULL,
+            trials INTEGER NOT NULL,
+            recall REAL NOT NULL,
             at_us INTEGER NOT NULL
         )""",
         # What a language model made of a message: facts, nothing, or a failure with its reason.

@@ -1,16 +1,17 @@
 """Vectors in SQLite: float32 in the file, int8 in memory.
 
 A search scans the int8 copy and scores the best again with the float32 vectors, so the cosine shown
-is exact. The copy is kept in step with the file by two counters: vectors added since, vectors gone
-since, by whichever process.
+is exact. With a shortlist, a copy of short vectors is scanned instead, and what it lists is scored.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from scrubjay.errors import InvalidInput
 from scrubjay.stores.scope_sql import in_parts, where
 from scrubjay.stores.sqlite import Database
 from scrubjay.stores.unchanged import Unchanged
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrubjay.stores.int8 import Codes, Place, Scan
+    from scrubjay.stores.rotations import SqliteRotations
+    from scrubjay.stores.short_codes import ShortCodes
+
+# Where a filter leaves so few vectors for each place of a shortlist, all of them are scored.
+_FEW = 2
+# A list of so many takes a shortlist of at least three times as many: else its end is a matter of luck.
+_LONGER = 3
 
 
 class SqliteVector:
@@ -34,18 +42,50 @@ class SqliteVector:
         self._codes: dict[str, Codes] = {}
         self._refreshing = threading.Lock()
 
+    @cached_property
+    def rotations(self) -> SqliteRotations:
+        """What makes vectors short, fitted in the background."""
+        from scrubjay.stores.rotations import SqliteRotations
+
+        return SqliteRotations(self._db)
+
+    @cached_property
+    def _short(self) -> ShortCodes:
+        from scrubjay.stores.short_codes import ShortCodes
+
+        return ShortCodes(self._db, self.rotations)
+
     def search(
-        self, vector: NDArray[np.float32], model: str, scope: Scope, limit: int
+        self,
+        vector: NDArray[np.float32],
+        model: str,
+        scope: Scope,
+        limit: int,
+        *,
+        shortlist: int | None = None,
+        short_dims: int | None = None,
     ) -> RankedList:
-        """Return the memories with the nearest chunk, by cosine; one row a memory, its best chunk."""
+        """Return the memories with the nearest chunk, by cosine; one row a memory, its best chunk.
+
+        With `shortlist`, so many memories are chosen by short vectors and then scored by whole ones,
+        once there are enough vectors and a rotation is fitted; until then the search is exact.
+        """
+        _check("shortlist", shortlist)
+        _check("short_dims", short_dims)
         if scope.ids is not None:
             return RankedList("vector", tuple(self._of_these(vector, model, scope)[:limit]))
-        codes = self._fresh(model)
-        if codes is None:
-            return RankedList("vector")
-        scan = codes.scan(vector, self.unchanged.seen_by(scope))
+        best = None
+        if shortlist is not None:
+            best = self._listed(vector, model, scope, limit, shortlist, short_dims)
+        if best is None:
+            codes = self._fresh(model)
+            if codes is None:
+                return RankedList("vector")
+            scan = codes.scan(vector, self.unchanged.seen_by(scope))
+            with self._db.read() as db:
+                best = self._nearest(db, scan, vector, limit)
         with self._db.read() as db:
-            rows = self._named(db, self._nearest(db, scan, vector, limit), scope)
+            rows = self._named(db, best, scope)
         return RankedList("vector", tuple(rows[:limit]))
 
     def nearest_of(
@@ -103,6 +143,19 @@ class SqliteVector:
                 )
                 db.execute("DELETE FROM wanting WHERE model = ? AND chunk = ?", this)
 
+    def fit(
+        self, model: str, prefixes: Sequence[int], stopped: Callable[[], bool] = lambda: False
+    ) -> bool:
+        """Fit what makes vectors short if that is due; False when nothing was fitted.
+
+        `prefixes` are the lengths at which the model's vectors can be cut as they are.
+        """
+        if not self.rotations.due(model, prefixes):
+            return False
+        from scrubjay.stores.fitting import fit
+
+        return fit(self._db, self.rotations, model, prefixes, stopped)
+
     def missing(self, model: str, scope: Scope) -> int:
         """Return how many chunks have no vector of this model yet."""
         condition, arguments = where(scope, self._db.codec)
@@ -134,39 +187,41 @@ class SqliteVector:
 
     def _fresh(self, model: str) -> Codes | None:
         """Return the int8 copy of a model's vectors, in step with the file."""
-        from scrubjay.stores.int8 import Codes, Place
+        from scrubjay.stores.in_step import catch_up
+        from scrubjay.stores.int8 import Codes
 
         with self._refreshing, self._db.read() as db:
             row = db.execute("SELECT n, dims FROM models WHERE name = ?", (model,)).fetchone()
             if row is None:
                 return None
-            n, dims = row
-            codes = self._codes.setdefault(model, Codes(dims))
-            counters = dict(
-                db.execute(
-                    "SELECT name, seq FROM sqlite_sequence WHERE name IN ('vectors', 'gone')"
-                )
-            )
-            added, gone = counters.get("vectors", 0), counters.get("gone", 0)
-            if not codes.seen_added:
-                codes.seen_gone = gone  # what went before the first look was never loaded
-            if gone > codes.seen_gone:
-                lost = db.execute("SELECT vector FROM gone WHERE n > ?", (codes.seen_gone,))
-                codes.drop([vector for (vector,) in lost])
-            if added > codes.seen_added:
-                unseal = self._db.codec.unseal_vector
-                new = db.execute(
-                    "SELECT v.n, c.memory, c.ordinal, v.vector"
-                    " FROM vectors AS v JOIN chunks AS c ON c.n = v.chunk"
-                    " WHERE v.model = ? AND v.n > ? AND v.n <= ? ORDER BY v.n",
-                    (n, codes.seen_added, added),
-                )
-                while batch := new.fetchmany(4096):
-                    codes.extend(
-                        [Place(*place) for *place, _ in batch], [unseal(one[3]) for one in batch]
-                    )
-            codes.seen_added, codes.seen_gone = added, gone
+            codes = self._codes.setdefault(model, Codes(row[1]))
+            catch_up(codes, db, self._db.codec, row[0])
             return codes
+
+    def _listed(
+        self,
+        vector: NDArray[np.float32],
+        model: str,
+        scope: Scope,
+        limit: int,
+        shortlist: int,
+        short_dims: int | None,
+    ) -> dict[int, tuple[float, int]] | None:
+        """Return the best of a shortlist by their exact cosines; None where there are no short vectors."""
+        from scrubjay.stores.rotations import LEAST_VECTORS
+
+        # While a first short copy is made, the whole one answers if it is there.
+        short = self._short.fresh(model, short_dims, wait=model not in self._codes)
+        if short is None or len(short.codes) < LEAST_VECTORS:
+            return None
+        scan = short.codes.scan(short.turn.query(vector), self.unchanged.seen_by(scope))
+        most = max(shortlist, _LONGER * limit)
+        if len(scan.scores) <= _FEW * most:
+            most = len(scan.scores)
+        with self._db.read() as db:
+            # What the rounding of a short vector blurs is little beside what its shortness does.
+            listed = scan._replace(blur=0.0).best(most)
+            return _with_ties(self._best_chunks(db, vector, listed), limit)
 
     def _nearest(
         self, db: sqlite3.Connection, scan: Scan, vector: NDArray[np.float32], limit: int
@@ -244,6 +299,11 @@ class SqliteVector:
             )
         rows.sort(key=_in_order)
         return rows
+
+
+def _check(name: str, given: int | None) -> None:
+    if given is not None and (type(given) is not int or given < 1):
+        raise InvalidInput(f"{name} is {given!r}; give a whole number of at least 1")
 
 
 def _in_order(row: Row) -> tuple[float, int, str]:

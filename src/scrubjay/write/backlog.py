@@ -2,7 +2,8 @@
 
 The text is safe before this begins. A model that does not answer stops the work with a reason; a
 single text that breaks the model is set aside after three tries and counted as failed. With its
-vector, a memory is linked to those that say nearly the same.
+vector, a memory is linked to those that say nearly the same; and when there are many more vectors than
+before, what makes them short is fitted anew.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ Progress = Callable[[int, int], None]
 
 BATCH = 100
 STOP_S = 10.0  # a model that hangs must not keep its user from leaving; the lease runs out
+REST_S = 1.0  # before a rotation is fitted: a command that ends at once should not wait for it
 LEASE_S = 15.0  # renewed with every batch; after a crash others wait no longer than this
 
 
@@ -57,6 +59,7 @@ class Backlog:
         self._wished = False
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
+        self._fitting = threading.Lock()
         self.outage: str | None = None
 
     def wake(self) -> None:
@@ -111,6 +114,7 @@ class Backlog:
                 # What is stored already is compared without any model.
                 while not late() and self._near.link_next(BATCH):
                     pass
+                self._fit(late)
                 return left
             # Another thread may be at it already: then this one only watches.
             if not self._working.acquire(timeout=0.05):
@@ -130,6 +134,8 @@ class Backlog:
                 with self._working:
                     embedded = not self.outage and self._one_batch(BATCH)
                     made = embedded or self._near.link_next(BATCH) > 0
+                if not made and self.fit_is_due() and not self._stopping.wait(REST_S):
+                    self._fit(self._stopping.is_set)
                 with self._starting:
                     # What was wished for during the last look is looked for again.
                     if self._stopping.is_set() or not (made or self._wished):
@@ -141,6 +147,15 @@ class Backlog:
             with self._starting:  # whatever ended this thread, the next wish must find another
                 if self._thread is threading.current_thread():
                     self._thread = None
+
+    def fit_is_due(self) -> bool:
+        """True when there are many more vectors than a rotation was fitted on."""
+        return self._vectors.rotations.due(self._embedder.name, self._embedder.matryoshka)
+
+    def _fit(self, stopped: Callable[[], bool]) -> None:
+        """Fit what makes vectors short, if that is due and nobody else is at it."""
+        with self._fitting:
+            self._vectors.fit(self._embedder.name, self._embedder.matryoshka, stopped)
 
     def _one_batch(self, most: int) -> bool:
         """Claim a batch and embed it; False when there was none to be had, or the model is out."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from scrubjay.findings import Finding
-    from scrubjay.reports import Status
+    from scrubjay.reports import ShortVectors, Status
     from scrubjay.surfaces.terminal import Screen
 
 _MARKS = {"ok": "✓", "missing": "·", "degraded": "!", "failed": "✗"}
@@ -71,6 +71,7 @@ def _status(state: Status, screen: Screen, db: str | None) -> str:
         ("feedback", f"{state.feedback:,}"),
         ("model", one_line(state.model or "none: search by word only")),
         ("vectors", _counted(state.models)),
+        *(("short", _short(*one)) for one in state.short_vectors.items()),
         (
             "pending",
             f"{state.pending:,}" + (f"; makes them: {pull}" if state.pending else ""),
@@ -83,6 +84,17 @@ def _status(state: Status, screen: Screen, db: str | None) -> str:
     ]
     lines += [screen.yellow(indent(one_line(why), screen.width, 2)) for why in state.failures]
     return "\n".join(lines)
+
+
+def _short(model: str, short: ShortVectors) -> str:
+    """Say how good the short vectors of a model are, or why there are none."""
+    if short.recall is None:
+        return f"{one_line(model)}: none, {one_line(short.why_not)}"
+    return (
+        f"{one_line(model)}: {short.short_dims} of {short.dims} numbers, shortlist"
+        f" {short.shortlist}, recall {short.recall:.3f} in {short.trials} trials, fitted on"
+        f" {short.fitted_on:,} vectors" + (f"; {short.why_not}" if short.why_not else "")
+    )
 
 
 def _counted(counts: Mapping[str, int]) -> str:
