@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from scrubjay.write.shelf import Shelf
 
 # Stages that ask more of a file than words, vectors and records.
-_ASKING_MORE = ("tiers", "signals", "adaptive", "over_sessions", "time_range")
+_ASKING_MORE = ("tiers", "signals", "adaptive", "over_sessions")
 _ASSISTED = ("late_interaction", "cross_encoder", "rephrase", "borrow_words")
 
 

@@ -6,13 +6,13 @@ from datetime import timedelta
 from math import exp
 
 import pytest
-from scrubjay.timewords import Window
 
 from clocks import NOON
 from scrubjay import InvalidInput, Memory
 from scrubjay.pipeline import Kit, Run
 from scrubjay.profiles import Profile
-from scrubjay.stages.timing import fit, recency, time_blend
+from scrubjay.stages.timing import fit, in_time, recency, time_blend
+from scrubjay.timewords import Window
 from scrubjay.types import Candidate, Query
 
 DAY = timedelta(days=1)
@@ -118,3 +118,45 @@ class TestRecency:
         """It would divide by it."""
         with pytest.raises(InvalidInput, match="above 0"):
             Profile("mine", (recency(time_constant_s=0),))
+
+
+class TestInTime:
+    def test_what_does_not_fit_loses_up_to_a_share(self):
+        """The default profile: a quarter, less for what is near."""
+        near, far = told("near", NOON + 3.5 * DAY), told("far", NOON - 90 * DAY)
+
+        after = in_time(share=0.25)(run(far, told("in", NOON - DAY), near, window=WEEK))
+
+        assert {one.id: one.score for one in after.pool} == pytest.approx(
+            {"in": 0.5, "near": 0.5 * (1 - 0.25 * 0.5), "far": 0.5 * 0.75}
+        )
+        assert [one.id for one in after.pool] == ["in", "near", "far"]
+        assert all(one.score == pytest.approx(sum(one.why.values())) for one in after.pool)
+
+    def test_said_then_or_speaking_of_then_is_both_right(self):
+        """Who asks for last week may mean either."""
+        said = told("said", NOON - DAY, event_time=NOON - 300 * DAY)
+        spoken_of = told("spoken of", NOON - 300 * DAY, event_time=NOON - DAY)
+
+        after = in_time()(run(said, spoken_of, window=WEEK))
+
+        assert {one.score for one in after.pool} == {0.5}
+
+    def test_where_nothing_fits_all_scores_stay(self):
+        """The books of a library were not read in 1865: their dates say nothing."""
+        before = run(told("a", NOON - 900 * DAY), told("b", NOON - 900 * DAY), window=WEEK)
+
+        assert in_time()(before).pool == before.pool
+
+    def test_the_confidence_is_that_of_the_first(self):
+        """Nothing of the time asked for is less of an answer."""
+        before = run(told("far", NOON - 90 * DAY), told("near", NOON + 3.5 * DAY), window=WEEK)
+
+        after = in_time()(before._replace(confidence=0.5))
+
+        assert after.confidence == after.pool[0].score == pytest.approx(0.5 * 0.875)
+
+    def test_a_share_beyond_one_is_refused(self):
+        """A score must not fall below nothing."""
+        with pytest.raises(InvalidInput, match="between 0 and 1"):
+            Profile("mine", (in_time(share=2),))

@@ -28,6 +28,7 @@ from scrubjay.stages.recall import (
 )
 from scrubjay.stages.rerank import UNRELATED, cross_encoder, late_interaction
 from scrubjay.stages.spread import fan_out
+from scrubjay.stages.timing import in_time, time_range, timed
 from scrubjay.stages.understand import embed_query, keywords
 
 # What stands around a text, or around a turn in its conversation, says less of it than its own words.
@@ -43,8 +44,9 @@ POWERS = {"keyword": 0.5, "vector": 1.0}
 # the passages of one text have in common: measured, docs/decisions/016-conversations.md.
 SPREAD = {"vector": 0.05, "late": 0.05}
 
-_SCORE_AND_SHOW: tuple[Stage, ...] = (
-    weigh(weights=WEIGHTS, least=LEAST, powers=POWERS, foreign=FOREIGN, spread=SPREAD),
+_SCORE = weigh(weights=WEIGHTS, least=LEAST, powers=POWERS, foreign=FOREIGN, spread=SPREAD)
+_BY_TIME = when(test=timed(), then=(load().named("read"), in_time(share=0.25))).named("by_time")
+_SHOW: tuple[Stage, ...] = (
     at_least(),
     top(),
     mark_near_duplicates(),
@@ -57,6 +59,7 @@ _SCORE_AND_SHOW: tuple[Stage, ...] = (
 
 _FIND: tuple[Stage, ...] = (
     keywords(),
+    time_range(),
     fan_out(times=2),
     embed_query(),
     recall(sources=(keyword(depth=64, weights=FIELDS), vector(depth=64))),
@@ -69,7 +72,7 @@ _FIND: tuple[Stage, ...] = (
 
 def fast() -> tuple[Stage, ...]:
     """Words and meaning in parallel, each list read to the same depth."""
-    return (*_FIND, *_SCORE_AND_SHOW)
+    return (*_FIND, _SCORE, _BY_TIME, *_SHOW)
 
 
 def rerank(depth: int, pairs: int) -> Stage:
@@ -86,13 +89,14 @@ def rerank(depth: int, pairs: int) -> Stage:
 
 def hybrid() -> tuple[Stage, ...]:
     """The same, and the best are looked at more closely."""
-    return (*_FIND, rerank(depth=64, pairs=32), *_SCORE_AND_SHOW)
+    return (*_FIND, rerank(depth=64, pairs=32), _SCORE, _BY_TIME, *_SHOW)
 
 
 def thorough(depth: int = 256) -> tuple[Stage, ...]:
     """Deeper lists, and a language model's variants of the query where one is configured."""
     return (
         keywords(),
+        time_range(),
         fan_out(times=2),
         embed_query(),
         group(
@@ -116,7 +120,9 @@ def thorough(depth: int = 256) -> tuple[Stage, ...]:
         look_up(),
         count_passages(),
         rerank(depth=depth, pairs=64),
-        *_SCORE_AND_SHOW,
+        _SCORE,
+        _BY_TIME,
+        *_SHOW,
     )
 
 
@@ -127,7 +133,8 @@ def by_word(depth: int = 64) -> tuple[Stage, ...]:
         fan_out(times=2),
         recall(sources=(keyword(depth=depth, weights=FIELDS),)),
         rrf(k=60),
-        *_SCORE_AND_SHOW,
+        _SCORE,
+        *_SHOW,
     )
 
 
@@ -135,6 +142,7 @@ def by_meaning(depth: int = 64) -> tuple[Stage, ...]:
     """Vectors alone, or words where there is no vector to search with."""
     return (
         keywords(),
+        time_range(),
         fan_out(times=2),
         embed_query(),
         recall(sources=(vector(depth=depth),)),
@@ -144,7 +152,9 @@ def by_meaning(depth: int = 64) -> tuple[Stage, ...]:
         ),
         rrf(k=60),
         count_passages(),
-        *_SCORE_AND_SHOW,
+        _SCORE,
+        _BY_TIME,
+        *_SHOW,
     )
 
 

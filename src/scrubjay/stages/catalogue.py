@@ -11,6 +11,15 @@ from scrubjay.stages.adaptive import adaptive
 from scrubjay.stages.adjust import fewer_than, keyword_floor, multiply, needs_keywords, verdict
 from scrubjay.stages.around import around
 from scrubjay.stages.borrow import borrow_words
+from scrubjay.stages.conversation import (
+    by_rank,
+    distinct,
+    immediate,
+    memories,
+    merge,
+    near_enough,
+    over_sessions,
+)
 from scrubjay.stages.entries import describe, fixed_score, scan, top_or_all, widen
 from scrubjay.stages.expand import rephrase, skipped_strong, strong_signal
 from scrubjay.stages.fuse import min_max, over_best, rank_bonus, rrf, similarity, union, weigh
@@ -41,6 +50,7 @@ from scrubjay.stages.rerank import blend, cross_encoder, late_interaction
 from scrubjay.stages.signals import signals
 from scrubjay.stages.spread import fan_out
 from scrubjay.stages.tiers import by_tier, tier_weight, tiers
+from scrubjay.stages.timing import in_time, moment, recency, time_blend, time_range, timed
 from scrubjay.stages.topics import topics
 from scrubjay.stages.understand import embed_query, keywords
 
@@ -50,6 +60,9 @@ STAGES: dict[str, Callable[..., Part[Any]]] = {
         keywords,
         needs_keywords,
         embed_query,
+        over_sessions,
+        time_range,
+        timed,
         adaptive,
         fan_out,
         strong_signal,
@@ -60,6 +73,9 @@ STAGES: dict[str, Callable[..., Part[Any]]] = {
         keyword,
         any_word,
         vector,
+        memories,
+        immediate,
+        moment,
         topics,
         variant,
         lexical,
@@ -73,6 +89,9 @@ STAGES: dict[str, Callable[..., Part[Any]]] = {
         by_tier,
         tier_weight,
         union,
+        merge,
+        near_enough,
+        by_rank,
         rrf,
         rank_bonus,
         over_best,
@@ -87,6 +106,10 @@ STAGES: dict[str, Callable[..., Part[Any]]] = {
         verdict,
         keyword_floor,
         weigh,
+        in_time,
+        time_blend,
+        recency,
+        distinct,
         widen,
         signals,
         fixed_score,

@@ -77,6 +77,43 @@ def time_blend(run: Run, *, ranks: float = 0.6, time: float = 0.4, unknown: floa
     return _in_order(run, pool)
 
 
+@stage
+def timed(run: Run) -> bool:
+    """True when the query speaks of a time."""
+    return run.query.window is not None
+
+
+def _check_share(*, share: float) -> None:
+    if not 0 <= share <= 1:
+        raise InvalidInput(f"in_time.share is {share}; it must be between 0 and 1")
+
+
+@stage
+@checked_by(_check_share)
+def in_time(run: Run, *, share: float = 0.25) -> Run:
+    """Take up to a share of the score from what has nothing to do with the time asked for.
+
+    A memory fits by what it speaks of or by when it was said, whichever is nearer. Where none fits at
+    all, the time says nothing of these texts, and all scores stay.
+    """
+    window = run.query.window
+    if window is None:
+        return run
+    fits = {one.id: _either(one.memory, window) for one in run.pool if one.memory}
+    if not any(fits.values()):
+        return run.noting(fits=0)
+    pool = []
+    for one in run.pool:
+        less = one.score * share * (1 - fits.get(one.id, 0.0))
+        pool.append(one._replace(score=one.score - less, why={**one.why, "time": -less}))
+    run = _in_order(run, pool)
+    return run._replace(confidence=run.pool[0].score if run.confidence is not None else None)
+
+
+def _either(memory: Memory, window: Window) -> float:
+    return max(fit(memory, window), fit(memory._replace(event_time=None), window))
+
+
 def fit(memory: Memory, window: Window, unknown: float = 0.5) -> float:
     """Return how well the time of a memory fits a window: of what it speaks of, else when it was said."""
     begins = memory.event_time or memory.created_at
