@@ -81,19 +81,24 @@ class SqliteBacklog:
 
     def claim(self, model: str, most: int, lease_s: float) -> list[Wanted]:
         """Take the next chunks for ourselves until the lease runs out."""
+        asked = self._lease(model, most, lease_s)
+        # Read after that: whatever is written meanwhile is asked for anew.
+        wanted = [one._replace(asked=asked[one.chunk]) for one in self._read(list(asked))]
+        return self._with_tokens(model, wanted)
+
+    def _lease(self, model: str, most: int, lease_s: float) -> dict[int, int]:
+        """Return the chunks that are ours now, each with the number of the wish for it."""
         now = time.time()
         with self._db.write() as db:
             rows = db.execute(
                 "UPDATE wanting SET leased_until_s = ? WHERE model = (SELECT n FROM models WHERE name = ?)"
                 " AND chunk IN (SELECT chunk FROM wanting"
                 "  WHERE model = (SELECT n FROM models WHERE name = ?)"
-                "  AND leased_until_s < ? AND tries < ? ORDER BY chunk LIMIT ?) RETURNING chunk, asked",
+                "  AND leased_until_s < ? AND tries < ? ORDER BY chunk LIMIT ?)"
+                " RETURNING chunk, asked",
                 (now + lease_s, model, model, now, MOST_TRIES, most),
             ).fetchall()
-        # Read after it was claimed: whatever is written meanwhile is asked for anew.
-        asked: dict[int, int] = dict(rows)
-        wanted = [one._replace(asked=asked[one.chunk]) for one in self._read(list(asked))]
-        return self._with_tokens(model, wanted)
+        return dict(rows)
 
     def _with_tokens(self, model: str, wanted: list[Wanted]) -> list[Wanted]:
         """Mark the chunks whose tokens need not be made again: what is around them is not in those."""
