@@ -62,7 +62,10 @@ def asked(folder: Path) -> Iterator[Asked]:
         now = moment(known.get("last_session_date")) or last
         if evidence[one["id"]] and now:
             found = [
-                (turn["metadata"].get("utterance") or turn["text"], moment(turn["metadata"]["date"]))
+                (
+                    turn["metadata"].get("utterance") or turn["text"],
+                    moment(turn["metadata"]["date"]),
+                )
                 for turn in evidence[one["id"]]
             ]
             answer = str(known.get("answer") or "")

@@ -16,7 +16,9 @@ _PLAIN = str.maketrans("äöüß–—’", "aous--'")
 _NO_LETTERS = {code: " " for code in range(128) if not chr(code).isalpha()}
 _DIGIT = re.compile("[0-9]")
 _DATE = re.compile(r"\d(?:[-./]\d|st|nd|rd|th|s|er)|(?<!\d)[12]\d\d\d|q[1-4]")
-_ISO = r"(?<![\w.-])\d{4}-\d\d(?:-\d\d(?:[t ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:z|[+-]\d\d:?\d\d)?)?)?"
+_ISO = (
+    r"(?<![\w.-])\d{4}-\d\d(?:-\d\d(?:[t ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:z|[+-]\d\d:?\d\d)?)?)?"
+)
 _DOTS = r"(?<![\w.,-])\d{1,2}\.[ ]?\d{1,2}\.(?:[ ]?\d{4}|(?<=\d\d\.\d\d\.)\d\d)?"
 _SLASHES = r"(?<![\w.,/-])\d{1,2}/\d{1,2}/(?:\d{4}|\d\d)"
 _TOKEN = re.compile(
