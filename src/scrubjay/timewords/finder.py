@@ -8,14 +8,17 @@ from datetime import UTC, date, datetime, timedelta
 from functools import partial
 
 from scrubjay.timewords import Window
+from scrubjay.timewords.dates import DATES
 from scrubjay.timewords.grammar import beside, form, in_range, openings, ranges
-from scrubjay.timewords.resolve import RESOLVERS, Said, Seen, next_to
+from scrubjay.timewords.relative import RELATIVE, next_to
+from scrubjay.timewords.seen import Said, Seen
 from scrubjay.timewords.spans import Span, in_utc
 from scrubjay.timewords.tense import lean
 from scrubjay.timewords.tokens import Tokens, tokens_of
 
 _OPEN_DAYS = 365  # how far back "before 5 May" reaches
 _SENTENCE = 30  # tokens on each side that may tell the tense
+_RESOLVERS = RELATIVE | DATES
 _MATCHED = "|"
 _GERMAN = frozenset(
     "der die das und ist ich am im vom zum bis seit war haben hatte wir mit auf für von den dem".split()
@@ -100,17 +103,18 @@ class _Finder:
     def _resolved(
         self, match: re.Match[str], not_after: date | None = None, *, is_deadline: bool = False
     ) -> Span | None:
-        around = slice(max(0, match.start() - _SENTENCE), match.end() + _SENTENCE)
+        before, after = self._sentence(*match.span())
+        leaning, is_sure = lean(before, after, is_query=self._is_query and not is_deadline)
         seen = Seen(
             self._now,
             self._zone,
-            lean(self._sentence(*match.span()), is_query=self._is_query and not is_deadline)
-            or int(is_deadline),
+            leaning or int(is_deadline),
+            is_sure,
             self._is_query,
-            match.lastgroup == "slash" and not _GERMAN.isdisjoint(self._tokens.words[around]),
+            match.lastgroup == "slash" and not _GERMAN.isdisjoint((*before, *after)),
             not_after,
         )
-        resolver = RESOLVERS[str(match.lastgroup)]
+        resolver = _RESOLVERS[str(match.lastgroup)]
         return self._checked(lambda: resolver(self._said(match), seen))
 
     def _checked(self, make: Callable[[], Span | None]) -> Span | None:
@@ -141,12 +145,12 @@ class _Finder:
         part = slice(*match.span())
         return Said(match[0], self._tokens.values[part], self._tokens.words[part])
 
-    def _sentence(self, start: int, end: int) -> list[str]:
-        """Return the words of the sentence around an expression, and none of its own."""
+    def _sentence(self, start: int, end: int) -> tuple[list[str], list[str]]:
+        """Return the words of the sentence before and after an expression."""
         before = self._tokens.classes[max(0, start - _SENTENCE) : start]
         after = self._tokens.classes[end : end + _SENTENCE]
         left = start - len(before) + 1 + max(before.rfind("."), before.rfind("!"))
         right = end + min(
             (n for n in (after.find("."), after.find("!")) if n >= 0), default=len(after)
         )
-        return self._tokens.words[left:start] + self._tokens.words[end:right]
+        return self._tokens.words[left:start], self._tokens.words[end:right]
