@@ -39,22 +39,25 @@ def clipped(text):
     return kept
 
 
-def neighbours(store):
+def conversation(one):
+    return (one.namespace, one.session, one.owner or "", one.agent or "")
+
+
+def neighbours(store, shown=clipped):
     """What stands around each memory, worked out from a plain list of all of them."""
     with store._db.read() as db:
         numbers = dict(db.execute("SELECT id, n FROM memories"))
     every = store.ls(limit=10_000)
     said = {one.id: "" for one in every}
     turns = [one for one in every if one.type == "message" and one.session is not None]
-    turns.sort(key=lambda one: (one.namespace, one.session, one.created_at, numbers[one.id]))
+    turns.sort(key=lambda one: (conversation(one), one.created_at, numbers[one.id]))
     for place, one in enumerate(turns):
         beside = [turns[at] for at in (place - 1, place + 1) if 0 <= at < len(turns)]
         if len(one.text) <= SHORT:
-            said[one.id] = "\n".join(
-                clipped(other.text)
-                for other in beside
-                if (other.namespace, other.session) == (one.namespace, one.session)
-            )
+            shown_beside = [
+                shown(two.text) for two in beside if conversation(two) == conversation(one)
+            ]
+            said[one.id] = "\n".join(filter(None, shown_beside))
     return {one.id: (one, said[one.id]) for one in every}
 
 
@@ -104,7 +107,7 @@ def assert_words_fit(store):
 def assert_vectors_fit(store, model):
     """Every vector is of what a model would read now."""
     made = vectors(store)
-    known = neighbours(store)
+    known = neighbours(store, shown=lambda text: text if len(text) <= SHORT else "")
     assert made.keys() == known.keys()
     for id_, (one, around) in known.items():
         context = "\n".join(filter(None, (one.context, around)))
@@ -133,7 +136,8 @@ class Monkey:
         return self.rng.choice(self.store.ls(limit=1000)).id
 
     def say(self):
-        self.store.add_message(self.text(), session=self.session(), at=self.at())
+        who = self.rng.choice((None, "ann"))
+        self.store.add_message(self.text(), session=self.session(), at=self.at(), owner=who)
 
     def say_several(self):
         said = [
@@ -367,14 +371,16 @@ class TestSearch:
             store.forget(secret.id)
         assert b"walrusqx" not in path.read_bytes()
 
-    def test_a_conversation_is_one_thing_whoever_owns_its_turns(self, words_only):
-        """R-3: an owner filters what is found; who may not read each other has namespaces."""
-        words_only.add_message("What colour is the zebra?", session="s", owner="ann")
-        words_only.add_message("Striped", session="s", owner="ben")
+    @pytest.mark.parametrize("who", ["owner", "agent"])
+    def test_a_filter_neither_shows_nor_finds_by_what_it_excludes(self, words_only, who):
+        """R-3: turns of another owner or agent are no neighbours, though the session is the same."""
+        words_only.add_message("What colour is the zebra?", session="s", **{who: "ann"})
+        words_only.add_message("Striped", session="s", **{who: "ben"})
+        words_only.add_message("And the giraffe?", session="s", **{who: "ben"})
 
-        (hit,) = words_only.search("zebra", session="s", owner="ben")
-
-        assert hit.context == "user: What colour is the zebra?\n…"
+        assert list(words_only.search("zebra", session="s", **{who: "ben"})) == []
+        (hit, *_) = words_only.search("striped", session="s", **{who: "ben"})
+        assert hit.context == "…\nuser: And the giraffe?"
 
 
 class TestOlder:

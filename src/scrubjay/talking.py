@@ -11,7 +11,7 @@ from scrubjay.caller import only
 from scrubjay.errors import InvalidInput
 from scrubjay.naming import check_text
 from scrubjay.searching import Searching
-from scrubjay.times import When
+from scrubjay.times import When, parse
 from scrubjay.types import Memory, Messages
 
 if TYPE_CHECKING:
@@ -133,10 +133,10 @@ def _drafted(n: int, message: object, usual: Mapping[str, object]) -> Memory:
                 raise InvalidInput(f"{name} is missing; give a text such as {such_as!r}")
         if not check_text("text", said.get("text", "")).strip():
             raise InvalidInput("text is empty; give what was said")
+        parse(at, "at")
         return draft({**said, "type": MESSAGE, "created_at": at, "updated_at": at})
     except InvalidInput as wrong:
-        why = str(wrong).replace("created_at is", "at is", 1)
-        raise InvalidInput(f"message {n}: {why}; nothing was stored") from wrong
+        raise InvalidInput(f"message {n}: {wrong}; nothing was stored") from wrong
 
 
 def _named(message: object) -> dict[str, Any]:

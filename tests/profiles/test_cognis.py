@@ -41,7 +41,7 @@ class TestScores:
     def test_the_score_is_the_sum_of_both_ranks(self, memory):
         """CG-4: .70 (k+1)/(k+rank_v) + .30 (k+1)/(k+rank_b); in `why`, each part."""
         old = NOON - 400 * DAY
-        memory.add("red car", id="both", created_at=old)
+        memory.add("a red car", id="both", created_at=old)
         memory.add("an automobile, red", id="meaning", created_at=old)
         memory.add(
             "car insurance papers and a long list of other things", id="far", created_at=old

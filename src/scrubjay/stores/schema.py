@@ -322,7 +322,7 @@ def m009_conversations(db: sqlite3.Connection) -> None:
     """When what a memory speaks of ends, turns in order, facts drawn from them, and rotated vectors."""
     for statement in (
         "ALTER TABLE memories ADD COLUMN event_until_us INTEGER",
-        "CREATE INDEX messages_in_order ON memories (namespace, session, created_us, n)"
+        "CREATE INDEX messages_in_order ON memories (namespace, session, owner, agent, created_us, n)"
         " WHERE type = 'message' AND session IS NOT NULL",
         "CREATE INDEX messages_by_age ON memories (created_us) WHERE type = 'message'",
         "CREATE INDEX memories_by_moment ON memories (coalesce(event_us, created_us))",

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from scrubjay.errors import InvalidInput
 from scrubjay.stores.scope_sql import marks
 from scrubjay.stores.sqlite import Database
-from scrubjay.stores.sqlite_turns import SqliteTurns
+from scrubjay.stores.sqlite_turns import ROW, SqliteTurns
 
 MOST_TRIES = 3
 # Vectors whose tokens could not be made when they were.
@@ -128,14 +128,13 @@ class SqliteBacklog:
             for n, memory, heading, start, stop in places:
                 if memory not in texts:
                     row = db.execute(
-                        "SELECT title, context, text, type, namespace, session, created_us"
-                        " FROM memories WHERE n = ?",
+                        f"SELECT title, context, text, {ROW} FROM memories WHERE n = ?",
                         (memory,),
                     ).fetchone()
                     if row is None:  # forgotten in this very moment
                         continue
                     title, context, text = map(unseal, row[:3])
-                    around = self._turns.around_row(memory, text, *row[3:])
+                    around = self._turns.around_row(memory, text, row[3:], by_model=True)
                     texts[memory] = (title, context, text, around)
                 title, context, text, around = texts[memory]
                 passage = text[start:stop]

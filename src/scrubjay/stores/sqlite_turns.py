@@ -1,7 +1,8 @@
 """The turns of conversations in SQLite: in order, and each short one known by the turns around it.
 
 A short turn says little by itself ("yes, in May"). Its words are indexed and its vector is made with
-the turn before it and the turn after it, in the same namespace and session. Those are read from the
+the turn before it and the turn after it, in the same namespace and session, of the same owner and
+agent: a filter on any of these must not show, or find by, what it excludes. Those are read from the
 rows whenever they are needed, and stored nowhere else. What a write changes of them is settled once,
 before it ends.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from scrubjay.passages import preview
 from scrubjay.reports import Session
@@ -32,13 +33,13 @@ _IS_TURN = "+type = 'message' AND +session IS NOT NULL"
 # those may be a whole conversation without times. Without these words it would not use the index.
 _IN = (
     "SELECT * FROM (SELECT created_us AS at, n, text FROM memories WHERE type = 'message'"
-    " AND namespace = ?1 AND session = ?2"
+    " AND namespace = ?1 AND session = ?2 AND owner IS ?3 AND agent IS ?4"
 )
 _BESIDE = (
     "SELECT n, text FROM ("
-    f"{_IN} AND created_us = ?3 AND n {{sign}} ?4 ORDER BY n {{way}} LIMIT ?5)"
-    f" UNION ALL {_IN} AND created_us {{sign}} ?3 ORDER BY created_us {{way}}, n {{way}} LIMIT ?5)"
-    ") ORDER BY at {way}, n {way} LIMIT ?5"
+    f"{_IN} AND created_us = ?5 AND n {{sign}} ?6 ORDER BY n {{way}} LIMIT ?7)"
+    f" UNION ALL {_IN} AND created_us {{sign}} ?5 ORDER BY created_us {{way}}, n {{way}} LIMIT ?7)"
+    ") ORDER BY at {way}, n {way} LIMIT ?7"
 )
 _BEFORE = _BESIDE.format(sign="<", way="DESC")
 _AFTER = _BESIDE.format(sign=">", way="ASC")
@@ -50,8 +51,15 @@ class Place(NamedTuple):
 
     namespace: str
     session: str
+    owner: str | None
+    agent: str | None
     created_us: int
     n: int
+
+
+_PLACE = "namespace, session, owner, agent, created_us, n"
+# What tells whether a memory is a turn, and where it stands but for its number.
+ROW = "type, namespace, session, owner, agent, created_us"
 
 
 class Touched(Gathered):
@@ -86,8 +94,7 @@ class SqliteTurns:
         with self._db.read() as db:
             for several, part in in_parts(ids):
                 rows = db.execute(
-                    "SELECT id, namespace, session, created_us, n FROM memories"
-                    f" WHERE id IN ({several}) AND {_IS_TURN}",
+                    f"SELECT id, {_PLACE} FROM memories WHERE id IN ({several}) AND {_IS_TURN}",
                     part,
                 )
                 found += ((id_, Place(*stands)) for id_, *stands in rows)
@@ -101,10 +108,11 @@ class SqliteTurns:
             )
         return before[::-1], after
 
-    def texts_around(self, place: Place, text: str) -> str:
+    def texts_around(self, place: Place, text: str, *, by_model: bool) -> str:
         """Return what is read together with a turn: nothing with a long one.
 
-        Of a long turn beside a short one, the first words are: otherwise they would drown it.
+        Of a long turn beside a short one the first words are indexed. A model does not read it at all:
+        the vector would be that of the long one.
         """
         most_chars = self._db.short_turn_chars
         if len(text) > most_chars:
@@ -112,15 +120,19 @@ class SqliteTurns:
         unseal = self._db.codec.unseal
         with self._db.read() as db:
             rows = [db.execute(side, (*place, 1)).fetchone() for side in (_BEFORE, _AFTER)]
-        said = (preview(unseal(row[1]), most_chars) for row in rows if row is not None)
-        return "\n".join(one for one in said if one)
+        said = [unseal(row[1]) for row in rows if row is not None]
+        if by_model:
+            return "\n".join(one for one in said if len(one) <= most_chars)
+        return "\n".join(filter(None, (preview(one, most_chars) for one in said)))
 
-    def around_row(
-        self, n: int, text: str, type_: str, namespace: str, session: str | None, created_us: int
-    ) -> str:
-        """Return what is read together with a memory, by its row: with most, nothing."""
-        place = _place(n, type_, namespace, session, created_us)
-        return "" if place is None else self.texts_around(place, text)
+    def around_row(self, n: int, text: str, row: Sequence[Any], *, by_model: bool) -> str:
+        """Return what is read together with a memory, by the columns `ROW` of it: with most, nothing."""
+        type_, *stands = row
+        if type_ != MESSAGE or stands[1] is None:
+            return ""
+        namespace, session, owner, agent, created_us = stands
+        place = Place(namespace, session, owner, agent, created_us, n)
+        return self.texts_around(place, text, by_model=by_model)
 
     def wrote(self, n: int, before: Memory | None, after: Memory) -> None:
         """Note what a memory that was just written means for itself and for the turns beside it."""
@@ -143,8 +155,7 @@ class SqliteTurns:
         with self._db.write() as db:
             for several, part in in_parts(numbers):
                 for place in db.execute(
-                    "SELECT namespace, session, created_us, n FROM memories"
-                    f" WHERE n IN ({several}) AND {_IS_TURN}",
+                    f"SELECT {_PLACE} FROM memories WHERE n IN ({several}) AND {_IS_TURN}",
                     part,
                 ).fetchall():
                     for beside in self.beside(Place(*place), 1):
@@ -208,15 +219,14 @@ class SqliteTurns:
         with self._db.write() as db:
             for n in sorted(touched.words):
                 row = db.execute(
-                    "SELECT type, namespace, session, created_us, language, text, context"
-                    " FROM memories WHERE n = ?",
+                    f"SELECT {ROW}, language, text, context FROM memories WHERE n = ?",
                     (n,),
                 ).fetchone()
                 if row is None:
                     continue
                 *stands, language, text, context = row
                 text = unseal(text)
-                around = self.around_row(n, text, *stands)
+                around = self.around_row(n, text, stands, by_model=False)
                 lines = "\n".join(filter(None, (unseal(context), around)))
                 changed = self._words.put_context(n, lines, language)
                 if n in touched.asked and (changed or len(text) <= self._db.short_turn_chars):
@@ -250,16 +260,10 @@ class SqliteTurns:
 
 def place_of(n: int, memory: Memory) -> Place | None:
     """Return where a memory stands in its conversation; None for what is no turn of one."""
+    if memory.type != MESSAGE or memory.session is None:
+        return None
     created_us = 0 if memory.created_at is None else micros(memory.created_at)
-    return _place(n, memory.type, memory.namespace, memory.session, created_us)
-
-
-def _place(
-    n: int, type_: str, namespace: str, session: str | None, created_us: int
-) -> Place | None:
-    return (
-        None if type_ != MESSAGE or session is None else Place(namespace, session, created_us, n)
-    )
+    return Place(memory.namespace, memory.session, memory.owner, memory.agent, created_us, n)
 
 
 def _at(us: int) -> datetime:
