@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import scrubjay
 from scrubjay.surfaces import cli
 from scrubjay.surfaces.parser import build
 
@@ -429,6 +430,22 @@ def test_status_counts(stocked):
     assert state["models"] == {"hashing-256": 3}
     assert state["pending"] == 0
     assert "memories     3" in stocked("status").out
+
+
+def test_status_shows_how_good_short_vectors_are(stocked, monkeypatch):
+    """CG-1: or why there are none yet."""
+    assert (
+        "short        hashing-256: none, fitted when there are 20,000 vectors"
+        in stocked("status").out
+    )
+
+    monkeypatch.setattr("scrubjay.stores.rotations.LEAST_VECTORS", 3)
+    with scrubjay.open(stocked("status", "--json").json["path"]) as store:  # with the same model
+        store.pending(wait=True)
+    said = "64 of 256 numbers, shortlist 200, recall 1.000 in 3 trials, fitted on 3 vectors"
+    assert f"short        hashing-256: {said}" in stocked("status").out
+    shown = stocked("status", "--json").json["short_vectors"]["hashing-256"]
+    assert (shown["recall"], shown["fitted_on"], shown["why_not"]) == (1.0, 3, "")
 
 
 def test_models_lists_what_can_be_fetched(bare_shell):

@@ -45,7 +45,6 @@ def catch_up(
         codes.drop([vector for (vector,) in lost])
     codes.seen_gone = gone
     if added > codes.seen_added:
-        (dims,) = db.execute("SELECT dims FROM models WHERE n = ?", (model,)).fetchone()
         new = db.execute(
             "SELECT v.n, c.memory, c.ordinal, v.vector"
             " FROM vectors AS v JOIN chunks AS c ON c.n = v.chunk"
@@ -54,7 +53,8 @@ def catch_up(
         )
         read = 0
         while batch := new.fetchmany(_AT_ONCE):
-            rows = as_rows([codec.unseal_vector(one[3]) for one in batch], dims)
+            vectors = [codec.unseal_vector(one[3]) for one in batch]
+            rows = as_rows(vectors, len(vectors[0]) // 4)
             places = [Place(*place) for *place, _ in batch]
             codes.extend(places, rows if turn is None else turn.rows(rows))
             codes.seen_added = batch[-1][0]

@@ -39,6 +39,14 @@ class Scan(NamedTuple):
 
     def best(self, limit: int) -> list[Place]:
         """Return where all vectors are that can belong to the nearest memories, so many of these."""
+        return [Place(*place) for place in self._at(self._near(limit, self.blur)).T.tolist()]
+
+    def best_vectors(self, limit: int) -> NDArray[np.int64]:
+        """Return the numbers of the vectors of the best memories, as the scores have it, with ties."""
+        numbers: NDArray[np.int64] = self._at(self._near(limit, 0.0))[0]
+        return numbers
+
+    def _near(self, limit: int, blur: float) -> NDArray[np.intp]:
         take = limit
         while take > 0:
             last = _last_of(self.scores, take)
@@ -48,13 +56,13 @@ class Scan(NamedTuple):
                 break
             take *= 4
         else:
-            return []
-        near = np.flatnonzero(self.scores >= last - self.blur)
+            return np.empty(0, np.intp)
+        near = np.flatnonzero(self.scores >= last - blur)
         # Age and id decide between equals, so all of these come along.
         most = take * _BLURRED + _MOST_TIES
         if len(near) > most:
             near = near[np.argpartition(-self.scores[near], most)[:most]]
-        return [Place(*place) for place in self._at(near).T.tolist()]
+        return near
 
     def _at(self, near: NDArray[np.intp]) -> NDArray[np.int64]:
         chosen = near if self.columns is None else self.columns[near]
@@ -116,25 +124,33 @@ class Codes:
 
     def scan(self, vector: NDArray[np.float32], allowed: NDArray[np.bool_] | None) -> Scan:
         """Score the vectors of all memories, or of those whose flag is set; the last flag is not."""
-        with self._changing:  # views only: later rows are appended behind them
-            count, changes = self._count, self._changes
-            codes, scales = self._codes[:count], self._scales[:count]
-            places = self._places[:, :count]
-        scale = max(float(np.abs(vector).max()), 1e-12) / 127.0
-        query = np.rint(vector / scale).astype(np.int8)
-        # Both sides of a score were rounded, and a difference has two of them.
-        ratio = float(scales.max(initial=0.0)) / scale * float(np.linalg.norm(vector))
-        blur = 2 * _OFF * (1 + ratio**2) ** 0.5
+        codes, scales, places, changes = self._views()
+        query, blur = _asked(vector, scales)
         if allowed is None:
             return Scan(self._whole(query, codes, scales, changes), places, None, blur)
         rows = np.flatnonzero(allowed.take(places[1], mode="clip"))
         asked = (query.tobytes(), changes)
-        if asked in (self._asked, self._last[:2]) or len(rows) * _COPIES > count:
+        if asked in (self._asked, self._last[:2]) or len(rows) * _COPIES > len(codes):
             # Cut out, not marked: numpy takes twenty times as long to choose among many equals.
             scores = self._whole(query, codes, scales, changes)[rows]
         else:
             scores = _scores(query, codes[rows], scales[rows])
         return Scan(scores, places, rows, blur)
+
+    def scan_these(self, vector: NDArray[np.float32], numbers: NDArray[np.int64]) -> Scan:
+        """Score vectors by their numbers; those that are not there are left out."""
+        codes, scales, places, _ = self._views()
+        query, blur = _asked(vector, scales)
+        # In the order of their numbers, since that is how they are appended.
+        rows = np.searchsorted(places[0], numbers)
+        rows = rows[places[0].take(rows, mode="clip") == numbers] if len(codes) else rows[:0]
+        return Scan(_scores(query, codes[rows], scales[rows]), places, rows, blur)
+
+    def _views(self) -> tuple[NDArray[np.int8], NDArray[np.float32], NDArray[np.int64], int]:
+        with self._changing:  # views only: later rows are appended behind them
+            count = self._count
+            codes, scales = self._codes[:count], self._scales[:count]
+            return codes, scales, self._places[:, :count], self._changes
 
     def _whole(
         self,
@@ -159,6 +175,16 @@ class Codes:
         self._codes = np.concatenate([self._codes, np.zeros((more, self.dims), dtype=np.int8)])
         self._scales = np.concatenate([self._scales, np.zeros(more, dtype=np.float32)])
         self._places = np.concatenate([self._places, np.zeros((3, more), dtype=np.int64)], axis=1)
+
+
+def _asked(
+    vector: NDArray[np.float32], scales: NDArray[np.float32]
+) -> tuple[NDArray[np.int8], float]:
+    """Return a query as int8, and how far apart two scores of it may be and stand in the wrong order."""
+    scale = max(float(np.abs(vector).max()), 1e-12) / 127.0
+    # Both sides of a score were rounded, and a difference has two of them.
+    ratio = float(scales.max(initial=0.0)) / scale * float(np.linalg.norm(vector))
+    return np.rint(vector / scale).astype(np.int8), 2 * _OFF * (1 + ratio**2) ** 0.5
 
 
 def as_int8(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:

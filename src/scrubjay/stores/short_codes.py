@@ -1,7 +1,7 @@
 """Short int8 copies of a model's vectors, by which a search makes its shortlist.
 
 A rotation that was fitted anew is taken over by a thread of its own: until its copy is whole, the old
-one answers, and then they are swapped. Both follow the file all the while.
+one answers, or whole vectors do, and then they are swapped. Both follow the file all the while.
 """
 
 from __future__ import annotations
@@ -41,11 +41,8 @@ class ShortCodes:
         self._refreshing = threading.Lock()
         self._building: dict[Key, threading.Thread] = {}
 
-    def fresh(self, model: str, short_dims: int | None, *, wait: bool) -> Short | None:
-        """Return a copy in step with the file; None where there is no good rotation.
-
-        Without `wait`, the first copy is made in the background as well, and until then there is none.
-        """
+    def fresh(self, model: str, short_dims: int | None) -> Short | None:
+        """Return a copy in step with the file; None where there is no good rotation, or no copy yet."""
         key = (model, short_dims)
         with self._refreshing, self._db.read() as db:
             row = db.execute("SELECT n FROM models WHERE name = ?", (model,)).fetchone()
@@ -55,13 +52,16 @@ class ShortCodes:
             kept = self._kept.get(key)
             if (kept is None or kept.turn.version != newest) and key not in self._building:
                 turn = self._rotations.turn(db, row[0], short_dims)
-                if turn is not None and kept is None and wait:
-                    kept = self._kept[key] = Short(row[0], turn, Codes(turn.dims))
-                elif turn is not None:
+                if turn is not None:
                     self._begin(key, Short(row[0], turn, Codes(turn.dims)))
             if kept is not None:
                 catch_up(kept.codes, db, self._db.codec, kept.model, kept.turn)
             return kept
+
+    def wait(self) -> None:
+        """Wait until every copy that is being made is whole."""
+        for thread in list(self._building.values()):
+            thread.join()
 
     def _begin(self, key: Key, new: Short) -> None:
         """Fill a new copy in the background, and swap it in when it is whole."""

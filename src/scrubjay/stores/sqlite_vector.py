@@ -1,7 +1,8 @@
 """Vectors in SQLite: float32 in the file, int8 in memory.
 
 A search scans the int8 copy and scores the best again with the float32 vectors, so the cosine shown
-is exact. With a shortlist, a copy of short vectors is scanned instead, and what it lists is scored.
+is exact. With a shortlist, a copy of short vectors is scanned first, and of the other only what that
+lists.
 """
 
 from __future__ import annotations
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from scrubjay.stores.rotations import SqliteRotations
     from scrubjay.stores.short_codes import ShortCodes
 
-# Where a filter leaves so few vectors for each place of a shortlist, all of them are scored.
-_FEW = 2
 # A list of so many takes a shortlist of at least three times as many: else its end is a matter of luck.
 _LONGER = 3
 
@@ -50,7 +49,8 @@ class SqliteVector:
         return SqliteRotations(self._db)
 
     @cached_property
-    def _short(self) -> ShortCodes:
+    def short(self) -> ShortCodes:
+        """Copies of short vectors, in memory."""
         from scrubjay.stores.short_codes import ShortCodes
 
         return ShortCodes(self._db, self.rotations)
@@ -74,18 +74,17 @@ class SqliteVector:
         _check("short_dims", short_dims)
         if scope.ids is not None:
             return RankedList("vector", tuple(self._of_these(vector, model, scope)[:limit]))
-        best = None
+        codes = self._fresh(model)
+        if codes is None:
+            return RankedList("vector")
+        seen, scan = self.unchanged.seen_by(scope), None
         if shortlist is not None:
-            best = self._listed(vector, model, scope, limit, shortlist, short_dims)
-        if best is None:
-            codes = self._fresh(model)
-            if codes is None:
-                return RankedList("vector")
-            scan = codes.scan(vector, self.unchanged.seen_by(scope))
-            with self._db.read() as db:
-                best = self._nearest(db, scan, vector, limit)
+            most = max(shortlist, _LONGER * limit)
+            scan = self._listed(codes, vector, model, seen, most, short_dims)
+        if scan is None:
+            scan = codes.scan(vector, seen)
         with self._db.read() as db:
-            rows = self._named(db, best, scope)
+            rows = self._named(db, self._nearest(db, scan, vector, limit), scope)
         return RankedList("vector", tuple(rows[:limit]))
 
     def nearest_of(
@@ -200,28 +199,22 @@ class SqliteVector:
 
     def _listed(
         self,
+        codes: Codes,
         vector: NDArray[np.float32],
         model: str,
-        scope: Scope,
-        limit: int,
+        seen: NDArray[np.bool_] | None,
         shortlist: int,
         short_dims: int | None,
-    ) -> dict[int, tuple[float, int]] | None:
-        """Return the best of a shortlist by their exact cosines; None where there are no short vectors."""
+    ) -> Scan | None:
+        """Score a shortlist by short vectors; None where whole ones are as fast, or there are no short."""
         from scrubjay.stores.rotations import LEAST_VECTORS
 
-        # While a first short copy is made, the whole one answers if it is there.
-        short = self._short.fresh(model, short_dims, wait=model not in self._codes)
-        if short is None or len(short.codes) < LEAST_VECTORS:
+        few = len(codes) if seen is None else min(len(codes), int(seen.sum()))
+        short = self.short.fresh(model, short_dims) if few >= LEAST_VECTORS else None
+        if short is None:
             return None
-        scan = short.codes.scan(short.turn.query(vector), self.unchanged.seen_by(scope))
-        most = max(shortlist, _LONGER * limit)
-        if len(scan.scores) <= _FEW * most:
-            most = len(scan.scores)
-        with self._db.read() as db:
-            # What the rounding of a short vector blurs is little beside what its shortness does.
-            listed = scan._replace(blur=0.0).best(most)
-            return _with_ties(self._best_chunks(db, vector, listed), limit)
+        scan = short.codes.scan(short.turn.query(vector), seen)
+        return codes.scan_these(vector, scan.best_vectors(shortlist))
 
     def _nearest(
         self, db: sqlite3.Connection, scan: Scan, vector: NDArray[np.float32], limit: int
