@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from scrubjay.errors import InvalidInput
+from scrubjay.recalled import heard
 from scrubjay.stores.scope_sql import marks
 from scrubjay.stores.sqlite import Database
 
@@ -71,7 +72,20 @@ class SqliteBacklog:
         return self._db.write()
 
     def claim(self, model: str, most: int, lease_s: float) -> list[Wanted]:
-        """Take the next chunks for ourselves until the lease runs out."""
+        """Take the next chunks for ourselves until the lease runs out.
+
+        What only repeats a search has nothing for a model to read; it is found by its id alone.
+        """
+        while True:
+            wanted = self._read(self._lease(model, most, lease_s))
+            telling = [one for one in wanted if one.passage.strip()]
+            if len(telling) == len(wanted):
+                return wanted
+            self._drop(model, [one.chunk for one in wanted if not one.passage.strip()])
+            if telling:
+                return telling
+
+    def _lease(self, model: str, most: int, lease_s: float) -> list[int]:
         now = time.time()
         with self._db.write() as db:
             rows = db.execute(
@@ -81,7 +95,16 @@ class SqliteBacklog:
                 "  AND leased_until_s < ? AND tries < ? ORDER BY chunk LIMIT ?) RETURNING chunk",
                 (now + lease_s, model, model, now, MOST_TRIES, most),
             ).fetchall()
-        return self._read([chunk for (chunk,) in rows])
+        return [chunk for (chunk,) in rows]
+
+    def _drop(self, model: str, chunks: list[int]) -> None:
+        """Wish no vector for these chunks."""
+        with self._db.write() as db:
+            db.executemany(
+                "DELETE FROM wanting WHERE chunk = ?"
+                " AND model = (SELECT n FROM models WHERE name = ?)",
+                [(chunk, model) for chunk in chunks],
+            )
 
     def _read(self, chunks: list[int]) -> list[Wanted]:
         """Read what a model should see of these chunks, each memory's text once."""
@@ -97,11 +120,12 @@ class SqliteBacklog:
             for n, memory, heading, start, stop in places:
                 if memory not in texts:
                     row = db.execute(
-                        "SELECT title, context, text FROM memories WHERE n = ?", (memory,)
+                        "SELECT title, context, text, type FROM memories WHERE n = ?", (memory,)
                     ).fetchone()
                     if row is None:  # forgotten in this very moment
                         continue
-                    texts[memory] = (unseal(row[0]), unseal(row[1]), unseal(row[2]))
+                    text = heard(row[3], unseal(row[2]))
+                    texts[memory] = (unseal(row[0]), unseal(row[1]), text)
                 title, context, text = texts[memory]
                 found.append(Wanted(n, title, unseal(heading), context, text[start:stop]))
         return found
