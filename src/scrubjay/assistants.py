@@ -74,6 +74,15 @@ class Assistants:
         fetch = f"; fetch it with: scrubjay models pull {made.name}" if "/" in made.name else ""
         return None, f"{made.name} is not on this machine yet{fetch}"
 
+    def generator(self) -> tuple[GuardedGenerator | None, str]:
+        """Return the language model, or the reason why there is none."""
+        if self._corpus:
+            return (
+                None,
+                f"the generator {CORPUS!r} borrows words and writes none; {_why_not('generator', None)}",
+            )
+        return self._generator, self._no_generator
+
     def join(self, kit: Kit) -> Kit:
         """Return a kit with what helps a search, and the reasons for what is not there."""
         reranker, no_reranker = self.reranker()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from scrubjay.caller import Caller, person_named
 from scrubjay.config import CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS, check_chunk_sizes
+from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.tier_files import Reached, open_own
 from scrubjay.times import system_clock
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from scrubjay.stores.sqlite_history import SqliteHistory
     from scrubjay.stores.sqlite_terms import SqliteTerms
     from scrubjay.tables import Tables
+    from scrubjay.write.extract import Extraction
+    from scrubjay.write.extracting import Extracting
+    from scrubjay.write.facts import Facts
     from scrubjay.write.shelf import Shelf
 
 _COUNTING = ("tiers", "signals", "adaptive")
@@ -72,6 +76,7 @@ class StoreParts:
         self._assistants_made: Assistants | None = None
         self._chosen_embedder = embedder
         self._embedding_made: Embedding | None = None
+        self._extracting_made: Extracting | None = None
         self._making = threading.Lock()
         if {type(reranker), type(generator)} - {NoneType, bool}:
             self._check_assistants()
@@ -142,6 +147,52 @@ class StoreParts:
 
                 self._assistants_made = Assistants(self._db, self._clock, *self._chosen_assistants)
             return self._assistants_made
+
+    def _facts(self) -> Facts:
+        from scrubjay.stores.sqlite_extractions import SqliteExtractions
+        from scrubjay.write.facts import Facts
+
+        return Facts(
+            self._shelf(),
+            SqliteExtractions(self._db),
+            self._history(),
+            self._keyword,
+            self._copies,
+        )
+
+    def _extraction(self) -> Extraction:
+        """Return what draws facts from messages; Unavailable where no generator is configured."""
+        from scrubjay.write.extract import Extraction
+
+        generator, why_not = self._assistants.generator()
+        if generator is None:
+            raise Unavailable(
+                f"{why_not}; without one nothing is drawn from messages: each is a memory as it was said"
+            )
+        facts = self._facts()
+        return Extraction(
+            facts.spans, facts, generator, self._caller.changes, self._embedding.wake
+        )
+
+    def _extract_later(self) -> None:
+        """Let a configured generator read messages once they have settled.
+
+        A wrong setting is no reason to fail here: the message is stored, and a search says it.
+        """
+        if self._chosen_assistants[1] is False:
+            return
+        if self._extracting_made is None:
+            try:
+                extraction = self._extraction()
+            except (InvalidInput, Unavailable):
+                return
+            from scrubjay.write.extracting import Extracting
+
+            with self._making:
+                self._extracting_made = self._extracting_made or Extracting(
+                    extraction, self._clock
+                )
+        self._extracting_made.wake()
 
     def _own_reached(self) -> Reached:
         """Return the store's own file as a tier; where it was lost at opening, what stands in for it."""
