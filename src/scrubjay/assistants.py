@@ -74,14 +74,15 @@ class Assistants:
         fetch = f"; fetch it with: scrubjay models pull {made.name}" if "/" in made.name else ""
         return None, f"{made.name} is not on this machine yet{fetch}"
 
-    def generator(self) -> tuple[GuardedGenerator | None, str]:
-        """Return the language model, or the reason why there is none."""
+    def writer(self) -> tuple[GuardedGenerator | None, str]:
+        """Return the language model for work that nobody waits for, or the reason why there is none."""
         if self._corpus:
             return (
                 None,
-                f"the generator {CORPUS!r} borrows words and writes none; {_why_not('generator', None)}",
+                f"generator {CORPUS!r} is no language model; {_why_not('generator', None)}",
             )
-        return self._generator, self._no_generator
+        made = self._generator
+        return (made.patient() if made is not None else None), self._no_generator
 
     def join(self, kit: Kit) -> Kit:
         """Return a kit with what helps a search, and the reasons for what is not there."""

@@ -93,10 +93,9 @@ def shown(hits: Iterable[Hit], most_chars: int | None = None) -> str:
         at = moment.date().isoformat() if moment else ""
         line = mark(said, hit.id, at)
         if left is not None and len(line) > left:
-            # An entity or a tag is never cut: the marked text is shortened before it is marked.
-            room = len(said) - (len(line) - left) - 1
+            room = left - len(mark("", hit.id, at)) - 1
             if not lines and room >= _LEAST_CUT_CHARS:
-                lines.append(mark(said[:room] + "…", hit.id, at))
+                lines.append(mark(said[:room].rstrip() + "…", hit.id, at))
             break
         lines.append(line)
         left = None if left is None else left - len(line) - 1

@@ -164,7 +164,7 @@ class StoreParts:
         """Return what draws facts from messages; Unavailable where no generator is configured."""
         from scrubjay.write.extract import Extraction
 
-        generator, why_not = self._assistants.generator()
+        generator, why_not = self._assistants.writer()
         if generator is None:
             raise Unavailable(
                 f"{why_not}; without one nothing is drawn from messages: each is a memory as it was said"

@@ -65,6 +65,8 @@ OUTPUTS = [
     ("landscape", ["landscape", "--namespace", "none"]),
     ("marked", ["done", "kettle", "nothing-there"]),
     ("marked", ["undone", "kettle"]),
+    ("extracted", ["extract"]),
+    ("extracted", ["extract", "--session", "talk", "--retry"]),
     ("forgotten", ["forget", "--query", "kettle"]),
     ("forgotten", ["forget", "teapot", "nothing-there"]),
     ("memories", ["expiring"]),

@@ -70,6 +70,7 @@ def _status(state: Status, screen: Screen, db: str | None) -> str:
             f"{state.pending:,}" + (f"; makes them: {pull}" if state.pending else ""),
         ),
         ("failed", f"{state.failed:,}"),
+        ("extraction", _extraction(state, db)),
     ]
     lines = [
         f"{screen.bold(name)}  {text}"
@@ -77,6 +78,17 @@ def _status(state: Status, screen: Screen, db: str | None) -> str:
     ]
     lines += [screen.yellow(indent(one_line(why), screen.width, 2)) for why in state.failures]
     return "\n".join(lines)
+
+
+def _extraction(state: Status, db: str | None) -> str:
+    """Say what a language model still has to read; nothing where there is no model, or no message."""
+    its = state.extraction
+    if its.model is None or not state.types.get("message"):
+        return ""
+    waiting = f"; reads them: {to_type('extract', db)}" if its.waiting else ""
+    why = ", ".join(f"{count:,} {one_line(reason)}" for reason, count in its.failures.items())
+    failed = f"; {its.failed:,} failed and stay as they were said: {why}" if its.failed else ""
+    return f"{its.waiting:,} messages wait for {one_line(its.model)}{waiting}{failed}"
 
 
 def _counted(counts: Mapping[str, int]) -> str:
