@@ -23,7 +23,12 @@ def told(tmp_path: Path, clock: Clock) -> Iterator[Callable[..., scrubjay.Store]
     def open_one(*answers: object, **more: object) -> scrubjay.Store:
         store = scrubjay.open(
             tmp_path / "talk.db",
-            **{"embedder": False, "clock": clock, "generator": ScriptedGenerator(*answers), **more},
+            **{
+                "embedder": False,
+                "clock": clock,
+                "generator": ScriptedGenerator(*answers),
+                **more,
+            },
         )
         opened.append(store)
         return store

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
+from talks import offer, says
 
 from scrubjay.extraction import Known, Turn
 from scrubjay.extraction.guardrails import find, guarded, same
 from scrubjay.extraction.prompt import SCHEMA, own_words, prompt_for
 from scrubjay.extraction.read import read
 from scrubjay.recalled import mark
-from talks import offer, says
 
 TURNS = (
     Turn(2, "user", "Hi! I am Ann, and I moved to Berlin in 2019."),

@@ -41,13 +41,17 @@ class Facts(NamedTuple):
     copies: SqliteCopies
 
     def known(self, message: Memory, said: str) -> list[Known]:
-        """Return facts drawn before that share words with what was said, and may be changed by it."""
+        """Return facts drawn before that what was said may change: by its words, then the latest.
+
+        Who moves to Munich need not say a word of Berlin.
+        """
         scope = self._beside(message)._replace(
             types=("fact",), valid_us=micros(self.shelf.clock())
         )
-        found = self._found(said, scope, message)
-        drawn = [one for one in found if is_drawn(one)]
-        return [Known(one.id, one.text) for one in drawn[:_MOST_KNOWN]]
+        by_word = self._found(said, scope, message)
+        latest = _of_same(self.shelf.records.scan(scope, _LOOKED_AT), message)
+        drawn = {one.id: one.text for one in (*by_word, *latest) if is_drawn(one)}
+        return [Known(*one) for one in list(drawn.items())[:_MOST_KNOWN]]
 
     def keep(self, fact: Fact, message: Memory) -> str:
         """Store a fact inside the caller's transaction; return which count of `Extracted` it is."""
@@ -118,13 +122,7 @@ class Facts(NamedTuple):
         asked = understand(text[:_MOST_ASKED_CHARS], records.languages(), bind=())
         rows = self.keyword.search(asked.words, scope, _LOOKED_AT, {}, every_first=False).rows
         found = records.get([row.id for row in rows], scope)
-        return [
-            found[row.id]
-            for row in rows
-            if row.id in found
-            # A scope without an owner sees everybody's.
-            and (found[row.id].owner, found[row.id].agent) == (message.owner, message.agent)
-        ]
+        return _of_same([found[row.id] for row in rows if row.id in found], message)
 
     def _beside(self, message: Memory) -> Scope:
         return Scope(namespaces=(message.namespace,), owner=message.owner, agent=message.agent)
@@ -181,6 +179,12 @@ class Facts(NamedTuple):
 def is_drawn(memory: Memory) -> bool:
     """True for a fact that a model drew from a message, and nobody wrote by hand."""
     return memory.type == "fact" and isinstance(memory.metadata.get("message"), str)
+
+
+def _of_same(found: Sequence[Memory], message: Memory) -> list[Memory]:
+    """Return what is of a message's owner and agent; a scope without an owner sees everybody's."""
+    whose = (message.owner, message.agent)
+    return [one for one in found if (one.owner, one.agent) == whose]
 
 
 def _latest(fact: Memory) -> datetime:
