@@ -181,18 +181,22 @@ class StoreParts:
         """
         if self._chosen_assistants[1] is False:
             return
-        if self._extracting_made is None:
-            try:
-                extraction = self._extraction()
-            except (InvalidInput, Unavailable):
-                return
+        made = self._extracting_made
+        if made is None:
             from scrubjay.write.extracting import Extracting
 
-            with self._making:
-                self._extracting_made = self._extracting_made or Extracting(
-                    extraction, self._clock
-                )
-        self._extracting_made.wake()
+            try:
+                made = self._kept(Extracting(self._extraction(), self._clock))
+            except (InvalidInput, Unavailable):
+                return
+        made.wake()
+
+    def _kept(self, made: Extracting) -> Extracting:
+        """Return the one thread of this store that draws facts: another caller may have been faster."""
+        with self._making:
+            if self._extracting_made is None:
+                self._extracting_made = made
+            return self._extracting_made
 
     def _own_reached(self) -> Reached:
         """Return the store's own file as a tier; where it was lost at opening, what stands in for it."""
