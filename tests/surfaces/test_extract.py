@@ -100,3 +100,23 @@ def test_only_one_session_is_read(shell, server, said):
     server.answers = [chat(json.dumps({"facts": [FACT]}))]
     assert shell("extract", "--session", "other", "--json").json["messages"] == 0
     assert shell("extract", "--session", "talk", "--json").json["added"] == 1
+
+
+def test_a_fact_is_shown_with_its_message_and_what_became_of_it(shell, server, said):
+    """Who reviews facts sees where they are from, and what they were."""
+    server.says = json.dumps({"facts": [FACT]})
+    shell("extract")
+    listed = {one["type"]: one["id"] for one in shell("ls", "--json").json["memories"]}
+    text = "Ann lives in Munich"
+    changed = {**FACT, "quote": "Munich it is", "text": text, "id": listed["fact"]}
+    for session, action in (("two", "update"), ("three", "supersede")):
+        shell("add", f"Munich it is, {action}", "--type", "message", "--session", session)
+        new = {**changed, "action": action, "text": text if action == "update" else "Ann moved"}
+        server.says = json.dumps({"facts": [new]})
+        assert shell("extract", "--json").json[f"{action.removesuffix('e')}ed"] == 1
+
+    shown = shell("get", listed["fact"]).out
+
+    assert "Ann lives in Berlin became Ann lives in Munich" in shown
+    assert "superseded as of 20" in shown
+    assert "drawn from message " in shown
