@@ -97,6 +97,19 @@ class TestAFact:
         assert facts(store) == ["Ann lives in Berlin"]
         assert [span[0] for span in spans(store, store.ls(types="fact")[0])] == [first, second]
 
+    def test_offered_twice_in_one_answer_it_is_one_fact(self, told):
+        """The second finds the first, though nothing is committed yet."""
+        twice = [offer(1, quote, "Ann lives in Berlin") for quote in ("in Berlin", "Ann")]
+        store = told(says(*twice))
+        talk(store, SAID)
+        done = store.extract()
+
+        assert (done.added, done.folded) == (1, 1)
+        assert [one[1:] for one in spans(store, fact_of(store, "Ann lives in Berlin"))] == [
+            (5, 8),
+            (20, 29),
+        ]
+
     def test_what_somebody_wrote_by_hand_is_not_drawn_again(self, told):
         """A memory of any type that says just this folds, and stays as it is."""
         store = told(BERLIN)
@@ -434,6 +447,21 @@ class TestJunk:
         assert store.extract()[:2] == (0, 0)
         assert facts(store) == []
         assert store.extract().messages == 1
+
+    def test_a_message_that_is_changed_afterwards_is_a_memory_until_it_is_read_again(self, told):
+        """Facts of what it said before do not stand for what it says now."""
+        store = told(BERLIN, '{"facts": []}')
+        (said,) = talk(store, SAID)
+        store.extract()
+        assert seen(store) == set()
+        store.update(said, topics=["home"])
+        assert seen(store) == set()
+        store.update(said, text="I am Ann and I live in Rome")
+
+        assert seen(store) == {"I am Ann and I live in Rome"}
+        assert store.status().extraction.waiting == 1
+        assert store.extract().messages == 1
+        assert facts(store) == ["Ann lives in Berlin"]
 
     def test_a_message_that_is_forgotten_meanwhile_leaves_nothing(self, told):
         """Its words went to the model; nothing of the answer is stored."""

@@ -351,6 +351,12 @@ def m009_conversations(db: sqlite3.Connection) -> None:
             leased_until_s REAL NOT NULL DEFAULT 0
         )""",
         "CREATE INDEX extractions_leased ON extractions (leased_until_s) WHERE leased_until_s > 0",
+        # What a message says now, nobody has read.
+        """CREATE TRIGGER message_changed AFTER UPDATE OF content_hash ON memories
+        WHEN old.type = 'message' AND old.content_hash <> new.content_hash
+        BEGIN
+            DELETE FROM extractions WHERE message = new.n;
+        END""",
         # From which words of which message a fact was drawn.
         """CREATE TABLE spans (
             fact INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,

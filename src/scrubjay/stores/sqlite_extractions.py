@@ -78,15 +78,17 @@ class SqliteExtractions:
         held_until_s = time.time() + lease_s
         open_now = (time.time(),)
         # A session of which somebody reads a part is left alone: what is said later may depend on it.
-        busy = (
-            "NOT EXISTS (SELECT 1 FROM extractions AS o JOIN memories AS om ON om.n = o.message"
-            " WHERE o.leased_until_s > ? AND om.namespace = m.namespace AND om.session = m.session)"
+        # "> 0" in so many words, or the index of leases is not used; the cross join reads it first.
+        idle = (
+            "(m.session IS NULL OR (m.namespace, m.session) NOT IN (SELECT om.namespace, om.session"
+            " FROM extractions AS o CROSS JOIN memories AS om ON om.n = o.message"
+            " WHERE o.leased_until_s > 0 AND o.leased_until_s > ? AND om.session IS NOT NULL))"
         )
         with self._db.write() as db:
             first = db.execute(
                 "SELECT m.n, m.namespace, m.session, m.owner, m.agent, m.created_us, m.id"
                 " FROM memories AS m LEFT JOIN extractions AS x ON x.message = m.n"
-                f" WHERE {_OPEN} AND {busy} AND {settled} AND {condition}"
+                f" WHERE {_OPEN} AND {idle} AND {settled} AND {condition}"
                 " ORDER BY coalesce(x.at_us, 0), m.created_us, m.n LIMIT 1",
                 (*open_now, *open_now, *since, *arguments),
             ).fetchone()

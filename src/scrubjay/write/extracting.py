@@ -64,7 +64,8 @@ class Extracting:
                         return
                 self._wished.wait(pause_s)
         except ScrubjayError as error:  # closed, full or forked; what waits stays written down
-            log.warning("no facts are drawn any more: %s", error)
+            if not self._stopping.is_set():
+                log.warning("no facts are drawn any more: %s", error)
         finally:
             with self._starting:  # whatever ended this thread, the next wish must find another
                 if self._thread is threading.current_thread():
