@@ -68,12 +68,12 @@ def without(text: str) -> str:
     return _filled(text, marked, lambda _: " ").strip() if marked else text
 
 
-def heard(type_: str, text: str) -> str:
-    """Return what an index reads of a text of some type: in a message, blanks for what is marked.
+def heard(text: str) -> str:
+    """Return what an index reads of a message: blanks for what is marked.
 
     It has the same length, so that places in the one are places in the other.
     """
-    if type_ != "message" or _NAME not in text.lower():
+    if _NAME not in text.lower():
         return text
     return _filled(text, spans(text), lambda length: " " * length)
 

@@ -145,6 +145,19 @@ class TestGuardrails:
         """Other forms of words, names from the context, and from the fact that is replaced."""
         assert one(*offered).action == (offered[3] if len(offered) > 3 else "add")
 
+    @pytest.mark.parametrize(
+        ("said", "text"),
+        [
+            ("we flew to the U.S. with Wi-Fi", "They flew to the U.S. and had Wi-Fi"),
+            ("mcdonald's near Coca-Cola HQ", "The user likes McDonald's"),
+            ("it is ANN'S iPhone 15", "Ann's phone is an iPhone 15"),
+            ("ich war bei Müller", "Die Person war bei Müllers"),
+        ],
+    )
+    def test_names_are_told_by_their_parts_and_without_case(self, said, text):
+        """As people write them in a hurry."""
+        assert one(said, text, turn=1, turns=(Turn(1, "user", said),)).text == text
+
     def test_the_names_of_owner_and_agent_may_stand_in_a_fact(self):
         """They are known though nobody says them."""
         assert "name that nobody said" in one("I am Ann", "Ann talks with Robin")

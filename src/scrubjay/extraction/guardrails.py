@@ -21,6 +21,7 @@ _SPEAKERS = frozenset(
     usuario usuaria utilisateur utilisatrice utente""".split()
 )
 _DIGITS = re.compile(r"\d+")
+_INSIDE = re.compile(r"['’\-/._]")
 _SHORT_CHARS = 4
 
 
@@ -115,13 +116,17 @@ def _invented(text: str, sources: Sequence[str]) -> str:
     source = "\n".join(sources)
     if not set(_DIGITS.findall(text)) <= set(_DIGITS.findall(source)):
         return "the fact has a number that nobody said"
-    held = {fold(word) for word in words(source)}
+    held = {fold(part) for part in _parts(source)}
     plain = _plain_words(text)
-    for word in words(text):
-        for part in re.split(r"['’\-/._]", word):
-            if part[:1].isupper() and fold(part) not in plain and not _is_held(fold(part), held):
-                return "the fact has a name that nobody said"
+    for part in _parts(text):
+        if part[:1].isupper() and fold(part) not in plain and not _is_held(fold(part), held):
+            return "the fact has a name that nobody said"
     return ""
+
+
+def _parts(text: str) -> list[str]:
+    """Return the words of a text, those with signs inside in parts: Ann's, U.S., Wi-Fi."""
+    return [part for word in words(text) for part in _INSIDE.split(word) if part]
 
 
 def _plain_words(text: str) -> frozenset[str]:

@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from scrubjay.errors import InvalidInput
-from scrubjay.recalled import heard
 from scrubjay.stores.scope_sql import marks
 from scrubjay.stores.sqlite import Database
 
@@ -124,7 +123,7 @@ class SqliteBacklog:
                     ).fetchone()
                     if row is None:  # forgotten in this very moment
                         continue
-                    text = heard(row[3], unseal(row[2]))
+                    text = _heard(row[3], unseal(row[2]))
                     texts[memory] = (unseal(row[0]), unseal(row[1]), text)
                 title, context, text = texts[memory]
                 found.append(Wanted(n, title, unseal(heading), context, text[start:stop]))
@@ -174,3 +173,12 @@ class SqliteBacklog:
                 (MOST_TRIES, model, most),
             )
             return [reason for (reason,) in rows]
+
+
+def _heard(type_: str, text: str) -> str:
+    """Return what a model should read of a text: what a message repeats of a search is not its own."""
+    if type_ != "message":
+        return text
+    from scrubjay.recalled import heard
+
+    return heard(text)

@@ -153,7 +153,7 @@ def _said(memory: Memory) -> str:
     if memory.type == "message":
         from scrubjay.recalled import heard
 
-        return heard(memory.type, memory.text)
+        return heard(memory.text)
     if memory.metadata.get("format") != "markdown":
         return memory.text
     from scrubjay.documents.front_entry import words_in
