@@ -149,12 +149,12 @@ class StoreParts:
             return self._assistants_made
 
     def _facts(self) -> Facts:
-        from scrubjay.stores.sqlite_extractions import SqliteExtractions
+        from scrubjay.stores.sqlite_spans import SqliteSpans
         from scrubjay.write.facts import Facts
 
         return Facts(
             self._shelf(),
-            SqliteExtractions(self._db),
+            SqliteSpans(self._db),
             self._history(),
             self._keyword,
             self._copies,
@@ -162,6 +162,7 @@ class StoreParts:
 
     def _extraction(self) -> Extraction:
         """Return what draws facts from messages; Unavailable where no generator is configured."""
+        from scrubjay.stores.sqlite_extractions import SqliteExtractions
         from scrubjay.write.extract import Extraction
 
         generator, why_not = self._assistants.writer()
@@ -169,9 +170,12 @@ class StoreParts:
             raise Unavailable(
                 f"{why_not}; without one nothing is drawn from messages: each is a memory as it was said"
             )
-        facts = self._facts()
         return Extraction(
-            facts.spans, facts, generator, self._caller.changes, self._embedding.wake
+            SqliteExtractions(self._db),
+            self._facts(),
+            generator,
+            self._caller.changes,
+            self._embedding.wake,
         )
 
     def _extract_later(self) -> None:

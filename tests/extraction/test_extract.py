@@ -36,7 +36,7 @@ def fact_of(store, text):
 
 def spans(store, fact):
     """Where a fact is said."""
-    return store._facts().spans.spans(fact.id)
+    return store._facts().spans.of(fact.id)
 
 
 def seen(store, session=None):
@@ -618,7 +618,7 @@ class TestTogether:
 
         assert len(claim.turns) == 12
         assert second.extract()[0] == 0
-        first._facts().spans.give_back(claim)
+        extraction._queue.give_back(claim)
         assert second.extract().messages == 20
 
     def test_an_answer_that_comes_too_late_is_dropped(self, told):

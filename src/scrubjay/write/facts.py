@@ -19,9 +19,9 @@ from scrubjay.write.remember import draft, new_id, remember, store
 
 if TYPE_CHECKING:
     from scrubjay.stores.sqlite_copies import SqliteCopies
-    from scrubjay.stores.sqlite_extractions import SqliteExtractions
     from scrubjay.stores.sqlite_history import SqliteHistory
     from scrubjay.stores.sqlite_keyword import SqliteKeyword
+    from scrubjay.stores.sqlite_spans import SqliteSpans
     from scrubjay.write.shelf import Shelf
 
 SUPERSEDES = "supersedes"  # the kind of link from a fact to the one it ended
@@ -35,7 +35,7 @@ class Facts(NamedTuple):
     """Where facts are kept."""
 
     shelf: Shelf
-    spans: SqliteExtractions
+    spans: SqliteSpans
     history: SqliteHistory
     keyword: SqliteKeyword
     copies: SqliteCopies
@@ -89,7 +89,7 @@ class Facts(NamedTuple):
             fact = self.shelf.records.get([id_], _EVERYTHING)[id_]
             if not is_drawn(fact):
                 continue
-            left = [span for span in self.spans.spans(id_) if span[0] not in messages]
+            left = [span for span in self.spans.of(id_) if span[0] not in messages]
             if not left:
                 gone.append(id_)
                 continue
@@ -167,7 +167,7 @@ class Facts(NamedTuple):
         self.history.note(fact.id, micros(self.shelf.clock()), "valid_until", *times)
 
     def _note(self, id_: str, fact: Fact, message: Memory) -> None:
-        self.spans.add_span(id_, message.id, fact.start, fact.stop)
+        self.spans.add(id_, message.id, fact.start, fact.stop)
 
     def _origin(self, message: str, start: int, stop: int) -> dict[str, object]:
         """Return where the text of a fact is from, as its metadata says it."""
