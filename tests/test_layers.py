@@ -12,7 +12,17 @@ import scrubjay
 ROOT = Path(scrubjay.__file__).parent
 # Lowest first. A module may import from its own floor and from those below.
 FLOORS = (
-    ("_version", "errors", "types", "reports", "progress", "threads", "findings", "commands", "recalled"),
+    (
+        "_version",
+        "errors",
+        "types",
+        "reports",
+        "progress",
+        "threads",
+        "findings",
+        "commands",
+        "recalled",
+    ),
     ("language", "function_words"),
     ("text", "times", "paths", "token_codes", "tfidf"),
     ("asking", "passages", "naming"),
