@@ -12,11 +12,21 @@ import scrubjay
 ROOT = Path(scrubjay.__file__).parent
 # Lowest first. A module may import from its own floor and from those below.
 FLOORS = (
-    ("_version", "errors", "types", "reports", "progress", "threads", "findings", "commands"),
+    (
+        "_version",
+        "errors",
+        "types",
+        "reports",
+        "progress",
+        "threads",
+        "findings",
+        "commands",
+        "recalled",
+    ),
     ("language", "function_words"),
     ("text", "times", "paths", "token_codes", "tfidf", "timewords"),
     ("asking", "passages", "naming"),
-    ("expansion",),
+    ("expansion", "extraction"),
     ("config",),
     ("stores", "models", "documents"),
     ("answers",),

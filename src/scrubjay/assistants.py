@@ -74,6 +74,16 @@ class Assistants:
         fetch = f"; fetch it with: scrubjay models pull {made.name}" if "/" in made.name else ""
         return None, f"{made.name} is not on this machine yet{fetch}"
 
+    def writer(self) -> tuple[GuardedGenerator | None, str]:
+        """Return the language model for work that nobody waits for, or the reason why there is none."""
+        if self._corpus:
+            return (
+                None,
+                f"generator {CORPUS!r} is no language model; {_why_not('generator', None)}",
+            )
+        made = self._generator
+        return (made.patient() if made is not None else None), self._no_generator
+
     def join(self, kit: Kit) -> Kit:
         """Return a kit with what helps a search, and the reasons for what is not there."""
         reranker, no_reranker = self.reranker()

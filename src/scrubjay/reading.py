@@ -151,7 +151,10 @@ class Reading(Tiered):
         return landscape(self._records, self._topics, self._copies, scope, tokens)
 
     def history(self, id: str) -> list[Change]:
-        """Return the changes of a memory's type, oldest first: when it was done, and done no more."""
+        """Return the changes of a memory, oldest first: when it was done, and done no more.
+
+        Of a fact drawn from messages also its earlier texts, and when it was superseded.
+        """
         from scrubjay.write.status import changes
 
         holder = self._holder(id)

@@ -25,6 +25,19 @@ class ShortVectors(NamedTuple):
     why_not: str = ""
 
 
+class Drawing(NamedTuple):
+    """What a language model still has to read: messages that wait, and those that it failed on.
+
+    `model` is None where no generator is configured: then turns are the memories. `failures` says why,
+    with how many messages each.
+    """
+
+    model: str | None = None
+    waiting: int = 0
+    failed: int = 0
+    failures: Mapping[str, int] = NOTHING
+
+
 class Status(NamedTuple):
     """The state of a store, as `scrubjay status` shows it."""
 
@@ -47,6 +60,7 @@ class Status(NamedTuple):
     failed: int
     failures: tuple[str, ...]
     size_bytes: int
+    extraction: Drawing = Drawing()
 
 
 class TierState(NamedTuple):
@@ -183,3 +197,23 @@ class Imported(NamedTuple):
     unchanged: int = 0
     failed: tuple[tuple[str, str], ...] = ()
     notes: tuple[tuple[str, str], ...] = ()
+
+
+class Extracted(NamedTuple):
+    """What one `extract` did: messages that were read, and the facts that came of them.
+
+    A fact that was known already is `folded` into the one that is there. `rejected` and `failures` say
+    why, with how many facts, or messages, each; a message that failed stays a memory as it was said.
+    `left` are messages still to be read, `outage` says why the model was not asked further.
+    """
+
+    messages: int = 0
+    added: int = 0
+    updated: int = 0
+    superseded: int = 0
+    folded: int = 0
+    rejected: Mapping[str, int] = NOTHING
+    failed: int = 0
+    failures: Mapping[str, int] = NOTHING
+    left: int = 0
+    outage: str = ""

@@ -8,12 +8,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
+from scrubjay.naming import check_text
 from scrubjay.talking import Talking
 from scrubjay.times import When
 from scrubjay.types import Link, Memory
 
 if TYPE_CHECKING:
-    from scrubjay.reports import Ingested, Status
+    from scrubjay.reports import Extracted, Ingested, Status
 
 _BATCH = 500
 _BATCH_CHARS = 1_000_000  # a transaction is kept short: others want to write
@@ -91,6 +92,8 @@ class Store(Talking):
                 chars = 0
         flush()
         self._embedding.wake()
+        if any(one.type == "message" for one in written):
+            self._extract_later()
         return written
 
     def ingest(
@@ -182,13 +185,17 @@ class Store(Talking):
     def forget(self, id: str | Iterable[str]) -> int:
         """Remove memories and everything made from them; return how many. An unknown id is an error.
 
-        Copies that were published go too, from the collections in which the caller may write.
+        Facts that only these messages say go too, and copies that were published, from the collections
+        in which the caller may write.
         """
         ids = [id] if isinstance(id, str) else list(dict.fromkeys(id))
         with self._records.transaction():
-            self._shelf().unsettle(self._to_change(ids))
-            copies = self._copies.of(ids, self._caller.changes)
-            self._records.delete(list(dict.fromkeys((*ids, *copies))))
+            found = self._to_change(ids)
+            self._shelf().unsettle(found)
+            messages = {one.id for one in found if one.type == "message"}
+            drawn = self._facts().lose(messages) if messages else []
+            copies = self._copies.of([*ids, *drawn], self._caller.changes)
+            self._records.delete(list(dict.fromkeys((*ids, *drawn, *copies))))
         self._db.purge_log()
         return len(ids)
 
@@ -249,12 +256,28 @@ class Store(Talking):
         self._embedding.activate()
         return self._embedding.wait(timeout_s, progress) if wait else self._embedding.left()
 
+    def extract(
+        self,
+        *,
+        session: str | None = None,
+        retry: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Extracted:
+        """Draw facts from the messages that wait, now, with the generator; say what came of it.
+
+        With `retry`, also from those that were given up. Unavailable where no generator is configured.
+        """
+        if session is not None:
+            check_text("session", session)
+        return self._extraction().run(session=session, retry=retry, progress=progress)
+
     def status(self) -> Status:
         """Return counts, models, what is pending, sizes."""
-        from scrubjay.status import status
+        from scrubjay.status import drawing, status
 
         given = sum(self._feedback.tally())
-        return status(self.path, self._db, self._records, self._embedding, self._mine, given)
+        state = status(self.path, self._db, self._records, self._embedding, self._mine, given)
+        return state._replace(extraction=drawing(self._db, self._extraction, self._mine))
 
     def calibrate(self) -> float:
         """Measure the reranker's speed anew, in milliseconds for a thousand characters, and keep it."""
@@ -267,6 +290,8 @@ class Store(Talking):
         """Finish what is under way and close every file; closing twice is fine."""
         if self._following_made is not None:
             self._following_made.stop()
+        if self._extracting_made is not None and not self._db.closed:
+            self._extracting_made.stop()
         if self._embedding_made is not None and not self._db.closed:
             self._embedding_made.close()
         self._tiers.close()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from scrubjay.reports import ShortVectors, Status
+from scrubjay.errors import InvalidInput, Unavailable
+from scrubjay.reports import Drawing, ShortVectors, Status
 from scrubjay.stores.rotations import SqliteRotations
 from scrubjay.stores.schema import SCHEMA_VERSION
 from scrubjay.stores.sqlite_backlog import MOST_TRIES
@@ -13,10 +14,13 @@ from scrubjay.stores.sqlite_counts import SqliteCounts
 from scrubjay.stores.sqlite_turns import SqliteTurns
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrubjay.embedding import Embedding
     from scrubjay.stores.sqlite import Database
     from scrubjay.stores.sqlite_records import SqliteRecords
     from scrubjay.types import Scope
+    from scrubjay.write.extract import Extraction
 
 
 def status(
@@ -74,6 +78,19 @@ def _short_vectors(db: Database, embedding: Embedding) -> dict[str, ShortVectors
                 fitted_on=fitted.fitted_on,
             )
     return found
+
+
+def drawing(db: Database, find_model: Callable[[], Extraction], scope: Scope) -> Drawing:
+    """Say what a language model still has to read, where one is configured."""
+    from scrubjay.stores.sqlite_extractions import SqliteExtractions
+
+    try:
+        model = find_model().model
+    except (InvalidInput, Unavailable):  # `doctor` says what is wrong with it
+        return Drawing()
+    queue = SqliteExtractions(db)
+    failures = queue.failures(scope)
+    return Drawing(model, queue.waiting(scope), sum(failures.values()), failures)
 
 
 def _size(path: str) -> int:

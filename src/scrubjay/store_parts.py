@@ -16,6 +16,7 @@ from scrubjay.config import (
     check_chunk_sizes,
     check_short_turn,
 )
+from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.tier_files import Reached, open_own
 from scrubjay.times import system_clock
 
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from scrubjay.stores.sqlite_history import SqliteHistory
     from scrubjay.stores.sqlite_terms import SqliteTerms
     from scrubjay.tables import Tables
+    from scrubjay.write.extract import Extraction
+    from scrubjay.write.extracting import Extracting
+    from scrubjay.write.facts import Facts
     from scrubjay.write.shelf import Shelf
 
 # Stages that ask more of a file than words, vectors and records.
@@ -86,6 +90,7 @@ class StoreParts:
         self._assistants_made: Assistants | None = None
         self._chosen_embedder = embedder
         self._embedding_made: Embedding | None = None
+        self._extracting_made: Extracting | None = None
         self._making = threading.Lock()
         if {type(reranker), type(generator)} - {NoneType, bool}:
             self._check_assistants()
@@ -156,6 +161,60 @@ class StoreParts:
 
                 self._assistants_made = Assistants(self._db, self._clock, *self._chosen_assistants)
             return self._assistants_made
+
+    def _facts(self) -> Facts:
+        from scrubjay.stores.sqlite_spans import SqliteSpans
+        from scrubjay.write.facts import Facts
+
+        return Facts(
+            self._shelf(),
+            SqliteSpans(self._db),
+            self._history(),
+            self._keyword,
+            self._copies,
+        )
+
+    def _extraction(self) -> Extraction:
+        """Return what draws facts from messages; Unavailable where no generator is configured."""
+        from scrubjay.stores.sqlite_extractions import SqliteExtractions
+        from scrubjay.write.extract import Extraction
+
+        generator, why_not = self._assistants.writer()
+        if generator is None:
+            raise Unavailable(
+                f"{why_not}; without one nothing is drawn from messages: each is a memory as it was said"
+            )
+        return Extraction(
+            SqliteExtractions(self._db),
+            self._facts(),
+            generator,
+            self._caller.changes,
+            self._embedding.wake,
+        )
+
+    def _extract_later(self) -> None:
+        """Let a configured generator read messages once they have settled.
+
+        A wrong setting is no reason to fail here: the message is stored, and a search says it.
+        """
+        if self._chosen_assistants[1] is False:
+            return
+        made = self._extracting_made
+        if made is None:
+            from scrubjay.write.extracting import Extracting
+
+            try:
+                made = self._kept(Extracting(self._extraction(), self._clock))
+            except (InvalidInput, Unavailable):
+                return
+        made.wake()
+
+    def _kept(self, made: Extracting) -> Extracting:
+        """Return the one thread of this store that draws facts: another caller may have been faster."""
+        with self._making:
+            if self._extracting_made is None:
+                self._extracting_made = made
+            return self._extracting_made
 
     def _own_reached(self) -> Reached:
         """Return the store's own file as a tier; where it was lost at opening, what stands in for it."""

@@ -346,6 +346,15 @@ class Results:
         line = f"Reranked {reranked} of {candidates}, returned {len(rows)}"
         return [rows, line, [[topic, count] for topic, count in self.topics.items()]]
 
+    def recalled(self, most_chars: int | None = None) -> str:
+        """Return the hits as marked text for a prompt, a line each with its id and date.
+
+        A message that repeats such a line is stored as it is, but the line is not learned again.
+        """
+        from scrubjay.recalled import shown
+
+        return shown(self.hits, most_chars)
+
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
 

@@ -152,3 +152,23 @@ def test_a_search_is_expanded_by_a_real_model(address, tmp_path):
     else:
         assert [step.notes["kept"] for step in steps] == [False, True]
         assert any(steps[0].notes[kind] for kind in ("lexical", "semantic", "hyde"))
+
+
+def test_the_nonsense_of_a_real_model_loses_no_message(address, tmp_path):
+    """Complaint 17: whatever it draws is said in the conversation, and every message is there."""
+    remote = RemoteGenerator(endpoint(f"{address}/v1#smollm2", timeout_s=300), most_tokens=120)
+    said = ["I am Ann and I live in Berlin.", "My sister has two cats.", "Thanks!"]
+    with scrubjay.open(tmp_path / "talk.db", embedder=False, generator=remote) as store:
+        # A small context and little time: shorter answers than a person would let it write.
+        store._assistants._generator.patient = lambda: store._assistants._generator
+        for text in said:
+            store.add(text, type="message", session="talk")
+        done = store.extract()
+
+        assert sorted(one.text for one in store.ls(types="message")) == sorted(said)
+        assert done.messages + done.failed == 3 or done.outage
+        drawn = store.ls(types="fact")
+        assert len(drawn) == done.added
+        for fact in drawn:
+            start, stop = fact.metadata["span"]
+            assert store.get(fact.metadata["message"]).text[start:stop]

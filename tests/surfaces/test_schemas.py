@@ -70,6 +70,9 @@ OUTPUTS = [
     ("landscape", ["landscape", "--namespace", "none"]),
     ("marked", ["done", "kettle", "nothing-there"]),
     ("marked", ["undone", "kettle"]),
+    ("extracted", ["extract"]),
+    ("extracted", ["extract", "--session", "talk", "--retry"]),
+    ("error", ["extract"]),
     ("forgotten", ["forget", "--query", "kettle"]),
     ("forgotten", ["forget", "teapot", "nothing-there"]),
     ("memories", ["expiring"]),
@@ -137,8 +140,10 @@ def docs(tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize(("name", "words"), OUTPUTS, ids=[" ".join(words) for _, words in OUTPUTS])
-def test_the_output_of_each_command_fits_its_schema(shell, docs, name, words):
+def test_the_output_of_each_command_fits_its_schema(shell, docs, monkeypatch, name, words):
     """Whatever the exit code is, one document is printed, and it is the one described."""
+    if name == "extracted":
+        monkeypatch.setenv("SCRUBJAY_GENERATOR", "http://localhost:1/v1#nobody")
     shell("add", "The kettle whistles", "--id", "kettle", "--topic", "kitchen")
     shell("add", "The teapot is cracked", "--id", "teapot")
     shell("ingest", docs)

@@ -15,6 +15,7 @@ _GAP = re.compile(r"(?:[\s,;]++|//[^\n]*+|/\*[^*]*+\*/)*+")
 _KEY = re.compile(r"\w[\w \-]{0,40}+(?=\s*[:=])")
 _COLON = re.compile(r"\s*[:=]\s*")
 _BARE = re.compile(r"[^\s,;\]}\n][^,;\]}\n]*+")
+_WHOLE = re.compile(r"\d{1,9}")
 _NO_TEXT = re.compile(r"(?i)null|none|true|false|[-+]?[\d.]+(?:e[-+]?\d+)?")
 _ESCAPE = re.compile(
     r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))",
@@ -51,6 +52,22 @@ class Cut(str):
 
 class _Broken(Exception):
     """This is no JSON, not even nearly; or the text ended. What was read until then is kept."""
+
+
+def without_thoughts(answer: str) -> Iterator[str]:
+    """Yield what comes after a model's thoughts; then all, if a tag was only part of the text."""
+    start = answer.lstrip()
+    if start.startswith(("{", "[", "```")):
+        yield start
+        return
+    _, tag, after = start.rpartition("</think>")
+    if tag:
+        yield after
+    elif not start.startswith("<think>"):  # cut off while thinking: a draft is no answer
+        yield start
+        return
+    if not start.startswith("<think>"):
+        yield start
 
 
 def objects(text: str) -> Iterator[dict[str, Any]]:
@@ -165,7 +182,7 @@ class _Reader:
         return Cut(unescaped(_HALF_ESCAPE.sub(r"\1", self.text[start:])))
 
     def _bare_into(self, holder: list[Any]) -> None:
-        """Read what has no quotes; numbers and null are no variants, and a word may be cut off."""
+        """Read what has no quotes; of numbers only whole ones mean something, and a word may be cut off."""
         bare = _BARE.match(self.text, self.at)
         if not bare:
             raise _Broken
@@ -174,7 +191,10 @@ class _Reader:
             self.ended = True
             raise _Broken
         word = bare.group().strip()
-        holder.append(None if _NO_TEXT.fullmatch(word) else word)
+        if _WHOLE.fullmatch(word):
+            holder.append(int(word))
+        else:
+            holder.append(None if _NO_TEXT.fullmatch(word) else word)
 
 
 def unescaped(raw: str) -> str:

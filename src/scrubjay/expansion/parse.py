@@ -13,7 +13,7 @@ from typing import Any
 
 from scrubjay.errors import Unavailable
 from scrubjay.expansion import Expansion
-from scrubjay.expansion.loose import Cut, objects, value
+from scrubjay.expansion.loose import Cut, objects, value, without_thoughts
 from scrubjay.expansion.prompts import EXAMPLES, MOST_VARIANTS
 from scrubjay.text import normalise, readable, words
 
@@ -54,7 +54,7 @@ def parse(
 
     Of an answer that was cut off, what is complete is kept, and a passage up to its last sentence.
     """
-    for text in _without_thoughts(answer):
+    for text in without_thoughts(answer):
         for fields in _candidates(text[:_MOST_READ_CHARS]):
             found = Expansion(
                 _variants(fields.get("lexical", ()), most_lexical, most_chars),
@@ -70,22 +70,6 @@ def parse(
         if shown
         else "the expansion model answered nothing; raise its token limit or use another model"
     )
-
-
-def _without_thoughts(answer: str) -> Iterator[str]:
-    """Yield what comes after a model's thoughts; then all, if a tag was only part of the text."""
-    start = answer.lstrip()
-    if start.startswith(("{", "[", "```")):
-        yield start
-        return
-    _, tag, after = start.rpartition("</think>")
-    if tag:
-        yield after
-    elif not start.startswith("<think>"):  # cut off while thinking: a draft is no answer
-        yield start
-        return
-    if not start.startswith("<think>"):
-        yield start
 
 
 def _candidates(text: str) -> Iterator[dict[str, list[str]]]:

@@ -23,6 +23,8 @@ _SAMPLE_PAIRS = 8
 _SAMPLE = "A plain sentence of ten words that says nothing at all. " * 18  # about 1,000 characters
 _SAMPLE_WAIT_S = 30.0
 _LONGEST_OWN_S = 3600.0
+_PATIENT_S = 120.0
+_PATIENT_TOKENS = 2_000
 _OWN_WORDS_S = 1.0  # so that a model can say itself that its time is up
 
 
@@ -133,6 +135,20 @@ class GuardedGenerator:
             return read(answer)
 
         return self._breaker.through(ask)
+
+    def patient(self) -> GuardedGenerator:
+        """Return the same model for work that nobody waits for; it rests when this one does.
+
+        A server is given more time and more tokens than the settings allow for a search.
+        """
+        from copy import copy
+
+        from scrubjay.models.remote_generator import RemoteGenerator
+
+        other = copy(self)
+        if isinstance(self.inner, RemoteGenerator):
+            other.inner = self.inner.patient(_PATIENT_TOKENS, _PATIENT_S)
+        return other
 
 
 def _asked(model: Reranker | Generator, within_s: float, call: Callable[[], T]) -> T:

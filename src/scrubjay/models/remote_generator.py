@@ -46,6 +46,14 @@ class RemoteGenerator:
     def __repr__(self) -> str:
         return f"RemoteGenerator({self.endpoint!r})"
 
+    def patient(self, most_tokens: int, timeout_s: float) -> RemoteGenerator:
+        """Return the same model for work that nobody waits for: longer answers, and time for them."""
+        timeout_s = max(timeout_s, self.timeout_s)
+        return RemoteGenerator(
+            self.endpoint._replace(timeout_s=timeout_s),
+            most_tokens=max(most_tokens, self.most_tokens),
+        )
+
     def complete(self, prompt: str, *, schema: dict[str, object] | None = None) -> str:
         """Return what the model writes, as JSON of the schema where the server can promise that."""
         # Imported late: who never asks pays for no HTTP client.

@@ -342,15 +342,25 @@ def m009_conversations(db: sqlite3.Connection) -> None:
             recall REAL NOT NULL,
             at_us INTEGER NOT NULL
         )""",
-        # What a language model made of a message: facts, nothing, or a failure with its reason.
+        # What a language model made of a message: facts, some of them (partly), nothing, or a failure
+        # with its reason; waiting while somebody asks it. Only where all of it became facts do these
+        # stand for the message.
         """CREATE TABLE extractions (
             message INTEGER PRIMARY KEY REFERENCES memories ON DELETE CASCADE,
             outcome TEXT NOT NULL,
             model TEXT NOT NULL,
-            tries INTEGER NOT NULL DEFAULT 1,
+            tries INTEGER NOT NULL DEFAULT 0,
             reason TEXT,
-            at_us INTEGER NOT NULL
+            at_us INTEGER NOT NULL,
+            leased_until_s REAL NOT NULL DEFAULT 0
         )""",
+        "CREATE INDEX extractions_leased ON extractions (leased_until_s) WHERE leased_until_s > 0",
+        # What a message says now, nobody has read.
+        """CREATE TRIGGER message_changed AFTER UPDATE OF content_hash ON memories
+        WHEN old.type = 'message' AND old.content_hash <> new.content_hash
+        BEGIN
+            DELETE FROM extractions WHERE message = new.n;
+        END""",
         # From which words of which message a fact was drawn.
         """CREATE TABLE spans (
             fact INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,

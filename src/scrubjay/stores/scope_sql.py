@@ -21,7 +21,7 @@ _SAME_LABEL = (
 
 _SPOKEN = (
     "(m.type <> 'message' OR m.session = ? OR (m.created_us <= ? AND NOT EXISTS"
-    " (SELECT 1 FROM extractions AS x WHERE x.message = m.n AND x.outcome <> 'failed')))"
+    " (SELECT 1 FROM extractions AS x WHERE x.message = m.n AND x.outcome = 'facts')))"
 )
 
 

@@ -80,11 +80,18 @@ class SqliteBacklog:
         return self._db.write()
 
     def claim(self, model: str, most: int, lease_s: float) -> list[Wanted]:
-        """Take the next chunks for ourselves until the lease runs out."""
-        asked = self._lease(model, most, lease_s)
-        # Read after that: whatever is written meanwhile is asked for anew.
-        wanted = [one._replace(asked=asked[one.chunk]) for one in self._read(list(asked))]
-        return self._with_tokens(model, wanted)
+        """Take the next chunks for ourselves until the lease runs out.
+
+        What only repeats a search has nothing for a model to read; it is found by its id alone.
+        """
+        while True:
+            asked = self._lease(model, most, lease_s)
+            # Read after that: whatever is written meanwhile is asked for anew.
+            wanted = [one._replace(asked=asked[one.chunk]) for one in self._read(list(asked))]
+            telling = [one for one in wanted if one.passage.strip()]
+            self._drop(model, [one for one in wanted if not one.passage.strip()])
+            if telling or not wanted:
+                return self._with_tokens(model, telling)
 
     def _lease(self, model: str, most: int, lease_s: float) -> dict[int, int]:
         """Return the chunks that are ours now, each with the number of the wish for it."""
@@ -114,6 +121,17 @@ class SqliteBacklog:
             made = {chunk for (chunk,) in rows}
         return [one._replace(has_tokens=one.chunk in made) for one in wanted]
 
+    def _drop(self, model: str, wanted: list[Wanted]) -> None:
+        """Wish no vector for these chunks, unless it was asked for again meanwhile."""
+        if not wanted:
+            return
+        with self._db.write() as db:
+            db.executemany(
+                "DELETE FROM wanting WHERE chunk = ? AND asked = ?"
+                " AND model = (SELECT n FROM models WHERE name = ?)",
+                [(one.chunk, one.asked, model) for one in wanted],
+            )
+
     def _read(self, chunks: list[int]) -> list[Wanted]:
         """Read what a model should see of these chunks, each memory's text once."""
         unseal = self._db.codec.unseal
@@ -134,6 +152,7 @@ class SqliteBacklog:
                     if row is None:  # forgotten in this very moment
                         continue
                     title, context, text = map(unseal, row[:3])
+                    text = _heard(row[3], text)
                     around = self._turns.around_row(memory, text, row[3:], by_model=True)
                     texts[memory] = (title, context, text, around)
                 title, context, text, around = texts[memory]
@@ -185,3 +204,12 @@ class SqliteBacklog:
                 (MOST_TRIES, model, most),
             )
             return [reason for (reason,) in rows]
+
+
+def _heard(type_: str, text: str) -> str:
+    """Return what a model should read of a text: what a message repeats of a search is not its own."""
+    if type_ != "message":
+        return text
+    from scrubjay.recalled import heard
+
+    return heard(text)

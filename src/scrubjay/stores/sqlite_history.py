@@ -31,3 +31,12 @@ class SqliteHistory:
                 (id_,),
             )
             return [(at, field, unseal(old), unseal(new)) for at, field, old, new in rows]
+
+    def drop(self, id_: str, field: str) -> None:
+        """Forget what a field was."""
+        with self._db.write() as db:
+            db.execute(
+                "DELETE FROM history WHERE change = ?"
+                " AND memory = (SELECT n FROM memories WHERE id = ?)",
+                (field, id_),
+            )

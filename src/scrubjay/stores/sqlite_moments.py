@@ -22,7 +22,7 @@ class SqliteMoments:
             newest, newest_settled, extracted = db.execute(
                 "SELECT (SELECT max(created_us) FROM memories WHERE type = 'message'),"
                 " (SELECT max(created_us) FROM memories WHERE type = 'message' AND created_us <= ?),"
-                " EXISTS (SELECT 1 FROM extractions WHERE outcome <> 'failed')",
+                " EXISTS (SELECT 1 FROM extractions WHERE outcome = 'facts')",
                 (settled_us,),
             ).fetchone()
         if newest is None or (newest <= settled_us and not extracted):

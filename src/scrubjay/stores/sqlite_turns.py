@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from scrubjay.passages import preview
+from scrubjay.recalled import heard
 from scrubjay.reports import Session
 from scrubjay.stores.scope_sql import in_parts, where
 from scrubjay.stores.sqlite import Database, Gathered
@@ -120,7 +121,8 @@ class SqliteTurns:
         unseal = self._db.codec.unseal
         with self._db.read() as db:
             rows = [db.execute(side, (*place, 1)).fetchone() for side in (_BEFORE, _AFTER)]
-        said = [unseal(row[1]) for row in rows if row is not None]
+        # What one of them repeats of a search is not its own.
+        said = [heard(unseal(row[1])).strip() for row in rows if row is not None]
         if by_model:
             return "\n".join(one for one in said if len(one) <= most_chars)
         return "\n".join(filter(None, (preview(one, most_chars) for one in said)))

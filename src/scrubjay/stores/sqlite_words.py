@@ -166,8 +166,13 @@ def _held(
 def _said(memory: Memory) -> str:
     """Return the words of a memory's text; of front matter only what is in no field of its own.
 
-    `severity` is the name of a field there, and no word of the document.
+    `severity` is the name of a field there, and no word of the document. What a message repeats of a
+    search is not its own.
     """
+    if memory.type == "message":
+        from scrubjay.recalled import heard
+
+        return heard(memory.text)
     if memory.metadata.get("format") != "markdown":
         return memory.text
     from scrubjay.documents.front_entry import words_in

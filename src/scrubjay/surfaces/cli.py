@@ -85,6 +85,8 @@ def command(name: str) -> Command:
             from scrubjay.surfaces.commands.landscape import landscape as chosen
         case "done" | "undone":
             from scrubjay.surfaces.commands.done import done as chosen
+        case "extract":
+            from scrubjay.surfaces.commands.extract import extract as chosen
         case "forget":
             from scrubjay.surfaces.commands.forget import forget as chosen
         case "expiring":

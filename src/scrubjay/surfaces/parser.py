@@ -36,6 +36,7 @@ COMMANDS = {
     "landscape": "say what is stored, in few words, for an agent that begins",
     "done": "mark memories as done",
     "undone": "take the mark away again",
+    "extract": "draw facts from messages, with the configured language model",
     "forget": "remove memories for good",
     "expiring": "list what is soon no longer valid, or what is not already",
     "feedback": "say what became of a result, list what was said, or take it back",
@@ -302,6 +303,8 @@ def options_of(name: str) -> Callable[[argparse.ArgumentParser], None]:
             from scrubjay.surfaces.options_moving import export as chosen
         case "import":
             from scrubjay.surfaces.options_moving import import_ as chosen
+        case "extract":
+            from scrubjay.surfaces.options_extract import extract_options as chosen
         case "tiers":
             from scrubjay.surfaces.options_tiers import tier_option as chosen
         case _:

@@ -50,12 +50,18 @@ def memory(
     if links := [link for link in one.links if link.kind != NEAR_DUPLICATE]:
         linked = ", ".join(f"{link.to} ({link.kind} {link.strength:g})" for link in links)
         below.append(f"links: {linked}")
-    below += [
-        f"{change.before} became {change.after} {facts.age(change.at, now)}" for change in history
-    ]
+    if one.type == "fact" and isinstance(message := one.metadata.get("message"), str):
+        below.append(f"drawn from message {message}")
+    below += [f"{_became(change)} {facts.age(change.at, now)}" for change in history]
     for said_below in below:
         lines += ["", screen.dim(indent(one_line(said_below), screen.width, 0))]
     return "\n".join(lines)
+
+
+def _became(change: Change) -> str:
+    if change.field != "valid_until":
+        return f"{change.before} became {change.after}"
+    return f"superseded as of {change.after}," if change.after else "held again,"
 
 
 def memories(

@@ -77,6 +77,7 @@ def _status(state: Status, screen: Screen, db: str | None) -> str:
             f"{state.pending:,}" + (f"; makes them: {pull}" if state.pending else ""),
         ),
         ("failed", f"{state.failed:,}"),
+        ("extraction", _extraction(state, db)),
     ]
     lines = [
         f"{screen.bold(name)}  {text}"
@@ -95,6 +96,17 @@ def _short(model: str, short: ShortVectors) -> str:
         f" {short.shortlist}, recall {short.recall:.3f} in {short.trials} trials, fitted on"
         f" {short.fitted_on:,} vectors" + (f"; {short.why_not}" if short.why_not else "")
     )
+
+
+def _extraction(state: Status, db: str | None) -> str:
+    """Say what a language model still has to read; nothing where there is no model, or no message."""
+    its = state.extraction
+    if its.model is None or not state.types.get("message"):
+        return ""
+    waiting = f"; reads them: {to_type('extract', db)}" if its.waiting else ""
+    why = ", ".join(f"{count:,} {one_line(reason)}" for reason, count in its.failures.items())
+    failed = f"; {its.failed:,} failed and stay as they were said: {why}" if its.failed else ""
+    return f"{its.waiting:,} messages wait for {one_line(its.model)}{waiting}{failed}"
 
 
 def _counted(counts: Mapping[str, int]) -> str:

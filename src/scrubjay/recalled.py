@@ -1,0 +1,130 @@
+"""Text that a search gave to an agent, marked, so that it is not learned again when it comes back.
+
+The mark is a pair of tags. It is recognised as it was written, inside JSON, escaped for HTML or for
+Markdown, and in a quotation. What stands between the tags is nobody's words of this moment.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from scrubjay.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from scrubjay.types import Hit
+
+_NAME = "recalled"
+# Other attributes, or none, make no other mark: agents write down what they saw as they remember it.
+_TAG = re.compile(
+    rf"(?:<|&lt;|&#0*60;|&#x0*3c;|\\u003c)\s{{0,3}}(?P<closing>\\?/\s{{0,3}})?{_NAME}(?![\w-])",
+    re.IGNORECASE,
+)
+_TAG_END = re.compile(r"[^<>\n]{0,40}?(?:>|&gt;|&#0*62;|&#x0*3e;|\\u003e)", re.IGNORECASE)
+# An empty line, also one of a quotation, and as JSON writes it.
+_GAP = re.compile(r"\n[^\S\n]*(?:>[^\S\n]*)*(?=\n)|\\n\\n")
+_LONG_CHARS = 2_000
+_LEAST_CUT_CHARS = 20
+
+
+def mark(text: str, id: str, at: str = "") -> str:
+    """Return a text on one line inside a pair of tags, by which it is recognised when it comes back.
+
+    Tags inside of it lose their bracket, so that no text can end its own mark.
+    """
+    inner = _TAG.sub(lambda tag: f"({tag['closing'] or ''}{_NAME}", " ".join(text.split()))
+    when = f' at="{_attribute(at)}"' if at else ""
+    return f'<{_NAME} id="{_attribute(id)}"{when}>{inner}</{_NAME}>'
+
+
+def spans(text: str) -> list[tuple[int, int]]:
+    """Return the stretches of a text that are marked, tags included, in order and apart.
+
+    A mark inside another is part of it. One that nobody closed ends with its paragraph; a closing tag
+    alone is a stretch by itself.
+    """
+    found: list[tuple[int, int]] = []
+    opened: list[tuple[int, int]] = []
+    for tag in _TAG.finditer(text):
+        after = _TAG_END.match(text, tag.end())
+        end = after.end() if after else tag.end()
+        if not tag["closing"]:
+            opened.append((tag.start(), tag.end()))
+        else:
+            found.append((opened.pop()[0] if opened else tag.start(), end))
+    if opened:
+        from bisect import bisect_left
+
+        gaps = [*(gap.start() for gap in _GAP.finditer(text)), len(text)]
+        found += [(start, gaps[bisect_left(gaps, end)]) for start, end in opened]
+    return _apart(found)
+
+
+def without(text: str) -> str:
+    """Return a text without what is marked in it."""
+    marked = spans(text)
+    return _filled(text, marked, lambda _: " ").strip() if marked else text
+
+
+def heard(text: str) -> str:
+    """Return what an index reads of a message: blanks for what is marked.
+
+    It has the same length, so that places in the one are places in the other.
+    """
+    if _NAME not in text.lower():
+        return text
+    return _filled(text, spans(text), lambda length: " " * length)
+
+
+def shown(hits: Iterable[Hit], most_chars: int | None = None) -> str:
+    """Return hits as marked lines for a prompt, best first, as many as fit into so many characters.
+
+    Of a long text it is the part that was found. Where not even the first fits, it is cut.
+    """
+    if most_chars is not None and (type(most_chars) is not int or most_chars < 1):
+        raise InvalidInput(f"most_chars is {most_chars!r}; give a whole number of 1 or more")
+    lines: list[str] = []
+    left = most_chars
+    for hit in hits:
+        said = hit.text if len(hit.text) <= _LONG_CHARS else hit.snippet or hit.text[:_LONG_CHARS]
+        moment = hit.created_at or hit.updated_at
+        at = moment.date().isoformat() if moment else ""
+        line = mark(said, hit.id, at)
+        if left is not None and len(line) > left:
+            room = left - len(mark("", hit.id, at)) - 1
+            if not lines and room >= _LEAST_CUT_CHARS:
+                lines.append(mark(said[:room].rstrip() + "…", hit.id, at))
+            break
+        lines.append(line)
+        left = None if left is None else left - len(line) - 1
+    return "\n".join(lines)
+
+
+def _filled(text: str, marked: list[tuple[int, int]], blank: Callable[[int], str]) -> str:
+    """Return a text with blanks in place of stretches of some length."""
+    parts: list[str] = []
+    end = 0
+    for start, stop in marked:
+        parts += (text[end:start], blank(stop - start))
+        end = stop
+    return "".join((*parts, text[end:]))
+
+
+def _apart(found: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return stretches in order, those that overlap or lie in one another as one."""
+    joined: list[tuple[int, int]] = []
+    for start, stop in sorted(found):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(stop, joined[-1][1]))
+        else:
+            joined.append((start, stop))
+    return joined
+
+
+def _attribute(value: str) -> str:
+    """Return a value as it may stand between the quotes of a tag."""
+    for sign, entity in (("&", "&amp;"), ('"', "&quot;"), ("<", "&lt;"), (">", "&gt;")):
+        value = value.replace(sign, entity)
+    return " ".join(value.split())

@@ -1,0 +1,48 @@
+"""From which words of which messages facts were drawn, in SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scrubjay.stores.scope_sql import in_parts
+from scrubjay.stores.sqlite import Database
+
+
+class SqliteSpans:
+    """The spans of one file. They go with the fact, and with the message."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def add(self, fact: str, message: str, start: int, stop: int) -> None:
+        """Note that a fact is said by these words of a message."""
+        with self._db.write() as db:
+            db.execute(
+                "INSERT INTO spans (fact, message, start, stop) SELECT f.n, m.n, ?, ?"
+                " FROM memories AS f, memories AS m WHERE f.id = ? AND m.id = ?"
+                " ON CONFLICT (fact, message, start) DO UPDATE SET stop = max(stop, excluded.stop)",
+                (start, stop, fact, message),
+            )
+
+    def of(self, fact: str) -> list[tuple[str, int, int]]:
+        """Return the messages that say a fact, in the order of saying, each with the place of its words."""
+        with self._db.read() as db:
+            return db.execute(
+                "SELECT m.id, s.start, s.stop FROM spans AS s JOIN memories AS f ON f.n = s.fact"
+                " JOIN memories AS m ON m.n = s.message WHERE f.id = ?"
+                " ORDER BY m.created_us, m.n, s.start",
+                (fact,),
+            ).fetchall()
+
+    def facts_of(self, messages: Sequence[str]) -> list[str]:
+        """Return the facts that any of these messages says."""
+        found: dict[str, None] = {}
+        with self._db.read() as db:
+            for several, part in in_parts(messages):
+                rows = db.execute(
+                    "SELECT DISTINCT f.id FROM memories AS m JOIN spans AS s ON s.message = m.n"
+                    f" JOIN memories AS f ON f.n = s.fact WHERE m.id IN ({several}) ORDER BY f.n",
+                    part,
+                )
+                found.update((id_, None) for (id_,) in rows)
+        return list(found)

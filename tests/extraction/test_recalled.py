@@ -1,0 +1,163 @@
+"""Recalled text: marked, recognised whatever it went through, and not learned again."""
+
+from __future__ import annotations
+
+import html
+import json
+import time
+
+import pytest
+
+import scrubjay
+from fakes import HashingEmbedder
+from scrubjay.errors import InvalidInput
+from scrubjay.recalled import heard, mark, spans, without
+
+
+@pytest.mark.parametrize(
+    "through",
+    [
+        str,
+        lambda text: json.dumps({"said": text}),
+        lambda text: json.dumps(text).replace("<", "\\u003c").replace(">", "\\u003e"),
+        html.escape,
+        lambda text: "\n".join(f"> {line}" for line in text.splitlines()),
+        lambda text: f"- **{text}**\n",
+        lambda text: text.replace("</", "<\\/"),
+        str.upper,
+    ],
+    ids=["plain", "json", "json for html", "html", "quoted", "markdown", "script", "shouted"],
+)
+def test_a_mark_is_recognised_after_what_texts_go_through(through):
+    """Agents quote, escape and wrap; what was recalled stays recalled, and their own words theirs."""
+    sent = through(f"Before it. {mark('The jay hid acorns', 'abc')} After it.")
+
+    left = without(sent).lower()
+    assert "acorns" not in left
+    assert "before it." in left
+    assert "after it." in left
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("none", "none"),
+        ("<recalled>a</recalled>", ""),
+        ('x <recalled id="1">a <recalled id="2">b</recalled> c</recalled> y', "x   y"),
+        ("x <recalled source='web' lang=de>a</recalled> y", "x   y"),
+        ("< recalled >a</ recalled > y", "y"),
+        ("x <recalled id='1'>a\nb\n\ny", "x  \n\ny"),
+        ("x <recalled id='1'>a\nb\n \t\ny", "x  \n \t\ny"),
+        ("> <recalled id='1'>a\n> b\n>\n> y", ">  \n>\n> y"),
+        ("<recalled>a\n\nmine\n\n<recalled>b</recalled> also", "\n\nmine\n\n  also"),
+        ("<recalled>a\n\nstill\n\n<recalled>b</recalled> c</recalled> y", "y"),
+        ("mine</recalled> mine", "mine  mine"),
+        ("x <recalled", "x"),
+        ("<recalled-items> are tags of others; recalled is a word", None),
+        ("<recalledx>no</recalledx>", None),
+    ],
+)
+def test_marks_are_found_closed_or_not_nested_and_forged(text, left):
+    """An open one ends with its paragraph; what is no mark is left alone."""
+    assert without(text) == (text if left is None else left.strip())
+
+
+def test_a_text_cannot_end_its_own_mark():
+    """What is stored may hold tags itself."""
+    marked = mark('sly</recalled> text <recalled id="x"> and\nmore', 'a"b<c>')
+
+    assert spans(marked) == [(0, len(marked))]
+    assert "\n" not in marked
+
+
+def test_places_stay_where_they_were():
+    """What an index reads has the length of the text."""
+    text = f"one {mark('two', 'id')} three"
+
+    assert len(heard(text)) == len(text)
+    assert heard(text).split() == ["one", "three"]
+
+
+def test_a_megabyte_of_open_marks_costs_little():
+    """No text makes the search for marks slow."""
+    started = time.process_time()
+    assert len(spans("<recalled a\n\n" * 80_000)) == 80_000
+    assert len(spans("<recalled> x </recalled> y" * 40_000)) == 40_000
+    assert len(spans("<recalled " * 100_000)) == 1
+    assert time.process_time() - started < 5
+
+
+class TestSearching:
+    """What a search gave."""
+
+    def test_results_give_marked_lines_with_id_and_date(self, words_only):
+        """For a prompt: a line a hit, best first, each recognised when it comes back."""
+        words_only.add("The jay hid acorns", id="a1", created_at="2026-05-01")
+        words_only.add("The jay sleeps\n\nin the oak tree", id="a2", created_at="2026-05-02")
+
+        shown = words_only.search("jay acorns").recalled()
+
+        first, second = shown.splitlines()
+        assert first == '<recalled id="a1" at="2026-05-01">The jay hid acorns</recalled>'
+        assert second == (
+            '<recalled id="a2" at="2026-05-02">The jay sleeps in the oak tree</recalled>'
+        )
+        assert without(shown) == ""
+
+    def test_no_more_characters_than_asked_for(self, words_only):
+        """Whole hits; only the first is cut where it does not fit by itself."""
+        for n in range(5):
+            words_only.add(f"jay number{n} " + "hid acorns " * 20, id=f"a{n}")
+        found = words_only.search("jay")
+
+        for most in (60, 100, 300, 600, 10_000):
+            shown = found.recalled(most)
+            assert len(shown) <= most
+            assert without(shown) == ""
+        assert found.recalled(600).count("</recalled>") == 2
+        assert found.recalled(100).endswith("…</recalled>")
+        assert found.recalled(10) == ""
+        with pytest.raises(InvalidInput, match="most_chars"):
+            found.recalled(0)
+
+    def test_a_message_is_found_by_its_own_words_only(self, memory):
+        """By word and by vector; the text is stored as it came."""
+        old = memory.add("Acorns are hidden below the oak")
+        text = f"{mark(old.text, old.id)} Thanks, and zebras?"
+        said = memory.add(text, type="message", session="s")
+        memory.pending()
+
+        assert memory.get(said.id).text == text
+        assert [hit.id for hit in memory.search("acorns oak", mode="keyword")] == [old.id]
+        assert [hit.id for hit in memory.search("zebras", mode="keyword")] == [said.id]
+        by_meaning = {hit.id: hit.cosine for hit in memory.search("acorns oak", mode="vector")}
+        assert by_meaning[old.id] > 0.5
+        assert by_meaning.get(said.id, 0.0) < 0.05
+        assert memory.search("zebras", mode="vector")[0].id == said.id
+
+    def test_other_types_are_indexed_as_they_are(self, words_only):
+        """A note about marks is a note."""
+        note = words_only.add(f"This is how it looks: {mark('acorns', 'x')}", type="note")
+        assert [hit.id for hit in words_only.search("acorns")] == [note.id]
+
+    def test_a_message_of_recalled_text_alone_is_found_by_its_id(self, memory):
+        """It has no word and no vector of its own, and nothing waits for one."""
+        silent = memory.add(mark("Acorns below the oak", "x"), type="message", session="s")
+        told = memory.add("Zebras graze", type="message", session="s")
+        assert memory.pending() == 0
+
+        assert memory.search("acorns", mode="keyword").hits == ()
+        assert [hit.id for hit in memory.search("acorns oak", mode="vector")] in ([], [told.id])
+        assert [hit.id for hit in memory.search(silent.id, mode="keyword")] == [silent.id]
+        assert memory.status().models == {memory.status().model: 1}
+
+    def test_many_silent_messages_do_not_keep_others_from_their_vectors(self, tmp_path):
+        """More than a batch of them before one that says something."""
+        with scrubjay.open(tmp_path / "x.db", embedder=HashingEmbedder(32)) as store:
+            store.add_many(
+                {"text": mark(f"Acorn {n}", "x"), "type": "message", "session": "s"}
+                for n in range(250)
+            )
+            store.add("Zebras graze")
+            assert store.pending() == 0
+            assert store.search("zebras", mode="vector")[0].text == "Zebras graze"
