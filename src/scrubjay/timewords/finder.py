@@ -21,7 +21,7 @@ _SENTENCE = 30  # tokens on each side that may tell the tense
 _RESOLVERS = RELATIVE | DATES
 _MATCHED = "|"
 _ARTICLES = ("t", "u", "n")
-_JOINTS = re.compile("[tun]?([&2o])(?:[tun](?!D))?")
+_JOINTS = re.compile("[tun,]?([&2o])(?:[tun](?!D))?")
 _GERMAN = frozenset(
     "der die das und ist ich am im vom zum bis seit war haben hatte wir mit auf für von den dem".split()
 )

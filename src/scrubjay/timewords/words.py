@@ -104,7 +104,7 @@ _SMALL = {
     "I": "in",
     "H": "im",
     "p": "during within over throughout wahrend innerhalb by",
-    "n": "on am",
+    "n": "on at am",
     "f": "of",
     "t": "the",
     "u": "der die das dem den des zum zur",
