@@ -92,6 +92,7 @@ def test_the_same_text_again_leaves_the_event_where_it_was(memory, clock):
 
     again = memory.add("Yesterday it rained", event_time="2026-05-12")
     assert again.event_time == datetime(2026, 5, 12, tzinfo=UTC)
+    assert (again.updated_at, again.updated_at.tzinfo) == (clock(), UTC)
 
 
 def test_what_replaces_a_memory_is_seen_from_when_that_was_said(memory, clock):

@@ -158,6 +158,8 @@ def _quarter(said: Said, seen: Seen) -> Span | None:
 def _decade(said: Said, seen: Seen) -> Span | None:
     first = said.get("c")
     if first < 100:
+        if not said.has("tuE"):  # 30s is half a minute
+            return None
         first += 2000 if first < 30 else 1900
     return month(first, 1, 120)
 

@@ -9,7 +9,7 @@ from functools import partial
 
 from scrubjay.timewords import Window
 from scrubjay.timewords.dates import DATES
-from scrubjay.timewords.grammar import beside, form, in_range, openings, ranges
+from scrubjay.timewords.grammar import NEEDS_FROM, beside, form, in_range, openings
 from scrubjay.timewords.relative import RELATIVE, next_to
 from scrubjay.timewords.seen import Said, Seen
 from scrubjay.timewords.spans import Span, in_utc
@@ -20,6 +20,8 @@ _OPEN_DAYS = 365  # how far back "before 5 May" reaches
 _SENTENCE = 30  # tokens on each side that may tell the tense
 _RESOLVERS = RELATIVE | DATES
 _MATCHED = "|"
+_ARTICLES = ("t", "u", "n")
+_JOINTS = re.compile("[tun,]?([&2o])(?:[tun](?!D))?")
 _GERMAN = frozenset(
     "der die das und ist ich am im vom zum bis seit war haben hatte wir mit auf für von den dem".split()
 )
@@ -60,17 +62,32 @@ class _Finder:
     def _with_two_ends(self) -> Iterator[tuple[Span, int, int]]:
         if not any(kind in self._classes for kind in "bo2"):
             return
-        for match in ranges().finditer(self._classes):
-            places = [match.span(n) for n in range(1, 7) if match.span(n)[0] >= 0]
-            last = in_range().fullmatch(self._classes, *places[1])
-            ends = last and self._resolved(last)
-            if not ends:
+        for first in in_range().finditer(self._classes):
+            start = first.start() - (
+                self._classes[max(0, first.start() - 1) : first.start()] in _ARTICLES
+            )
+            opening = self._classes[max(0, start - 1) : start]
+            joint = _JOINTS.match(self._classes, first.end())
+            if joint is None or (opening == "b") != (joint[1] == "&"):
                 continue
-            first = in_range().fullmatch(self._classes, *places[0])
-            day = ends.begins.astimezone(self._zone).date()
-            begins = first and self._resolved(first, not_after=day)
-            if begins and begins.begins < ends.ends:
-                yield Span(begins.begins, ends.ends), *match.span()
+            is_opened = opening in ("b", "F")
+            if not is_opened and first.lastgroup in NEEDS_FROM:
+                continue
+            last = (in_range() if is_opened else form()).match(self._classes, joint.end())
+            span = last and self._joined(first, last)
+            if last and span:
+                yield span, (start - 1 if is_opened else first.start()), last.end()
+
+    def _joined(self, first: re.Match[str], last: re.Match[str]) -> Span | None:
+        """Return the range from one expression to another; what the first leaves out the last says."""
+        ends = self._resolved(last)
+        if ends is None:
+            return None
+        day = ends.begins.astimezone(self._zone).date()
+        begins = self._resolved(first, not_after=day)
+        if begins is None or begins.begins >= ends.ends:
+            return None
+        return Span(begins.begins, ends.ends)
 
     def _next_to_others(self) -> Iterator[tuple[Span, int, int]]:
         for match in beside().finditer(self._classes):

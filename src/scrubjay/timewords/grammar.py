@@ -9,7 +9,7 @@ _SOME = r"~?(?:k?[N3YZ]f?|k)"
 _UNIT = "[wU]"
 _MONTH = r"[Mmy]\.?"
 # A month that is also a name, a verb or cut short is one after these words only.
-_AFTER = "(?<=[IHpsvzV2FfELXTbu])"
+_AFTER = "(?<=[IHpsvzV2FfELXbu])"
 
 # In this order: of two that begin at the same token the first is taken.
 _FORMS = (
@@ -29,48 +29,39 @@ _FORMS = (
     ("weekday_in", r"n?D(?:,|fu?)?t?[LXT]w|[LXT]w,?n?D"),
     ("part", rf"E(?:f|o|I)?[tu]?(?:[LXT]{_UNIT}|[LXT]?{_MONTH}(?:f?Y)?|Y)"),
     ("unit", rf"[LXT]{_UNIT}|t?w[vz][LX]"),
+    ("weekend", r"(?<=n)U|(?<=[np]t)U"),
     ("relative", r"U[vz][Rr]|R[Br]|rB|R|(?<![nud])r"),
     ("tonight", r"G|[TL]B"),
-    ("weekday", r"[LXT]DB?|(?<!d)DB?"),
+    ("weekday", r"[LXT]DB?|(?<![dk])DB?"),
     ("holiday", r"[LXT]?(?:WU[eU]|Ce|CU|C)(?:f?Y)?"),
     (
         "month",
-        rf"[LXT]{_MONTH}|{_MONTH}[,of]?Y|M|{_AFTER}[my]|(?<=[st]E)[my]|(?<=[fEs]u)[my]",
+        rf"[LX]{_MONTH}|T[Mm]|{_MONTH}[,f]?Y|M|{_AFTER}[my]|(?<=[st]E)[my]|(?<=[fEs]u)[my]",
     ),
     ("season", r"[LXT]S(?:f?Y)?|It?S(?:fY|Y|(?!f))|HS(?:Y)?|Sf?Y"),
     ("quarter", r"q(?:f?Y)?|[QO]U[fIH]?Y|KN(?:Y)?"),
-    ("decade", r"[It]c|c"),
+    ("decade", r"I?[tuE]c|c"),
     ("year", rf"(?:(?<=[IHpsvzV2FfbE])|(?<=[VIpFs][tu]))(?:t?UY|Y(?!{_UNIT}))|HUY"),
-    ("of_month", r"ntO(?![fMmyU])"),
+    ("of_month", r"ntO(?![fMmyU_])"),
 )
+_TELLING = "(?=[^_|,.!'&])"  # most tokens are passed by at once
 # Inside a range also what alone would be too little: a day, a month's name, a year.
 _SHORT = (("day", r"[NO]\.?"), ("short_month", _MONTH), ("short_year", "Y"))
+NEEDS_FROM = ("short_month", "short_year")
 
 
 @cache
 def form() -> re.Pattern[str]:
     """Return the pattern of one expression; the name of its group says which."""
     named = "|".join(f"(?P<{name}>{pattern})" for name, pattern in _FORMS)
-    return re.compile(f"(?=[^_|,.!'&])(?:{named})")  # most tokens are passed by at once
+    return re.compile(f"{_TELLING}(?:{named})")
 
 
 @cache
 def in_range() -> re.Pattern[str]:
     """Return the pattern of one end of a range."""
-    return re.compile("|".join(f"(?P<{name}>{text})" for name, text in (*_FORMS, *_SHORT)))
-
-
-@cache
-def ranges() -> re.Pattern[str]:
-    """Return the pattern of two ends: between A and B, from A to B, A to B."""
-    short = "|".join(text for _, text in _SHORT)
-    full = "|".join(f"(?:{text})" for _, text in _FORMS)
-    end = f"(?:{full}|{short})"
-    skip = "[tun]?"
-    return re.compile(
-        rf"b{skip}({end}){skip}&{skip}({end})|F{skip}({end}){skip}[2o]{skip}({end})"
-        rf"|({full}|[NO]\.?)[2o]{skip}({full})"
-    )
+    named = "|".join(f"(?P<{name}>{pattern})" for name, pattern in (*_FORMS, *_SHORT))
+    return re.compile(f"{_TELLING}(?:{named})")
 
 
 @cache

@@ -70,6 +70,15 @@ def unit_named(said: Said, seen: Seen) -> Span | None:
     return unit_at(unit, seen.today, _steps(said))
 
 
+def _weekend(said: Said, seen: Seen) -> Span | None:
+    """Return the weekend that is meant without a word such as last: by the tense, as a weekday."""
+    if said.get("U") != "weekend":
+        return None
+    this = unit_at("weekend", seen.today)
+    is_past = seen.lean < 0 and this.begins.date() > seen.today
+    return unit_at("weekend", seen.today, -1) if is_past else this
+
+
 def _weekday_in(said: Said, seen: Seen) -> Span | None:
     number, part = said.get("D")
     monday = unit_at("week", seen.today, _steps(said)).begins.date()
@@ -150,6 +159,7 @@ RELATIVE: dict[str, Resolver] = {
     "rolling": _rolling,
     "weekday_in": _weekday_in,
     "unit": unit_named,
+    "weekend": _weekend,
     "relative": _relative,
     "tonight": _tonight,
     "weekday": _weekday,

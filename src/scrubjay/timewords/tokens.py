@@ -8,12 +8,13 @@ from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
 
-from scrubjay.timewords.words import known, telling
+from scrubjay.timewords.words import known, may_tell
 
 MOST_CHARS = 20_000  # a longer text has no one event, and its first pages say what it is about
 
 _PLAIN = str.maketrans("äöüß–—’", "aous--'")
 _NO_LETTERS = {code: " " for code in range(128) if not chr(code).isalpha()}
+_LETTERS = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile("[0-9]")
 _DATE = re.compile(r"\d(?:[-./]\d|st|nd|rd|th|s|er)|(?<!\d)[12]\d\d\d|q[1-4]")
 _ISO = (
@@ -50,14 +51,12 @@ def tokens_of(text: str) -> Tokens | None:
     text = text[:MOST_CHARS]
     if text.isascii():
         lower = text.lower()
-        letters = lower.translate(_NO_LETTERS)
+        letters = lower.translate(_NO_LETTERS).split()
     else:
         text = unicodedata.normalize("NFC", text)
         lower = _lower(text)
-        letters = re.sub(r"[\W\d_]", " ", lower)
-    if telling().isdisjoint(letters.split()) and not (
-        _DIGIT.search(lower) and _DATE.search(lower)
-    ):
+        letters = _LETTERS.findall(lower)
+    if not may_tell(letters) and not (_DIGIT.search(lower) and _DATE.search(lower)):
         return None
     words = _TOKEN.findall(lower)
     table = _table()

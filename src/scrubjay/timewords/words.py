@@ -104,7 +104,7 @@ _SMALL = {
     "I": "in",
     "H": "im",
     "p": "during within over throughout wahrend innerhalb by",
-    "n": "on am",
+    "n": "on at am",
     "f": "of",
     "t": "the",
     "u": "der die das dem den des zum zur",
@@ -127,8 +127,10 @@ _SMALL = {
     "e": "eve",
     "d": "every each good black guten jeden jede jedes jedem eines",
 }
-# What alone can begin an expression; a text with none of these, and no date in digits, has none.
-_TELLING = "MmyDURrGBCSwcqK"
+# A text with none of these words has no expression, unless in digits; a unit needs one beside it.
+_TELLING = "MmyDRrGCcqK"
+_UNITS_ALONE = "UwBS"
+_BESIDE = "LPXTAVIHsnpEFQ"
 _ENDINGS = ("e", "en", "er", "es", "em")
 
 
@@ -169,10 +171,20 @@ def known() -> Known:
     return table
 
 
+def may_tell(words: list[str]) -> bool:
+    """True when an expression can be among these words; in digits there may still be one."""
+    telling, units, beside = _gates()
+    if not telling.isdisjoint(words):
+        return True
+    return not units.isdisjoint(words) and not beside.isdisjoint(words)
+
+
 @cache
-def telling() -> frozenset[str]:
-    """Return the words without which no expression can be there, unless in digits."""
-    return frozenset(word for word, (kind, _) in known().items() if kind in _TELLING)
+def _gates() -> tuple[frozenset[str], ...]:
+    return tuple(
+        frozenset(word for word, (kind, _) in known().items() if kind in kinds)
+        for kinds in (_TELLING, _UNITS_ALONE, _BESIDE)
+    )
 
 
 def _number(table: Known, kind: str, names: str) -> None:

@@ -107,7 +107,7 @@ def remember(
         same = records.same(memory.content_hash, memory.type, memory.namespace)
         if same is not None:
             kept = records.get([same], Scope())[same]
-            merged = folded(kept, memory, now)
+            merged = folded(kept, memory, now.astimezone(UTC))
             if merged is kept and not memory.links:
                 return kept, False
             merged = merged._replace(links=memory.links)
