@@ -56,6 +56,7 @@ docs: .venv/developing ## print the generated parts of the docs from the code
 
 eval: .venv/developing ## quality on the test sets in the folder that SCRUBJAY_EVAL_DATA names
 	$(PY) -m evals --write
+	$(PY) -m evals --conversations --write
 
 bench: .venv/benching ## speed beside LanceDB and Chroma, in one run
 	$(PY) -m bench

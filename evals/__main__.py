@@ -1,13 +1,13 @@
 """Measure every profile on every set, and write the tables.
 
     SCRUBJAY_EVAL_DATA=…/eval python -m evals [SET …] [--profiles default,gno] [--reranker FOLDER]
-    SCRUBJAY_EVAL_DATA=…/eval python -m evals locomo beam_100k --categories --profiles …
+    SCRUBJAY_EVAL_DATA=…/eval python -m evals [SET …] --conversations
 
 Indexes are kept under .cache/evals, so a second run only searches. A reranker adds a column: the
 last profile with it. It reads pairs for a long time, so `--most` takes fewer questions of each set,
-spread over all of them. With `--messages`, sets of conversations are stored as messages in their
-sessions, and asked an hour after the last of them; otherwise each turn is a memory by itself.
-`--categories` has a row for each kind of question.
+spread over all of them. With `--conversations`, only sets of conversations are measured: stored as
+messages in their sessions, asked an hour after the last of them, with a row for each kind of
+question. Otherwise each of their turns is a memory by itself.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from statistics import mean
 from typing import Any
 
 import scrubjay
-from evals.conversations import clock_after, messages
-from evals.measures import MEASURES
+from evals.conversations import by_kind, clock_after, messages
+from evals.measures import MEASURES, Scores
 from evals.sets import Part, find
 from scrubjay.config import load
 from scrubjay.text import ANALYZER_VERSION
@@ -38,13 +38,12 @@ PROFILES = (
     "vault",
     "cognis",
 )
+OF_CONVERSATIONS = ("default:keyword", "default:vector", "default", "cognis")
 CACHE = Path(".cache/evals")
 PAGE = Path("docs/evals.md")
-TABLE, RERANKED, EXPANDED, CATEGORIES = "table", "reranked", "expanded", "categories"
+TABLE, RERANKED, EXPANDED, CONVERSATIONS = "table", "reranked", "expanded", "conversations"
 # How many are read must not follow from the speed of the machine that measures quality.
 NO_DEADLINE = {"cross_encoder.deadline_ms": None, "cross_encoder.give_up_s": 600}
-
-Scores = dict[str, list[float]]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,11 +57,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"SCRUBJAY_EVAL_DATA names {root}, which is not a folder", file=sys.stderr)
         return 2
     sets = find(Path(root), given.sets)
+    if given.conversations:
+        sets = {name: parts for name, parts in sets.items() if messages(parts[0].documents())}
     if not sets:
         print(f"no test set below {root} has such a name", file=sys.stderr)
         return 2
+    profiles = given.profiles or ",".join(OF_CONVERSATIONS if given.conversations else PROFILES)
     columns: dict[str, tuple[str, str | None, str | None]] = {
-        name: (name, None, None) for name in given.profiles.split(",")
+        name: (name, None, None) for name in profiles.split(",")
     }
     more = " + ".join(Path(one).name for one in (given.reranker, given.generator) if one)
     if more:
@@ -71,15 +73,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = []
     for name, parts in sets.items():
         measured = {
-            column: measure(parts, *of, most=given.most, as_messages=given.messages)
+            column: measure(parts, *of, most=given.most, as_messages=given.conversations)
             for column, of in columns.items()
         }
-        asked = chosen(parts, given.most)
-        rows += by_category(name, asked, measured) if given.categories else [(name, measured)]
+        rows.append((name, measured))
+        if given.conversations:
+            rows += by_kind(name, chosen(parts, given.most), measured)
         line = "  ".join(f"{p} {mean(of['nDCG@10']):.3f}" for p, of in measured.items())
         print(f"{name:20} {line}", file=sys.stderr, flush=True)
     # Kinds of questions are parts of a set: to average them with it would count them twice.
-    averaged = not given.categories
+    averaged = not given.conversations
     tables = "\n\n".join(render(rows, [*columns], of, averaged) for of in MEASURES)
     print(tables)
     if given.write:
@@ -90,21 +93,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="evals", description="Quality on public test sets.")
     parser.add_argument("sets", nargs="*", help="names of sets, or the beginnings of names")
-    parser.add_argument("--profiles", default=",".join(PROFILES), help="which profiles, by comma")
+    parser.add_argument("--profiles", default=None, help="which profiles, by comma")
     parser.add_argument("--reranker", default=None, help="a folder or a name: one more column")
     parser.add_argument("--generator", default=None, help="corpus, or a URL: one more column")
     parser.add_argument("--most", type=int, default=None, help="so many questions of each set")
     parser.add_argument(
-        "--categories", action="store_true", help="a row for each kind of question"
+        "--conversations", action="store_true", help="messages of sessions, by kind of question"
     )
-    parser.add_argument("--messages", action="store_true", help="turns as messages of sessions")
     parser.add_argument("--write", action="store_true", help=f"write the tables into {PAGE}")
     return parser
 
 
 def _place(given: argparse.Namespace) -> str:
-    if given.categories:
-        return CATEGORIES
+    if given.conversations:
+        return CONVERSATIONS
     return RERANKED if given.reranker else EXPANDED if given.generator else TABLE
 
 
@@ -120,29 +122,6 @@ def chosen(parts: Sequence[Part], most: int | None) -> list[tuple[Part, list[dic
                 questions.append(question)
         picked.append((part, questions))
     return picked
-
-
-def by_category(
-    name: str,
-    questions: list[tuple[Part, list[dict[str, Any]]]],
-    measured: dict[str, Scores],
-) -> list[tuple[str, dict[str, Scores]]]:
-    """Return a row for all questions of a set, and one for each kind of them."""
-    kinds = [one["metadata"]["category"] for _, asked in questions for one in asked]
-    return [(name, measured)] + [
-        (
-            f"{name}: {kind.replace('_', ' ')}",
-            {column: _of_kind(scores, kinds, kind) for column, scores in measured.items()},
-        )
-        for kind in sorted(set(kinds))
-    ]
-
-
-def _of_kind(scores: Scores, kinds: list[str], kind: str) -> Scores:
-    return {
-        of: [one for one, its in zip(values, kinds, strict=True) if its == kind]
-        for of, values in scores.items()
-    }
 
 
 def measure(

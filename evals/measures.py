@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import log2
 
 Grades = Mapping[str, float]
+Scores = dict[str, list[float]]  # of each measure, for every question
 
 
 def ndcg(ranked: Sequence[str], grades: Grades, at: int = 10) -> float:
