@@ -54,8 +54,8 @@ def cognis() -> tuple[Stage, ...]:
         recall(
             sources=(
                 any_word(depth=200, times=1, weights=FIELDS).named("keyword"),
-                memories(depth=200, shortlist=200).named("vector"),
-                immediate(depth=200, shortlist=200),
+                memories(shortlist=200).named("vector"),
+                immediate(shortlist=200),
                 moment(depth=64),
             )
         ),

@@ -33,28 +33,20 @@ def over_sessions(run: Run, *, settle_s: float = 120) -> Run:
 
 
 @stage
-def memories(run: Run, *, depth: int = 200, shortlist: int = 200) -> RankedList:
-    """Memories of all sessions whose best chunk lies nearest to the query's vector, in two passes."""
-    if depth < 1 or shortlist < 1:
-        raise InvalidInput(
-            f"vector.depth is {depth} and shortlist {shortlist}; both must be 1 or more, 200 is usual"
-        )
+def memories(run: Run, *, shortlist: int = 200) -> RankedList:
+    """Memories of all sessions by meaning: a shortlist by short vectors, in the order of whole ones."""
     if run.query.vector is None:  # embed_query has said why
         return RankedList("vector", searched=False)
     spoken = run.query.scope.spoken
     if spoken is not None:
         scope = run.query.scope._replace(spoken=spoken._replace(session=None))
         run = run._replace(query=run.query._replace(scope=scope))
-    return by_meaning(run, run.query.vector, max(depth, run.query.limit), shortlist)
+    return _shortlisted(run, "vector", shortlist)
 
 
 @stage
-def immediate(run: Run, *, depth: int = 200, shortlist: int = 200) -> RankedList:
+def immediate(run: Run, *, shortlist: int = 200) -> RankedList:
     """Raw messages of the current session by meaning, however fresh; nothing without a session."""
-    if depth < 1 or shortlist < 1:
-        raise InvalidInput(
-            f"immediate.depth is {depth} and shortlist {shortlist}; both must be 1 or more"
-        )
     spoken = run.query.scope.spoken
     if spoken is None or spoken.session is None:
         return RankedList("immediate")
@@ -64,7 +56,15 @@ def immediate(run: Run, *, depth: int = 200, shortlist: int = 200) -> RankedList
     types = ("message",) if asked is None else tuple(one for one in asked if one == "message")
     scope = run.query.scope._replace(session=spoken.session, types=types, spoken=None)
     narrowed = run._replace(query=run.query._replace(scope=scope))
-    return by_meaning(narrowed, run.query.vector, max(depth, run.query.limit), shortlist)
+    return _shortlisted(narrowed, "immediate", shortlist)
+
+
+def _shortlisted(run: Run, source: str, shortlist: int) -> RankedList:
+    if shortlist < 1:
+        raise InvalidInput(
+            f"{source}.shortlist is {shortlist}; it must be 1 or more, 200 is usual"
+        )
+    return by_meaning(run, run.query.vector, max(shortlist, run.query.limit), shortlist)
 
 
 @stage

@@ -95,36 +95,28 @@ def by_word(
 
 @stage
 def vector(
-    run: Run,
-    *,
-    depth: int = 64,
-    times: float = 1,
-    not_types: tuple[str, ...] = (),
-    shortlist: int | None = None,
+    run: Run, *, depth: int = 64, times: float = 1, not_types: tuple[str, ...] = ()
 ) -> RankedList:
-    """Memories whose best chunk lies nearest to the query's vector, by cosine; of all but some types.
+    """Memories whose best chunk lies nearest to the query's vector, by cosine; of all but some types."""
+    if run.query.vector is None:  # embed_query has said why
+        return RankedList("vector", searched=False)
+    depth = _enough(run, "vector", depth, times)
+    return by_meaning(_of_types(run, (), not_types), run.query.vector, depth)
+
+
+def by_meaning(run: Run, wanted: Any, depth: int, shortlist: int | None = None) -> RankedList:
+    """Return so many different texts that lie nearest to a vector.
 
     With a `shortlist`, so many are found by the first part of their vectors, and the whole vectors of
     these decide: faster where there are very many, and now and then one is missed.
     """
-    if shortlist is not None and shortlist < 1:
-        raise InvalidInput(f"vector.shortlist is {shortlist}; it must be 1 or more, 200 is usual")
-    if run.query.vector is None:  # embed_query has said why
-        return RankedList("vector", searched=False)
-    depth = _enough(run, "vector", depth, times)
-    return by_meaning(_of_types(run, (), not_types), run.query.vector, depth, shortlist)
-
-
-def by_meaning(run: Run, wanted: Any, depth: int, shortlist: int | None = None) -> RankedList:
-    """Return so many different texts that lie nearest to a vector, found in one pass or in two."""
     index, embedder = run.kit.need("vectors"), run.kit.need("embedder")
 
     def ask(most: int) -> RankedList:
-        if shortlist is None:
-            return index.search(wanted, embedder.name, run.query.scope, most)  # type: ignore[no-any-return]
-        return index.search(  # type: ignore[no-any-return]
-            wanted, embedder.name, run.query.scope, most, shortlist=max(shortlist, most)
+        found: RankedList = index.search(
+            wanted, embedder.name, run.query.scope, most, shortlist=shortlist
         )
+        return found
 
     return different(run, ask, depth)
 
