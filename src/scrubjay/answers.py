@@ -83,6 +83,10 @@ def hit_of(candidate: Candidate, memory: Memory) -> Hit:
         context="" if candidate.brief else memory.context,
         valid_from=memory.valid_from,
         valid_until=memory.valid_until,
+        session=memory.session,
+        role=memory.role,
+        event_time=memory.event_time,
+        event_until=memory.event_until,
     )
 
 

@@ -291,6 +291,10 @@ class Hit(NamedTuple):
     context: str = ""
     valid_from: datetime | None = None
     valid_until: datetime | None = None
+    session: str | None = None
+    role: str | None = None
+    event_time: datetime | None = None
+    event_until: datetime | None = None
 
 
 class Results:

@@ -144,6 +144,7 @@ class TestTime:
         found = memory.search("what about the office in March?")
 
         assert ids(found)[0] == "told"
+        assert found[0].event_time.isoformat().startswith("2026-03-12")
         assert found[0].why["temporal"] == pytest.approx(0.4)
 
     def test_a_question_of_time_alone_finds_what_was_said_then(self, memory):
@@ -196,7 +197,7 @@ class TestSessions:
         found = talking.search("code word", session="here", owner="anna")
 
         assert ids(found) == [self.here.id]
-        assert found[0].type == "message"
+        assert (found[0].type, found[0].session, found[0].role) == ("message", "here", "user")
         assert found[0].why["recency"] == pytest.approx(0.25)
 
     def test_it_is_found_by_meaning_when_its_vector_is_there(self, memory):
