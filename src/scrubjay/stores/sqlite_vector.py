@@ -214,7 +214,7 @@ class SqliteVector:
         if short is None:
             return None
         scan = short.codes.scan(short.turn.query(vector), seen)
-        return codes.scan_these(vector, scan.best_vectors(shortlist))
+        return codes.scan_these(vector, *scan.best_rows(shortlist))
 
     def _nearest(
         self, db: sqlite3.Connection, scan: Scan, vector: NDArray[np.float32], limit: int
