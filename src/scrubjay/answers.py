@@ -87,6 +87,7 @@ def hit_of(candidate: Candidate, memory: Memory) -> Hit:
         role=memory.role,
         event_time=memory.event_time,
         event_until=memory.event_until,
+        passages=candidate.passages,
     )
 
 

@@ -214,7 +214,7 @@ class Candidate(NamedTuple):
     """A memory on its way to becoming a hit; every stage that touches the score leaves its part in `why`.
 
     Where it has a `description`, that is shown in place of its text; a `brief` one shows its snippet.
-    `passages` is how many chunks it has.
+    `passages` is how many chunks it has, where they were counted.
     """
 
     id: str
@@ -234,7 +234,7 @@ class Candidate(NamedTuple):
     tier_weight: float = 1.0
     brief: bool = False
     description: str | None = None
-    passages: int = 1
+    passages: int | None = None
 
     @property
     def order(self) -> tuple[float, int, str]:
@@ -258,7 +258,8 @@ class Step(NamedTuple):
 class Hit(NamedTuple):
     """One result. `why` holds each contribution; `found` the rank and raw score in every list.
 
-    `near_duplicates` are the ids of memories that say nearly the same, nearest first.
+    `near_duplicates` are the ids of memories that say nearly the same, nearest first. `passages` is how
+    many it has, where that counted.
     """
 
     id: str
@@ -295,6 +296,7 @@ class Hit(NamedTuple):
     role: str | None = None
     event_time: datetime | None = None
     event_until: datetime | None = None
+    passages: int | None = None
 
 
 class Results:

@@ -195,5 +195,7 @@ def test_a_sentence_is_not_lost_beside_pages(tmp_path):
 
     assert [hit.id for hit in found] == ["sentence", "page"]
     assert found[0].cosine < found[1].cosine
-    assert notes["count_passages"]["passages"]["page"] > 2
+    assert notes["count_passages"]["of_several"] == 1
+    assert [hit.passages for hit in found] == [1, found[1].passages]
+    assert found[1].passages > 2
     assert notes["weigh"]["vector"]["spread"] == 0.05

@@ -225,7 +225,7 @@ class TestFusion:
         """GN-10: a passage in a list has a fused score, one that was only looked up has none."""
 
         class Index:
-            def search(self, vector, model, scope, limit):
+            def search(self, vector, model, scope, limit, *, shortlist=None):
                 return RankedList("vector", tuple(Row(id_, 0.4, 7) for id_ in scope.ids))
 
         candidates = (

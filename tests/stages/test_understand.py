@@ -194,7 +194,7 @@ class Index:
         self.rows = rows
         self.asked = None
 
-    def search(self, *arguments, every_first=None):
+    def search(self, *arguments, every_first=None, shortlist=None):
         self.asked = arguments if every_first is None else (*arguments, every_first)
         return RankedList("index", self.rows)
 

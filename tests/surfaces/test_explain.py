@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
+from math import exp, log, sqrt
 
 import pytest
 
 import scrubjay
+from clocks import NOON
 from fakes import ScriptedGenerator, ScriptedReranker, TokenEmbedder
 from scrubjay.surfaces.explain import reasons
 
@@ -15,14 +18,16 @@ VARIANTS = (
     '{"lexical": ["harbour mondays"], "semantic": ["open port"], "hyde": "The harbour is open"}'
 )
 # `name amount = working`; the last line of a hit has no name.
-WORKING = re.compile(r"^(?:\S+ )?(\d+\.\d+) = (.+)$")
+WORKING = re.compile(r"^(?:\S+ )?(-?\d+\.\d+) = (.+)$")
 
 
 def worked_out(working):
-    """Do the sum: digits, signs and brackets only."""
-    plain = working.replace("×", "*")
-    assert re.fullmatch(r"[\d.e()*/+\- ]+", plain), working
-    return eval(plain)
+    """Do the sum: digits, signs, brackets, a root, a logarithm and a power of e only."""
+    plain = working.replace("×", "*").replace("√", "sqrt").replace("e^", "exp")
+    plain = re.sub(r"2 ln (\d+)", r"2 * log(\1)", plain)
+    plain = re.sub(r"(\d) s\b", r"\1", plain)
+    assert re.fullmatch(r"(sqrt|log|exp|[\d.e()*/+\- ])+", plain), working
+    return eval(plain, {"sqrt": sqrt, "log": log, "exp": exp})
 
 
 @pytest.fixture
@@ -54,11 +59,37 @@ def test_every_line_is_a_sum_that_comes_out(store, profile, mode):
 
     assert len(found) == 25
     assert found.degraded == ()
+    assert_comes_out(found)
+    assert all(len(reasons(hit, found)) >= 2 + len(hit.why) for hit in found)
+
+
+def assert_comes_out(found):
+    """Every line of every hit is a sum that is right."""
     for hit in found:
         _, total, *lines = reasons(hit, found)
-        parts = [float(one) for one in re.findall(r"(\d+\.\d{6}) [a-z]", total.partition("=")[2])]
+        sum_of = total.partition("=")[2].replace("- ", "-")
+        parts = [float(one) for one in re.findall(r"(-?\d+\.\d{6}) [a-z]", sum_of)]
         assert sum(parts) == pytest.approx(hit.score, abs=5e-6)
-        assert len(lines) >= len(hit.why)
         for line in lines:
             amount, working = WORKING.match(line).groups()
             assert worked_out(working) == pytest.approx(float(amount), abs=2e-5, rel=2e-5), line
+
+
+@pytest.mark.parametrize("profile", ["default", "default:fast", "default:vector", "cognis"])
+@pytest.mark.parametrize("query", ["harbour open", "what of the harbour last week"])
+def test_time_and_many_passages_come_out_too(store, profile, query):
+    """R-7, CG-4, CG-5, CG-7: what time takes or gives, and what many passages gain by chance."""
+    page = "\n\n".join(f"Paragraph {n} on the harbour and its tides. " * 12 for n in range(9))
+    store.add(page, id="page", type="document", created_at=NOON - timedelta(days=90))
+    store.add("the harbour was open", id="then", created_at=NOON - timedelta(days=8))
+    store.add("is the harbour open?", id="now", created_at=NOON - timedelta(seconds=90))
+    store.pending()
+
+    found = store.search(
+        query, profile=profile.partition(":")[0], limit=40, mode=profile.partition(":")[2] or None
+    )
+
+    assert {"page", "then", "now"} <= {hit.id for hit in found}
+    assert_comes_out(found)
+    if "week" in query:
+        assert {"time", "temporal"} & set(found[-1].why)

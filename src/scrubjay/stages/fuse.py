@@ -210,7 +210,9 @@ def weigh(
         why = {name: amount * times for name, amount in parts[one.id].items()}
         pool.append(one._replace(score=sum(why.values()), why=why))
     pool.sort(key=lambda one: one.order)
-    return run._replace(pool=tuple(pool), confidence=strength).noting(**notes, times=times)
+    return run._replace(pool=tuple(pool), confidence=strength).noting(
+        **notes, times=times, strength=strength
+    )
 
 
 def _rerankers(run: Run, weights: Mapping[str, float]) -> list[str]:
@@ -224,8 +226,12 @@ def _score(candidate: Candidate, name: str, spread: float) -> float:
     """Return the score of a candidate in a list, less what many passages gain by chance."""
     if name not in candidate.found:
         return 0.0
-    chance = spread * sqrt(2 * log(candidate.passages)) if spread else 0.0
-    return max(candidate.found[name].score - chance, 0.0)
+    return max(candidate.found[name].score - by_chance(candidate.passages, spread), 0.0)
+
+
+def by_chance(passages: int | None, spread: float) -> float:
+    """Return how much nearer the best of so many passages is than a single one, by chance."""
+    return spread * sqrt(2 * log(passages)) if passages and spread else 0.0
 
 
 def _parts(candidate: Candidate, lists: Mapping[str, Mapping[str, float]]) -> dict[str, float]:

@@ -44,11 +44,8 @@ def count_passages(run: Run) -> Run:
     if records is None or not run.pool:
         return run
     counts = records.how_many_chunks([one.id for one in run.pool])
-    several = {id_: count for id_, count in counts.items() if count > 1}
-    if not several:
-        return run
-    pool = tuple(one._replace(passages=several.get(one.id, 1)) for one in run.pool)
-    return run._replace(pool=pool).noting(passages=several)
+    pool = tuple(one._replace(passages=counts.get(one.id)) for one in run.pool)
+    return run._replace(pool=pool).noting(of_several=sum(one > 1 for one in counts.values()))
 
 
 @stage

@@ -105,7 +105,7 @@ def in_time(run: Run, *, share: float = 0.25) -> Run:
     pool = []
     for one in run.pool:
         less = one.score * share * (1 - fits.get(one.id, 0.0))
-        pool.append(one._replace(score=one.score - less, why={**one.why, "time": -less}))
+        pool.append(one._replace(score=one.score - less, why={**one.why, "time": 0.0 - less}))
     run = _in_order(run, pool)
     return run._replace(confidence=run.pool[0].score if run.confidence is not None else None)
 

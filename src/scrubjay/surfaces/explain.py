@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from scrubjay.stages.fuse import weight_of
+from scrubjay.stages.fuse import by_chance, weight_of
+from scrubjay.surfaces.explain_talk import of_conversation
 from scrubjay.surfaces.layout import indent, table, wrap
 from scrubjay.surfaces.terminal import one_line
 
@@ -119,7 +120,10 @@ def _weighed(hit: Hit, found: Results) -> str:
 def _working(name: str, hit: Hit, found: Results) -> str:
     """Write out how a part came about, from the numbers in the trace."""
     amount = hit.why[name]
-    for _, step in _walk(found.trace, 0):
+    steps = {step.stage: step for _, step in _walk(found.trace, 0)}
+    if working := of_conversation(name, hit, steps):
+        return working
+    for step in steps.values():
         share = step.notes.get(name)
         if isinstance(share, Mapping) and {"weight", "of"} <= share.keys():
             return _share(name, hit, share, step.notes["times"])
@@ -158,9 +162,9 @@ def _scaling(hit: Hit, found: Results) -> list[str]:
     bests = [step.notes["best"] for _, step in _walk(found.trace, 0) if "best" in step.notes]
     lines = [f"{scale:.6f} = {scale * best:g} / {best:.6f}" for best in bests]
     for _, step in _walk(found.trace, 0):
-        if step.stage == "weigh" and step.notes.get("times") and found.confidence is not None:
-            times = step.notes["times"]
-            lines.append(f"{times:.6f} = {found.confidence:.6f} / {found.confidence / times:.6f}")
+        if step.stage == "weigh" and step.notes.get("times"):
+            times, strength = step.notes["times"], step.notes["strength"]
+            lines.append(f"{times:.6f} = {strength:.6f} / {strength / times:.6f}")
     return lines
 
 
@@ -174,7 +178,12 @@ def _between(raw: float, share: Mapping[str, float]) -> str:
 def _share(name: str, hit: Hit, share: Mapping[str, float], times: float) -> str:
     place = hit.found.get(name)
     raw = max(place.score, 0.0) if place else 0.0
-    return f"{times:.6f} × {share['weight']:g} × {raw:.6f} / {share['of']:.6f}"
+    if raw <= by_chance(hit.passages, share["spread"]):
+        return "0"
+    shown = f"{raw:.6f}"
+    if by_chance(hit.passages, share["spread"]):
+        shown = f"({raw:.6f} - {share['spread']:g} × √(2 ln {hit.passages}))"
+    return f"{times:.6f} × {share['weight']:g} × {shown} / {share['of']:.6f}"
 
 
 def _reciprocal_rank(name: str, hit: Hit, step: Step) -> tuple[str, float]:
