@@ -10,7 +10,6 @@ import pytest
 from backends import a_memory, asking, pieces
 from clocks import NOON
 from scrubjay.stores.sqlite_backlog import SqliteBacklog
-from scrubjay.stores.sqlite_tokens import SqliteTokens
 from scrubjay.types import Scope
 
 MODEL = "m"
@@ -212,21 +211,6 @@ class TestWishes:
 
         assert queue.left(MODEL) == (0, 0)
         assert found(backend, "banana") == {"a", "b"}
-
-    def test_tokens_are_not_made_twice(self, backend, queue):
-        """They are of the turn alone, and stay right."""
-        queue.activate(MODEL, 2, 2)
-        put(backend, turn("a", "apple", 0), turn("b", "banana", 1))
-        wanted = queue.claim(MODEL, 10, 60)
-        assert [one.has_tokens for one in wanted] == [False, False]
-        matrix = np.eye(2, dtype=np.float32)
-        SqliteTokens(backend.db).add(MODEL, [(one.chunk, matrix) for one in wanted])
-        answer(backend, wanted, 0.0)
-
-        put(backend, turn("c", "cherry", 2))
-
-        again = {one.passage: one.has_tokens for one in queue.claim(MODEL, 10, 60)}
-        assert again == {"banana": True, "cherry": False}
 
 
 class TestForgotten:

@@ -23,7 +23,7 @@ class Wanted(NamedTuple):
     """A chunk that wants a vector, with what a model should read of it.
 
     `asked` is the number of the wish. `around` is what was said before and after a short turn, for its
-    vector alone; `has_tokens` says of such a one that its tokens are there already.
+    vector alone.
     """
 
     chunk: int
@@ -33,7 +33,6 @@ class Wanted(NamedTuple):
     passage: str
     asked: int = 0
     around: str = ""
-    has_tokens: bool = False
 
 
 class SqliteBacklog:
@@ -91,7 +90,7 @@ class SqliteBacklog:
             telling = [one for one in wanted if one.passage.strip()]
             self._drop(model, [one for one in wanted if not one.passage.strip()])
             if telling or not wanted:
-                return self._with_tokens(model, telling)
+                return telling
 
     def _lease(self, model: str, most: int, lease_s: float) -> dict[int, int]:
         """Return the chunks that are ours now, each with the number of the wish for it."""
@@ -106,20 +105,6 @@ class SqliteBacklog:
                 (now + lease_s, model, model, now, MOST_TRIES, most),
             ).fetchall()
         return dict(rows)
-
-    def _with_tokens(self, model: str, wanted: list[Wanted]) -> list[Wanted]:
-        """Mark the chunks whose tokens need not be made again: what is around them is not in those."""
-        around = [one.chunk for one in wanted if one.around]
-        if not around:
-            return wanted
-        with self._db.read() as db:
-            rows = db.execute(
-                f"SELECT DISTINCT t.chunk FROM tokens AS t WHERE t.chunk IN ({marks(around)})"
-                " AND t.model = (SELECT n FROM models WHERE name = ?)",
-                (*around, model),
-            )
-            made = {chunk for (chunk,) in rows}
-        return [one._replace(has_tokens=one.chunk in made) for one in wanted]
 
     def _drop(self, model: str, wanted: list[Wanted]) -> None:
         """Wish no vector for these chunks, unless it was asked for again meanwhile."""

@@ -192,25 +192,18 @@ class Backlog:
     def _encoded(self, wanted: list[Wanted]) -> tuple[list[Made], list[Made]]:
         """Return the vectors of a few chunks, and their tokens where the model gives any.
 
-        A short turn is told apart by its own tokens: its vector alone is of the turns around it, too,
-        so that it is read twice.
+        A short turn is read twice, alone and with the turns around it, and its vector lies between the
+        two: alone it says too little, and "noted" would have the vector of what it answers. Its tokens
+        are its own.
         """
-        tells = bool(self._embedder.token_dims)
-        twice = [one for one in wanted if tells and one.around]
-        once = [one for one in wanted if not (tells and one.around)]
-        alone = [one._replace(around="") for one in twice if not one.has_tokens]
-        vectors: list[Made] = []
-        tokens: list[Made] = []
-        if twice:
-            read = self._embedder.embed([_read_as(one) for one in twice])
-            vectors += zip((one.chunk for one in twice), read, strict=True)
-        if once or alone:
-            texts = [_read_as(one) for one in (*once, *alone)]
-            read, codes = self._embedder.encode(texts)
-            vectors += zip((one.chunk for one in once), read[: len(once)], strict=True)
-            if codes is not None:
-                tokens += zip((one.chunk for one in (*once, *alone)), codes, strict=True)
-        return vectors, tokens
+        vectors, tokens = self._embedder.encode([_read_as(one) for one in wanted])
+        around = [place for place, one in enumerate(wanted) if one.around]
+        if around:
+            read = self._embedder.embed([_read_as(wanted[at], around=True) for at in around])
+            vectors[around] = _between(vectors[around], read)
+        chunks = [one.chunk for one in wanted]
+        made = [] if tokens is None else list(zip(chunks, tokens, strict=True))
+        return list(zip(chunks, vectors, strict=True)), made
 
     def _answers(self) -> bool:
         """True when the model reads at least a plain word: then it was a text that broke it."""
@@ -236,6 +229,15 @@ class Backlog:
         return True
 
 
-def _read_as(one: Wanted) -> str:
-    context = "\n".join(filter(None, (one.context, one.around)))
+def _read_as(one: Wanted, *, around: bool = False) -> str:
+    context = "\n".join(filter(None, (one.context, one.around if around else "")))
     return embedding_text(one.title, one.heading, context, one.passage)
+
+
+def _between(some: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the directions half-way between pairs of vectors; of opposite ones, the first."""
+    import numpy as np
+
+    sums = some + others
+    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+    return np.where(lengths > 1e-6, sums / np.maximum(lengths, 1e-6), some).astype(np.float32)
