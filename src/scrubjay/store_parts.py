@@ -232,6 +232,8 @@ class StoreParts:
         more = any(map(profile.uses, _ASKING_MORE))
         kit = self._tables.kit if more else self._tables.light_kit
         kit = kit._replace(clock=self._clock, tiers=tiers)
+        if profile.uses("moment"):
+            kit = kit._replace(moments=self._tables.moments)
         if tiers:
             # Of a file that is lost, or not there yet, nothing is asked; of one put back, the new one.
             own = next((one for one in tiers if one.own), self._tiers.own.tier)

@@ -157,7 +157,8 @@ class Query(NamedTuple):
 
     `limited` says that the limit is the caller's own; no list is shorter than `least`. `tags` and
     `domain` score, where a profile has a stage for them; `shift` is how far feedback moves the weight
-    of the text. `window` is the time that the query speaks of, if any.
+    of the text. `window` is the time that the query speaks of, if any, and `subject` the query without
+    it; `only_time` says that nothing else is asked for.
     """
 
     text: str
@@ -179,6 +180,8 @@ class Query(NamedTuple):
     domain: str | None = None
     shift: float = 0.0
     window: Any = None
+    subject: str = ""
+    only_time: bool = False
 
 
 class Row(NamedTuple):

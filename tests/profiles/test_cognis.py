@@ -147,16 +147,36 @@ class TestTime:
         assert found[0].event_time.isoformat().startswith("2026-03-12")
         assert found[0].why["temporal"] == pytest.approx(0.4)
 
-    def test_a_question_of_time_alone_finds_what_was_said_then(self, memory):
-        """Who asks what was said yesterday names no word of it."""
-        memory.add("the plumber comes at nine", id="y", created_at=NOON - DAY)
-        memory.add("the boiler leaks", id="old", created_at=NOON - 20 * DAY)
+    @pytest.mark.parametrize("profile", ["cognis", "default"])
+    @pytest.mark.parametrize(
+        "query", ["what did I say yesterday?", "Was habe ich gestern gesagt?", "yesterday"]
+    )
+    def test_a_question_of_time_alone_finds_what_was_said_then(self, memory, query, profile):
+        """Who asks what was said yesterday names no word of it: all of it, and nothing else."""
+        memory.add("the plumber comes at nine", id="y1", created_at=NOON - 1.0 * DAY)
+        memory.add("I say hello to the plumber", id="y2", created_at=NOON - 1.2 * DAY)
+        memory.add("who said that? I did say that", id="old", created_at=NOON - 20 * DAY)
         memory.pending()
 
-        found = memory.search("what did I say yesterday?")
+        found = memory.search(query, profile=profile)
 
-        assert ids(found)[0] == "y"
-        assert found[0].why["temporal"] == pytest.approx(0.4)
+        assert ids(found) == ["y1", "y2"]
+        assert found.degraded == ()
+        if profile == "cognis":
+            assert found[0].why["temporal"] == pytest.approx(0.4)
+
+    @pytest.mark.parametrize("profile", ["cognis", "default"])
+    def test_words_of_the_time_are_not_searched_for(self, memory, profile):
+        """ "Last week" in another text is no match; in quotes it is."""
+        memory.add("the plumber came", id="right", created_at=NOON - 8 * DAY)
+        memory.add("my last week of holidays", id="wrong", created_at=NOON - 300 * DAY)
+        memory.pending()
+
+        found = memory.search("plumber last week", profile=profile)
+
+        assert ids(found)[0] == "right"
+        assert all("keyword" not in hit.found for hit in found if hit.id == "wrong")
+        assert "wrong" in ids(memory.search('plumber "last week"', profile=profile))
 
     def test_the_zone_of_the_clock_says_when_a_day_begins(self, tmp_path, model):
         """CG-6: 23:30 UTC is already tomorrow in Berlin."""

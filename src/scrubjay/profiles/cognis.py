@@ -47,8 +47,8 @@ def cognis() -> tuple[Stage, ...]:
     """Memories of all sessions and raw messages of this one, on one scale."""
     return (
         over_sessions(settle_s=120),
-        keywords(),
         time_range(),
+        keywords(),
         fan_out(times=2),
         embed_query(),
         recall(

@@ -28,15 +28,15 @@ from scrubjay.stages.recall import (
 )
 from scrubjay.stages.rerank import UNRELATED, cross_encoder, late_interaction
 from scrubjay.stages.spread import fan_out
-from scrubjay.stages.timing import in_time, time_range, timed
+from scrubjay.stages.timing import in_time, moment, time_range, timed
 from scrubjay.stages.understand import embed_query, keywords
 
 # What stands around a text, or around a turn in its conversation, says less of it than its own words.
 FIELDS = {"title": 1.0, "topics": 1.0, "context": 0.5, "ident": 1.0}
 # A cross-encoder says yes or no where the others say more or less: it counts half as much.
-WEIGHTS = {"keyword": 0.5, "vector": 0.5, "late": 0.5, "cross_encoder": 0.25}
+WEIGHTS = {"keyword": 0.5, "vector": 0.5, "late": 0.5, "cross_encoder": 0.25, "moment": 0.5}
 # An English model reads other languages letter by letter; what it says of them is worth less.
-FOREIGN = {"keyword": 0.7, "vector": 0.3, "cross_encoder": 0.25}
+FOREIGN = {"keyword": 0.7, "vector": 0.3, "cross_encoder": 0.25, "moment": 0.5}
 LEAST = {"keyword": 0.2, "vector": 0.3, "cross_encoder": 0.5}
 # One word found once in a long text is a small share of the best possible, but it is there.
 POWERS = {"keyword": 0.5, "vector": 1.0}
@@ -44,6 +44,8 @@ POWERS = {"keyword": 0.5, "vector": 1.0}
 # the passages of one text have in common: measured, docs/decisions/016-conversations.md.
 SPREAD = {"vector": 0.05, "late": 0.05}
 
+# Who asks what was said yesterday, and nothing else, gets that.
+_THEN = moment(depth=64, only=True)
 _SCORE = weigh(weights=WEIGHTS, least=LEAST, powers=POWERS, foreign=FOREIGN, spread=SPREAD)
 _BY_TIME = when(test=timed(), then=(load().named("read"), in_time(share=0.25))).named("by_time")
 _SHOW: tuple[Stage, ...] = (
@@ -58,11 +60,11 @@ _SHOW: tuple[Stage, ...] = (
 
 
 _FIND: tuple[Stage, ...] = (
-    keywords(),
     time_range(),
+    keywords(),
     fan_out(times=2),
     embed_query(),
-    recall(sources=(keyword(depth=64, weights=FIELDS), vector(depth=64))),
+    recall(sources=(keyword(depth=64, weights=FIELDS), vector(depth=64), _THEN)),
     rrf(k=60),
     pool(size=64),
     look_up(),
@@ -95,8 +97,8 @@ def hybrid() -> tuple[Stage, ...]:
 def thorough(depth: int = 256) -> tuple[Stage, ...]:
     """Deeper lists, and a language model's variants of the query where one is configured."""
     return (
-        keywords(),
         time_range(),
+        keywords(),
         fan_out(times=2),
         embed_query(),
         group(
@@ -112,7 +114,7 @@ def thorough(depth: int = 256) -> tuple[Stage, ...]:
             )
         ).named("expand"),
         recall(
-            sources=(keyword(depth=depth, weights=FIELDS), vector(depth=depth)),
+            sources=(keyword(depth=depth, weights=FIELDS), vector(depth=depth), _THEN),
             per_variant=(lexical(times=2), semantic(times=2), hyde(times=2)),
         ),
         rrf(k=60, weights={"lexical": 0.5, "semantic": 0.5, "hyde": 0.7}),
@@ -141,8 +143,8 @@ def by_word(depth: int = 64) -> tuple[Stage, ...]:
 def by_meaning(depth: int = 64) -> tuple[Stage, ...]:
     """Vectors alone, or words where there is no vector to search with."""
     return (
-        keywords(),
         time_range(),
+        keywords(),
         fan_out(times=2),
         embed_query(),
         recall(sources=(vector(depth=depth),)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import lru_cache
 from math import exp
 from typing import TYPE_CHECKING
 
@@ -17,29 +18,64 @@ if TYPE_CHECKING:
 
 @stage
 def time_range(run: Run) -> Run:
-    """Find the time that a query speaks of ("last week"), by the caller's clock and in its zone."""
-    from scrubjay.timewords import window_of
+    """Find the time that a query speaks of ("last week"), by the caller's clock and in its zone.
+
+    Its words are no longer searched for, unless they stand in quotes. Where no other word asks for
+    anything ("what did I say yesterday?"), what happened then is the answer.
+    """
+    from scrubjay.timewords import window_of, without
 
     clock = run.kit.need("clock")
     window = window_of(run.query.text, clock())
     if window is None:
         return run
-    run = run._replace(query=run.query._replace(window=window))
+    subject = run.query.text if '"' in run.query.text else without(run.query.text, window)
+    alone = _asks_for_nothing(subject)
+    run = run._replace(query=run.query._replace(window=window, subject=subject, only_time=alone))
     return run.noting(
         said=window.said, begins=window.begins.isoformat(), ends=window.ends.isoformat()
     )
 
 
+# Who asks for these asks for whatever there was; beside them, only words of grammar.
+_WHATEVER = frozenset(
+    """
+    say said saying tell told talk talked talking speak spoke spoken mention mentioned discuss discussed
+    ask asked happen happened happening go going went do doing done anything everything something thing
+    things remember remind show list find search memory memories message messages conversation
+    sagen sagte gesagt erzählen erzählt sprechen gesprochen reden geredet erwähnt fragen gefragt
+    passiert passierte geschehen geschah los machen gemacht getan tun alles etwas was zeigen zeig
+    erinnern erinnere suche finde nachricht nachrichten gespräch
+    habe hast habt bin bist du dir dich mir mich uns euch mein meine unser unsere denn mal da
+    """.split()
+)
+
+
+def _asks_for_nothing(subject: str) -> bool:
+    """True when a query has no word but those of grammar and those that ask for whatever there was."""
+    from scrubjay.text import fold, words
+
+    return all(fold(word) in _grammar() for word in words(subject))
+
+
+@lru_cache(maxsize=1)
+def _grammar() -> frozenset[str]:
+    from scrubjay.language import stop_words
+    from scrubjay.text import STOP_WORDS, fold
+
+    return frozenset(map(fold, (*_WHATEVER, *STOP_WORDS, *stop_words("de"))))
+
+
 @stage
-def moment(run: Run, *, depth: int = 64) -> RankedList:
+def moment(run: Run, *, depth: int = 64, only: bool = False) -> RankedList:
     """What happened, or was said, in the time that the query speaks of, the latest first.
 
-    Who asks what was said yesterday names no word of it.
+    Who asks what was said yesterday names no word of it. With `only`, for such questions alone.
     """
     if depth < 1:
         raise InvalidInput(f"moment.depth is {depth}; it must be 1 or more")
     window = run.query.window
-    if window is None:
+    if window is None or (only and not run.query.only_time):
         return RankedList("moment")
     moments = run.kit.need("moments")
     most = max(depth, run.query.limit)

@@ -37,6 +37,8 @@ def keywords(run: Run, *, most: int = 64, least_chars: int = 1) -> Run:
             f"keywords.most is {most} and least_chars {least_chars}; both must be 1 or more"
         )
     query = run.query
+    if query.only_time:  # what happened then is asked for, and no word of it
+        return run
     asked, warning = _findable(run, most)
     if not (asked.words or asked.holds):
         warning = "the query has no searchable term: give at least one word"
@@ -72,7 +74,7 @@ def _long_enough(words: tuple[Term, ...], least_chars: int) -> tuple[Term, ...]:
 
 def _findable(run: Run, most: int) -> tuple[Asked, str]:
     """Ask for the words of a phrase or beginning that stands nowhere, if there are other words: say so."""
-    text = readable(run.query.text)
+    text = readable(run.query.subject or run.query.text)
     held = tuple(dict.fromkeys(one for some in _each(run, _languages) for one in some))
     asked, warning = understand(text, held, most), ""
     if not asked.words or (run.kit.records is None and not run.kit.tiers):
@@ -111,7 +113,7 @@ def embed_query(run: Run, *, most_chars: int = 4000) -> Run:
     if most_chars < 1:
         raise InvalidInput(f"embed_query.most_chars is {most_chars}; it must be 1 or more")
     text = readable(run.query.meaning or run.query.text)
-    if not terms(text):
+    if run.query.only_time or not terms(text):
         return run  # a vector of punctuation would find something, and mean nothing
     embedder = run.kit.need("embedder")
     tokens = None

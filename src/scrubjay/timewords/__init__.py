@@ -36,3 +36,19 @@ def events_in(text: str, said_at: datetime) -> Window | None:
     from scrubjay.timewords.finder import found
 
     return found(text, said_at, is_query=False)
+
+
+def without(text: str, window: Window) -> str:
+    """Return a query without the words of its window, and without the "in" or "am" before them."""
+    at = text.find(window.said)
+    if at < 0 or not window.said:
+        return text
+    before = text[:at].split()
+    while before and before[-1].lower() in _BEFORE_TIMES:
+        before.pop()
+    return " ".join((*before, *text[at + len(window.said) :].split()))
+
+
+_BEFORE_TIMES = frozenset(
+    "in on at of the during from for am im an dem den der in der seit".split()
+)
