@@ -66,7 +66,7 @@ class Moving(Learning):
         from scrubjay.write.entry_folder import write_lines
 
         scope = self._exported(namespace, types, topics, collection)
-        ids = sorted(self._records.ids(scope))
+        ids = self._records.ids_to_write(scope)
         entries = self._entries(ids, scope)
         if not hasattr(to, "write"):
             return write_lines(_absolute(to), entries, len(ids), force=force, report=progress)

@@ -92,7 +92,7 @@ class Talking(Searching):
             raise InvalidInput(f"turns is {turns!r}; give a whole number of 0 to {_MOST_TURNS}")
         one, (_, _, tables) = self.get(id), self._holder(id)
         records = self._records if tables is None else tables.records
-        said = records.around([id], turns).get(id)
+        said = records.around([id], turns, self._mine).get(id)
         if said is None:
             raise InvalidInput(
                 f"{id} is a {one.type}, and no message of a session; only those have turns around them"

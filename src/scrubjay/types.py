@@ -158,7 +158,7 @@ class Query(NamedTuple):
     `limited` says that the limit is the caller's own; no list is shorter than `least`. `tags` and
     `domain` score, where a profile has a stage for them; `shift` is how far feedback moves the weight
     of the text. `window` is the time that the query speaks of, if any, and `subject` the query without
-    it; `only_time` says that nothing else is asked for.
+    it; `only_time` says that nothing else is asked for. `spoken` says which raw messages may be shown.
     """
 
     text: str
@@ -182,6 +182,12 @@ class Query(NamedTuple):
     window: Any = None
     subject: str = ""
     only_time: bool = False
+    spoken: Spoken | None = None
+
+    @property
+    def shown(self) -> Scope:
+        """What may be shown in the end: the scope, and of messages no fresher ones than when it began."""
+        return self.scope if self.spoken is None else self.scope._replace(spoken=self.spoken)
 
 
 class Row(NamedTuple):

@@ -23,7 +23,9 @@ def around(run: Run, *, turns: int = 1) -> Run:
         return run
     most_chars = records.short_turn_chars
     short = [one.id for one in run.pool if one.memory and _is_short(one.memory, most_chars)]
-    said = records.around(short, turns) if short else {}
+    # A turn may lack a word that was asked for; every other filter binds it.
+    scope = run.query.shown._replace(holds=(), lacks=())
+    said = records.around(short, turns, scope) if short else {}
     if not said:
         return run
 

@@ -8,7 +8,7 @@ from scrubjay.errors import InvalidInput
 from scrubjay.pipeline import Run, checked_by, stage
 from scrubjay.stages.recall import by_meaning
 from scrubjay.times import micros
-from scrubjay.types import Candidate, Found, RankedList, Row
+from scrubjay.types import Candidate, Found, RankedList, Row, Spoken
 
 
 @stage
@@ -25,7 +25,12 @@ def over_sessions(run: Run, *, settle_s: float = 120) -> Run:
     session = run.query.scope.session
     scope = run.query.scope._replace(session=None)
     spoken = moments.spoken(session, settled_us)
-    run = run._replace(query=run.query._replace(scope=scope._replace(spoken=spoken)))
+    query = run.query._replace(
+        scope=scope._replace(spoken=spoken),
+        # A message may come while the query is embedded: it is looked at once more before it is shown.
+        spoken=Spoken(session, settled_us),
+    )
+    run = run._replace(query=query)
     if spoken is None:
         return run
     unsettled = moments.unsettled(settled_us, scope)

@@ -68,7 +68,7 @@ def load(run: Run) -> Run:
     records = run.kit.records
     if records is None:
         return run
-    memories = records.get([one.id for one in run.pool], run.query.scope)
+    memories = records.get([one.id for one in run.pool], run.query.shown)
     chunks = records.chunks(
         (one.id, one.best_chunk) for one in run.pool if one.best_chunk is not None
     )

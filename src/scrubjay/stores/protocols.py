@@ -68,7 +68,7 @@ class Records(Protocol):
         ...
 
     def around(
-        self, ids: Sequence[str], turns: int
+        self, ids: Sequence[str], turns: int, scope: Scope
     ) -> Mapping[str, tuple[Sequence[Memory], Sequence[Memory]]]:
         """Return so many turns before and after each of these messages, in order, as two lists."""
         ...

@@ -326,6 +326,8 @@ def m009_conversations(db: sqlite3.Connection) -> None:
         " WHERE type = 'message' AND session IS NOT NULL",
         "CREATE INDEX messages_by_age ON memories (created_us) WHERE type = 'message'",
         "CREATE INDEX memories_by_moment ON memories (coalesce(event_us, created_us))",
+        "CREATE INDEX memories_by_event_end ON memories (event_until_us)"
+        " WHERE event_until_us IS NOT NULL",
         # What a model reads of a passage may change while it reads: then it is asked again.
         "ALTER TABLE wanting ADD COLUMN asked INTEGER NOT NULL DEFAULT 0",
         # Puts the directions in which a model's vectors differ most first; where its vectors begin with

@@ -24,6 +24,8 @@ _SPOKEN = (
     " (SELECT 1 FROM extractions AS x WHERE x.message = m.n AND x.outcome = 'facts')))"
 )
 
+_HOLDS = "SELECT rowid FROM words WHERE words MATCH ?"
+
 
 def where(scope: Scope, codec: Codec) -> tuple[str, list[object]]:
     """Return a condition on `memories AS m` and its arguments; "1" when the scope sees everything."""
@@ -74,13 +76,22 @@ def where(scope: Scope, codec: Codec) -> tuple[str, list[object]]:
     if scope.spoken is not None:
         conditions.append(_SPOKEN)
         arguments += scope.spoken
+    # The context of a message is what others said around it: that it neither holds nor lacks.
     for term in scope.holds:
-        conditions.append("m.n IN (SELECT rowid FROM words WHERE words MATCH ?)")
-        arguments.append(match(term, codec))
+        conditions.append(f"m.n IN ({_HOLDS}) AND (m.type <> 'message' OR m.n IN ({_HOLDS}))")
+        arguments += _both(term, codec)
     for term in scope.lacks:
-        conditions.append("m.n NOT IN (SELECT rowid FROM words WHERE words MATCH ?)")
-        arguments.append(match(term, codec))
+        conditions.append(
+            f"(m.n NOT IN ({_HOLDS}) OR (m.type = 'message' AND m.n NOT IN ({_HOLDS})))"
+        )
+        arguments += _both(term, codec)
     return " AND ".join(conditions) or "1", arguments
+
+
+def _both(term: Term, codec: Codec) -> tuple[str, str]:
+    """Return a term as it is looked for in all fields, and in those that are of a memory itself."""
+    wanted = match(term, codec)
+    return wanted, f"{{title text topics ident}} : {wanted}"
 
 
 def in_sight(scope: Scope, column: str) -> tuple[str, list[object]]:

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from scrubjay.stores.rotations import SqliteRotations
     from scrubjay.stores.short_codes import ShortCodes
 
-# A list of so many takes a shortlist of at least three times as many: else its end is a matter of luck.
-_LONGER = 3
-
 
 class SqliteVector:
     """The vectors of one file, for any number of models."""
@@ -79,7 +76,7 @@ class SqliteVector:
             return RankedList("vector")
         seen, scan = self.unchanged.seen_by(scope), None
         if shortlist is not None:
-            most = max(shortlist, _LONGER * limit)
+            most = max(shortlist, limit)
             scan = self._listed(codes, vector, model, seen, most, short_dims)
         if scan is None:
             scan = codes.scan(vector, seen)
