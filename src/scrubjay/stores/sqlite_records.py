@@ -38,7 +38,9 @@ _PROSE = ("text", "markdown", "rst", "pages", "chat")
 _TELLING_CHARS = 4000
 # With a plus: there are indexes of messages alone, and without it SQLite would compile the statement
 # anew for each value that it is given, to see whether they serve. That was a sixth of a write.
-_SAME = "content_hash = ? AND +type = ? AND namespace = ?"
+_SAME = (
+    "memories INDEXED BY memories_by_hash WHERE content_hash = ? AND +type = ? AND namespace = ?"
+)
 
 
 def language_of(memory: Memory) -> str:
@@ -225,7 +227,7 @@ class SqliteRecords:
         """Return the id of the memory with this content, type and namespace, if there is one."""
         with self._db.read() as db:
             row = db.execute(
-                f"SELECT id FROM memories WHERE {_SAME} ORDER BY n LIMIT 1",
+                f"SELECT id FROM {_SAME} ORDER BY n LIMIT 1",
                 (content_hash, type_, namespace),
             ).fetchone()
         return row[0] if row else None
@@ -234,7 +236,7 @@ class SqliteRecords:
         """Return how many memories have this content, type and namespace."""
         with self._db.read() as db:
             row = db.execute(
-                f"SELECT count(*) FROM memories WHERE {_SAME}",
+                f"SELECT count(*) FROM {_SAME}",
                 (content_hash, type_, namespace),
             ).fetchone()
         return int(row[0])
