@@ -297,6 +297,8 @@ class Hit(NamedTuple):
     event_time: datetime | None = None
     event_until: datetime | None = None
     passages: int | None = None
+    owner: str | None = None
+    agent: str | None = None
 
 
 class Results:

@@ -241,8 +241,9 @@ def _done(command: argparse.ArgumentParser) -> None:
 def _forget(command: argparse.ArgumentParser) -> None:
     command.add_argument("id", nargs="*", help="ids, or the first four or more letters of them")
     command.add_argument("--query", default=None, help="what these words find, shown first")
+    command.add_argument("--session", default=None, help="all that was said there, shown first")
     command.add_argument("-n", "--limit", type=int, default=10, help="with --query: so many (10)")
-    command.add_argument("--namespace", default=None, help="with --query: only there")
+    command.add_argument("--namespace", default=None, help="with --query or --session: only there")
     command.add_argument("--yes", action="store_true", help="do not ask")
 
 
