@@ -185,7 +185,6 @@ BAD = [
     ),
     ({"text": "x", "session": "s", "at": "2026-05-03T10:00+25:00"}, "at is '2026"),
     ({"text": "x", "session": "s", "at": "2026-02-30"}, "at is '2026-02-30'"),
-    ({"text": "x", "session": "s", "at": 1_770_000_000}, "at is 1770000000"),
     ({"text": "x", "session": "s", "owner": 3}, "owner is 3"),
     ("just a text", "'just a text' is no message"),
     (("user", "x", "y"), "is no message"),
@@ -214,7 +213,7 @@ class TestRefused:
             words_only.add_messages(given, session="s")
 
     def test_one_alone(self, words_only):
-        with pytest.raises(InvalidInput, match="^text is empty"):
+        with pytest.raises(InvalidInput, match=r"^text is empty"):
             words_only.add_message("", session="s")
         with pytest.raises(TypeError):
             words_only.add_message("x")
