@@ -275,7 +275,9 @@ def test_a_profile_of_the_settings_file_that_cannot_be_built_is_named(
 
     found = bare_shell("doctor", "--json").json["findings"]
 
-    (wrong,) = (one for one in found if one["component"] == "settings" and one["state"] == "failed")
+    (wrong,) = (
+        one for one in found if one["component"] == "settings" and one["state"] == "failed"
+    )
     assert "vector_weight" in wrong["detail"]
     assert wrong["fix"] == f"correct [profile.mine] in {file}"
 
