@@ -18,6 +18,7 @@ FLOORS = (
         "types",
         "reports",
         "progress",
+        "chat_message",
         "threads",
         "findings",
         "commands",

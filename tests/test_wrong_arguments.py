@@ -7,6 +7,7 @@ import math
 import pytest
 
 import scrubjay
+from scrubjay.errors import InvalidInput
 
 
 @pytest.fixture
@@ -40,3 +41,15 @@ def test_a_wrong_argument_is_invalid_input(store, call, said):
     with pytest.raises(scrubjay.InvalidInput, match=said):
         call(store)
     assert [one.id for one in store.ls()] == ["kettle"]
+
+
+def test_a_setting_of_another_profile_is_said_to_be_its(words_only):
+    with pytest.raises(InvalidInput, match="vector_weight is a setting of profile cognis"):
+        words_only.search("x", overrides={"vector_weight": 0.2})
+
+
+@pytest.mark.parametrize("least", [-0.1, True, "0.5", float("nan"), float("inf")])
+def test_a_least_score_is_a_number_of_zero_or_more(words_only, least):
+    with pytest.raises(InvalidInput, match="give a number of 0 or more"):
+        words_only.search("x", min_score=least)
+    assert len(words_only.search("x", min_score=1.2)) == 0

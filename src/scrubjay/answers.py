@@ -88,6 +88,8 @@ def hit_of(candidate: Candidate, memory: Memory) -> Hit:
         event_time=memory.event_time,
         event_until=memory.event_until,
         passages=candidate.passages,
+        owner=memory.owner,
+        agent=memory.agent,
     )
 
 

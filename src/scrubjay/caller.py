@@ -193,12 +193,6 @@ def several(given: Any, name: str) -> tuple[str, ...] | None:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def check_share(name: str, value: object) -> None:
-    """Refuse what is not a number from 0 to 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise InvalidInput(f"{name} is {value!r}; give a number from 0 to 1, such as 0.2")
-
-
 def both(some: tuple[str, ...] | None, more: tuple[str, ...] | None) -> tuple[str, ...] | None:
     """Return two lists as one; None stands for no list at all."""
     return more if some is None else some + (more or ())

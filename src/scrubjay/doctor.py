@@ -59,6 +59,7 @@ def examine(settings: Settings) -> list[Finding]:
         *_model(settings),
         *assistants(settings),
         _settings(settings),
+        *_profiles(settings),
     ]
 
 
@@ -83,6 +84,10 @@ def _sqlite() -> Finding:
 
 def _package(module: str, package: str, without: State, loss: str) -> Finding:
     from importlib.metadata import PackageNotFoundError, version
+
+    from scrubjay.models.onnx_session import keep_quiet
+
+    keep_quiet()
 
     try:
         importlib.import_module(module)
@@ -129,6 +134,19 @@ def _checksums(card: ModelCard) -> Finding:
         detail = f"{', '.join(damaged)} in {where} is damaged"
         return Finding("model", "failed", detail, PULL)
     return Finding("model", "ok", f"{card.name} in {where}, checksums match")
+
+
+def _profiles(settings: Settings) -> Iterator[Finding]:
+    """Build each profile of the settings file, and say what is wrong with one."""
+    from scrubjay import profiles
+    from scrubjay.errors import InvalidInput
+
+    for name in settings.profiles:
+        try:
+            profiles.get(name)
+        except InvalidInput as error:
+            fix = f"correct [profile.{name}] in {settings.config_file}"
+            yield Finding("settings", "failed", f"profile {name}: {error}", fix)
 
 
 def _settings(settings: Settings) -> Finding:

@@ -31,6 +31,7 @@ class Moving(Learning):
         types: Sequence[str] | str | None = None,
         topics: Sequence[str] | str | None = None,
         collection: str | None = None,
+        session: str | None = None,
         force: bool = False,
         prune: bool = False,
         progress: Report | None = None,
@@ -43,7 +44,7 @@ class Moving(Learning):
         """
         from scrubjay.write.entry_folder import write_folder
 
-        scope = self._exported(namespace, types, topics, collection)
+        scope = self._exported(namespace, types, topics, collection, session)
         ids = sorted(self._records.ids(scope))
         place = _absolute(folder)
         entries = self._entries(ids, scope)
@@ -57,6 +58,7 @@ class Moving(Learning):
         types: Sequence[str] | str | None = None,
         topics: Sequence[str] | str | None = None,
         collection: str | None = None,
+        session: str | None = None,
         force: bool = False,
         progress: Report | None = None,
     ) -> Exported:
@@ -65,7 +67,7 @@ class Moving(Learning):
         from scrubjay.reports import Exported
         from scrubjay.write.entry_folder import write_lines
 
-        scope = self._exported(namespace, types, topics, collection)
+        scope = self._exported(namespace, types, topics, collection, session)
         ids = self._records.ids_to_write(scope)
         entries = self._entries(ids, scope)
         if not hasattr(to, "write"):
@@ -127,12 +129,14 @@ class Moving(Learning):
         types: Sequence[str] | str | None,
         topics: Sequence[str] | str | None,
         collection: str | None,
+        session: str | None,
     ) -> Scope:
         return self._caller.narrowed(
             namespaces=several(namespace, "namespace"),
             types=types,
             topics=topics,
             collection=collection,
+            session=session,
         )
 
     def _entries(self, ids: Sequence[str], scope: Scope) -> Iterator[Memory]:

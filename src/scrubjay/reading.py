@@ -91,7 +91,10 @@ class Reading(Tiered):
         limit: int = 50,
         offset: int = 0,
     ) -> list[Memory]:
-        """Return memories, newest first."""
+        """Return memories, newest first; of a session, its latest, in the order in which they were said.
+
+        That order is by time, then by the order of writing. `offset` skips the newest.
+        """
         scope = self._caller.narrowed(
             namespaces=only(namespace, "namespace"),
             types=types,
@@ -103,7 +106,8 @@ class Reading(Tiered):
         )
         if limit < 1 or offset < 0:
             raise InvalidInput(f"limit is {limit} and offset {offset}; at least 1 and 0")
-        return self._records.scan(scope, limit, offset)
+        listed = self._records.scan if session is None else self._records.said
+        return listed(scope, limit, offset)
 
     def expiring(
         self, within: timedelta | str | None = None, *, expired: bool = False

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from scrubjay import profiles
-from scrubjay.caller import both, check_share, only, several, topics_of
+from scrubjay.caller import both, only, several, topics_of
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.moving import Moving
 from scrubjay.naming import check_text
@@ -59,7 +59,7 @@ class Searching(Moving):
         if type(asked) is not int or asked < 1:
             raise InvalidInput(f"limit is {limit!r}; it must be a whole number of 1 or more")
         if min_score is not None:
-            check_share("min_score", min_score)
+            _check_least(min_score)
         if domain is not None:
             check_text("domain", domain)
         if type(include_expired) is not bool:
@@ -122,6 +122,13 @@ class Searching(Moving):
 
 # Which stage gives a meaning to what a search may be told; none has one for `weights` yet.
 _SCORED_BY = {"tags": "signals", "domain": "signals"}
+
+
+def _check_least(score: object) -> None:
+    """Refuse a least score that is no number of 0 or more; recency lifts some of cognis above 1."""
+    number = isinstance(score, int | float) and not isinstance(score, bool)
+    if not number or not 0 <= score < float("inf"):  # type: ignore[operator]
+        raise InvalidInput(f"min_score is {score!r}; give a number of 0 or more, such as 0.2")
 
 
 def _check_scoring(profile: Profile, **given: object) -> None:

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.caller import only
+from scrubjay.chat_message import read
 from scrubjay.errors import InvalidInput
 from scrubjay.naming import check_text
 from scrubjay.searching import Searching
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
 Message = Mapping[str, Any] | tuple[str, str]
 
 MESSAGE = "message"
-_KEYS = ("text", "role", "at", "session", "owner", "agent")
 _AHEAD = timedelta(minutes=1)  # the clocks of two machines differ that much
 _MOST_TURNS = 100
+_MOST_NAMED = 5  # of the messages that one warning is about
 
 
 class Talking(Searching):
@@ -40,21 +41,21 @@ class Talking(Searching):
         *,
         session: str,
         role: str = "user",
-        at: When | None = None,
+        at: When | float | None = None,
         owner: str | None = None,
         agent: str | None = None,
     ) -> Memory:
         """Keep one message of a session as it was said; it is found there by word when this returns.
 
-        `at` is when it was said, now if nothing is given. A time that has not come yet is kept, and
-        logged as a warning.
+        `at` is when it was said, now if nothing is given; a number counts the seconds since 1970. What
+        `add_messages` has in `.warnings` is logged.
         """
         said = {"text": text, "session": session, "role": role, "at": at}
         stored = self.add_messages([{**said, "owner": owner, "agent": agent}])
-        if stored.warnings:
+        for why in stored.warnings:
             import logging
 
-            logging.getLogger(__name__).warning("%s", stored.warnings[0])
+            logging.getLogger(__name__).warning("%s", why)
         return stored[0]
 
     def add_messages(
@@ -67,24 +68,50 @@ class Talking(Searching):
     ) -> Messages:
         """Keep many messages, as mappings or as pairs of role and text; return them in order.
 
-        A mapping has the names of `add_message`, or `content` for its text; what it does not say is
-        taken from the arguments. One without a time stands where it was given: it has the time of the
-        message before it in its session, else of the one after it, else it is said now. All are
-        checked before any is stored; `.warnings` names those of a time that has not come yet.
+        A mapping has the names of `add_message`, or those of chat programs: `content`, also in parts,
+        and `timestamp`, `created_at` or `created`. What it does not say is taken from the arguments.
+        One without a time stands where it was given: it has the time of the message before it in its
+        session, else of the one after it, else it is said now. All are checked before any is stored;
+        `.warnings` has what is odd: what was not kept, a time that has not come yet, a turn that is no
+        neighbour of the one before it, because only one of them has an owner or an agent.
         """
         usual = {"session": session, "owner": owner, "agent": agent}
         if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
             raise InvalidInput(f"messages is {messages!r}; give a list of messages")
-        now = self._clock()
-        drafts = [_drafted(n, one, usual) for n, one in enumerate(messages, 1)]
-        timed = _timed(drafts, now)
-        warnings = [
-            f"message {n} was said at {one.created_at.isoformat()}, which has not come yet: it is"
+        now, given = self._clock(), list(messages)
+        drafts, left_out = _drafted(given, usual)
+        numbers, timed = list(drafts), _timed(list(drafts.values()), now)
+        names = [f"message {n}" if len(given) > 1 else "the message" for n in numbers]
+        ahead = [
+            f"{name} was said at {one.created_at.isoformat()}, which has not come yet: it is"
             f" {now.isoformat()}; it is stored as it is"
-            for n, one in enumerate(timed, 1)
+            for name, one in zip(names, timed, strict=True)
             if one.created_at is not None and one.created_at > now + _AHEAD
         ]
-        return Messages(self.add_many(timed) if timed else [], warnings)
+        stored = self.add_many(timed) if timed else []
+        return Messages(stored, [*left_out, *ahead, *self._apart(names, stored)])
+
+    def _apart(self, names: Sequence[str], stored: Sequence[Memory]) -> Iterable[str]:
+        """Say which messages begin to have an owner or an agent in a session, or no longer have one.
+
+        Each such conversation in a session is named when it begins.
+        """
+        from scrubjay.stores.sqlite_turns import SqliteTurns
+
+        turns = SqliteTurns(self._db)
+        begun = set()
+        for name, one in zip(names, stored, strict=True):
+            conversation = (one.namespace, one.session, one.owner, one.agent)
+            if conversation in begun:
+                continue
+            begun.add(conversation)
+            for what, here, there in turns.parted(one.id):
+                yield (
+                    f"{name} has {f'the {what} {here!r}' if here else f'no {what}'}, the turn before"
+                    f" it in session {one.session} {f'has {there!r}' if there else 'has none'}: they"
+                    " are no neighbours; give owner and agent with every turn of a session, or with"
+                    " none"
+                )
 
     def around(self, id: str, turns: int = 2) -> list[Memory]:
         """Return a message with so many turns before it and after it, in the order of its session."""
@@ -120,45 +147,55 @@ class Talking(Searching):
         return SqliteTurns(self._db).sessions(scope, limit, offset)
 
 
-def _drafted(n: int, message: object, usual: Mapping[str, object]) -> Memory:
-    """Return one message as a memory, checked; what is wrong with it is said with its number."""
+def _drafted(
+    messages: Sequence[object], usual: Mapping[str, object]
+) -> tuple[dict[int, Memory], list[str]]:
+    """Return messages as memories by their number, checked, and what of them is not kept.
+
+    What is wrong with one is said with its number, where there are several.
+    """
+    drafts: dict[int, Memory] = {}
+    besides: dict[str, list[int]] = {}
+    silent: dict[str, list[int]] = {}
+    for n, message in enumerate(messages, 1):
+        try:
+            found = read(message)
+            if found.said is not None:
+                drafts[n] = _draft({**usual, **found.said})
+        except InvalidInput as wrong:
+            which = f"message {n}: " if len(messages) > 1 else ""
+            raise InvalidInput(f"{which}{wrong}; nothing was stored") from wrong
+        if found.besides:
+            kept = besides if found.said is not None else silent
+            kept.setdefault(", ".join(found.besides), []).append(n)
+    return drafts, [
+        *(
+            f"{_numbered(at)} without a text, with {what}: not stored"
+            for what, at in silent.items()
+        ),
+        *(f"{_numbered(at)} stored without {what}" for what, at in besides.items()),
+    ]
+
+
+def _draft(said: dict[str, Any]) -> Memory:
     from scrubjay.write.remember import draft
 
-    try:
-        given = _named(message)
-        said = {**{key: value for key, value in usual.items() if value is not None}, **given}
-        at = said.pop("at", None)
-        for name, such_as in (("session", "monday"), ("role", "user")):
-            if not check_text(name, said.get(name, "")).strip():
-                raise InvalidInput(f"{name} is missing; give a text such as {such_as!r}")
-        if not check_text("text", said.get("text", "")).strip():
-            raise InvalidInput("text is empty; give what was said")
-        parse(at, "at")
-        return draft({**said, "type": MESSAGE, "created_at": at, "updated_at": at})
-    except InvalidInput as wrong:
-        raise InvalidInput(f"message {n}: {wrong}; nothing was stored") from wrong
+    said = {key: value for key, value in said.items() if value is not None}
+    at = said.pop("at", None)
+    for name, such_as in (("session", "monday"), ("role", "user")):
+        if not check_text(name, said.get(name, "")).strip():
+            raise InvalidInput(f"{name} is missing; give a text such as {such_as!r}")
+    if not check_text("text", said.get("text", "")).strip():
+        raise InvalidInput("text is empty; give what was said")
+    parse(at, "at")
+    return draft({**said, "type": MESSAGE, "created_at": at, "updated_at": at})
 
 
-def _named(message: object) -> dict[str, Any]:
-    """Return what a message says by name: a mapping does, a pair is its role and its text."""
-    if isinstance(message, Sequence) and not isinstance(message, str) and len(message) == 2:
-        role, text = message
-        return {"role": role, "text": text}
-    if not isinstance(message, Mapping):
-        raise InvalidInput(
-            f"{message!r} is no message; give {{'role': …, 'text': …}} or a pair (role, text)"
-        )
-    given = {key: value for key, value in message.items() if value is not None}
-    if "content" in given:  # as chat APIs write it
-        if "text" in given:
-            raise InvalidInput("it has both text and content; give one of them")
-        given["text"] = given.pop("content")
-    unknown = next((key for key in given if key not in _KEYS), None)
-    if unknown is not None:
-        raise InvalidInput(
-            f"a message has no field {unknown!r}; its fields are {', '.join(_KEYS)}"
-        )
-    return {"role": "user", **given}
+def _numbered(places: Sequence[int]) -> str:
+    shown = ", ".join(map(str, places[:_MOST_NAMED]))
+    more = len(places) - _MOST_NAMED
+    also = f" and {more} more" if more > 0 else ""
+    return f"message{'s' if len(places) > 1 else ''} {shown}{also}:"
 
 
 def _timed(drafts: Sequence[Memory], now: datetime) -> list[Memory]:

@@ -306,6 +306,8 @@ class Hit(NamedTuple):
     event_time: datetime | None = None
     event_until: datetime | None = None
     passages: int | None = None
+    owner: str | None = None
+    agent: str | None = None
 
 
 class Results:
@@ -390,7 +392,8 @@ def _of_100(score: float) -> float:
 class Messages(list[Memory]):
     """What `add_messages` returns: the messages as they are stored, and in `warnings` what is odd.
 
-    That is a time that has not come yet.
+    That is what was not kept of a message, a time that has not come yet, and a turn that is no neighbour
+    of the one before it.
     """
 
     def __init__(self, stored: Sequence[Memory], warnings: Sequence[str] = ()) -> None:

@@ -263,3 +263,35 @@ def test_files_that_cannot_be_read_are_named_with_the_command_that_helps(monkeyp
 
     assert (lost.state, lost.detail) == ("degraded", "without their packages: PDF")
     assert "scrubjay[files]" in lost.fix
+
+
+def test_a_profile_of_the_settings_file_that_cannot_be_built_is_named(
+    bare_shell, tmp_path, monkeypatch
+):
+    """With the table to correct; a search by another profile would not have said it."""
+    file = tmp_path / "settings.toml"
+    file.write_text('[profile.mine]\nbase = "cognis"\nvector_wieght = 0.2\n', encoding="utf-8")
+    monkeypatch.setenv("SCRUBJAY_CONFIG", str(file))
+
+    found = bare_shell("doctor", "--json").json["findings"]
+
+    (wrong,) = (
+        one for one in found if one["component"] == "settings" and one["state"] == "failed"
+    )
+    assert "vector_weight" in wrong["detail"]
+    assert wrong["fix"] == f"correct [profile.mine] in {file}"
+
+
+def test_onnxruntime_leaves_nothing_in_an_empty_home(tmp_path):
+    """It writes an id of the device when it is imported, unless it is told before."""
+    import os
+    import subprocess
+    import sys
+
+    env = {**os.environ, "HOME": str(tmp_path), "USERPROFILE": str(tmp_path)}
+    for name in ("XDG_CACHE_HOME", "ORT_DISABLE_TELEMETRY"):
+        env.pop(name, None)
+    env["SCRUBJAY_DB"] = str(tmp_path / "a.db")
+    subprocess.run([sys.executable, "-m", "scrubjay", "doctor"], env=env, capture_output=True)
+
+    assert not list(tmp_path.rglob("*onnxruntime*"))

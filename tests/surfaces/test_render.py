@@ -456,3 +456,10 @@ def test_one_long_name_does_not_push_a_table_off_the_screen():
     first, second = table([("x" * 500, "1"), ("y", "2" * 100)])
     assert len(first) < 60
     assert second.endswith("2" * 100)
+
+
+def test_counts_of_conversations_are_in_words_and_only_where_there_are_any():
+    """A list of nothing, and nothing left out, are not worth a word."""
+    counts = {"keyword": 2, "immediate": 0, "moment": 3, "same": 2, "echoes": 0}
+    text = render.results(answer(hit(), counts=counts), PLAIN, explain=False, now=NOW)
+    assert "· keyword 2, 3 of that time, 2 that say the same left out ·" in text

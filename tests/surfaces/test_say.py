@@ -57,7 +57,7 @@ class TestSay:
         kept = shell("ls", "--json", "--session", "other").json["memories"]
         assert {one["role"] for one in kept} == {"guest", "user"}
 
-    @pytest.mark.parametrize("text", ["a plain\ntext", "[1, 2]\n{}", "{not json\n", "5\n"])
+    @pytest.mark.parametrize("text", ["a plain\ntext", "5\n", '"quoted"'])
     def test_anything_else_is_one_message(self, shell, text):
         assert shell("say", "-", "--session", "s", stdin=text).code == 0
         assert [one["text"] for one in shell("ls", "--json").json["memories"]] == [text]
@@ -65,13 +65,26 @@ class TestSay:
     @pytest.mark.parametrize(
         ("words", "stdin", "why"),
         [
-            (["x"], "", "message 1: session is missing; give a text such as 'monday'"),
-            (["-", "--session", "s"], "", "message 1: text is empty; give what was said"),
-            (["x", "--session", "s", "--at", "noon"], "", "message 1: at is 'noon'; give an ISO"),
+            (["x"], "", "scrubjay: session is missing; give a text such as 'monday'"),
+            (["-", "--session", "s"], "", "scrubjay: text is empty; give what was said"),
+            (["x", "--session", "s", "--at", "noon"], "", "scrubjay: at is 'noon'; give an ISO"),
             (["-", "--session", "s"], '{"text": "a"}\nb', "line 2 of standard input is no JSON"),
             (["-", "--session", "s"], '{"text": "a"}\n5', "line 2 of standard input is no mess"),
             (["-", "--session", "s"], '{"text": "a"}\n{"text": ""}', "message 2: text is empty"),
-            (["-", "--at", "2026-01-01"], '{"text": "a"}', "--at goes with one message"),
+            (["-", "--session", "s"], "{not json\n", "line 1 of standard input is no JSON"),
+            (
+                ["-", "--session", "s"],
+                '[{"text": "a"},\n {"text" "b"}]',
+                "line 2 of standard input",
+            ),
+            (
+                ["-", "--session", "s"],
+                "{not\n" + '{"text": "a"}',
+                "line 1 of standard input is no",
+            ),
+            (["-", "--session", "s"], "[1, 2]\n{}", "line 1 of standard input is no message"),
+            (["-", "--session", "s"], '[{"text": "a"}, 5]', "message 2: 5 is no message"),
+            (["-", "--session", "s"], '{"txet": "a"}', "did you mean 'text'?"),
         ],
     )
     def test_what_is_wrong_is_said_and_nothing_is_stored(self, shell, words, stdin, why):
@@ -86,7 +99,41 @@ class TestSay:
         said = shell("say", "x", "--session", "s", "--at", "9999-01-01")
 
         assert said.code == 0
-        assert "message 1 was said at 9999-01-01T00:00:00+00:00, which has not come" in said.err
+        assert "the message was said at 9999-01-01T00:00:00+00:00, which has not come" in said.err
+
+    @pytest.mark.parametrize("mark", ["", "\ufeff", " \n"])
+    @pytest.mark.parametrize("indent", [None, 2])
+    def test_a_list_and_a_printed_object_are_read(self, shell, mark, indent):
+        """With a byte-order mark, too."""
+        two = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}]
+        shell("say", "-", "--session", "s", stdin=mark + json.dumps(two, indent=indent))
+        shell("say", "-", "--session", "s", stdin=mark + json.dumps({"text": "three"}, indent=2))
+
+        kept = shell("ls", "--json", "--session", "s").json["memories"]
+        assert [one["text"] for one in kept] == ["one", "two", "three"]
+
+    def test_a_mark_of_byte_order_is_no_part_of_a_text(self, shell):
+        shell("say", "-", "--session", "s", stdin="\ufeffhello")
+        assert [one["text"] for one in shell("ls", "--json").json["memories"]] == ["hello"]
+
+    def test_a_time_holds_for_all_lines_without_one(self, shell):
+        text = '{"text": "a"}\n{"text": "b", "timestamp": 1700000000}\n{"text": "c"}'
+        shell("say", "-", "--session", "s", "--at", "2026-01-02", stdin=text)
+
+        kept = shell("ls", "--json", "--session", "s").json["memories"]
+        assert [(one["text"], one["created_at"][:10]) for one in kept] == [
+            ("b", "2023-11-14"),
+            ("a", "2026-01-02"),
+            ("c", "2026-01-02"),
+        ]
+
+    def test_a_call_of_a_tool_alone_is_not_kept(self, shell):
+        said = shell(
+            *("say", "-", "--session", "s"),
+            stdin='{"role": "assistant", "content": null, "tool_calls": [{}]}',
+        )
+        assert (said.code, said.out) == (0, "Nothing was said that could be kept.\n")
+        assert "message 1: without a text, with tool_calls: not stored" in said.err
 
     def test_without_a_model_it_is_found_by_word(self, bare_shell):
         said = bare_shell("say", "zebra", "--session", "s", "--no-embed")
@@ -139,10 +186,44 @@ class TestShown:
             "In Lisbon.",
             "See you there",
         ]
-        assert "assistant in plans · message" in talk("get", middle).out
+        assert "message · assistant in plans · 20" in talk("get", middle).out
         talk("add", "A note", "--id", "note")
         assert "A note" in talk("get", "note", "--around", "2").out
         assert talk("get", middle, "--around", "-1").code == 2
+
+    def test_who_said_it_where_and_when_is_on_one_line(self, shell, monkeypatch):
+        """In the time zone of the settings, wherever a message is shown."""
+        monkeypatch.setenv("SCRUBJAY_TIMEZONE", "Asia/Tokyo")
+        shell(
+            *("say", "The zebra sleeps", "--session", "zoo", "--role", "guide"),
+            *("--at", "2026-01-02T20:00Z", "--owner", "ann", "--agent", "bell"),
+        )
+        (id_,) = (one["id"] for one in shell("ls", "--json").json["memories"])
+        said = "guide in zoo · 2026-01-03 05:00 · "
+        assert f"message · {said}" in shell("search", "zebra").out
+        assert "ago · of ann · with bell · " in shell("search", "zebra").out
+        assert said in shell("search", "zebra", "--md").out
+        assert f"message · {said}" in shell("get", id_).out
+        assert said in shell("ls").out
+        assert len(shell("ls").out.splitlines()) == 1
+        assert "2026-01-03 05:00, " in shell("sessions").out
+
+    def test_a_session_is_forgotten_after_a_yes(self, talk):
+        talk("say", "Elsewhere", "--session", "b")
+
+        asked = talk("forget", "--session", "plans")
+        assert asked.code == 2
+        assert "Where is the wedding?" in asked.err
+        assert len(talk("ls", "--json").json["memories"]) == 4
+        assert talk("forget", "--session", "plans", "--yes").out == "forgot 3 memories\n"
+        assert [one["text"] for one in talk("ls", "--json").json["memories"]] == ["Elsewhere"]
+        assert talk("forget", "--session", "plans", "--query", "x").code == 2
+
+    def test_a_session_is_exported(self, talk):
+        talk("say", "Elsewhere", "--session", "b")
+
+        lines = talk("export", "--session", "b").out.splitlines()
+        assert [json.loads(line)["text"] for line in lines] == ["Elsewhere"]
 
     def test_only_of_an_owner_or_an_agent(self, talk):
         talk("say", "Of ben", "--session", "b", "--owner", "ben", "--agent", "bell")

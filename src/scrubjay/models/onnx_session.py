@@ -25,8 +25,7 @@ def open_session(
 
     Raises `Unavailable` when onnxruntime is not there or refuses the graph.
     """
-    # onnxruntime 1.29 began to report sessions to its maker unless told otherwise before import.
-    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    keep_quiet()
     with packages_of(name):
         import onnxruntime as ort
     options = ort.SessionOptions()
@@ -41,6 +40,14 @@ def open_session(
         return ort.InferenceSession(source, options, providers=["CPUExecutionProvider"])
     except runtime_errors() as error:
         raise Unavailable(f"onnxruntime cannot load {name}: {error}") from error
+
+
+def keep_quiet() -> None:
+    """Tell onnxruntime not to report to its maker; it hears that only before it is imported.
+
+    Since 1.29 it does, and on import it writes an id of the device and a database into the user's cache.
+    """
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 
 @contextmanager

@@ -69,8 +69,11 @@ class Profile:
 
         A profile may have settings: names of its own for some of its numbers.
         """
-        wanted = nested(addressed(overrides, self.settings))
         known = {part.name: part for part in flat(self.stages)}
+        for key, value in overrides.items():
+            if key not in known and key not in self.settings and not isinstance(value, Mapping):
+                _refuse_of_others(self.name, str(key))
+        wanted = nested(addressed(overrides, self.settings))
         for name, numbers in wanted.items():
             if name not in known:
                 raise InvalidInput(
@@ -123,6 +126,16 @@ def _override(stages: tuple[Part[Any], ...], wanted: Mapping[str, Any]) -> tuple
         }
         changed.append(part.with_numbers({**inside, **numbers}))
     return tuple(changed)
+
+
+def _refuse_of_others(name: str, key: str) -> None:
+    """Refuse a setting that other profiles have, and say which."""
+    others = [one for one in _MODES if "." not in key and key in _BUILT_IN[one]().settings]
+    if others:
+        raise InvalidInput(
+            f"{key} is a setting of profile {' and '.join(others)}, and {name} has none of this"
+            f" name; choose it with profile= (--profile {others[0]})"
+        )
 
 
 def built_in() -> tuple[str, ...]:

@@ -304,6 +304,17 @@ class SqliteRecords:
             )
             return [self._memory(row) for row in rows]
 
+    def said(self, scope: Scope, limit: int, offset: int = 0) -> list[Memory]:
+        """Return the latest memories of a scope in the order in which they were said, oldest first."""
+        condition, arguments = where(scope, self._db.codec)
+        with self._db.read() as db:
+            rows = db.execute(
+                f"{_SELECT} WHERE {condition}"
+                " ORDER BY m.created_us DESC, m.n DESC LIMIT ? OFFSET ?",
+                (*arguments, limit, offset),
+            )
+            return [self._memory(row) for row in rows][::-1]
+
     def counts(self, column: str, scope: Scope) -> dict[str, int]:
         """Return how many memories there are for each value of a column, most first."""
         if column not in _COLUMNS:

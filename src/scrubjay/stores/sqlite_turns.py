@@ -109,6 +109,26 @@ class SqliteTurns:
             )
         return before[::-1], after
 
+    def parted(self, id_: str) -> list[tuple[str, str | None, str | None]]:
+        """Return whether a turn has an owner or an agent where the one before it has none, or the reverse.
+
+        Each comes with its name, that of the turn and that of the one before it. Only the first turn of
+        its owner and agent in a session is compared: that takes a look at all of the session.
+        """
+        for _, place in self.places([id_]):
+            if self.beside(place, 1)[0]:
+                break
+            with self._db.read() as db:
+                row = db.execute(
+                    "SELECT owner, agent FROM memories WHERE type = 'message' AND namespace = ?"
+                    " AND session = ? AND (created_us, n) < (?, ?)"
+                    " ORDER BY created_us DESC, n DESC LIMIT 1",
+                    (place.namespace, place.session, place.created_us, place.n),
+                ).fetchone()
+            pairs = zip(("owner", "agent"), (place.owner, place.agent), row or (), strict=False)
+            return [one for one in pairs if (one[1] is None) != (one[2] is None)]
+        return []
+
     def texts_around(self, place: Place, text: str, *, by_model: bool) -> str:
         """Return what is read together with a turn: nothing with a long one.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from scrubjay.stores.scope_sql import SHARED
@@ -27,9 +28,38 @@ def headline(title: str, text: str) -> str:
 
 
 def about(one: Hit | Memory, now: datetime) -> list[str]:
-    """Say of what type a memory is, its topics, and how old it is."""
+    """Say of what type a memory is, its topics, and how old it is; of a message also who said it when."""
     moment = one.updated_at or one.created_at
-    return [part for part in (one.type, ", ".join(one.topics), age(moment, now)) if part]
+    said, *whose = spoken(one, now) or [""]
+    parts = (one.type, ", ".join(one.topics), said, age(moment, now), *whose)
+    return [part for part in parts if part]
+
+
+def spoken(one: Hit | Memory, now: datetime) -> list[str]:
+    """Say who said a message, in which session and when; whose it is; nothing of what is no message."""
+    if one.type != "message":
+        return []
+    there = f"{one.role or 'said'} in {one.session}" if one.session else one.role or ""
+    said = " · ".join(filter(None, (there, stamp(one.created_at, now))))
+    whose = (f"of {one.owner}" if one.owner else "", f"with {one.agent}" if one.agent else "")
+    return [said, *filter(None, whose)]
+
+
+def stamp(moment: datetime | None, now: datetime) -> str:
+    """Show a moment to its minute, in the time zone of the reader's clock."""
+    if moment is None:
+        return ""
+    with suppress(OverflowError):  # the first and the last day there are
+        moment = moment.astimezone(now.tzinfo)
+    return f"{moment:%Y-%m-%d %H:%M}"
+
+
+def here() -> datetime:
+    """Return the present moment in the time zone of the settings, or of this machine."""
+    from scrubjay.config import load
+    from scrubjay.times import clock_in
+
+    return clock_in(load().timezone)()
 
 
 def as_entry(one: Hit | Memory) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from scrubjay.commands import to_type
@@ -34,7 +34,7 @@ def results(
     found: Results, *, whole: bool, db: str | None = None, now: datetime | None = None
 ) -> str:
     """Show an answer: a heading and a quoted passage a hit, then what the answer lacks."""
-    now = now or datetime.now(UTC)
+    now = now or facts.here()
     blocks = [
         _hit(rank, hit, found, whole, db, now) for rank, hit in enumerate(found.hits, start=1)
     ]
@@ -46,12 +46,14 @@ def results(
 
 def memory(one: Memory, now: datetime | None = None, tier: str | None = None) -> str:
     """Show one memory in full."""
+    now = now or facts.here()
     source = [code(path_line(one.source))] if one.source else []
     alike = _alike([link.to for link in one.links if link.kind == NEAR_DUPLICATE])
     about = (
         escape(one_line(one.type)),
+        *_spoken(one, now),
         *_as_entry(one),
-        facts.validity(one, now or datetime.now(UTC)),
+        facts.validity(one, now),
         escape(one_line(facts.of_tier(tier))),
         *source,
         code(one_line(one.id)),
@@ -98,6 +100,7 @@ def _hit(rank: int, hit: Hit, found: Results, whole: bool, db: str | None, now: 
     about = (
         code(path_line(place)) if place else "",
         escape(one_line(facts.section(hit))),
+        *_spoken(hit, now),
         *_as_entry(hit),
         escape(one_line(facts.of_tier(hit.tier))),
         f"score {render.grade(hit, found.profile).strip()}",
@@ -111,6 +114,10 @@ def _hit(rank: int, hit: Hit, found: Results, whole: bool, db: str | None, now: 
     quoted = quote(mark(clean(text.text), found.terms, OPEN, SHUT, hit.language))
     said = f"## {rank}. {_title(hit.title, text.text)}\n\n{line}\n\n{quoted}"
     return said + _context(hit) if text.lines or hit.type == "message" else said
+
+
+def _spoken(one: Hit | Memory, now: datetime) -> list[str]:
+    return [escape(one_line(part)) for part in facts.spoken(one, now)]
 
 
 def _as_entry(one: Hit | Memory) -> list[str]:

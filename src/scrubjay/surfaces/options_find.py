@@ -33,7 +33,7 @@ def find_options(command: ArgumentParser) -> None:
         type=float,
         default=None,
         metavar="SCORE",
-        help="drop what scores less (0..1)",
+        help="drop what scores less, such as 0.2",
     )
     command.add_argument("--only-domain", metavar="DOMAIN", default=None, help="nothing else")
     _filters(command)
@@ -99,7 +99,11 @@ def _filters(command: ArgumentParser) -> None:
     places(command)
     command.add_argument("--type", action="append", metavar="TYPE", help="repeatable")
     command.add_argument("--topic", action="append", metavar="TOPIC", help="any of; repeatable")
-    command.add_argument("--session", default=None, help="only what was said there")
+    command.add_argument(
+        "--session",
+        default=None,
+        help="only what was said there; with cognis: this conversation first",
+    )
     command.add_argument("--owner", metavar="NAME", default=None, help="only of this person")
     command.add_argument("--agent", metavar="NAME", default=None, help="only of this agent")
     command.add_argument("--since", metavar="TIME", default=None, help="a date or an ISO time")

@@ -21,6 +21,7 @@ def export(command: ArgumentParser) -> None:
     command.add_argument("--collection", default=None)
     command.add_argument("--type", action="append", metavar="TYPE", help="repeatable")
     command.add_argument("--topic", action="append", metavar="TOPIC", help="any of; repeatable")
+    command.add_argument("--session", default=None, help="only what was said there")
     command.add_argument(
         "--force", action="store_true", help="replace files in the way, also those changed by hand"
     )

@@ -13,8 +13,9 @@ def say_options(command: ArgumentParser) -> None:
     from scrubjay.surfaces.options_write import no_embed
 
     command.description = (
-        "Keep a message of a conversation. With - standard input is read: lines of JSON are a"
-        " message each, anything else is one message."
+        "Keep a message of a conversation. With - standard input is read: where it begins with { or"
+        " [, it is JSON, a message a line or a list of them; anything else is one message. What a"
+        " message says itself stands above the options."
     )
     command.add_argument("text", nargs="+", help="what was said; - reads it")
     command.add_argument("--session", default=None, help="in which conversation")

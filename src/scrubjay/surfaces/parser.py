@@ -159,6 +159,10 @@ def _get(command: argparse.ArgumentParser) -> None:
 
 
 def _ls(command: argparse.ArgumentParser) -> None:
+    command.description = (
+        "List what is stored, newest first; with --session, the latest of a conversation in the"
+        " order in which it was said."
+    )
     from scrubjay.surfaces.options_find import places
     from scrubjay.surfaces.options_talking import speakers
 
@@ -170,7 +174,7 @@ def _ls(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "-n", "--limit", type=int, default=None, help="at most so many (50; --coverage: all)"
     )
-    command.add_argument("--offset", type=int, default=0, help="skip so many")
+    command.add_argument("--offset", type=int, default=0, help="skip so many of the newest")
     command.add_argument(
         "--coverage",
         action="store_true",
@@ -237,8 +241,9 @@ def _done(command: argparse.ArgumentParser) -> None:
 def _forget(command: argparse.ArgumentParser) -> None:
     command.add_argument("id", nargs="*", help="ids, or the first four or more letters of them")
     command.add_argument("--query", default=None, help="what these words find, shown first")
+    command.add_argument("--session", default=None, help="all that was said there, shown first")
     command.add_argument("-n", "--limit", type=int, default=10, help="with --query: so many (10)")
-    command.add_argument("--namespace", default=None, help="with --query: only there")
+    command.add_argument("--namespace", default=None, help="with --query or --session: only there")
     command.add_argument("--yes", action="store_true", help="do not ask")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from scrubjay.commands import to_type
@@ -22,6 +22,13 @@ _BAR_CELLS = 8
 _MARGIN = 4  # room for the rank; everything about a hit hangs under its headline
 _PASSAGE_LINES = 4
 _NO_LISTS = ("returned", "changed_files", "checked_files")  # counts that are not of a list
+# Counts that say something only where they are not 0, in words.
+_WORDED = {
+    "immediate": "{} of this session",
+    "moment": "{} of that time",
+    "same": "{} that say the same left out",
+    "echoes": "{} that only repeat the question left out",
+}
 
 
 def results(
@@ -34,7 +41,7 @@ def results(
     now: datetime | None = None,
 ) -> str:
     """Show an answer: the hits, what they were found among, and what the answer lacks."""
-    now = now or datetime.now(UTC)
+    now = now or facts.here()
     top = max((hit.score for hit in found.hits), default=0.0)
     blocks = [
         _hit(
@@ -205,7 +212,9 @@ def _shortened(lines: list[str]) -> list[str]:
 
 def _summary(found: Results) -> str:
     lists = ", ".join(
-        f"{name} {count:,}" for name, count in found.counts.items() if name not in _NO_LISTS
+        _WORDED[name].format(f"{count:,}") if name in _WORDED else f"{name} {count:,}"
+        for name, count in found.counts.items()
+        if name not in _NO_LISTS and (count or name not in _WORDED)
     )
     parts = [
         plural(len(found), "hit"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from scrubjay.surfaces import facts
@@ -28,10 +28,9 @@ def memory(
     tier: str | None = None,
 ) -> str:
     """Show one memory in full, its text as it was given, and what became of it."""
-    now = now or datetime.now(UTC)
+    now = now or facts.here()
     head = [screen.bold(one_line(one.title))] if one.title else []
     said = (
-        f"{one.role} in {one.session}" if one.role and one.session else "",
         *facts.about(one, now),
         *facts.as_entry(one),
         facts.validity(one, now),
@@ -73,14 +72,18 @@ def memories(
     """
     window = facts.end_of if ends else facts.mark_of
     tiers = many.tiers if isinstance(many, Memories) else {}
-    now = now or datetime.now(UTC)
+    now = now or facts.here()
     ids = [facts.short_id(one.id) for one in many]
     column = max(map(width, ids), default=0)
     # Entries have more to say of themselves.
     most = screen.width // (2 if tiers or any(map(facts.as_entry, many)) else 3)
+    if any(one.type == "message" for one in many):
+        most = screen.width * 3 // 5
     lines = []
     for shown, one in zip(ids, many, strict=True):
         kind, *others = facts.about(one, now)
+        if one.type == "message" and one.session:  # who said it where tells that
+            kind = ""
         tier = facts.of_tier(tiers.get(one.id))
         said = (tier, kind, *facts.as_entry(one), *others, facts.place(one))
         tail = _tail(window(one, now), one_line(" · ".join(filter(None, said))), most)

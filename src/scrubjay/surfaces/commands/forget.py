@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from scrubjay.types import Memories
 
 _USAGE, _NOTHING_FOUND = 2, 3
+_ALL = 1_000_000_000
 
 
 def forget(args: Namespace, screen: Screen) -> int:
-    """Forget by id, or what a query finds; asks on a terminal, and a query always wants a yes."""
-    if bool(args.id) == (args.query is not None):
-        raise InvalidInput("Say which memories: either ids, or --query with words")
+    """Forget by id, what a query finds, or a session; asks on a terminal, and only ids need no yes."""
+    if bool(args.id) + (args.query is not None) + (args.session is not None) != 1:
+        raise InvalidInput("Say which memories: either ids, --query with words, or --session")
     with open_store(args.db, args.user) as store:
         ids, missing = resolve(store, args.id) if args.id else (_matches(store, args), [])
         found = store.get_many(ids)
@@ -36,9 +37,12 @@ def forget(args: Namespace, screen: Screen) -> int:
 
 
 def _matches(store: Store, args: Namespace) -> list[str]:
+    if args.session is not None:
+        found = store.ls(session=args.session, namespace=args.namespace, limit=_ALL)
+        return [one.id for one in found]
     # By word only: a search by meaning always finds something, and this removes what it finds. What
     # is no longer valid is stored all the same.
-    found = store.search(
+    hits = store.search(
         args.query,
         profile="default",
         mode="keyword",
@@ -46,12 +50,12 @@ def _matches(store: Store, args: Namespace) -> list[str]:
         namespace=args.namespace,
         include_expired=True,
     )
-    return [hit.id for hit in found]
+    return [hit.id for hit in hits]
 
 
 def _agreed(args: Namespace, count: int) -> bool:
     if args.json or not sys.stdin.isatty():
-        return args.query is None
+        return bool(args.id)
     err(f"Forget {'this memory' if count == 1 else f'these {count} memories'} for good? [y/N] ")
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 

@@ -128,6 +128,7 @@ def _filters(args: Namespace) -> dict[str, Any]:
         "types": args.type,
         "topics": args.topic,
         "collection": args.collection,
+        "session": args.session,
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from scrubjay.chat_message import TIMES
 from scrubjay.errors import InvalidInput
 from scrubjay.surfaces import facts
 from scrubjay.surfaces.session import make_vectors, open_store, settings_of, words_of
@@ -16,11 +17,14 @@ if TYPE_CHECKING:
     from scrubjay.surfaces.terminal import Screen
     from scrubjay.types import Messages
 
-_RIGHT = 'a message a line is right: {"role": "user", "text": "…"}'
+_RIGHT = (
+    'a message a line is right, {"role": "user", "text": "…"}, or a list of them; a plain text that'
+    " begins with { or [ goes behind say, not into standard input"
+)
 
 
 def say(args: Namespace, screen: Screen) -> int:
-    """Keep one message, or each line of JSON from standard input."""
+    """Keep one message, or each of those in JSON from standard input."""
     messages = _messages(args)
     settings = settings_of(args)
     with open_store(args.db, args.user, embed=not args.no_embed, make=True) as store:
@@ -41,40 +45,57 @@ def say(args: Namespace, screen: Screen) -> int:
 
 
 def _said(stored: Messages, left: int | None, screen: Screen) -> str:
+    if not stored:
+        return "Nothing was said that could be kept."
     places = ", ".join(dict.fromkeys(one_line(one.session or "") for one in stored))
     what = facts.short_id(stored[0].id) if len(stored) == 1 else f"{len(stored):,} messages"
     state = "stored, found by word and by meaning" if left == 0 else "stored, found by word"
     return f"{screen.green('said')} {what} in {places}  {screen.dim(state)}"
 
 
-def _messages(args: Namespace) -> list[dict[str, Any]]:
+def _messages(args: Namespace) -> list[Any]:
     """Return what was said: the words that were typed, or what standard input holds."""
     text = words_of(args.text)
-    lines = _lines(text) if args.text == ["-"] else []
-    if not lines:
-        return [{"text": text, "role": args.role, "at": args.at}]
-    if args.at is not None:
-        raise InvalidInput("--at goes with one message; a line of JSON has its own: at")
-    return [{"role": args.role, **line} for line in lines]
+    if args.text == ["-"]:
+        text = text.removeprefix("\ufeff")
+        if text.lstrip()[:1] in ("{", "["):
+            return [_with_usual(one, args) for one in _in_json(text)]
+    return [{"text": text, "role": args.role, "at": args.at}]
 
 
-def _lines(text: str) -> list[dict[str, Any]]:
-    """Return the messages of lines of JSON; none where the first line is no such thing."""
-    found: list[dict[str, Any]] = []
-    for number, line in enumerate(text.splitlines(), 1):
+def _with_usual(message: object, args: Namespace) -> object:
+    """Give a message the role and the time that were typed, where it has none itself."""
+    if not isinstance(message, dict):
+        return message
+    message = {key: value for key, value in message.items() if key != "role" or value is not None}
+    timed = any(message.get(name) is not None for name in TIMES)
+    return {"role": args.role, **({} if timed else {"at": args.at}), **message}
+
+
+def _in_json(text: str) -> list[Any]:
+    """Return the messages of a JSON array, of one object, or of lines of JSON."""
+    try:
+        whole = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return _lines(text, error)
+    return whole if isinstance(whole, list) else [whole]
+
+
+def _lines(text: str, broken: Exception) -> list[Any]:
+    """Return the messages of lines of JSON; where the first is none, all of it is `broken`."""
+    found: list[Any] = []
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
             read = json.loads(line)
         except (ValueError, RecursionError) as error:
-            if not found:
-                return []
+            at = number if found else getattr(broken, "lineno", number)
+            why = error if found else broken
             raise InvalidInput(
-                f"line {number} of standard input is no JSON ({error}); {_RIGHT}; nothing was stored"
+                f"line {at} of standard input is no JSON ({why}); {_RIGHT}; nothing was stored"
             ) from error
         if not isinstance(read, dict):
-            if not found:
-                return []
             raise InvalidInput(
                 f"line {number} of standard input is no message; {_RIGHT}; nothing was stored"
             )

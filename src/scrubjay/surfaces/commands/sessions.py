@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from scrubjay.surfaces import facts
@@ -12,6 +11,7 @@ from scrubjay.surfaces.terminal import one_line, out
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from datetime import datetime
 
     from scrubjay.reports import Session
     from scrubjay.surfaces.terminal import Screen
@@ -34,7 +34,7 @@ def sessions(args: Namespace, screen: Screen) -> int:
 
         out(dumps(listing("sessions", found)))
     elif found:
-        now = datetime.now(UTC)
+        now = facts.here()
         head, *lines = table(
             [
                 ("session", "messages", "first", "last", "owner", "agent"),
@@ -48,6 +48,6 @@ def sessions(args: Namespace, screen: Screen) -> int:
 
 
 def _row(one: Session, now: datetime) -> tuple[str, ...]:
-    times = (facts.age(one.first_at, now), facts.age(one.last_at, now))
+    times = (f"{facts.stamp(at, now)}, {facts.age(at, now)}" for at in (one.first_at, one.last_at))
     whose = (one_line(", ".join(names)) for names in (one.owners, one.agents))
     return (one_line(one.session), f"{one.messages:,}", *times, *whose)
