@@ -1,6 +1,7 @@
 """What a model may not do to a conversation: quote what nobody said, invent, translate, or repeat us.
 
-A fact that is rejected loses nothing: its message stays a memory, as it was said.
+A fact that is rejected loses nothing: its message stays a memory, as it was said. So does one whose
+facts leave out a word of it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,19 @@ from scrubjay.extraction import MOST_FACT_CHARS, Answer, Fact, Known, Offer, Rej
 from scrubjay.extraction.prompt import own_words
 from scrubjay.language import detect, stop_words
 from scrubjay.recalled import spans, without
-from scrubjay.text import STOP_WORDS, fold, label, normalise, readable, words
+from scrubjay.text import (
+    STOP_WORDS,
+    asked,
+    fold,
+    label,
+    normalise,
+    readable,
+    stemming,
+    telling,
+    terms,
+    tokens,
+    words,
+)
 
 # How a speaker may be called who gave no name.
 _SPEAKERS = frozenset(
@@ -37,13 +50,14 @@ def guarded(
     `turns` are those that were asked about. `names` may stand in a fact though nobody said them: whose
     memory it is, and who talks with them.
     """
-    asked = {turn.number: turn for turn in turns}
+    numbered = {turn.number: turn for turn in turns}
+    known_names = [*names]
     texts = {one.id: one.text for one in known}
-    said = [without(turn.text) for turn in (*context, *turns)] + [*names]
+    said = [without(turn.text) for turn in (*context, *turns)]
     facts: list[Fact] = []
     rejected = [Rejected(0, reason) for reason in answer.malformed]
     for offer in answer.offers:
-        turn = asked.get(offer.turn)
+        turn = numbered.get(offer.turn)
         if turn is None:
             rejected.append(Rejected(0, "it names a turn that it was not asked about"))
             continue
@@ -54,8 +68,8 @@ def guarded(
             _unfit(text)
             or ("" if place else "the quote is not in the turn")
             or _unknown(offer, replaced)
-            or _translated(text, without(turn.text))
-            or _invented(text, [*said, replaced])
+            or _translated(text, without(turn.text), [*said, replaced], known_names)
+            or _invented(text, [*said, replaced, *known_names])
         )
         if why or place is None:
             rejected.append(Rejected(offer.turn, why))
@@ -75,6 +89,15 @@ def find(quote: str, text: str) -> tuple[int, int] | None:
         if all(match.end() <= start or match.start() >= stop for start, stop in marked):
             return match.start(), match.end()
     return None
+
+
+def covered(message: str, facts: Iterable[str]) -> bool:
+    """True when every telling word of a message, recalled text left out, stands in its facts."""
+    said = without(message)
+    language = detect(said)
+    told = telling(words(said), _function_words(language))
+    held = {token for fact in facts for token in tokens(fact, language)}
+    return held.issuperset(terms(" ".join(told), language, frozenset()))
 
 
 def same(text: str) -> str:
@@ -104,10 +127,27 @@ def _unknown(offer: Offer, replaced: str) -> str:
     return ""
 
 
-def _translated(text: str, said: str) -> str:
+def _translated(text: str, said: str, sources: Sequence[str], names: Sequence[str]) -> str:
+    """Return why a fact is not in the words of its turn: another language, or too few of them.
+
+    A short sentence does not show its language. Then half of what it tells must have been said.
+    """
     spoken, written = detect(said), detect(text)
-    if spoken and written and spoken != written:
+    if spoken and written:
+        if spoken == written:
+            return ""
         return "the fact is in another language than its turn"
+    source, language = "\n".join(sources), spoken or written
+    stems, held = set(tokens(source, language)), {fold(part) for part in _parts(source)}
+    plain = _plain_words(text) | _plain_words(said)
+    plain |= {fold(part) for name in names for part in _parts(name)}
+    told = [word for word in words(text) if fold(word) not in plain]
+    found = sum(
+        not stems.isdisjoint(asked(word, stemming(language))) or _is_held(fold(word), held)
+        for word in told
+    )
+    if 2 * found < len(told):
+        return "the fact is translated or invented: most of its words were not said"
     return ""
 
 
@@ -131,9 +171,12 @@ def _parts(text: str) -> list[str]:
 
 def _plain_words(text: str) -> frozenset[str]:
     """Return words that may have a capital without being a name."""
-    language = detect(text)
-    ours = frozenset(map(fold, stop_words(language))) if language not in ("", "en") else STOP_WORDS
-    return ours | STOP_WORDS | _SPEAKERS
+    return _function_words(detect(text)) | _SPEAKERS
+
+
+def _function_words(language: str) -> frozenset[str]:
+    """Return words that tell nothing by themselves, folded; English ones are told in any language."""
+    return STOP_WORDS | frozenset(map(fold, stop_words(language)))
 
 
 def _is_held(word: str, held: set[str]) -> bool:

@@ -42,14 +42,19 @@ class SqliteMoments:
         return int(row[0])
 
     def between(self, begins_us: int, ends_us: int, scope: Scope, limit: int) -> RankedList:
-        """Return what happened, or was said, from one moment until another, the latest first."""
+        """Return what happened, or was said, from one moment until another, the latest first.
+
+        A message without a word of its own, such as one of recalled text alone, is none of that.
+        """
         condition, arguments = where(scope, self._db.codec)
         with self._db.read() as db:
             rows = db.execute(
-                "SELECT m.id, m.updated_us FROM memories AS m"
+                # The limit inside keeps the words from being looked up of more than are returned.
+                "SELECT id, updated_us FROM (SELECT m.n, m.id, m.type, m.updated_us FROM memories AS m"
                 " WHERE coalesce(m.event_us, m.created_us) >= ?"
                 f" AND coalesce(m.event_us, m.created_us) < ? AND {condition}"
-                " ORDER BY coalesce(m.event_us, m.created_us) DESC, m.updated_us DESC, m.id LIMIT ?",
+                " ORDER BY coalesce(m.event_us, m.created_us) DESC, m.updated_us DESC, m.id LIMIT -1)"
+                " WHERE type <> 'message' OR (SELECT text <> '' FROM words WHERE rowid = n) LIMIT ?",
                 (begins_us, ends_us, *arguments, limit),
             )
             return RankedList("moment", tuple(Row(id_, 1.0, None, us) for id_, us in rows))
