@@ -68,8 +68,9 @@ def guarded(
             _unfit(text)
             or ("" if place else "the quote is not in the turn")
             or _unknown(offer, replaced)
-            or _translated(text, without(turn.text), [*said, replaced], known_names)
+            or _translated(text, without(turn.text))
             or _invented(text, [*said, replaced, *known_names])
+            or _unsaid(text, without(turn.text), [*said, replaced], known_names)
         )
         if why or place is None:
             rejected.append(Rejected(offer.turn, why))
@@ -127,16 +128,21 @@ def _unknown(offer: Offer, replaced: str) -> str:
     return ""
 
 
-def _translated(text: str, said: str, sources: Sequence[str], names: Sequence[str]) -> str:
-    """Return why a fact is not in the words of its turn: another language, or too few of them.
+def _translated(text: str, said: str) -> str:
+    spoken, written = detect(said), detect(text)
+    if spoken and written and spoken != written:
+        return "the fact is in another language than its turn"
+    return ""
 
-    A short sentence does not show its language. Then half of what it tells must have been said.
+
+def _unsaid(text: str, said: str, sources: Sequence[str], names: Sequence[str]) -> str:
+    """Return why a fact of which the language is unsure is none: few of its telling words were said.
+
+    A short sentence does not show its language: "Anna has a cat" of "Ich habe eine Katze".
     """
     spoken, written = detect(said), detect(text)
     if spoken and written:
-        if spoken == written:
-            return ""
-        return "the fact is in another language than its turn"
+        return ""
     source, language = "\n".join(sources), spoken or written
     stems, held = set(tokens(source, language)), {fold(part) for part in _parts(source)}
     plain = _plain_words(text) | _plain_words(said)
