@@ -22,7 +22,6 @@ from scrubjay.text import (
     readable,
     stemming,
     telling,
-    terms,
     tokens,
     words,
 )
@@ -97,8 +96,12 @@ def covered(message: str, facts: Iterable[str]) -> bool:
     said = without(message)
     language = detect(said)
     told = telling(words(said), _function_words(language))
-    held = {token for fact in facts for token in tokens(fact, language)}
-    return held.issuperset(terms(" ".join(told), language, frozenset()))
+    texts = "\n".join(facts)
+    stems, held = set(tokens(texts, language)), {fold(part) for part in _parts(texts)}
+    return all(
+        stems.issuperset(asked(word, stemming(language))) or _has_form(fold(word), held)
+        for word in told
+    )
 
 
 def same(text: str) -> str:
@@ -191,7 +194,12 @@ def _is_held(word: str, held: set[str]) -> bool:
         return True
     if len(word) <= _SHORT_CHARS:  # "Doe" is not said by who says "does"
         return False
+    return any(word in one for one in held) or _has_form(word, held)
+
+
+def _has_form(word: str, held: set[str]) -> bool:
+    """True when another form of a word was said: wohnt for wohne, which are two stems."""
+    if len(word) <= _SHORT_CHARS or not word.isalpha():
+        return False
     stem = word[: -1 if len(word) < 7 else -2]
-    return any(
-        word in one or (one.startswith(stem) and abs(len(one) - len(word)) <= 2) for one in held
-    )
+    return any(one.startswith(stem) and abs(len(one) - len(word)) <= 2 for one in held)
