@@ -27,6 +27,8 @@ _TAG_END = re.compile(r"[^<>\n]{0,40}?(?:>|&gt;|&#0*62;|&#x0*3e;|\\u003e)", re.I
 _GAP = re.compile(r"\n[^\S\n]*(?:>[^\S\n]*)*(?=\n)|\\n\\n")
 _LONG_CHARS = 2_000
 _LEAST_CUT_CHARS = 20
+_ITSELF = "…"  # stands for a message in its context
+_BETWEEN_TURNS = " / "
 
 
 def mark(text: str, id: str, at: str = "") -> str:
@@ -81,17 +83,22 @@ def heard(text: str) -> str:
 def shown(hits: Iterable[Hit], most_chars: int | None = None) -> str:
     """Return hits as marked lines for a prompt, best first, as many as fit into so many characters.
 
-    Of a long text it is the part that was found. Where not even the first fits, it is cut.
+    A message has its role, and a short one the turns around it. Of a long text it is the part that was
+    found. What is marked in a text already is left out. Where not even the first fits, it is cut.
     """
     if most_chars is not None and (type(most_chars) is not int or most_chars < 1):
         raise InvalidInput(f"most_chars is {most_chars!r}; give a whole number of 1 or more")
     lines: list[str] = []
     left = most_chars
     for hit in hits:
-        said = hit.text if len(hit.text) <= _LONG_CHARS else hit.snippet or hit.text[:_LONG_CHARS]
+        said = _words_of(hit)
+        if not said:  # a message of recalled text alone
+            continue
         moment = hit.created_at or hit.updated_at
         at = moment.date().isoformat() if moment else ""
-        line = mark(said, hit.id, at)
+        line = mark(_with_turns(hit, said), hit.id, at)
+        if left is not None and len(line) > left:
+            line = mark(said, hit.id, at)
         if left is not None and len(line) > left:
             room = left - len(mark("", hit.id, at)) - 1
             if not lines and room >= _LEAST_CUT_CHARS:
@@ -100,6 +107,27 @@ def shown(hits: Iterable[Hit], most_chars: int | None = None) -> str:
         lines.append(line)
         left = None if left is None else left - len(line) - 1
     return "\n".join(lines)
+
+
+def _words_of(hit: Hit) -> str:
+    """Return the words of a hit itself: old marks would otherwise grow with each time they are said."""
+    said = without(hit.text)
+    if len(said) > _LONG_CHARS:
+        said = without(hit.snippet) or said[:_LONG_CHARS]
+    if hit.type == "message":
+        return f"{hit.role}: {said}" if said.strip() and hit.role else said
+    return said or hit.text  # a note may be about marks
+
+
+def _with_turns(hit: Hit, said: str) -> str:
+    """Return a message in its place between the turns that were said around it."""
+    lines = hit.context.split("\n")
+    if hit.type != "message" or _ITSELF not in lines:
+        return said
+    own = lines.index(_ITSELF)
+    turns = [said if at == own else without(line) for at, line in enumerate(lines)]
+    # Of a turn that only repeated a search, no more than its role is left.
+    return _BETWEEN_TURNS.join(one for one in turns if one.strip() and not one.endswith(":"))
 
 
 def _filled(text: str, marked: list[tuple[int, int]], blank: Callable[[int], str]) -> str:

@@ -204,7 +204,8 @@ class Extracted(NamedTuple):
 
     A fact that was known already is `folded` into the one that is there. `rejected` and `failures` say
     why, with how many facts, or messages, each; a message that failed stays a memory as it was said.
-    `left` are messages still to be read, `outage` says why the model was not asked further.
+    `left` are messages still to be read, `given_up` those that failed too often and wait for `retry`;
+    `outage` says why the model was not asked further.
     """
 
     messages: int = 0
@@ -217,3 +218,4 @@ class Extracted(NamedTuple):
     failures: Mapping[str, int] = NOTHING
     left: int = 0
     outage: str = ""
+    given_up: int = 0

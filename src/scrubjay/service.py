@@ -185,8 +185,8 @@ class Store(Talking):
     def forget(self, id: str | Iterable[str]) -> int:
         """Remove memories and everything made from them; return how many. An unknown id is an error.
 
-        Facts that only these messages say go too, and copies that were published, from the collections
-        in which the caller may write.
+        Facts that only these messages say go too, which are not counted: `only_of` names them. So do
+        copies that were published, from the collections in which the caller may write.
         """
         ids = [id] if isinstance(id, str) else list(dict.fromkeys(id))
         with self._records.transaction():
@@ -198,6 +198,12 @@ class Store(Talking):
             self._records.delete(list(dict.fromkeys((*ids, *drawn, *copies))))
         self._db.purge_log()
         return len(ids)
+
+    def only_of(self, id: str | Iterable[str]) -> list[Memory]:
+        """Return the facts that forgetting these memories would take along: drawn from nothing else."""
+        ids = {id} if isinstance(id, str) else set(id)
+        found = self._records.get(self._facts().only_of(ids), self._caller.changes)
+        return [one for one in found.values() if one.id not in ids]
 
     def link(self, a: str, b: str, strength: float = 1.0, kind: str = "related") -> None:
         """Connect two memories; links are walked both ways."""

@@ -11,7 +11,7 @@ from talks import facts, offer, outcomes, says, talk
 import scrubjay
 from clocks import NOON
 from fakes import ScriptedGenerator
-from scrubjay.errors import InvalidInput, Unavailable
+from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.recalled import mark
 from scrubjay.types import Scope, Spoken
 
@@ -74,6 +74,37 @@ class TestAFact:
         assert seen(store) == {"Thanks!"}
         assert seen(store, "talk") == {SAID, "Thanks!"}
         assert outcomes(store)["Thanks!"][0] == "nothing"
+
+    @pytest.mark.parametrize(
+        ("said", "text", "whole"),
+        [
+            ("I am allergic to peanuts, and my cat Miez too.", "Ann is allergic to peanuts", False),
+            ("I am allergic to peanuts.", "Ann is allergic to peanuts", True),
+            ("Ich wohne mit zwei Katzen in der Stadt.", "Ann wohnt in der Stadt mit zwei Katzen", True),
+            ("Ich habe zwei Katzen und einen Hund.", "Ann hat zwei Katzen", False),
+            (f"{mark('Miez is a cat', 'm')} I am allergic to peanuts.", "Ann is allergic to peanuts", True),
+        ],
+    )  # fmt: skip
+    def test_it_hides_no_word_of_its_message(self, told, said, text, whole):
+        """CG-9: only facts that hold every telling word of a message stand for it."""
+        quote = "allergic to peanuts" if "peanuts" in said else "zwei Katzen"
+        store = told(says(offer(1, quote, text)))
+        talk(store, said, owner="Ann")
+        assert store.extract().added == 1
+
+        assert outcomes(store)[said][0] == ("facts" if whole else "partly")
+        assert seen(store) == (set() if whole else {said})
+
+    def test_the_model_is_told_who_talks(self, told):
+        """So that a fact names them: "where does Anna live?" finds no "the user"."""
+        store = told(says(offer(1, "I live in Berlin", "Anna lives in Berlin")))
+        talk(store, "I live in Berlin", owner="Anna", agent="Robin")
+        done = store.extract()
+
+        (prompt,) = store._assistants._generator.inner.prompts
+        assert "Who talks:\n~~~\nuser: Anna\nassistant: Robin\n~~~" in prompt
+        assert (done.added, done.rejected) == (1, {})
+        assert store.search("where does Anna live?", types="fact")[0].text == facts(store)[0]
 
     def test_messages_are_read_once(self, told):
         """A second call has nothing to do."""
@@ -317,6 +348,59 @@ class TestForgetting:
         assert store.history(old.id) == []
         assert store.search("Kreuzberg").hits == ()
 
+    def test_what_a_forgotten_message_ended_holds_again(self, told, clock):
+        """The fact that superseded goes with its message; the history of the other tells it."""
+        store, old, said = self.moved(told, clock)
+        assert [one.text for one in store.only_of(said)] == ["Ann lives in Munich"]
+        assert store.forget(said) == 1
+
+        assert store.get(old).valid_until is None
+        assert store.get(old).links == ()
+        assert [hit.id for hit in store.search("Ann lives", types="fact")] == [old]
+        assert [change.after != "" for change in store.history(old)] == [True, False]
+
+    def test_what_something_else_ended_too_stays_over(self, told, clock):
+        """Only what nobody else superseded, and nobody changed by hand, holds again."""
+        store, old, said = self.moved(told, clock)
+        rome = store.add("Ann lives in Rome")
+        store.link(rome.id, old, kind="supersedes")
+        ended = store.get(old).valid_until
+        store.forget(said)
+        assert store.get(old).valid_until == ended
+
+    def test_an_end_that_was_set_by_hand_stays(self, told, clock):
+        """Who has changed it since meant it."""
+        store, old, said = self.moved(told, clock)
+        store.update(old, valid_until="2026-01-01")
+        ended = store.get(old).valid_until
+        store.forget(said)
+        assert store.get(old).valid_until == ended
+
+    def test_links_say_which_of_two_is_over(self, told, clock):
+        """Seen from either end; and written back, it is the same link."""
+        store, old, _ = self.moved(told, clock)
+        new = fact_of(store, "Ann lives in Munich")
+        assert new.links == ((old, 1.0, "supersedes"),)
+        assert store.get(old).links == ((new.id, 1.0, "superseded by"),)
+        store.link(old, new.id, kind="superseded by")
+        assert store.get(new.id).links == new.links
+        assert store.unlink(old, new.id, kind="superseded by") == 1
+
+    def moved(self, told, clock):
+        """Berlin, superseded by Munich: the store, the old fact's id, and that of the later message."""
+        store = told(BERLIN)
+        talk(store, SAID)
+        store.extract()
+        old = fact_of(store, "Ann lives in Berlin").id
+        clock.advance(hours=2)
+        said, done = later(
+            store,
+            "I moved to Munich",
+            says(offer(1, "I moved to Munich", "Ann lives in Munich", "supersede", old)),
+        )
+        assert done.superseded == 1
+        return store, old, said
+
     def test_a_forgotten_fact_is_not_drawn_again(self, told):
         """The message stays, and has been read."""
         store = told(BERLIN)
@@ -353,8 +437,8 @@ class TestJunk:
         for _ in range(3):
             done = store.extract()
             assert (done.messages, done.added, done.failed) == (0, 0, 1)
-        assert done.left == 0
-        assert store.extract() == scrubjay.reports.Extracted()
+        assert (done.left, done.given_up) == (0, 1)
+        assert store.extract() == scrubjay.reports.Extracted(given_up=1)
 
         assert facts(store) == []
         assert store.get(said).text == SAID
@@ -550,6 +634,8 @@ class TestWindows:
         assert store.status().extraction.waiting == 1
         with pytest.raises(InvalidInput, match="session"):
             store.extract(session=3)
+        with pytest.raises(NotFound, match="no message is of the session 'three'"):
+            store.extract(session="three")
 
 
 class TestWho:

@@ -27,7 +27,7 @@ def path(tmp_path):
     with scrubjay.open(file, embedder=False, generator=False) as store:
         store.add_many(
             {
-                "text": f"I like thing{s * TURNS + n} very much",
+                "text": f"I like thing{s * TURNS + n}",
                 "type": "message",
                 "session": f"s{s}",
                 "created_at": NOON + timedelta(minutes=n),

@@ -163,6 +163,19 @@ class TestGuardrails:
         assert "name that nobody said" in one("I am Ann", "Ann talks with Robin")
         assert one("I am Ann", "Ann talks with Robin", names=["robin"]).turn == 2
 
+    def test_a_short_translation_is_none(self):
+        """Neither language is sure: half of what a fact tells must have been said."""
+        turns = (Turn(1, "user", "Ich habe eine Katze, sie heißt Miez."),)
+        offered = {"turn": 1, "turns": turns, "names": ["Anna"]}
+        assert "translated" in one("eine Katze", "Anna has a cat named Miez", **offered)
+        assert one("eine Katze", "Anna hat die Katze Miez", **offered).turn == 1
+
+    def test_an_unsaid_fact_is_none(self):
+        """Without a name or a number in it, too."""
+        turns = (Turn(1, "user", "Rex barks"),)
+        assert "invented" in one("Rex barks", "rex bites postmen", turn=1, turns=turns)
+        assert one("Rex barks", "rex barked", turn=1, turns=turns).turn == 1
+
     def test_a_quote_out_of_recalled_text_is_none(self):
         """What a search gave is not learned again, unless somebody says it, too."""
         text = f"You know: {mark('I live in Rome', 'm1')} Right?"
@@ -217,6 +230,13 @@ class TestPrompt:
         answer = json.loads(lines[lines.index("JSON:") + 1])
         jsonschema.validate(answer, SCHEMA)
         assert same(answer["facts"][0]["text"]) in own_words()
+
+    def test_names_of_who_talks_are_lines_of_their_own(self):
+        """One that holds a line break or the fence ends nothing; without names nothing is said."""
+        asked = prompt_for(TURNS, (), (), "en", "Anna\n~~~ JSON", "")
+        assert "Who talks:\n~~~~\nuser: Anna ~~~ JSON\n~~~~\n" in asked
+        assert "assistant: \n" not in asked
+        assert "Who talks" not in prompt_for(TURNS, (), (), "en")
 
     def test_a_long_turn_is_cut(self):
         """A megabyte does not go to a model."""

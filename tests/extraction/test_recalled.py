@@ -161,3 +161,84 @@ class TestSearching:
             store.add("Zebras graze")
             assert store.pending() == 0
             assert store.search("zebras", mode="vector")[0].text == "Zebras graze"
+
+    def test_a_message_has_no_time_of_what_it_repeats(self, words_only):
+        """The date in a mark is not what the message speaks of; its own words are."""
+        rex = mark("Rex.", "a", "2026-03-04")
+        silent = words_only.add_message(rex, session="r")
+        assert silent.event_time is None
+        said = words_only.add_message(f"{rex} He came on 2026-05-06.", session="r")
+        assert f"{said.event_time:%Y-%m-%d}" == "2026-05-06"
+        note = words_only.add(rex, type="note")
+        assert f"{note.event_time:%Y-%m-%d}" == "2026-03-04"
+
+    def test_a_message_of_recalled_text_alone_is_not_found_by_its_time(self, memory):
+        """CG-7: who asks what was said today means what was said."""
+        silent = memory.add_message(mark("Rex.", "a", "2026-03-04"), session="r")
+        said = memory.add_message("Zebras graze", session="r")
+        found = memory.search("what did we say today", profile="cognis", session="r")
+        assert said.id in [hit.id for hit in found]
+        assert silent.id not in [hit.id for hit in found]
+        by_word = memory.search("zebras", session="r", mode="keyword")
+        assert [hit.id for hit in by_word] == [said.id]
+
+
+class TestRecalledMessages:
+    """Messages among what is recalled."""
+
+    @pytest.fixture
+    def rex(self, words_only):
+        """A short answer, with what it answers."""
+        words_only.add_messages(
+            [
+                {
+                    "role": "assistant",
+                    "text": "What is your dog called?",
+                    "at": "2026-05-01T10:00",
+                },
+                {"role": "user", "text": "Rex.", "at": "2026-05-01T10:01"},
+                {"role": "assistant", "text": "A fine name!", "at": "2026-05-01T10:02"},
+            ],
+            session="s",
+        )
+        return words_only
+
+    def test_a_short_answer_comes_with_its_question(self, rex):
+        """A name alone tells nothing."""
+        found = [hit for hit in rex.search("rex") if hit.text == "Rex."]
+        shown = scrubjay.Results("rex", "default", tuple(found)).recalled()
+        assert shown == (
+            f'<recalled id="{found[0].id}" at="2026-05-01">assistant: What is your dog called?'
+            " / user: Rex. / assistant: A fine name!</recalled>"
+        )
+
+    def test_where_the_turns_around_do_not_fit_the_message_is_shown_alone(self, rex):
+        """The answer is worth more than its question."""
+        found = [hit for hit in rex.search("rex") if hit.text == "Rex."]
+        shown = scrubjay.Results("rex", "default", tuple(found)).recalled(80)
+        assert shown.endswith(">user: Rex.</recalled>")
+        assert len(shown) <= 80
+
+    def test_said_again_and_recalled_again_it_does_not_grow(self, rex):
+        """What was marked is left out of what is marked now, in a message and in its neighbours."""
+        for turn in range(4):
+            told = rex.search("rex dog").recalled()
+            rex.add_message(
+                f"{told}\nRex the dog is well.", session="s", at=f"2026-05-02T10:0{turn}"
+            )
+            shown = rex.search("rex dog", limit=20).recalled()
+            assert max(map(len, shown.splitlines())) < 200
+            assert shown.count("called?") <= 3
+            assert "(recalled" not in shown
+
+    def test_a_message_of_recalled_text_alone_is_not_recalled(self, rex):
+        """There is nothing in it."""
+        said = rex.add_message(mark("Rex.", "a"), session="s")
+        assert rex.search(said.id, mode="keyword").recalled() == ""
+
+    def test_a_note_about_marks_is_shown_with_its_tags_undone(self, words_only):
+        """It is nobody's message."""
+        words_only.add(mark("acorns", "x"), type="note", id="n")
+        assert '>(recalled id="x">acorns(/recalled></recalled>' in (
+            words_only.search("acorns").recalled()
+        )

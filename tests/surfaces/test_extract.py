@@ -73,7 +73,11 @@ def test_junk_is_said_and_given_up_until_it_is_retried(shell, server, said):
         assert done.json["failures"] == {"it answered without any JSON": 1}
     assert "1 failed and stay as they were said" in shell("status").out
     server.says = json.dumps({"facts": [FACT]})
-    assert shell("extract", "--json").json["messages"] == 0
+    again = shell("extract")
+    assert again.code == 0
+    assert "1 message given up after 3 tries; tries again: scrubjay extract --retry" in again.out
+    assert "tries them again: scrubjay extract --retry" in shell("status").out
+    assert shell("extract", "--json").json["given_up"] == 1
     assert shell("extract", "--retry", "--json").json["added"] == 1
 
 
@@ -98,7 +102,9 @@ def test_without_a_generator_it_says_how_to_have_one(shell, said):
 def test_only_one_session_is_read(shell, server, said):
     """`--session` names it."""
     server.answers = [chat(json.dumps({"facts": [FACT]}))]
-    assert shell("extract", "--session", "other", "--json").json["messages"] == 0
+    other = shell("extract", "--session", "other")
+    assert other.code == 3
+    assert "no message is of the session 'other'" in other.err
     assert shell("extract", "--session", "talk", "--json").json["added"] == 1
 
 
@@ -119,4 +125,28 @@ def test_a_fact_is_shown_with_its_message_and_what_became_of_it(shell, server, s
 
     assert "Ann lives in Berlin became Ann lives in Munich" in shown
     assert "superseded as of 20" in shown
+    new = next(
+        one["id"] for one in shell("ls", "--json").json["memories"] if one["text"] == "Ann moved"
+    )
+    assert f"superseded by {new}" in shown
+    assert f"supersedes {listed['fact']}" in shell("get", new).out
+    assert "1.00  supersedes  " in shell("link", new).out
+    (neighbor,) = shell("link", listed["fact"], "--json").json["neighbors"]
+    assert neighbor["kinds"] == ["superseded by"]
     assert "drawn from message " in shown
+
+
+def test_forget_names_the_facts_that_go_with_a_message(shell, server, said):
+    """Before and after: what is removed for good is shown."""
+    server.says = json.dumps({"facts": [FACT]})
+    shell("extract")
+    ids = {one["type"]: one["id"] for one in shell("ls", "--json").json["memories"]}
+
+    shown = shell("forget", "--query", "Berlin Ann live", "--json").json
+    assert (shown["done"], shown["facts"]) == (False, [])  # both are matched
+    kept = shell("forget", ids["message"], keyboard="n\n")
+    assert "Ann lives in Berlin" in kept.err
+    assert "these 2 memories" in kept.err
+    done = shell("forget", ids["message"], "--yes")
+    assert "forgot 1 memory and 1 fact drawn from it" in done.out
+    assert shell("ls").code == 3

@@ -1,6 +1,7 @@
 """What a model may not do to a conversation: quote what nobody said, invent, translate, or repeat us.
 
-A fact that is rejected loses nothing: its message stays a memory, as it was said.
+A fact that is rejected loses nothing: its message stays a memory, as it was said. So does one whose
+facts leave out a word of it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,18 @@ from scrubjay.extraction import MOST_FACT_CHARS, Answer, Fact, Known, Offer, Rej
 from scrubjay.extraction.prompt import own_words
 from scrubjay.language import detect, stop_words
 from scrubjay.recalled import spans, without
-from scrubjay.text import STOP_WORDS, fold, label, normalise, readable, words
+from scrubjay.text import (
+    STOP_WORDS,
+    asked,
+    fold,
+    label,
+    normalise,
+    readable,
+    stemming,
+    telling,
+    tokens,
+    words,
+)
 
 # How a speaker may be called who gave no name.
 _SPEAKERS = frozenset(
@@ -37,13 +49,14 @@ def guarded(
     `turns` are those that were asked about. `names` may stand in a fact though nobody said them: whose
     memory it is, and who talks with them.
     """
-    asked = {turn.number: turn for turn in turns}
+    numbered = {turn.number: turn for turn in turns}
+    known_names = [*names]
     texts = {one.id: one.text for one in known}
-    said = [without(turn.text) for turn in (*context, *turns)] + [*names]
+    said = [without(turn.text) for turn in (*context, *turns)]
     facts: list[Fact] = []
     rejected = [Rejected(0, reason) for reason in answer.malformed]
     for offer in answer.offers:
-        turn = asked.get(offer.turn)
+        turn = numbered.get(offer.turn)
         if turn is None:
             rejected.append(Rejected(0, "it names a turn that it was not asked about"))
             continue
@@ -55,7 +68,8 @@ def guarded(
             or ("" if place else "the quote is not in the turn")
             or _unknown(offer, replaced)
             or _translated(text, without(turn.text))
-            or _invented(text, [*said, replaced])
+            or _invented(text, [*said, replaced, *known_names])
+            or _unsaid(text, without(turn.text), [*said, replaced], known_names)
         )
         if why or place is None:
             rejected.append(Rejected(offer.turn, why))
@@ -75,6 +89,19 @@ def find(quote: str, text: str) -> tuple[int, int] | None:
         if all(match.end() <= start or match.start() >= stop for start, stop in marked):
             return match.start(), match.end()
     return None
+
+
+def covered(message: str, facts: Iterable[str]) -> bool:
+    """True when every telling word of a message, recalled text left out, stands in its facts."""
+    said = without(message)
+    language = detect(said)
+    told = telling(words(said), _function_words(language))
+    texts = "\n".join(facts)
+    stems, held = set(tokens(texts, language)), {fold(part) for part in _parts(texts)}
+    return all(
+        stems.issuperset(asked(word, stemming(language))) or _has_form(fold(word), held)
+        for word in told
+    )
 
 
 def same(text: str) -> str:
@@ -111,6 +138,28 @@ def _translated(text: str, said: str) -> str:
     return ""
 
 
+def _unsaid(text: str, said: str, sources: Sequence[str], names: Sequence[str]) -> str:
+    """Return why a fact of which the language is unsure is none: few of its telling words were said.
+
+    A short sentence does not show its language: "Anna has a cat" of "Ich habe eine Katze".
+    """
+    spoken, written = detect(said), detect(text)
+    if spoken and written:
+        return ""
+    source, language = "\n".join(sources), spoken or written
+    stems, held = set(tokens(source, language)), {fold(part) for part in _parts(source)}
+    plain = _plain_words(text) | _plain_words(said)
+    plain |= {fold(part) for name in names for part in _parts(name)}
+    told = [word for word in words(text) if fold(word) not in plain]
+    found = sum(
+        not stems.isdisjoint(asked(word, stemming(language))) or _is_held(fold(word), held)
+        for word in told
+    )
+    if 2 * found < len(told):
+        return "the fact is translated or invented: most of its words were not said"
+    return ""
+
+
 def _invented(text: str, sources: Sequence[str]) -> str:
     """Return why a fact holds what nobody said: a number, or a name by its capital."""
     source = "\n".join(sources)
@@ -131,9 +180,12 @@ def _parts(text: str) -> list[str]:
 
 def _plain_words(text: str) -> frozenset[str]:
     """Return words that may have a capital without being a name."""
-    language = detect(text)
-    ours = frozenset(map(fold, stop_words(language))) if language not in ("", "en") else STOP_WORDS
-    return ours | STOP_WORDS | _SPEAKERS
+    return _function_words(detect(text)) | _SPEAKERS
+
+
+def _function_words(language: str) -> frozenset[str]:
+    """Return words that tell nothing by themselves, folded; English ones are told in any language."""
+    return STOP_WORDS | frozenset(map(fold, stop_words(language)))
 
 
 def _is_held(word: str, held: set[str]) -> bool:
@@ -142,7 +194,12 @@ def _is_held(word: str, held: set[str]) -> bool:
         return True
     if len(word) <= _SHORT_CHARS:  # "Doe" is not said by who says "does"
         return False
+    return any(word in one for one in held) or _has_form(word, held)
+
+
+def _has_form(word: str, held: set[str]) -> bool:
+    """True when another form of a word was said: wohnt for wohne, which are two stems."""
+    if len(word) <= _SHORT_CHARS or not word.isalpha():
+        return False
     stem = word[: -1 if len(word) < 7 else -2]
-    return any(
-        word in one or (one.startswith(stem) and abs(len(one) - len(word)) <= 2) for one in held
-    )
+    return any(one.startswith(stem) and abs(len(one) - len(word)) <= 2 for one in held)

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from scrubjay.extraction import ACTIONS, MOST_FACT_CHARS, MOST_FACTS, MOST_TURN_CHARS, Known, Turn
+from scrubjay.naming import MOST_NAME_CHARS
 from scrubjay.recalled import without
 from scrubjay.text import label, readable
 
@@ -49,7 +50,8 @@ Answer with one JSON object and nothing else: no explanation, no code fence.
 
 "turn": the number of the turn that says it.
 "quote": the words of that turn that say it, copied letter by letter.
-"text": the fact as one short sentence that can be understood alone. Begin with who it is about.
+"text": the fact as one short sentence that can be understood alone. Begin with who it is about, by
+name where the name is known.
 "action": "add" for what is new; "update" where it says a known fact more precisely; "supersede" where
 a known fact was true and no longer is.
 "id": the id of that known fact, copied; for "add" it is "".
@@ -107,12 +109,17 @@ _EXAMPLES = {"en": _ENGLISH, "de": _GERMAN}
 
 
 def prompt_for(
-    turns: Sequence[Turn], context: Sequence[Turn], known: Sequence[Known], language: str
+    turns: Sequence[Turn],
+    context: Sequence[Turn],
+    known: Sequence[Known],
+    language: str,
+    owner: str = "",
+    agent: str = "",
 ) -> str:
     """Return the prompt that asks for the facts of some turns; earlier ones are context only.
 
-    `language` is the detected code of the turns, or "" where that is unsure. What is marked as recalled
-    is not shown.
+    `language` is the detected code of the turns, or "" where that is unsure. `owner` and `agent` are
+    the names of those who talk, where they are known. What is marked as recalled is not shown.
     """
     import json
 
@@ -120,7 +127,10 @@ def prompt_for(
     shown = "\n".join(map(_line, (*context, *turns)))
     listed = _listed(known)
     fence = _FENCE
-    while fence in shown or fence in listed:  # so that nobody can end the quotation they are in
+    people = _people(owner, agent)
+    while (
+        fence in shown or fence in listed or fence in people
+    ):  # so that nobody can end the quotation they are in
         fence += "~"
     answer = {
         "facts": [
@@ -137,6 +147,7 @@ def prompt_for(
             f"JSON:\n{json.dumps(answer, ensure_ascii=False)}",
             f"\n{_LAST.format(fence=fence)}",
             f"Write down the facts of the turns {numbers}; the others are there to be understood.",
+            *([f"Who talks:\n{fence}\n{people}\n{fence}"] if people else []),
             f"Known facts:\n{fence}\n{listed}\n{fence}",
             f"Conversation:\n{fence}\n{shown}\n{fence}",
             "JSON:\n",
@@ -148,6 +159,13 @@ def _line(turn: Turn) -> str:
     """Return a turn on one line: with a line break in it, it could speak for somebody else."""
     said = " ".join(without(readable(turn.text)).split())
     return f"[{turn.number}] {turn.role}: {said[:MOST_TURN_CHARS]}"
+
+
+def _people(owner: str, agent: str) -> str:
+    """Return who is behind the roles of a conversation, a line each."""
+    names = (("user", owner), ("assistant", agent))
+    lines = ((role, " ".join(readable(name).split())) for role, name in names)
+    return "\n".join(f"{role}: {name[:MOST_NAME_CHARS]}" for role, name in lines if name)
 
 
 def _listed(known: Sequence[Known]) -> str:

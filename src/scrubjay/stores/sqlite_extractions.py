@@ -178,6 +178,17 @@ class SqliteExtractions:
             ).fetchone()
         return int(row[0])
 
+    def holds(self, scope: Scope) -> bool:
+        """True when there is a message in a scope, read or not."""
+        condition, arguments = where(scope, self._db.codec)
+        with self._db.read() as db:
+            (found,) = db.execute(
+                "SELECT EXISTS (SELECT 1 FROM memories AS m"
+                f" WHERE m.type = 'message' AND {condition})",
+                arguments,
+            ).fetchone()
+        return bool(found)
+
     def failures(self, scope: Scope) -> Mapping[str, int]:
         """Return why messages were given up, with how many each, most first."""
         condition, arguments = where(scope, self._db.codec)

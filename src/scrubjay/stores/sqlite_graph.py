@@ -18,6 +18,8 @@ class SqliteGraph:
 
     def link(self, a: str, b: str, strength: float, kind: str) -> None:
         """Connect two memories, or change the strength of the link of this kind."""
+        if kind == _SEEN_FROM_THERE:
+            a, b, kind = b, a, _FROM_HERE
         with self._db.write() as db:
             # Stored once, whichever end was named first: links are walked both ways.
             db.execute("DELETE FROM edges WHERE kind = ? AND (a, b) = " + _PAIR, (kind, b, a))
@@ -47,6 +49,7 @@ class SqliteGraph:
 
     def unlink(self, a: str, b: str, kind: str | None) -> int:
         """Remove the links between two memories, of one kind or of all; return how many."""
+        kind = _FROM_HERE if kind == _SEEN_FROM_THERE else kind
         of_kind, more = ("", ()) if kind is None else (" AND kind = ?", (kind,))
         with self._db.write() as db:
             return sum(
@@ -57,14 +60,18 @@ class SqliteGraph:
             )
 
     def links(self, id_: str, scope: Scope) -> list[Link]:
-        """Return the links of one memory, whichever end it is, to those that the scope may see."""
+        """Return the links of one memory, whichever end it is, to those that the scope may see.
+
+        What supersedes another is told from what is superseded by it; other kinds have no direction.
+        """
         condition, arguments = where(scope, self._db.codec)
         with self._db.read() as db:
             rows = db.execute(
                 "SELECT m.id, e.strength, e.kind FROM memories AS x JOIN edges AS e ON e.a = x.n"
                 f" JOIN memories AS m ON m.n = e.b WHERE x.id = ? AND {condition}"
                 " UNION"  # two documents may link to each other
-                " SELECT m.id, e.strength, e.kind FROM memories AS x JOIN edges AS e ON e.b = x.n"
+                f" SELECT m.id, e.strength, {_KIND_FROM_THERE} FROM memories AS x"
+                " JOIN edges AS e ON e.b = x.n"
                 f" JOIN memories AS m ON m.n = e.a WHERE x.id = ? AND {condition}"
                 " ORDER BY 2 DESC, 1, 3",
                 (id_, *arguments, id_, *arguments),
@@ -81,7 +88,7 @@ class SqliteGraph:
                     "SELECT x.id, m.id, e.strength, e.kind FROM memories AS x"
                     " JOIN edges AS e ON e.a = x.n JOIN memories AS m ON m.n = e.b"
                     f" WHERE x.id IN ({several}) AND e.made <> 'near' AND {condition} UNION"
-                    " SELECT x.id, m.id, e.strength, e.kind FROM memories AS x"
+                    f" SELECT x.id, m.id, e.strength, {_KIND_FROM_THERE} FROM memories AS x"
                     " JOIN edges AS e ON e.b = x.n JOIN memories AS m ON m.n = e.a"
                     f" WHERE x.id IN ({several}) AND e.made <> 'near' AND {condition}"
                     " ORDER BY 1, 3 DESC, 2, 4",
@@ -90,6 +97,23 @@ class SqliteGraph:
                 for here, *link in rows:
                     found.setdefault(here, []).append(Link(*link))
         return {here: tuple(theirs) for here, theirs in found.items()}
+
+    def led_to(self, id_: str, kind: str) -> list[str]:
+        """Return what a memory is linked to by one kind, as the link was made: from here."""
+        return self._ends(id_, kind, "a", "b")
+
+    def led_from(self, id_: str, kind: str) -> list[str]:
+        """Return what is linked to a memory by one kind, as the link was made: from there."""
+        return self._ends(id_, kind, "b", "a")
+
+    def _ends(self, id_: str, kind: str, here: str, there: str) -> list[str]:
+        with self._db.read() as db:
+            rows = db.execute(
+                f"SELECT m.id FROM memories AS x JOIN edges AS e ON e.{here} = x.n"
+                f" JOIN memories AS m ON m.n = e.{there} WHERE x.id = ? AND e.kind = ? ORDER BY m.n",
+                (id_, kind),
+            )
+            return [one for (one,) in rows]
 
     def linked(self, ids: Sequence[str], scope: Scope, kind: str) -> Mapping[str, tuple[str, ...]]:
         """Return for each of these memories what it is linked to by one kind, strongest first."""
@@ -166,4 +190,7 @@ class SqliteGraph:
         return further
 
 
+# The one kind with a direction, and what it is called from its other end.
+_FROM_HERE, _SEEN_FROM_THERE = "supersedes", "superseded by"
+_KIND_FROM_THERE = f"CASE e.kind WHEN '{_FROM_HERE}' THEN '{_SEEN_FROM_THERE}' ELSE e.kind END"
 _PAIR = "((SELECT n FROM memories WHERE id = ?), (SELECT n FROM memories WHERE id = ?))"

@@ -44,18 +44,22 @@ class SqliteMoments:
     def between(self, begins_us: int, ends_us: int, scope: Scope, limit: int) -> RankedList:
         """Return what happened, or was said, from one moment until another, the latest first.
 
-        What began before and was not over by then comes last.
+        What began before and was not over by then comes last. A message without a word of
+        its own, such as one of recalled text alone, is none of that.
         """
         condition, arguments = where(scope, self._db.codec)
         with self._db.read() as db:
             # Two statements in one: for what lasts, and for the rest, there is an index each.
             rows = db.execute(
-                "SELECT id, updated_us FROM (SELECT m.id, m.updated_us, coalesce(m.event_us,"
-                " m.created_us) AS at FROM memories AS m WHERE coalesce(m.event_us, m.created_us) >= ?"
+                "SELECT id, updated_us FROM (SELECT * FROM (SELECT m.n, m.id, m.type, m.updated_us,"
+                " coalesce(m.event_us, m.created_us) AS at FROM memories AS m"
+                " WHERE coalesce(m.event_us, m.created_us) >= ?"
                 f" AND coalesce(m.event_us, m.created_us) < ? AND {condition}"
-                " UNION ALL SELECT m.id, m.updated_us, m.event_us FROM memories AS m"
+                " UNION ALL SELECT m.n, m.id, m.type, m.updated_us, m.event_us FROM memories AS m"
                 " WHERE m.event_until_us IS NOT NULL AND m.event_until_us > ? AND m.event_us < ?"
-                f" AND {condition}) ORDER BY at DESC, updated_us DESC, id LIMIT ?",
+                # The limit inside keeps the words from being looked up of more than are returned.
+                f" AND {condition}) ORDER BY at DESC, updated_us DESC, id LIMIT -1)"
+                " WHERE type <> 'message' OR (SELECT text <> '' FROM words WHERE rowid = n) LIMIT ?",
                 (begins_us, ends_us, *arguments, begins_us, begins_us, *arguments, limit),
             )
             return RankedList("moment", tuple(Row(id_, 1.0, None, us) for id_, us in rows))

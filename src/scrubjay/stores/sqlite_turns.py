@@ -130,13 +130,14 @@ class SqliteTurns:
         return []
 
     def texts_around(self, place: Place, text: str, *, by_model: bool) -> str:
-        """Return what is read together with a turn: nothing with a long one.
+        """Return what is read together with a turn: nothing with a long one, or with a silent one.
 
         Of a long turn beside a short one the first words are indexed. A model does not read it at all:
         the vector would be that of the long one.
         """
         most_chars = self._db.short_turn_chars
-        if len(text) > most_chars:
+        # One of recalled text alone says nothing that its neighbours could make understood.
+        if len(text) > most_chars or not heard(text).strip():
             return ""
         unseal = self._db.codec.unseal
         with self._db.read() as db:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from scrubjay.types import Memory
     from scrubjay.write.status import Change
 
+_DIRECTED = ("supersedes", "superseded by")
 _LEAST_COLUMNS = 8  # of a title: less says nothing
 
 
@@ -46,7 +47,8 @@ def memory(
         None,
         [facts.nearly_the_same([link.to for link in one.links if link.kind == NEAR_DUPLICATE])],
     )
-    if links := [link for link in one.links if link.kind != NEAR_DUPLICATE]:
+    below += [f"{link.kind} {link.to}" for link in one.links if link.kind in _DIRECTED]
+    if links := [link for link in one.links if link.kind not in (NEAR_DUPLICATE, *_DIRECTED)]:
         linked = ", ".join(f"{link.to} ({link.kind} {link.strength:g})" for link in links)
         below.append(f"links: {linked}")
     if one.type == "fact" and isinstance(message := one.metadata.get("message"), str):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from scrubjay.recalled import heard
 from scrubjay.timewords import events_in
 from scrubjay.types import Memory
 
@@ -60,7 +61,9 @@ def redated(before: Memory, after: Memory, changes: Mapping[str, Any], now: date
 def _said(memory: Memory, said_at: datetime) -> Memory:
     if memory.type == "document":
         return memory
-    window = events_in(memory.text, said_at)
+    # What a message repeats of a search happened to somebody else, or at another time.
+    said = heard(memory.text) if memory.type == "message" else memory.text
+    window = events_in(said, said_at)
     if window is None:
         return memory
     return memory._replace(event_time=window.begins, event_until=window.ends)

@@ -7,13 +7,13 @@ of a few turns is written in one transaction, and only while they are still ours
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrubjay.errors import Unavailable
+from scrubjay.errors import NotFound, Unavailable
 from scrubjay.extraction import MOST_TURN_CHARS, Answer, Fact, Rejected, Turn
-from scrubjay.extraction.guardrails import guarded
+from scrubjay.extraction.guardrails import covered, guarded
 from scrubjay.extraction.prompt import SCHEMA, prompt_for
 from scrubjay.extraction.read import read
 from scrubjay.language import detect
@@ -81,6 +81,10 @@ class Extraction:
         It ends early where the model is out.
         """
         scope = self._changeable._replace(session=session)
+        if session is not None and not self._queue.holds(scope):
+            raise NotFound(
+                f"no message is of the session {session!r}; `scrubjay sessions` lists them"
+            )
         if retry:
             self._queue.retry(scope)
         total = self._queue.waiting(scope)
@@ -114,6 +118,7 @@ class Extraction:
             failures=dict(failures.most_common()),
             left=self._queue.waiting(scope),
             outage=outage,
+            given_up=sum(self._queue.failures(scope).values()),
         )
 
     def release(self) -> None:
@@ -164,8 +169,11 @@ class Extraction:
         said = "\n".join(without(turn.text) for turn in telling)
         known = self._facts.known(asked[0], said)
         try:
+            first = asked[0]  # all are of one owner and agent
             answer = self._generator.complete(
-                prompt_for(telling, context, known, detect(said)),
+                prompt_for(
+                    telling, context, known, detect(said), first.owner or "", first.agent or ""
+                ),
                 schema=SCHEMA,
                 within_s=TIME_LIMIT_S,
                 read=read,
@@ -199,7 +207,7 @@ class Extraction:
             )
             outcomes = dict.fromkeys(was_read.silent, (NOTHING, ""))
             outcomes |= {
-                message.id: _outcome(number, message, was_read)
+                message.id: _outcome(number, message, was_read, self._facts.said_by(message.id))
                 for number, message in was_read.messages.items()
             }
             for id_, (outcome, reason) in outcomes.items():
@@ -225,11 +233,13 @@ def _turn(number: int, message: Memory) -> Turn:
     return Turn(number, " ".join((message.role or "user").split()), message.text)
 
 
-def _outcome(number: int, message: Memory, was_read: _Read) -> tuple[str, str]:
+def _outcome(
+    number: int, message: Memory, was_read: _Read, facts: Sequence[str]
+) -> tuple[str, str]:
     """Return what became of one message, and why if it failed.
 
-    Facts stand for a message only if nothing that was offered of it was rejected and all of it was
-    read: otherwise it stays a memory beside them.
+    Facts stand for a message only if all of it was read, nothing that was offered of it was rejected,
+    and they hold every word of it that tells something: otherwise it stays a memory beside them.
     """
     if was_read.junk:
         return FAILED, was_read.junk
@@ -237,7 +247,8 @@ def _outcome(number: int, message: Memory, was_read: _Read) -> tuple[str, str]:
     reasons = [one.reason for one in was_read.rejected if one.turn == number]
     if accepted:
         whole = len(without(message.text)) <= MOST_TURN_CHARS
-        return (FACTS if whole and not reasons else PARTLY), ""
+        stand = whole and not reasons and covered(message.text, facts)
+        return (FACTS if stand else PARTLY), ""
     if not was_read.facts:  # what names no turn may have been about any
         reasons += [one.reason for one in was_read.rejected if one.turn == 0]
     return (FAILED, reasons[0]) if reasons else (NOTHING, "")

@@ -78,21 +78,34 @@ class Facts(NamedTuple):
             self.shelf.graph.link(old.id, new.id, 1.0, SUPERSEDES)
         return "superseded"
 
+    def said_by(self, message: str) -> list[str]:
+        """Return the facts that a message says, as their texts are now."""
+        ids = self.spans.facts_of([message])
+        return [one.text for one in self.shelf.records.get(ids, _EVERYTHING).values()]
+
+    def only_of(self, messages: Collection[str]) -> list[str]:
+        """Return the facts drawn from these messages that no other message says, by id."""
+        ids = self.spans.facts_of(list(messages))
+        stored = self.shelf.records.get(ids, _EVERYTHING)
+        return [
+            id_
+            for id_ in ids
+            if is_drawn(stored[id_]) and all(one[0] in messages for one in self.spans.of(id_))
+        ]
+
     def lose(self, messages: Collection[str]) -> list[str]:
         """Take these messages out of what they say; return the facts that nobody else says.
 
-        Where the text of a fact is from one of them, the text before it is put back. Earlier texts are
-        forgotten: they may be from a message that goes.
+        What such a fact superseded holds again. Where the text of another is from one of them, the text
+        before it is put back. Earlier texts are forgotten: they may be from a message that goes.
         """
-        gone: list[str] = []
+        gone = self.only_of(messages)
+        self._hold_again(gone)
         for id_ in self.spans.facts_of(list(messages)):
             fact = self.shelf.records.get([id_], _EVERYTHING)[id_]
-            if not is_drawn(fact):
+            if not is_drawn(fact) or id_ in gone:
                 continue
             left = [span for span in self.spans.of(id_) if span[0] not in messages]
-            if not left:
-                gone.append(id_)
-                continue
             before = [old for _, field, old, _ in self.history.of(id_) if field == "text"]
             self.history.drop(id_, "text")
             if fact.metadata["message"] in messages:
@@ -101,6 +114,20 @@ class Facts(NamedTuple):
                 given["metadata"] = {**fact.metadata, **self._origin(*left[-1])}
                 store(self.shelf, draft(given))
         return gone
+
+    def _hold_again(self, gone: Collection[str]) -> None:
+        """Undo what facts that go did to those they superseded, unless others did the same since."""
+        graph = self.shelf.graph
+        for id_ in dict.fromkeys(old for new in gone for old in graph.led_to(new, SUPERSEDES)):
+            if id_ in gone or not set(graph.led_from(id_, SUPERSEDES)) <= set(gone):
+                continue
+            fact = self.shelf.records.get([id_], _EVERYTHING)[id_]
+            ends = [one for one in self.history.of(id_) if one[1] == "valid_until"]
+            # Who has changed the end by hand since meant it.
+            if fact.valid_until is None or not ends or ends[-1][3] != fact.valid_until.isoformat():
+                continue
+            before = ends[-1][2]
+            self._end(fact, datetime.fromisoformat(before) if before else None)
 
     def _old(self, fact: Fact, message: Memory) -> Memory | None:
         """Return the fact that another speaks of, as it is now; it may have gone meanwhile."""

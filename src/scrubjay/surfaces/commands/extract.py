@@ -37,6 +37,8 @@ def extract(args: Namespace, screen: Screen) -> int:
 
 
 def _said(done: Extracted, screen: Screen, db: str | None) -> str:
+    from scrubjay.stores.sqlite_extractions import MOST_TRIES
+
     facts = [
         f"{count:,} {what}"
         for what, count in (
@@ -58,6 +60,12 @@ def _said(done: Extracted, screen: Screen, db: str | None) -> str:
         ]
     if done.failed:
         lines.append("  What failed stays a memory, as it was said.")
+    if done.given_up:
+        again = to_type("extract --retry", db)
+        lines.append(
+            f"  {render.plural(done.given_up, 'message')} given up after {MOST_TRIES} tries;"
+            f" tries again: {again}"
+        )
     if done.left:
         lines.append(
             f"  {render.plural(done.left, 'message')} left; reads them: {to_type('extract', db)}"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from scrubjay.service import Store
     from scrubjay.surfaces.terminal import Screen
-    from scrubjay.types import Memories
+    from scrubjay.types import Memories, Memory
 
 _USAGE, _NOTHING_FOUND = 2, 3
 _ALL = 1_000_000_000
@@ -29,11 +29,12 @@ def forget(args: Namespace, screen: Screen) -> int:
     with open_store(args.db, args.user) as store:
         ids, missing = resolve(store, args.id) if args.id else (_matches(store, args), [])
         found = store.get_many(ids)
+        drawn = store.only_of([one.id for one in found])
         if found and not args.json:
-            err(stored.memories(list(found), screen))
-        agreed = bool(found) and (args.yes or _agreed(args, len(found)))
+            err(stored.memories([*found, *drawn], screen))
+        agreed = bool(found) and (args.yes or _agreed(args, len(found) + len(drawn)))
         count = store.forget([one.id for one in found]) if agreed else 0
-    return _report(args, screen, found, missing, count, agreed)
+    return _report(args, screen, found, drawn, missing, count, agreed)
 
 
 def _matches(store: Store, args: Namespace) -> list[str]:
@@ -64,6 +65,7 @@ def _report(
     args: Namespace,
     screen: Screen,
     found: Memories,
+    drawn: list[Memory],
     missing: list[str],
     count: int,
     agreed: bool,
@@ -73,9 +75,13 @@ def _report(
         from scrubjay.surfaces.shapes import dumps
 
         matched = [one.id for one in found]
-        out(dumps({"forgotten": count, "matched": matched, "missing": missing, "done": agreed}))
+        facts = [one.id for one in drawn]
+        told = {"forgotten": count, "matched": matched, "facts": facts, "missing": missing}
+        out(dumps({**told, "done": agreed}))
     elif agreed:
-        out(f"{screen.green('forgot')} {render.plural(count, 'memory')}")
+        whose = "it" if count == 1 else "them"
+        more = f" and {render.plural(len(drawn), 'fact')} drawn from {whose}" if drawn else ""
+        out(f"{screen.green('forgot')} {render.plural(count, 'memory')}{more}")
         if any(one.type == "document" and one.source for one in found):
             err("scrubjay: a file that is still there comes back with the next `scrubjay ingest`;")
             err("scrubjay: name it in a .scrubjayignore to keep it out")

@@ -106,6 +106,7 @@ def _extraction(state: Status, db: str | None) -> str:
     waiting = f"; reads them: {to_type('extract', db)}" if its.waiting else ""
     why = ", ".join(f"{count:,} {one_line(reason)}" for reason, count in its.failures.items())
     failed = f"; {its.failed:,} failed and stay as they were said: {why}" if its.failed else ""
+    failed += f"; tries them again: {to_type('extract --retry', db)}" if its.failed else ""
     return f"{its.waiting:,} messages wait for {one_line(its.model)}{waiting}{failed}"
 
 

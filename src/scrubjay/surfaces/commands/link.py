@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
 from scrubjay.surfaces import facts, stored
+from scrubjay.surfaces.layout import pad, width
 from scrubjay.surfaces.session import open_store
-from scrubjay.surfaces.terminal import out
+from scrubjay.surfaces.terminal import one_line, out
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -47,16 +48,23 @@ def link(args: Namespace, screen: Screen) -> int:
 def _show(store: Store, start: str, args: Namespace, screen: Screen) -> int:
     near = store.neighbors(start, depth=args.depth)
     known = {one.id: one for one in store.get_many([one.id for one in near])}
+    kinds: dict[str, list[str]] = {one.id: [] for one in near}  # none of what is further away
+    for made in store.get(start).links:
+        kinds.setdefault(made.to, []).append(made.kind)
     if args.json:
         from scrubjay.surfaces.shapes import dumps, listing
 
-        out(dumps({"id": start, **listing("neighbors", near), "done": "shown", "other": None}))
+        listed = listing("neighbors", near)["neighbors"]
+        told = [{**one, "kinds": kinds[one["id"]]} for one in listed]
+        out(dumps({"id": start, "neighbors": told, "done": "shown", "other": None}))
         return 0 if near else _NOTHING_FOUND
     if not near:
         out(f"Nothing is linked with {facts.short_id(start)}.")
         return _NOTHING_FOUND
     shown = [one for one in near if one.id in known]
+    said = {one.id: ", ".join(map(one_line, kinds[one.id])) for one in shown}
+    column = max(map(width, said.values()), default=0)
     lines = stored.memories([known[one.id] for one in shown], screen).split("\n")
     for one, line in zip(shown, lines, strict=True):
-        out(f"{one.score:.2f}  {line}")
+        out(f"{one.score:.2f}  {pad(said[one.id], column)}  {line}")
     return 0
