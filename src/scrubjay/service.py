@@ -137,6 +137,8 @@ class Store(Talking):
         with self._records.transaction():
             now = self._clock()
             before = self._to_change([id])[0]._replace(links=())
+            if before.type == "message" and changes.get("text", before.text) != before.text:
+                self._unsay(id)
             given = {**before._asdict(), "updated_at": None, **changes, "id": id}
             if not changes.keys().isdisjoint(("namespace", "collection")):
                 given = self._caller.moved(given, before, changes)
@@ -148,6 +150,14 @@ class Store(Talking):
             note_status(self._history(), before, after, now)
         self._embedding.wake()
         return self.get(id)
+
+    def _unsay(self, id: str) -> None:
+        """Forget the facts that only this message says: it says something else now."""
+        facts = self._facts()
+        drawn = facts.lose({id})
+        facts.spans.drop(id)
+        if drawn:
+            self._records.delete([*drawn, *self._copies.of(drawn, self._caller.changes)])
 
     def done(self, id: str) -> Memory:
         """Mark a memory as done: a `task` becomes a `task_done`. What is done already is not changed."""

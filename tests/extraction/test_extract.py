@@ -36,7 +36,7 @@ def fact_of(store, text):
 
 def spans(store, fact):
     """Where a fact is said."""
-    return store._facts().spans.of(fact.id)
+    return [one[:3] for one in store._facts().spans.of(fact.id)]
 
 
 def seen(store, session=None):
@@ -545,7 +545,7 @@ class TestJunk:
         assert seen(store) == {"I am Ann and I live in Rome"}
         assert store.status().extraction.waiting == 1
         assert store.extract().messages == 1
-        assert facts(store) == ["Ann lives in Berlin"]
+        assert facts(store) == []
 
     def test_a_message_that_is_forgotten_meanwhile_leaves_nothing(self, told):
         """Its words went to the model; nothing of the answer is stored."""

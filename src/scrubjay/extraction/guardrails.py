@@ -104,6 +104,20 @@ def covered(message: str, facts: Iterable[str]) -> bool:
     )
 
 
+def share_a_word(text: str, other: str) -> bool:
+    """True when two facts have a telling word in common, in any form; who it is about tells nothing."""
+    one, two = (
+        {
+            token
+            for word in words(said)
+            if fold(word) not in _plain_words(said)
+            for token in asked(word, stemming(detect(said)))
+        }
+        for said in (text, other)
+    )
+    return not one.isdisjoint(two)
+
+
 def same(text: str) -> str:
     """Return the form under which two facts are one: no case, spaces folded, no signs at the ends."""
     return label(text).strip(".,;:!?…\"'“”„«»()[]- ")

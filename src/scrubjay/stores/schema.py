@@ -363,12 +363,13 @@ def m009_conversations(db: sqlite3.Connection) -> None:
         BEGIN
             DELETE FROM extractions WHERE message = new.n;
         END""",
-        # From which words of which message a fact was drawn.
+        # From which words of which message a fact was drawn, and how that message says it.
         """CREATE TABLE spans (
             fact INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
             message INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
             start INTEGER NOT NULL,
             stop INTEGER NOT NULL,
+            text NOT NULL,
             PRIMARY KEY (fact, message, start)
         ) WITHOUT ROWID""",
         "CREATE INDEX spans_by_message ON spans (message)",

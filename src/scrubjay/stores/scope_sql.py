@@ -21,7 +21,8 @@ _SAME_LABEL = (
 
 _SPOKEN = (
     "(m.type <> 'message' OR m.session = ? OR (m.created_us <= ? AND NOT EXISTS"
-    " (SELECT 1 FROM extractions AS x WHERE x.message = m.n AND x.outcome = 'facts')))"
+    " (SELECT 1 FROM extractions AS x WHERE x.message = m.n AND x.outcome = 'facts'"
+    " AND EXISTS (SELECT 1 FROM spans AS s WHERE s.message = m.n))))"
 )
 
 _HOLDS = "SELECT rowid FROM words WHERE words MATCH ?"

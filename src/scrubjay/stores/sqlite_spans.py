@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from scrubjay.stores.scope_sql import in_parts
 from scrubjay.stores.sqlite import Database
+
+
+class Span(NamedTuple):
+    """By which words of a message a fact is said, and the fact as that message says it."""
+
+    message: str
+    start: int
+    stop: int
+    text: str
 
 
 class SqliteSpans:
@@ -14,25 +24,38 @@ class SqliteSpans:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def add(self, fact: str, message: str, start: int, stop: int) -> None:
+    def add(self, fact: str, span: Span) -> None:
         """Note that a fact is said by these words of a message."""
+        message, start, stop, text = span
         with self._db.write() as db:
             db.execute(
-                "INSERT INTO spans (fact, message, start, stop) SELECT f.n, m.n, ?, ?"
+                "INSERT INTO spans (fact, message, start, stop, text) SELECT f.n, m.n, ?, ?, ?"
                 " FROM memories AS f, memories AS m WHERE f.id = ? AND m.id = ?"
-                " ON CONFLICT (fact, message, start) DO UPDATE SET stop = max(stop, excluded.stop)",
-                (start, stop, fact, message),
+                " ON CONFLICT (fact, message, start) DO UPDATE SET stop = max(stop, excluded.stop),"
+                " text = excluded.text",
+                (start, stop, self._db.codec.seal(text), fact, message),
             )
 
-    def of(self, fact: str) -> list[tuple[str, int, int]]:
-        """Return the messages that say a fact, in the order of saying, each with the place of its words."""
+    def of(self, fact: str) -> list[Span]:
+        """Return the messages that say a fact, in the order of saying."""
+        unseal = self._db.codec.unseal
         with self._db.read() as db:
-            return db.execute(
-                "SELECT m.id, s.start, s.stop FROM spans AS s JOIN memories AS f ON f.n = s.fact"
+            rows = db.execute(
+                "SELECT m.id, s.start, s.stop, s.text FROM spans AS s"
+                " JOIN memories AS f ON f.n = s.fact"
                 " JOIN memories AS m ON m.n = s.message WHERE f.id = ?"
                 " ORDER BY m.created_us, m.n, s.start",
                 (fact,),
-            ).fetchall()
+            )
+            return [Span(id_, start, stop, unseal(text)) for id_, start, stop, text in rows]
+
+    def drop(self, message: str) -> None:
+        """Forget what a message says: its text is another now."""
+        with self._db.write() as db:
+            db.execute(
+                "DELETE FROM spans WHERE message = (SELECT n FROM memories WHERE id = ?)",
+                (message,),
+            )
 
     def facts_of(self, messages: Sequence[str]) -> list[str]:
         """Return the facts that any of these messages says."""

@@ -41,6 +41,7 @@ class _Read(NamedTuple):
 
     messages: dict[int, Memory]
     silent: tuple[str, ...] = ()
+    before: tuple[Memory, ...] = ()
     facts: tuple[Fact, ...] = ()
     rejected: tuple[Rejected, ...] = ()
     junk: str = ""
@@ -165,7 +166,7 @@ class Extraction:
         silent = tuple(messages[turn.number].id for turn in turns if turn not in telling)
         messages = {turn.number: messages[turn.number] for turn in telling}
         if not telling:
-            return _Read(messages, silent)
+            return _Read(messages, silent, tuple(before))
         said = "\n".join(without(turn.text) for turn in telling)
         known = self._facts.known(asked[0], said)
         try:
@@ -186,7 +187,7 @@ class Extraction:
             name for one in (*before, *asked) for name in (one.owner, one.agent, one.role) if name
         }
         facts, rejected = guarded(answer, telling, context, known, sorted(names))
-        return _Read(messages, silent, tuple(facts), tuple(rejected), answer.junk)
+        return _Read(messages, silent, tuple(before), tuple(facts), tuple(rejected), answer.junk)
 
     def _write(
         self,
@@ -220,13 +221,21 @@ class Extraction:
         return set(failed)
 
     def _is_still(self, claim: Claim, was_read: _Read) -> bool:
-        """True when these turns are ours, the caller may still change them, and they say the same."""
+        """True when these turns are ours, and they and those before them are as they were read."""
         if not self._queue.held(claim):
             return False
-        now = self._records.get(claim.turns, self._changeable)
-        return len(now) == len(claim.turns) and all(
-            now[one.id].text == one.text for one in was_read.messages.values()
+        read = (*was_read.messages.values(), *was_read.before)
+        now = self._records.get(
+            (*claim.turns, *(one.id for one in was_read.before)), self._changeable
         )
+        return all(id_ in now for id_ in claim.turns) and all(
+            one.id in now and _as_read(now[one.id]) == _as_read(one) for one in read
+        )
+
+
+def _as_read(one: Memory) -> tuple[str | None, ...]:
+    """Return what decides whose facts these are, and what they may say."""
+    return (one.text, one.type, one.namespace, one.session, one.role, one.owner, one.agent)
 
 
 def _turn(number: int, message: Memory) -> Turn:

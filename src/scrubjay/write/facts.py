@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.asking import understand
 from scrubjay.extraction import Fact, Known
-from scrubjay.extraction.guardrails import same
+from scrubjay.extraction.guardrails import same, share_a_word
+from scrubjay.stores.sqlite_spans import Span
 from scrubjay.times import micros
 from scrubjay.types import Memory, Scope
 from scrubjay.write.remember import draft, new_id, remember, store
@@ -90,14 +91,15 @@ class Facts(NamedTuple):
         return [
             id_
             for id_ in ids
-            if is_drawn(stored[id_]) and all(one[0] in messages for one in self.spans.of(id_))
+            if is_drawn(stored[id_]) and all(one.message in messages for one in self.spans.of(id_))
         ]
 
     def lose(self, messages: Collection[str]) -> list[str]:
         """Take these messages out of what they say; return the facts that nobody else says.
 
-        What such a fact superseded holds again. Where the text of another is from one of them, the text
-        before it is put back. Earlier texts are forgotten: they may be from a message that goes.
+        What such a fact superseded holds again. Where the text of another is from one of them, what the
+        last of the others says takes its place. Earlier texts are forgotten: they may be from a message
+        that goes.
         """
         gone = self.only_of(messages)
         self._hold_again(gone)
@@ -105,14 +107,13 @@ class Facts(NamedTuple):
             fact = self.shelf.records.get([id_], _EVERYTHING)[id_]
             if not is_drawn(fact) or id_ in gone:
                 continue
-            left = [span for span in self.spans.of(id_) if span[0] not in messages]
-            before = [old for _, field, old, _ in self.history.of(id_) if field == "text"]
             self.history.drop(id_, "text")
             if fact.metadata["message"] in messages:
-                given = fact._asdict()
-                given |= {"text": before[-1] if before else fact.text, "links": ()}
-                given["metadata"] = {**fact.metadata, **self._origin(*left[-1])}
-                store(self.shelf, draft(given))
+                *_, last = (one for one in self.spans.of(id_) if one.message not in messages)
+                given = fact._asdict() | {"text": last.text, "links": ()}
+                given |= {"event_time": None, "event_until": None}
+                given["metadata"] = {**fact.metadata, **self._origin(*last[:3])}
+                remember(self.shelf, draft(given), _EVERYTHING, _EVERYTHING)
         return gone
 
     def _hold_again(self, gone: Collection[str]) -> None:
@@ -134,7 +135,11 @@ class Facts(NamedTuple):
         if fact.action == "add":
             return None
         scope = self._beside(message)._replace(types=("fact",))
-        return self.shelf.records.get([fact.id], scope).get(fact.id)
+        old = self.shelf.records.get([fact.id], scope).get(fact.id)
+        # What a rewritten fact said is gone: so it must be about the same.
+        if old is not None and fact.action == "update" and not share_a_word(old.text, fact.text):
+            return None
+        return old
 
     def _same(self, text: str, message: Memory) -> Memory | None:
         """Return the memory that says just this, if there is one of the same owner and agent."""
@@ -194,7 +199,7 @@ class Facts(NamedTuple):
         self.history.note(fact.id, micros(self.shelf.clock()), "valid_until", *times)
 
     def _note(self, id_: str, fact: Fact, message: Memory) -> None:
-        self.spans.add(id_, message.id, fact.start, fact.stop)
+        self.spans.add(id_, Span(message.id, fact.start, fact.stop, fact.text))
 
     def _origin(self, message: str, start: int, stop: int) -> dict[str, object]:
         """Return where the text of a fact is from, as its metadata says it."""
