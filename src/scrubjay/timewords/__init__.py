@@ -36,3 +36,13 @@ def events_in(text: str, said_at: datetime) -> Window | None:
     from scrubjay.timewords.finder import found
 
     return found(text, said_at, is_query=False)
+
+
+def without(text: str, window: Window) -> str:
+    """Return a query without the words of its window and the prepositions before them, spaces folded.
+
+    What is left is what is looked for: "dinner with Anna last week" asks for dinner with Anna.
+    """
+    from scrubjay.timewords.rest import rest_of
+
+    return rest_of(text, window.said)

@@ -27,7 +27,7 @@ def _day_ahead(said: Said, seen: Seen) -> Span | None:
 
 def _weekday_ago(said: Said, seen: Seen) -> Span | None:
     if said.has("0"):  # two Mondays ago
-        least, most = said.count(said.classes.index("0"))
+        least, most = said.how_many(said.classes.index("0"))
         latest = _latest(said.get("0"), seen.today - DAY)
         first, last = (days(latest - 7 * (int(n) - 1) * DAY) for n in (most, least))
         return Span(first.begins, last.ends)

@@ -38,6 +38,8 @@ def _recent(said: Said, seen: Seen) -> Span | None:
         return _earlier(said, seen)
     if said.get("l") == "today":
         return Span(today.begins, seen.closing())
+    if seen.before and seen.before[-1] == "most":  # the latest of all, whenever that was
+        return None
     if not seen.is_query or (said.has("4") and said.get("U") != "day"):
         return None
     return Span(days(seen.today - _RECENT_DAYS * DAY).begins, seen.closing())

@@ -66,7 +66,7 @@ class Said(NamedTuple):
     def units(self) -> tuple[str, int, int]:
         """Return a unit, and how many of it at least and at most."""
         at = next(n for n, kind in enumerate(self.classes) if kind in "wUa")
-        least, most = self.count(at)
+        least, most = self.how_many(at)
         if self.has("h"):  # half a year, a year and a half
             least = most = least + 0.5 if self.has("&") else 0.5
         unit = self.values[at]
@@ -79,7 +79,7 @@ class Said(NamedTuple):
             least, most = least * size, most * size
         return unit, int(least), int(most)
 
-    def count(self, at: int) -> tuple[float, float]:
+    def how_many(self, at: int) -> tuple[float, float]:
         """Return how many are said before a token, at least and at most; 1 without a number."""
         count: Any = 1
         for kind, value in zip(self.classes[:at], self.values, strict=False):

@@ -72,8 +72,8 @@ def lean(before: Sequence[str], after: Sequence[str], *, is_query: bool) -> tupl
     that one is near, and more than an ending. A query is about what was, unless it asks for plans.
     """
     if is_query:
-        words = {*before, *after}
-        return (-1 if _ASKED.isdisjoint(words) or not _WAS_ASKED.isdisjoint(words) else 1), True
+        asked = {*before, *after}
+        return (-1 if _ASKED.isdisjoint(asked) or not _WAS_ASKED.isdisjoint(asked) else 1), True
     if _is_moved_to(before, after):
         return 1, True
     words = (*before, *after)

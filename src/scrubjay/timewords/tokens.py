@@ -106,7 +106,8 @@ def _table() -> _Table:
 def _in_digits(word: str) -> tuple[str, Any]:
     """Return class and worth of what is written in digits.
 
-    i ISO, g with dots, x with slashes, O ordinal, c decade, N up to 99, Y a year, 3 any other number, or one and a half of it.
+    i ISO, g with dots, x with slashes, O ordinal, c decade, N up to 99, Y a year, 3 any other number
+    or one with a half.
     """
     if not word.isascii():
         return "_", None

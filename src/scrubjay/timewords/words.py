@@ -60,7 +60,10 @@ _NUMBERS = (
     "eleven elf|twelve zwolf|thirteen dreizehn|fourteen vierzehn|fifteen funfzehn|sixteen sechzehn|"
     "seventeen siebzehn|eighteen achtzehn|nineteen neunzehn|twenty zwanzig"
 )
-_SOME = {(2, 3): "couple paar", (2, 5): "few einige einigen wenige wenigen"}
+_SOME: dict[tuple[float, float], str] = {
+    (2, 3): "couple paar",
+    (2, 5): "few einige einigen wenige wenigen",
+}
 _SOME |= {
     (3, 7): "several mehrere mehreren",
     (30, 30): "thirty dreissig",
