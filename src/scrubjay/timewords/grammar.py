@@ -30,7 +30,7 @@ _FORMS = (
     ("nth", rf"[QOL](?:[wU]|D)[fIH]t?{_MONTH}{_YEAR}?"),
     (
         "dated",
-        rf"{COUNTED_YEAR},?(?:[nF]?[tu]?(?:{_DATE}|g)|[IH]t?E?{_MONTH}|[IH]t?S|[nIH_]?[tu]?(?:C[eU]?|q)|E{_MONTH}|M)",
+        rf"(?:{COUNTED_YEAR}|H?aY|(?<=[IH])Y),?(?:[nF]?[tu]?(?:{_DATE}|g)|[IH]t?E?{_MONTH}|[IH]t?S|[nIH_]?[tu]?(?:C[eU]?|q)|E{_MONTH}|M)",
     ),
     ("day_ago", rf"{_AGO},?R|R,?{_AGO}"),
     ("day_ahead", rf"{SOME}{_UNIT}F[Rr]|R,?I{SOME}{_UNIT}|(?<![nud])r,?I{SOME}{_UNIT}"),
