@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from math import exp
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -11,7 +12,8 @@ from clocks import NOON
 from scrubjay import InvalidInput, Memory
 from scrubjay.pipeline import Kit, Run
 from scrubjay.profiles import Profile
-from scrubjay.stages.timing import fit, in_time, recency, time_blend
+from scrubjay.stages.timing import fit, in_time, recency, time_blend, time_range
+from scrubjay.times import LocalZone
 from scrubjay.timewords import Window
 from scrubjay.types import Candidate, Query
 
@@ -28,6 +30,37 @@ def run(*memories, window=None):
 
 def told(id_, created_at=None, **more):
     return Memory(id_, id_, created_at=created_at, **more)
+
+
+class TestTimeRange:
+    @pytest.mark.parametrize(
+        ("zone", "begins", "name"),
+        [
+            (ZoneInfo("Europe/Berlin"), "2026-03-01T00:00:00+01:00", "Europe/Berlin"),
+            (UTC, "2026-03-01T00:00:00+00:00", "UTC"),
+            (LocalZone(), None, "local"),
+            (timezone(timedelta(hours=2)), "2026-03-01T00:00:00+02:00", None),
+        ],
+    )
+    def test_the_window_is_shown_where_the_clock_is(self, zone, begins, name):
+        """CG-6: whose March it is, the explanation says, with the offset of that day."""
+        now = datetime(2026, 5, 6, 12, tzinfo=zone)
+        asked = Run(Query("what was in March"), Kit(clock=lambda: now))
+
+        notes = time_range()(asked).notes
+
+        assert notes["said"] == "March"
+        assert notes.get("zone") == name
+        assert notes["begins"].startswith("2026-03-01T00:00:00")
+        assert notes["ends"].startswith("2026-04-01T00:00:00")
+        assert begins in (None, notes["begins"])
+
+    def test_a_window_at_the_edge_of_the_calendar_is_shown_in_utc(self):
+        """West of Greenwich the first hour of the year 1 has no local time."""
+        now = datetime(2026, 5, 6, 12, tzinfo=ZoneInfo("America/Los_Angeles"))
+        asked = Run(Query("0001-01-01T00:00Z"), Kit(clock=lambda: now))
+
+        assert time_range()(asked).notes["begins"] == "0001-01-01T00:00:00+00:00"
 
 
 class TestFit:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from math import exp
 from typing import TYPE_CHECKING
@@ -26,15 +26,33 @@ def time_range(run: Run) -> Run:
     from scrubjay.timewords import window_of, without
 
     clock = run.kit.need("clock")
-    window = window_of(run.query.text, clock())
+    now = clock()
+    window = window_of(run.query.text, now)
     if window is None:
         return run
     subject = run.query.text if '"' in run.query.text else without(run.query.text, window)
     alone = _asks_for_nothing(subject)
     run = run._replace(query=run.query._replace(window=window, subject=subject, only_time=alone))
-    return run.noting(
-        said=window.said, begins=window.begins.isoformat(), ends=window.ends.isoformat()
-    )
+    begins, ends = (_there(one, now.tzinfo) for one in window[:2])
+    run = run.noting(said=window.said, begins=begins, ends=ends)
+    name = _name_of(now)
+    return run.noting(zone=name) if name else run
+
+
+def _name_of(now: datetime) -> str | None:
+    """Return the name of the zone of a clock; an offset has none, and the times say it themselves."""
+    zone = now.tzinfo or UTC
+    if isinstance(zone, timezone) and zone is not UTC:
+        return None
+    return getattr(zone, "key", None) or zone.tzname(now)
+
+
+def _there(moment: datetime, zone: tzinfo | None) -> str:
+    """Return a moment in a zone; at the ends of the calendar, where it has none, in UTC."""
+    try:
+        return moment.astimezone(zone or UTC).isoformat()
+    except OverflowError:
+        return moment.isoformat()
 
 
 # Who asks for these asks for whatever there was; beside them, only words of grammar.

@@ -39,16 +39,10 @@ def events_in(text: str, said_at: datetime) -> Window | None:
 
 
 def without(text: str, window: Window) -> str:
-    """Return a query without the words of its window, and without the "in" or "am" before them."""
-    at = text.find(window.said)
-    if at < 0 or not window.said:
-        return text
-    before = text[:at].split()
-    while before and before[-1].lower() in _BEFORE_TIMES:
-        before.pop()
-    return " ".join((*before, *text[at + len(window.said) :].split()))
+    """Return a query without the words of its window and the prepositions before them, spaces folded.
 
+    What is left is what is looked for: "dinner with Anna last week" asks for dinner with Anna.
+    """
+    from scrubjay.timewords.rest import rest_of
 
-_BEFORE_TIMES = frozenset(
-    "in on at of the during from for am im an dem den der in der seit".split()
-)
+    return rest_of(text, window.said)

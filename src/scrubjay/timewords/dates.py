@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from scrubjay.timewords.relative import unit_named
+from scrubjay.timewords.grammar import COUNTED_YEAR
+from scrubjay.timewords.holidays import holiday
+from scrubjay.timewords.relative import ago, unit_named
 from scrubjay.timewords.seen import Resolver, Said, Seen, first_that, of_years, which_year
-from scrubjay.timewords.spans import DAY, Span, days, easter, month, third, unit_at
+from scrubjay.timewords.spans import DAY, Span, days, month, third, unit_at
 
+_COUNTED_YEAR = re.compile(COUNTED_YEAR)
 _LONG_AGO_DAYS, _SOON_DAYS = 300, 31
 
 
@@ -41,7 +45,7 @@ def _of_days(seen: Seen, make: Callable[[int], Span], year: int | None) -> Span 
 
 def _dots(said: Said, seen: Seen) -> Span | None:
     day, number, year = said.get("g")
-    return _of_days(seen, lambda y: days(date(y, number, day)), year)
+    return _of_days(seen, lambda y: days(date(y, number, day)), year or said.get("Y"))
 
 
 def _slash(said: Said, seen: Seen) -> Span | None:
@@ -57,7 +61,7 @@ def _date(said: Said, seen: Seen) -> Span | None:
 
 
 def _nth(said: Said, seen: Seen) -> Span | None:
-    place, unit, number = said.get("QO"), said.get("wU"), said.get("Mmy")
+    place, unit, number = said.get("QO"), said.get("wUa"), said.get("Mmy")
     weekday = None if said.get("D") is None else said.get("D")[0]
 
     def make(year: int) -> Span:
@@ -81,7 +85,7 @@ def _nth(said: Said, seen: Seen) -> Span | None:
 
 
 def _part(said: Said, seen: Seen) -> Span | None:
-    which, unit = said.get("E"), said.get("wU")
+    which, unit = said.get("E"), said.get("wUa")
     if unit:
         whole = unit_named(said, seen)
     elif said.has("Mmy"):
@@ -89,41 +93,6 @@ def _part(said: Said, seen: Seen) -> Span | None:
     else:
         whole, unit = _year(said, seen), "year"
     return whole and third(whole, unit, which)
-
-
-def _holiday(said: Said, seen: Seen) -> Span | None:
-    name = said.get("C") or ""
-    if said.has("W"):
-        name = "new year's eve" if said.has("e") else "new year"
-    elif said.has("e"):
-        name += " eve"
-    elif said.has("U") and said.get("U") == "day":
-        name += " day"
-
-    def make(year: int) -> Span:
-        fixed = {
-            "christmas": (12, 24, 3),
-            "christmas day": (12, 25, 1),
-            "christmas eve": (12, 24, 1),
-            "new year's eve": (12, 31, 1),
-            "new year": (1, 1, 1),
-            "halloween": (10, 31, 1),
-        }
-        known = name if name in fixed else name.removesuffix(" eve").removesuffix(" day")
-        if known in fixed:
-            number, day, count = fixed[known]
-            return days(date(year, number, day), count)
-        moving = {
-            "easter": (-2, 4),
-            "easter sunday": (0, 1),
-            "easter monday": (1, 1),
-            "good friday": (-2, 1),
-            "pentecost": (49, 2),
-        }
-        after, count = moving[name.removesuffix(" eve").removesuffix(" day")]
-        return days(easter(year) + after * DAY, count)
-
-    return which_year(seen, said, make)
 
 
 def _month(said: Said, seen: Seen) -> Span | None:
@@ -166,10 +135,7 @@ def _decade(said: Said, seen: Seen) -> Span | None:
 
 def _year(said: Said, seen: Seen) -> Span | None:
     year = said.get("Y")
-    if said.has("U"):
-        if said.get("U") != "year":
-            return None
-    elif not 1800 <= year <= 2199:  # in 1500 words
+    if not said.has("a") and not 1800 <= year <= 2199:  # in 1500 words
         return None
     return month(year, 1, 12)
 
@@ -190,18 +156,55 @@ def _day(said: Said, seen: Seen) -> Span | None:
     return days(end.replace(day=said.get("NO"))) if end else None
 
 
+def _dated(said: Said, seen: Seen) -> Span | None:
+    """Return what follows its year: last year in May, two years ago on 5 May."""
+    if said.has("C"):
+        return holiday(said, seen)
+    if said.has("g"):
+        return _dots(said, seen)
+    if said.has("S"):
+        return _season(said, seen)
+    if said.has("q"):
+        return _quarter(said, seen)
+    if said.has("E"):
+        return _part(said, seen)
+    return (_date if said.has("NOQ") else _month)(said, seen)
+
+
+def _of_year(resolve: Resolver) -> Resolver:
+    """Read a year that is counted from now, such as last year, before the rest is read."""
+
+    def resolved(said: Said, seen: Seen) -> Span | None:
+        counted = _COUNTED_YEAR.search(said.classes)
+        if counted is None:
+            return resolve(said, seen)
+        start, end = counted.span()
+        part = Said(counted[0], said.values[start:end], said.words[start:end])
+        if part.has("LXT"):
+            year = seen.today.year + part.get("LXT")
+        else:
+            unit, least, most = part.units()
+            if unit != "year" or least != most:  # a few years ago
+                return ago(part, seen)
+            year = seen.today.year - most
+        return resolve(said.with_token(start, end, "Y", year), seen)
+
+    return resolved
+
+
 DATES: dict[str, Resolver] = {
     "iso": _iso,
-    "dots": _dots,
+    "dots": _of_year(_dots),
     "slash": _slash,
-    "date": _date,
-    "nth": _nth,
-    "part": _part,
-    "holiday": _holiday,
-    "month": _month,
+    "date": _of_year(_date),
+    "nth": _of_year(_nth),
+    "dated": _of_year(_dated),
+    "part": _of_year(_part),
+    "holiday": _of_year(holiday),
+    "month": _of_year(_month),
     "short_month": _month,
-    "season": _season,
-    "quarter": _quarter,
+    "season": _of_year(_season),
+    "quarter": _of_year(_quarter),
     "decade": _decade,
     "year": _year,
     "short_year": _year,

@@ -8,8 +8,10 @@ from datetime import UTC, date, datetime, timedelta
 from functools import partial
 
 from scrubjay.timewords import Window
+from scrubjay.timewords.counted import COUNTED
 from scrubjay.timewords.dates import DATES
 from scrubjay.timewords.grammar import NEEDS_FROM, beside, form, in_range, openings
+from scrubjay.timewords.near import NEAR
 from scrubjay.timewords.relative import RELATIVE, next_to
 from scrubjay.timewords.seen import Said, Seen
 from scrubjay.timewords.spans import Span, in_utc
@@ -18,7 +20,7 @@ from scrubjay.timewords.tokens import Tokens, tokens_of
 
 _OPEN_DAYS = 365  # how far back "before 5 May" reaches
 _SENTENCE = 30  # tokens on each side that may tell the tense
-_RESOLVERS = RELATIVE | DATES
+_RESOLVERS = RELATIVE | COUNTED | NEAR | DATES
 _MATCHED = "|"
 _ARTICLES = ("t", "u", "n")
 _JOINTS = re.compile("[tun,]?([&2o])(?:[tun](?!D))?")
@@ -130,6 +132,8 @@ class _Finder:
             self._is_query,
             match.lastgroup == "slash" and not _GERMAN.isdisjoint((*before, *after)),
             not_after,
+            before,
+            after,
         )
         resolver = _RESOLVERS[str(match.lastgroup)]
         return self._checked(lambda: resolver(self._said(match), seen))

@@ -8,8 +8,11 @@ from scrubjay.timewords.seen import Resolver, Said, Seen
 from scrubjay.timewords.spans import DAY, Span, back, days, hours, unit_at, until
 
 
-def _ago(said: Said, seen: Seen) -> Span | None:
+def ago(said: Said, seen: Seen) -> Span | None:
+    """Return the minute, hour, day, week … so long ago; round minutes are not meant to the minute."""
     unit, least, most = said.units()
+    if unit == "minute" and least == most and most % 15 == 0:
+        least, most = most - most // 3, most + most // 3
     if unit in ("minute", "hour"):
         return _exact(seen, unit, -most, -least)
     if unit == "weekend":
@@ -60,13 +63,15 @@ def _steps(said: Said) -> int:
 
 def unit_named(said: Said, seen: Seen) -> Span | None:
     """Return the last, this or next week, weekend, month, quarter or year."""
-    unit = said.get("wU")
+    unit = said.get("wUa")
     if unit in (
         "minute",
         "hour",
         "day",
     ):  # "the next day" is after another one, "last minute" is late
         return None
+    if unit == "fortnight":
+        return _rolling(said, seen) if _steps(said) < 0 else None
     return unit_at(unit, seen.today, _steps(said))
 
 
@@ -82,10 +87,11 @@ def _weekend(said: Said, seen: Seen) -> Span | None:
 def _weekday_in(said: Said, seen: Seen) -> Span | None:
     number, part = said.get("D")
     monday = unit_at("week", seen.today, _steps(said)).begins.date()
-    return _part_of(monday + number * DAY, part)
+    return part_of(monday + number * DAY, part)
 
 
-def _part_of(day: date, part: tuple[int, int] | None) -> Span:
+def part_of(day: date, part: tuple[int, int] | None) -> Span:
+    """Return a day, or those hours of it."""
     return hours(day, *part) if part else days(day)
 
 
@@ -100,14 +106,14 @@ def _relative(said: Said, seen: Seen) -> Span | None:
         steps = 1  # morgen
     elif said.has("r"):
         part = (5, 12)  # heute Morgen
-    return _part_of(seen.today + steps * DAY, part)
+    return part_of(seen.today + steps * DAY, part)
 
 
 def _tonight(said: Said, seen: Seen) -> Span | None:
     if said.has("G"):
         return hours(seen.today, 18, 30)
     part, steps = said.get("B"), said.get("LT")
-    return _part_of(seen.today + steps * DAY, part)
+    return part_of(seen.today + steps * DAY, part)
 
 
 def _weekday(said: Said, seen: Seen) -> Span | None:
@@ -128,7 +134,7 @@ def _weekday(said: Said, seen: Seen) -> Span | None:
         day = today + ((number - today.weekday()) % 7 or 7) * DAY
     elif not seen.is_query:  # who means today says so
         day = today - (since or 7) * DAY
-    return _part_of(day, part)
+    return part_of(day, part)
 
 
 def next_to(said: Said, anchor: Span, zone: tzinfo) -> Span | None:
@@ -154,7 +160,7 @@ def next_to(said: Said, anchor: Span, zone: tzinfo) -> Span | None:
 
 
 RELATIVE: dict[str, Resolver] = {
-    "ago": _ago,
+    "ago": ago,
     "ahead": _ahead,
     "rolling": _rolling,
     "weekday_in": _weekday_in,

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any, NamedTuple
 
 from scrubjay.timewords.spans import DAY, Span
 
+_FINER = {
+    "year": ("month", 12),
+    "quarter": ("month", 3),
+    "month": ("day", 30),
+    "week": ("day", 7),
+    "day": ("hour", 24),
+    "hour": ("minute", 60),
+}
 _YEARS_AROUND = 9  # 29 February may be eight years away
 
 
 class Seen(NamedTuple):
-    """From where an expression is seen: the moment, its zone, the tense, the language of dates.
+    """From where an expression is seen: the moment, its zone, the tense, the words around it.
 
     `not_after` is the end of a range that has no year of its own for its beginning.
     """
@@ -24,6 +32,8 @@ class Seen(NamedTuple):
     is_query: bool
     day_first: bool
     not_after: date | None = None
+    before: Sequence[str] = ()
+    after: Sequence[str] = ()
 
     @property
     def today(self) -> date:
@@ -55,13 +65,35 @@ class Said(NamedTuple):
 
     def units(self) -> tuple[str, int, int]:
         """Return a unit, and how many of it at least and at most."""
-        at = next(n for n, kind in enumerate(self.classes) if kind in "wU")
+        at = next(n for n, kind in enumerate(self.classes) if kind in "wUa")
+        least, most = self.how_many(at)
+        if self.has("h"):  # half a year, a year and a half
+            least = most = least + 0.5 if self.has("&") else 0.5
+        unit = self.values[at]
+        if unit == "fortnight":
+            unit, least, most = "week", 2 * least, 2 * most
+        if least % 1:
+            if unit not in _FINER:
+                raise ValueError(unit)
+            unit, size = _FINER[unit]
+            least, most = least * size, most * size
+        return unit, int(least), int(most)
+
+    def how_many(self, at: int) -> tuple[float, float]:
+        """Return how many are said before a token, at least and at most; 1 without a number."""
         count: Any = 1
         for kind, value in zip(self.classes[:at], self.values, strict=False):
             if kind in "N3YZ":
                 count = value
-        least, most = count if isinstance(count, tuple) else (count, count)
-        return self.values[at], least, most
+        return count if isinstance(count, tuple) else (count, count)
+
+    def with_token(self, start: int, end: int, kind: str, value: Any) -> Said:
+        """Return these tokens with one in place of some of them."""
+        return Said(
+            self.classes[:start] + kind + self.classes[end:],
+            [*self.values[:start], value, *self.values[end:]],
+            [*self.words[:start], "", *self.words[end:]],
+        )
 
 
 def of_years(seen: Seen, make: Callable[[int], Span], year: int | None = None) -> Span | None:

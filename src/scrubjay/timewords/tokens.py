@@ -21,10 +21,12 @@ _ISO = (
     r"(?<![\w.-])\d{4}-\d\d(?:-\d\d(?:[t ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:z|[+-]\d\d:?\d\d)?)?)?"
 )
 _DOTS = r"(?<![\w.,-])\d{1,2}\.[ ]?\d{1,2}\.(?:[ ]?\d{4}|(?<=\d\d\.\d\d\.)\d\d)?"
+_SLASHED_ISO = r"(?<![\w./-])\d{4}/\d{1,2}/\d{1,2}"
 _SLASHES = r"(?<![\w.,/-])\d{1,2}/\d{1,2}/(?:\d{4}|\d\d)"
 _TOKEN = re.compile(
     r"[^\W\d_]\w*(?:'s\b)?|[^\w\s]"
     rf"|{_ISO}(?!\w|[-:./]\d)|{_DOTS}(?!\w|[.,]\d)|{_SLASHES}(?![\w/]|[.,]\d)"
+    rf"|{_SLASHED_ISO}(?![\w/]|[.,-]\d)"
     r"|\d(?:[\w.,:/]*\w)?|\n\s*\n"
 )
 _SIGNS = {".": ".", ",": ",", "-": "o", "!": "!", "?": "!", ";": "!", "'": "'"}
@@ -104,7 +106,8 @@ def _table() -> _Table:
 def _in_digits(word: str) -> tuple[str, Any]:
     """Return class and worth of what is written in digits.
 
-    i ISO, g with dots, x with slashes, O ordinal, c decade, N up to 99, Y a year, 3 any other number.
+    i ISO, g with dots, x with slashes, O ordinal, c decade, N up to 99, Y a year, 3 any other number
+    or one with a half.
     """
     if not word.isascii():
         return "_", None
@@ -121,6 +124,11 @@ def _in_digits(word: str) -> tuple[str, Any]:
     if re.fullmatch(_SLASHES, word):
         first, second, year = word.split("/")
         return "x", (int(first), int(second), _year(year))
+    if re.fullmatch(_SLASHED_ISO, word):
+        year, month, day = word.split("/")
+        return "i", _iso(f"{year}-{month:0>2}-{day:0>2}")
+    if re.fullmatch(r"\d{1,2}[.,]5", word):
+        return "3", float(word.replace(",", "."))
     if re.fullmatch(r"\d{1,2}(?:st|nd|rd|th)", word):
         return "O", int(word[:-2])
     if re.fullmatch(r"(?:\d\d)?\d0(?:s|er)", word):

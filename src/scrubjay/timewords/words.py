@@ -1,11 +1,13 @@
 """The words of time, English and German: a class of one letter each, and what the word is worth.
 
 Months       M, m that is also a name or a verb and needs a neighbour, y that needs a closer one
-Days         D weekday, R today and its neighbours, r morgen, G tonight, B part of a day, C holiday
-Lengths      w week, U any other unit, S season, c decade, q quarter with its number
-Numbers      Z word, k article, Q ordinal (N, 3, Y and O are in digits, see `tokens`)
+Days         D weekday, 0 several of it, R today and its neighbours, r morgen, G tonight,
+             B part of a day, C holiday
+Lengths      w week, a year, U any other unit, 1 moment, S season, c decade, q quarter with its number
+Numbers      Z word, h half, k article, Q ordinal (N, 3, Y and O are in digits, see `tokens`)
 Which one    L last, P past, X next, T this, E early or late in it
 Small words  I in, H im, p during, n on, f of, t the, u German articles, ~ about, j now, d every, K week no.
+Near         J just, l recently, 6 earlier; 4 other and 5 Zeit, in "the other day", "in letzter Zeit"
 Ends         A ago, V vor, s since, v before, z after, 2 until, o to, F from, b between, & and
 """
 
@@ -40,6 +42,7 @@ _UNITS = {
     "hour": "hour hours stunde stunden",
     "day": "day days tag tage tagen tages",
     "week": "week weeks woche wochen",
+    "fortnight": "fortnight fortnights",
     "weekend": "weekend weekends wochenende wochenendes wochenenden",
     "month": "month months monat monate monaten monats",
     "quarter": "quarter quarters quartal quartals quartale quartalen",
@@ -57,11 +60,17 @@ _NUMBERS = (
     "eleven elf|twelve zwolf|thirteen dreizehn|fourteen vierzehn|fifteen funfzehn|sixteen sechzehn|"
     "seventeen siebzehn|eighteen achtzehn|nineteen neunzehn|twenty zwanzig"
 )
-_SOME = {(2, 3): "couple paar", (2, 5): "few einige einigen wenige wenigen"}
+_SOME: dict[tuple[float, float], str] = {
+    (2, 3): "couple paar",
+    (2, 5): "few einige einigen wenige wenigen",
+}
 _SOME |= {
     (3, 7): "several mehrere mehreren",
     (30, 30): "thirty dreissig",
     (90, 90): "ninety neunzig",
+    (1.5, 1.5): "anderthalb eineinhalb",
+    (2.5, 2.5): "zweieinhalb",
+    (3.5, 3.5): "dreieinhalb",
 }
 _ORDINALS = (
     "first erste ersten erster|second zweite zweiten zweiter|third dritte dritten dritter|"
@@ -98,6 +107,10 @@ _HOLIDAYS = {
     "pentecost": "pentecost pfingsten",
     "halloween": "halloween",
 }
+_RECENT = {
+    "recently": "recently lately neulich kurzlich unlangst letztens kurzem",
+    "today": "vorhin",
+}
 _DECADES = {50: "fifties", 60: "sixties", 70: "seventies", 80: "eighties", 90: "nineties"}
 _SMALL = {
     "k": "a an ein eine einem einer einen",
@@ -109,7 +122,13 @@ _SMALL = {
     "t": "the",
     "u": "der die das dem den des zum zur",
     "~": "about around roughly approximately etwa ungefahr circa",
-    "j": "now",
+    "j": "now jetzt",
+    "J": "just right gerade eben soeben",
+    "6": "earlier",
+    "4": "other",
+    "5": "zeit",
+    "h": "half halbe halben halber halbes",
+    "1": "moment moments seconds sekunde sekunden augenblick augenblicke augenblicken",
     "K": "kw kalenderwoche",
     "A": "ago",
     "V": "vor",
@@ -128,9 +147,15 @@ _SMALL = {
     "d": "every each good black guten jeden jede jedes jedem eines",
 }
 # A text with none of these words has no expression, unless in digits; a unit needs one beside it.
-_TELLING = "MmyDRrGCcqK"
-_UNITS_ALONE = "UwBS"
-_BESIDE = "LPXTAVIHsnpEFQ"
+_TELLING = "MmyDRrGCcqKAl6"
+_UNITS_ALONE = "UwaBS015"
+_BESIDE = "LPXTAVIHsnpEFQ4"
+# "Just" tells of a time beside these words only; a text may be full of it.
+SPEECH = frozenset(
+    "say says said saying tell tells told telling mention mentioned mentioning ask asked asking talk"
+    " talked talking discuss discussed discussing explain explained sagen sagte gesagt erzahlt erzahlte"
+    " erwahnt erwahnte gefragt fragte besprochen gesprochen gemeint erklart".split()
+)
 _ENDINGS = ("e", "en", "er", "es", "em")
 
 
@@ -147,13 +172,15 @@ def known() -> Known:
         _put(table, "Z", some, names)
     for number, names in enumerate(_WEEKDAYS.split("|")):
         _put(table, "D", (number, None), names)
+        full, german = names.split()[:2]
+        _put(table, "0", number, f"{full}s {german}en")
         for parts, hours in (*_PARTS.items(), ("morgen", MORNING)):
             made = [f"{day}{part}" for day in names.split() for part in parts.split()]
             _put(table, "D", (number, hours), " ".join(made))
     for parts, hours in _PARTS.items():
         _put(table, "B", hours, parts)
     for unit, names in _UNITS.items():
-        _put(table, "w" if unit == "week" else "U", unit, names)
+        _put(table, {"week": "w", "fortnight": "w", "year": "a"}.get(unit, "U"), unit, names)
     for (kind, value), names in _WHICH.items():
         for name in names.split():
             stem = name.removesuffix("-")
@@ -162,6 +189,8 @@ def known() -> Known:
     for kind, values in (("R", _RELATIVE), ("S", _SEASONS), ("c", _DECADES)):
         for worth, names in values.items():
             _put(table, kind, worth, names)
+    for recent, names in _RECENT.items():
+        _put(table, "l", recent, names)
     for holiday, names in _HOLIDAYS.items():
         _put(table, "C", holiday, names)
     for kind, names in _SMALL.items():
@@ -173,18 +202,21 @@ def known() -> Known:
 
 def may_tell(words: list[str]) -> bool:
     """True when an expression can be among these words; in digits there may still be one."""
-    telling, units, beside = _gates()
+    telling, units, beside, just, said = _gates()
     if not telling.isdisjoint(words):
+        return True
+    if not just.isdisjoint(words) and not said.isdisjoint(words):
         return True
     return not units.isdisjoint(words) and not beside.isdisjoint(words)
 
 
 @cache
 def _gates() -> tuple[frozenset[str], ...]:
-    return tuple(
+    telling, units, beside, just, now = (
         frozenset(word for word, (kind, _) in known().items() if kind in kinds)
-        for kinds in (_TELLING, _UNITS_ALONE, _BESIDE)
+        for kinds in (_TELLING, _UNITS_ALONE, _BESIDE, "J", "j")
     )
+    return telling, units, beside, just, SPEECH | now | {"eben", "soeben"}
 
 
 def _number(table: Known, kind: str, names: str) -> None:
@@ -205,6 +237,8 @@ _WITH_UMLAUT = {
     "ubernachst": "uebernaechst",
     "wahrend": "waehrend",
     "ungefahr": "ungefaehr",
+    "kurzlich": "kuerzlich",
+    "unlangst": "unlaengst",
 }
 
 
