@@ -105,7 +105,8 @@ class _Finder:
             start, end = match.span()
             opening = openings().search(self._classes, max(0, start - 2), start)
             is_deadline = opening is not None and opening[0][0] == "2"
-            span = self._resolved(match, is_deadline=is_deadline)
+            is_since = opening is not None and opening[0][0] == "s"
+            span = self._resolved(match, is_deadline=is_deadline, is_since=is_since)
             if span and opening and match.lastgroup != "rolling":
                 start = opening.start()
                 span = self._checked(partial(self._opened, span, self._classes[start]))
@@ -120,10 +121,17 @@ class _Finder:
                 yield span, start, end
 
     def _resolved(
-        self, match: re.Match[str], not_after: date | None = None, *, is_deadline: bool = False
+        self,
+        match: re.Match[str],
+        not_after: date | None = None,
+        *,
+        is_deadline: bool = False,
+        is_since: bool = False,
     ) -> Span | None:
         before, after = self._sentence(*match.span())
         leaning, is_sure = lean(before, after, is_query=self._is_query and not is_deadline)
+        if is_since:  # it began, whatever the verb says: since Monday my back hurts
+            leaning, is_sure = -1, True
         seen = Seen(
             self._now,
             self._zone,

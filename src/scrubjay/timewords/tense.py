@@ -9,7 +9,10 @@ _TO_COME = frozenset(
     "will ll shall gonna going plan plans planning upcoming soon hope hoping want wants intend expect"
     " deadline due werde wird werden wirst werdet wollen plane plant planen vorhaben bald kommt".split()
 )
-_ASKED = _TO_COME - {"going", "hope", "hoping", "want", "wants", "expect", "due", "kommt"}
+_ASKED = (_TO_COME - {"going", "hope", "hoping", "want", "wants", "expect", "due", "kommt"}) | set(
+    "planned calendar appointment appointments agenda schedule scheduled geplant kalender termin"
+    " termine".split()
+)
 _WAS = frozenset(
     "was were did had been went met saw got came took made bought ate ran said told found gave began"
     " spent left felt lost won wrote read sent kept held brought thought became built drove flew heard"

@@ -29,6 +29,18 @@ _TOKEN = re.compile(
     rf"|{_SLASHED_ISO}(?![\w/]|[.,-]\d)"
     r"|\d(?:[\w.,:/]*\w)?|\n\s*\n"
 )
+_YEARS = re.compile(r"(?<![\w.-])(?:1[89]|2[01])\d\d(?![\w.-])")
+# What follows a number: a small word, a unit of measure, or what it is multiplied by.
+_AFTER_NUMBER = re.compile(r" (?:([a-z]{2,})\b|[kKMGT]?(?:Hz|B|W|px)\b|[x×*] ?\d)")
+_AFTER_YEARS = frozenset(
+    "and or but so then when while until till to from for in on at of with by about was were did do does"
+    " had has have is are be we he she it they you who what why how where which that the an my our his"
+    " her their there not no before after during since if as than because already again too also together"
+    " und oder aber dann als bis von fur in im an am auf mit war waren ist sind hat haben hatte hatten ich"
+    " wir er sie es man was wer wie wo warum der die das den dem ein eine nicht vor nach seit wenn wurde"
+    " wurden gab ging los passiert gemacht happened".split()
+)
+_IN_CODE = re.compile(r"[a-z_]\w*(?:[.](?=[a-z_])\w+)*(?:[.](?=[a-z_])\w+|\()")
 _SIGNS = {".": ".", ",": ",", "-": "o", "!": "!", "?": "!", ";": "!", "'": "'"}
 _NAMES = ("may", "march")  # with a capital they are months, most often
 
@@ -66,7 +78,27 @@ def tokens_of(text: str) -> Tokens | None:
     classes = "".join([kind for kind, _ in entries])
     if "y" in classes:
         classes = _with_names(text, lower, classes, words)
+    if "Y" in classes and any(_is_quantity(text, at) for at in _YEARS.finditer(lower)):
+        classes = classes.replace("Y", "3")
+    if _IN_CODE.search(lower):
+        classes = _without_names_in_code(lower, classes)
     return Tokens(text, lower, classes, [value for _, value in entries], words)
+
+
+def _is_quantity(text: str, number: re.Match[str]) -> bool:
+    """True when a number that could be a year counts something: 2048 dimensions, 1920 x 1080, 2100 MHz."""
+    after = _AFTER_NUMBER.match(text, number.end())
+    return after is not None and (after[1] is None or after[1] not in _AFTER_YEARS)
+
+
+def _without_names_in_code(lower: str, classes: str) -> str:
+    """Return the classes without those of words in names: `date.today()` and monday.com are no days."""
+    inside = [one.span() for one in _IN_CODE.finditer(lower)]
+    places = [found.start() for found in _TOKEN.finditer(lower)]
+    return "".join(
+        "_" if kind.isalpha() and any(begin <= place < end for begin, end in inside) else kind
+        for kind, place in zip(classes, places, strict=True)
+    )
 
 
 def _with_names(text: str, lower: str, classes: str, words: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Defects of searching conversations: each test says what is wrong, and fails until it is mended."""
+"""What a search of conversations may show, and by what it is found."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TestNeighbours:
     def test_a_message_of_another_session_is_not_shown_beside_one_that_has_settled(
         self, talk, clock
     ):
-        """CG-9. WRONG: `around` shows what was said a second ago in another session as context."""
+        """CG-9: what was said a second ago elsewhere is no context either."""
         talk.add_message("secret plum cake", session="b")
         clock.advance(seconds=300)
         talk.add_message("the vault code is zebra", session="b")
@@ -41,7 +41,7 @@ class TestNeighbours:
 
     @pytest.mark.parametrize("profile", ["default", "cognis"])
     def test_until_binds_the_turns_around_a_hit(self, talk, clock, profile):
-        """R-3. WRONG: a turn said after `until` is shown as context, and found by."""
+        """R-3: a turn said after `until` is not shown."""
         talk.add_message("secret plum cake", session="b")
         clock.advance(hours=5)
         talk.add_message("the vault code is zebra", session="b")
@@ -54,7 +54,7 @@ class TestNeighbours:
         assert "zebra" not in told(found)
 
     def test_what_is_no_longer_valid_is_not_shown_around_a_hit(self, talk, clock):
-        """R-3. WRONG: an expired message comes back as the context of the one beside it."""
+        """R-3: an expired message is not shown."""
         talk.add("plum cake, yes", type="message", session="b")
         talk.add(
             "the code is zebra", type="message", session="b", valid_until="2026-05-03T12:00:30"
@@ -72,7 +72,7 @@ class TestNeighbours:
         ],
     )
     def test_topics_and_domain_bind_the_turns_around_a_hit(self, talk, clock, given, asked):
-        """R-3. WRONG: a turn of another topic or domain is shown, and the hit is found by its words."""
+        """R-3: a turn of another topic or domain is not shown."""
         talk.add("plum cake here", type="message", session="b", **given)
         talk.add("zebra is private", type="message", session="b")
         clock.advance(seconds=300)
@@ -82,7 +82,7 @@ class TestNeighbours:
 
     @pytest.mark.parametrize("profile", ["default", "cognis"])
     def test_a_word_that_only_a_neighbour_says_excludes_nothing(self, talk, clock, profile):
-        """GN-6. WRONG: `-zebra` drops a message whose own text has no zebra: the turn after it has."""
+        """GN-6: `-zebra` is about what a message says itself."""
         talk.add_messages(
             [("user", "we talked of plum cake"), ("bot", "I like zebra")], session="b"
         )
@@ -93,7 +93,7 @@ class TestNeighbours:
 
 
 def test_a_message_that_comes_while_the_query_is_embedded_stays_in_its_session(tmp_path, clock):
-    """CG-9. WRONG: where no message was fresh at first, the search looks at no message's age at all."""
+    """CG-9: it is looked at once more before it is shown."""
     path = tmp_path / "c.db"
     other = scrubjay.open(path, embedder=False, clock=clock)
 
@@ -111,7 +111,7 @@ def test_a_message_that_comes_while_the_query_is_embedded_stays_in_its_session(t
 
 
 def test_a_small_shortlist_is_as_small_as_it_is_set(talk, monkeypatch):
-    """CG-1, CG-10. WRONG: `shortlist_size` is raised to the depth of 200, and in the index to 600."""
+    """CG-1, CG-10: 200 by itself, 50 where that is set."""
     from scrubjay.stores.sqlite_vector import SqliteVector
 
     asked = []

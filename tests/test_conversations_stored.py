@@ -1,4 +1,4 @@
-"""Defects of what is stored: each test says what is wrong, and fails until it is mended."""
+"""What is written of conversations, and what writing costs beside them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scrubjay.surfaces.cli import main
 
 
 def test_turns_of_one_moment_keep_their_order_through_export_and_import(tmp_path, clock):
-    """WRONG: lines are written by id, and turns of one moment stand in the order of writing."""
+    """They stand in the order of writing, and are written in that."""
     before, lines, after = tmp_path / "a.db", tmp_path / "a.jsonl", tmp_path / "b.db"
     with scrubjay.open(before, embedder=False, clock=clock) as store:
         said = store.add_messages([("user", f"turn {n}") for n in range(8)], session="t")
@@ -24,10 +24,7 @@ def test_turns_of_one_moment_keep_their_order_through_export_and_import(tmp_path
 
 
 def test_a_statement_of_every_write_is_compiled_once(words_only):
-    """WRONG: since there are indexes WHERE type = 'message', SQLite compiles `type = ?` at every bind.
-
-    That is a sixth of the time that a write takes.
-    """
+    """Indexes WHERE type = 'message' made SQLite compile `type = ?` anew for each value."""
     compiled = []
 
     def noted(action, table, column, *_):

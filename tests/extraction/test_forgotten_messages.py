@@ -1,4 +1,4 @@
-"""Defects of facts drawn from messages: each test says what is wrong, and fails until it is mended."""
+"""What becomes of facts when messages are forgotten, changed or moved."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def thrice(store, model):
 
 class TestForgetting:
     def test_the_last_words_go_after_the_first_went(self, store, thrice):
-        """WRONG: forgetting the first message drops all earlier texts; the text of the third then stays."""
+        """What the third message said goes with it, in whatever order messages are forgotten."""
         first, _, third = thrice
         store.forget(first)
         store.forget(third)
@@ -84,7 +84,7 @@ class TestForgetting:
         assert "Bergmannstrasse" not in str(facts(store))
 
     def test_a_text_that_was_put_back_goes_with_its_message(self, store, thrice):
-        """WRONG: after the third and the second message are forgotten, the second's words stay."""
+        """A text that was put back is still that of its message."""
         _, second, third = thrice
         store.forget(third)
         store.forget(second)
@@ -92,7 +92,7 @@ class TestForgetting:
         assert "Kreuzberg" not in str(facts(store))
 
     def test_a_message_that_says_less_does_not_keep_what_another_said(self, store, model):
-        """WRONG: an earlier, less precise message is noted as saying the fact, and keeps it alive."""
+        """Each message keeps what it says itself, and no more."""
         late = say(
             store,
             model,
@@ -112,7 +112,7 @@ class TestForgetting:
         assert "Kreuzberg" not in str(facts(store))
 
     def test_a_message_whose_fact_is_forgotten_is_a_memory_again(self, store, model):
-        """WRONG: nothing stands for the message, and it stays hidden outside its session for ever."""
+        """CG-9: nothing stands for it any more, so it stands for itself."""
         say(store, model, "I live in Bonn.", says(offer(1, "Bonn", "The user lives in Bonn")), 9)
         (fact,) = store.ls(types="fact")
         store.forget(fact.id)
@@ -122,7 +122,7 @@ class TestForgetting:
         assert [hit.text for hit in found] == ["I live in Bonn."]
 
     def test_what_a_message_no_longer_says_is_no_fact(self, store, model):
-        """WRONG: a message is changed (a secret taken out), and the fact drawn from its old text stays."""
+        """Who takes a secret out of a message takes it out of the facts, too."""
         id_ = say(
             store,
             model,
@@ -143,7 +143,7 @@ class TestWhileAModelReads:
     def test_a_message_that_moved_meanwhile_gives_no_facts_to_whose_it_was(
         self, store, model, change
     ):
-        """WRONG: only its text is looked at again; the fact is filed under the old owner or namespace."""
+        """R-3: whose it is now decides; what was read for another is read again."""
         (id_,) = talk(store, "I live in Berlin.", owner="ann")
 
         def answer():
@@ -160,7 +160,7 @@ class TestWhileAModelReads:
         )
 
     def test_a_turn_before_it_that_was_forgotten_meanwhile_gives_no_names(self, store, model):
-        """WRONG: a name that only a forgotten context turn said is stored in a fact."""
+        """A turn that only lent its context is looked at again as well."""
         model.next = says()
         first, _ = talk(store, "My name is Petra Xu.", "Hello.")
         store.extract()
@@ -177,7 +177,7 @@ class TestWhileAModelReads:
 
 
 def test_an_update_that_is_about_something_else_loses_nothing(store, model):
-    """WRONG: any known fact may be rewritten; what it said is found nowhere outside its session."""
+    """A model may not write one fact over another that has no word in common with it."""
     say(store, model, "I live in Berlin.", says(offer(1, "Berlin", "The user lives in Berlin")))
     (fact,) = store.ls(types="fact")
     say(
@@ -192,7 +192,7 @@ def test_an_update_that_is_about_something_else_loses_nothing(store, model):
 
 
 def test_recalled_text_gives_no_event_time(store):
-    """WRONG: event times are read from the whole text, what is marked as recalled included."""
+    """CG-7: only what the message says itself has a time."""
     kept = store.add_message(
         'I found: <recalled id="k">We met on 5 March 2024</recalled> ok', session="s"
     )
