@@ -201,6 +201,7 @@ class TestWeightsOfOtherProfiles:
             "vector": 0.5,
             "late": 0.5,
             "cross_encoder": 0.25,
+            "moment": 0.5,
         }
         assert entries.weights("gno")["hyde"] == 1.4
         assert entries.weights("gnosis") == {}

@@ -178,11 +178,11 @@ def _between(raw: float, share: Mapping[str, float]) -> str:
 def _share(name: str, hit: Hit, share: Mapping[str, float], times: float) -> str:
     place = hit.found.get(name)
     raw = max(place.score, 0.0) if place else 0.0
-    if raw <= by_chance(hit.passages, share["spread"]):
+    spread = share.get("spread", 0.0)
+    chance = by_chance(hit.passages, spread)
+    if raw <= chance:
         return "0"
-    shown = f"{raw:.6f}"
-    if by_chance(hit.passages, share["spread"]):
-        shown = f"({raw:.6f} - {share['spread']:g} × √(2 ln {hit.passages}))"
+    shown = f"({raw:.6f} - {spread:g} × √(2 ln {hit.passages}))" if chance else f"{raw:.6f}"
     return f"{times:.6f} × {share['weight']:g} × {shown} / {share['of']:.6f}"
 
 
