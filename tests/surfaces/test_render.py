@@ -259,6 +259,7 @@ def test_an_explained_hit_adds_up_to_its_score():
             {
                 "keyword": {"weight": 0.75, "of": 13.5, "best_possible": 20.0},
                 "vector": {"weight": 0.25, "of": 0.5, "best_possible": 1.0},
+                "strength": 0.78125,
                 "times": 1.25,
             },
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from math import exp
@@ -16,12 +17,18 @@ if TYPE_CHECKING:
     from scrubjay.timewords import Window
 
 
+_DATED = re.compile(
+    r"\d|\b(?:jan|feb|mar|mär|maer|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)", re.IGNORECASE
+)
+
+
 @stage
 def time_range(run: Run) -> Run:
     """Find the time that a query speaks of ("last week"), by the caller's clock and in its zone.
 
-    Its words are no longer searched for, unless they stand in quotes. Where no other word asks for
-    anything ("what did I say yesterday?"), what happened then is the answer.
+    Words that count from now are no longer searched for, unless they stand in quotes; dates still are.
+    Where no other word asks for anything ("what did I say yesterday?"), what happened then is the
+    answer.
     """
     from scrubjay.timewords import window_of, without
 
@@ -30,8 +37,10 @@ def time_range(run: Run) -> Run:
     window = window_of(run.query.text, now)
     if window is None:
         return run
-    subject = run.query.text if '"' in run.query.text else without(run.query.text, window)
-    alone = _asks_for_nothing(subject)
+    rest = without(run.query.text, window)
+    alone = '"' not in run.query.text and _asks_for_nothing(rest)
+    # A text may name March or 1969; none that is of last week says "last week".
+    subject = "" if '"' in run.query.text or _DATED.search(window.said) else rest
     run = run._replace(query=run.query._replace(window=window, subject=subject, only_time=alone))
     begins, ends = (_there(one, now.tzinfo) for one in window[:2])
     run = run.noting(said=window.said, begins=begins, ends=ends)

@@ -10,6 +10,7 @@ from scrubjay.recalled import heard
 from scrubjay.timewords import events_in
 from scrubjay.types import Memory
 
+_MOST_CHARS = 2_000  # a longer text speaks of many times, and the narrowest is that of a detail
 _TOLD = ("text", "created_at", "type")  # what a derived event time depends on
 
 
@@ -59,7 +60,7 @@ def redated(before: Memory, after: Memory, changes: Mapping[str, Any], now: date
 
 
 def _said(memory: Memory, said_at: datetime) -> Memory:
-    if memory.type == "document":
+    if memory.type == "document" or len(memory.text) > _MOST_CHARS:
         return memory
     # What a message repeats of a search happened to somebody else, or at another time.
     said = heard(memory.text) if memory.type == "message" else memory.text
