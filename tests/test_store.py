@@ -907,7 +907,7 @@ class TestPending:
             found = store.search("embedded somebody")
             assert perf_counter() - started < 5
             assert {hit.id for hit in found} == {"old", "new"}
-            assert found.degraded == ("embed_query: 1 passages still wait for their vector",)
+            assert found.degraded == ("embed_query: 1 passage still waits for its vector",)
             assert store.pending(wait=False) == 1
 
 

@@ -137,5 +137,6 @@ def embed_query(run: Run, *, most_chars: int = 4000) -> Run:
     index = None if run.kit.tiers else run.kit.vectors
     waiting = index.missing(embedder.name, run.query.scope) if index is not None else 0
     if waiting:
-        warnings.append(f"{waiting} passages still wait for their vector")
+        many = f"{waiting} passages still wait for their vector"
+        warnings.append("1 passage still waits for its vector" if waiting == 1 else many)
     return run.noting(warning="; ".join(warnings)) if warnings else run
