@@ -29,7 +29,7 @@ def put(backend, *memories):
 
 
 def around(backend, id_, turns=1):
-    found = backend.records.around([id_], turns).get(id_)
+    found = backend.records.around([id_], turns, Scope()).get(id_)
     return found and tuple([one.id for one in side] for side in found)
 
 
