@@ -29,7 +29,7 @@ def put(backend, *memories):
 
 
 def around(backend, id_, turns=1):
-    found = backend.records.around([id_], turns, Scope()).get(id_)
+    found = backend.records.around([id_], turns, EVERYTHING).get(id_)
     return found and tuple([one.id for one in side] for side in found)
 
 
@@ -93,7 +93,7 @@ class TestBeside:
             assert around(backend, id_) == ([], [])
         assert around(backend, "d") is None
         assert around(backend, "e") is None
-        assert backend.records.around(["nobody"], 1) == {}
+        assert backend.records.around(["nobody"], 1, EVERYTHING) == {}
         assert found(backend, "banana") == {"b"}
 
     def test_a_short_one_is_found_by_the_words_around_it(self, backend):
