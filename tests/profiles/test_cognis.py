@@ -95,6 +95,17 @@ class TestScores:
         assert found[0].score == pytest.approx(0.3, abs=1e-6)
         assert any("broken" in reason for reason in found.degraded)
 
+    def test_one_call_of_the_model_serves_both_passes_and_both_sources(self, memory, model):
+        """CG-1, CG-3: the short vector is the first part of the same one."""
+        memory.add("a red car", created_at=NOON - DAY)
+        memory.add_message("a blue car", session="s")
+        memory.pending()
+        calls = model.calls
+
+        assert len(memory.search("automobile", session="s")) == 2
+
+        assert model.calls == calls + 1
+
     def test_stems_are_matched(self, memory):
         """CG-2: the English Snowball stemmer stands for Porter's."""
         memory.add("she parked both cars", id="a", created_at=NOON - DAY)
@@ -177,6 +188,16 @@ class TestTime:
         assert ids(found)[0] == "right"
         assert all("keyword" not in hit.found for hit in found if hit.id == "wrong")
         assert "wrong" in ids(memory.search('plumber "last week"', profile=profile))
+
+    def test_what_lasted_is_found_by_any_day_of_it(self, memory):
+        """CG-7: a month that a memory speaks of holds the fifth of it."""
+        memory.add("we hiked a lot", id="april", event_time="2026-04-01", event_until="2026-05-01")
+        memory.add("we swam", id="march", event_time="2026-03-01", event_until="2026-04-01")
+
+        found = memory.search("what did we do on 5 April?")
+
+        assert ids(found) == ["april"]
+        assert found[0].why["temporal"] == pytest.approx(0.4)
 
     def test_the_zone_of_the_clock_says_when_a_day_begins(self, tmp_path, model):
         """CG-6: 23:30 UTC is already tomorrow in Berlin."""
