@@ -189,6 +189,28 @@ class TestTime:
         assert all("keyword" not in hit.found for hit in found if hit.id == "wrong")
         assert "wrong" in ids(memory.search('plumber "last week"', profile=profile))
 
+    @pytest.mark.parametrize("query", ["Christmas", "March 2020", "2020-03-05", "5 March 2020"])
+    def test_a_date_alone_is_still_looked_for_by_word(self, memory, query):
+        """A note that names a date was most often not written on it."""
+        memory.add(f"The harbour was closed: {query}", id="named", event_time="2001-01-01")
+        memory.add("The harbour was open", id="other", event_time="2001-01-01")
+        memory.pending()
+
+        for profile in ("default", "cognis"):
+            assert ids(memory.search(query, profile=profile))[0] == "named"
+
+    def test_a_question_for_a_month_finds_what_is_of_it_and_what_names_it(self, memory):
+        """The default, too: both are answers."""
+        memory.add("we moved house", id="then", created_at="2026-03-10")
+        memory.add("the March budget is tight", id="named", created_at="2025-01-10")
+        memory.add("tea is hot", id="neither", created_at="2025-01-10")
+        memory.pending()
+
+        assert set(ids(memory.search("what happened in March?", profile="default"))[:2]) == {
+            "then",
+            "named",
+        }
+
     def test_what_lasted_is_found_by_any_day_of_it(self, memory):
         """CG-7: a month that a memory speaks of holds the fifth of it."""
         memory.add("we hiked a lot", id="april", event_time="2026-04-01", event_until="2026-05-01")

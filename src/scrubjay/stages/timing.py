@@ -17,8 +17,16 @@ if TYPE_CHECKING:
     from scrubjay.timewords import Window
 
 
+# Texts name March, 1969 and Christmas; none that is of last week says "last week".
 _DATED = re.compile(
-    r"\d|\b(?:jan|feb|mar|mär|maer|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)", re.IGNORECASE
+    r"\d{4}|\d[./-]\d|\b(?:jan|feb|mar|mär|maer|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)",
+    re.IGNORECASE,
+)
+_FROM_NOW = re.compile(
+    r"\b(?:today|tonight|yesterday|tomorrow|ago|last|this|next|past|now|just|moment|earlier|heute|gestern"
+    r"|vorgestern|morgen|übermorgen|uebermorgen|vor|letzt\w*|vorig\w*|vergangen\w*|dies\w*|nächst\w*"
+    r"|naechst\w*|kommend\w*|gerade|eben|vorhin)\b",
+    re.IGNORECASE,
 )
 
 
@@ -28,7 +36,7 @@ def time_range(run: Run) -> Run:
 
     Words that count from now are no longer searched for, unless they stand in quotes; dates still are.
     Where no other word asks for anything ("what did I say yesterday?"), what happened then is the
-    answer.
+    answer; of a date ("what happened in March?"), what names it as well.
     """
     from scrubjay.timewords import window_of, without
 
@@ -38,10 +46,16 @@ def time_range(run: Run) -> Run:
     if window is None:
         return run
     rest = without(run.query.text, window)
-    alone = '"' not in run.query.text and _asks_for_nothing(rest)
-    # A text may name March or 1969; none that is of last week says "last week".
-    subject = "" if '"' in run.query.text or _DATED.search(window.said) else rest
-    run = run._replace(query=run.query._replace(window=window, subject=subject, only_time=alone))
+    quoted = '"' in run.query.text
+    alone = not quoted and _asks_for_nothing(rest)
+    from_now = bool(_FROM_NOW.search(window.said)) and not _DATED.search(window.said)
+    query = run.query._replace(
+        window=window,
+        subject=rest if from_now and not quoted else "",
+        only_time=alone and from_now,
+        whole_window=alone and (from_now or bool(rest.strip(" ?!."))),
+    )
+    run = run._replace(query=query)
     begins, ends = (_there(one, now.tzinfo) for one in window[:2])
     run = run.noting(said=window.said, begins=begins, ends=ends)
     name = _name_of(now)
@@ -102,7 +116,7 @@ def moment(run: Run, *, depth: int = 64, only: bool = False) -> RankedList:
     if depth < 1:
         raise InvalidInput(f"moment.depth is {depth}; it must be 1 or more")
     window = run.query.window
-    if window is None or (only and not run.query.only_time):
+    if window is None or (only and not run.query.whole_window):
         return RankedList("moment")
     moments = run.kit.need("moments")
     most = max(depth, run.query.limit)
