@@ -158,7 +158,8 @@ class Query(NamedTuple):
     `limited` says that the limit is the caller's own; no list is shorter than `least`. `tags` and
     `domain` score, where a profile has a stage for them; `shift` is how far feedback moves the weight
     of the text. `window` is the time that the query speaks of, if any, and `subject` the query without
-    it; `only_time` says that nothing else is asked for, `whole_window` that all of that time is. `spoken` says which raw messages may be shown.
+    it; `only_time` says that nothing else is asked for, `whole_window` that all of that time is.
+    `spoken` says which raw messages may be shown.
     """
 
     text: str
