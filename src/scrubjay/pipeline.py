@@ -134,6 +134,10 @@ class Run(NamedTuple):
         """Return this run with more to say about the stage that is running."""
         return self._replace(notes={**self.notes, **notes})
 
+    def ranked(self, pool: Sequence[Candidate]) -> Run:
+        """Return this run with these candidates, in the one order of results."""
+        return self._replace(pool=tuple(sorted(pool, key=lambda one: one.order)))
+
     @property
     def size(self) -> int:
         """How many candidates there are, or, before there ever were any, how many rows were found."""

@@ -111,6 +111,24 @@ def label(text: str) -> str:
     return normalise(text).casefold()
 
 
+def bare(text: str) -> str:
+    """Return the form under which two texts say the same: no case, spaces folded, no marks at the ends.
+
+    A text of marks alone keeps them: `?` is not `!`.
+    """
+    said = label(text)
+    begin, end = 0, len(said)
+    while begin < end and _is_mark(said[begin]):
+        begin += 1
+    while end > begin and _is_mark(said[end - 1]):
+        end -= 1
+    return said[begin:end] or said
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.category(character)[0] in "PZ"
+
+
 def fold(word: str) -> str:
     """Lower-case a word and drop the accents of Latin and Greek letters."""
     if word.isascii():

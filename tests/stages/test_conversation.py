@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scrubjay import InvalidInput, Memory
 from scrubjay.pipeline import Run
 from scrubjay.profiles import Profile
-from scrubjay.stages.conversation import bare, by_rank, distinct, merge, near_enough
+from scrubjay.stages.conversation import by_rank, distinct, merge, near_enough
+from scrubjay.text import bare
 from scrubjay.types import Candidate, Found, Query, RankedList, Row
 
 

@@ -16,8 +16,8 @@ from scrubjay.recalled import spans, without
 from scrubjay.text import (
     STOP_WORDS,
     asked,
+    bare,
     fold,
-    label,
     normalise,
     readable,
     stemming,
@@ -118,18 +118,13 @@ def share_a_word(text: str, other: str) -> bool:
     return not one.isdisjoint(two)
 
 
-def same(text: str) -> str:
-    """Return the form under which two facts are one: no case, spaces folded, no signs at the ends."""
-    return label(text).strip(".,;:!?…\"'“”„«»()[]- ")
-
-
 def _unfit(text: str) -> str:
     """Return why a text is no fact, whatever the turn says; "" where it may be one."""
     if len(words(text)) < 2 and not _unspaced(text):
         return "the fact is empty"
     if len(text) > MOST_FACT_CHARS:
         return f"the fact has more than {MOST_FACT_CHARS} characters"
-    if any(same(text) in own for own in own_words()):
+    if any(bare(text) in own for own in own_words()):
         return "the fact repeats the prompt"
     return ""
 

@@ -46,7 +46,7 @@ def multiply(
                 score = min(score, max(limit, one.score))
             one = _scored(one, score, name)
         pool.append(one)
-    return _in_order(run, pool)
+    return run.ranked(pool)
 
 
 def _factors(
@@ -93,7 +93,7 @@ def keyword_floor(run: Run, *, floor: float = 0.30, most: int = 64) -> Run:
         held = sum(stands_in(term, text) for term in terms)
         least = floor * held / len(terms)
         pool.append(_scored(one, max(one.score, least), "keyword_floor"))
-    return _in_order(run, pool).noting(terms=terms)
+    return run.ranked(pool).noting(terms=terms)
 
 
 def keywords_of(query: Query) -> tuple[str, ...]:
@@ -186,7 +186,7 @@ def verdict(
         pool.append(one._replace(score=score, why={"synthetic": score}))
     read = sum(one.rerank_score is not None for one in pool)
     run = run._replace(counts={**run.counts, "reranked": read})
-    run = _in_order(run, pool).noting(best_possible=best, reranked=read)
+    run = run.ranked(pool).noting(best_possible=best, reranked=read)
     why = next(_left_out(run.trace), None) if not read else None
     return run.noting(warning=f"no reranker has read the texts: {why}") if why else run
 
@@ -212,7 +212,3 @@ def _scored(one: Candidate, score: float, name: str) -> Candidate:
     return one._replace(
         score=score, why={**one.why, name: one.why.get(name, 0.0) + score - one.score}
     )
-
-
-def _in_order(run: Run, pool: list[Candidate]) -> Run:
-    return run._replace(pool=tuple(sorted(pool, key=lambda one: one.order)))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from unicodedata import category
-
 from scrubjay.errors import InvalidInput
 from scrubjay.pipeline import Run, checked_by, stage
 from scrubjay.stages.recall import by_meaning
+from scrubjay.text import bare
 from scrubjay.times import micros
 from scrubjay.types import Candidate, Found, RankedList, Row, Spoken
 
@@ -160,22 +159,3 @@ def distinct(run: Run) -> Run:
     same = len(run.pool) - len(pool) - echoes
     counts = {**run.counts, "same": same, "echoes": echoes}
     return run._replace(pool=tuple(pool), counts=counts).noting(same=same, echoes=echoes)
-
-
-def bare(text: str) -> str:
-    """Return a text without what does not count when two are compared; one of marks alone stays."""
-    words = " ".join(text.casefold().split())
-    return _stripped(words) or words
-
-
-def _stripped(text: str) -> str:
-    begin, end = 0, len(text)
-    while begin < end and _is_mark(text[begin]):
-        begin += 1
-    while end > begin and _is_mark(text[end - 1]):
-        end -= 1
-    return text[begin:end]
-
-
-def _is_mark(character: str) -> bool:
-    return character.isspace() or category(character)[0] in "PZ"

@@ -151,7 +151,7 @@ def time_blend(run: Run, *, ranks: float = 0.6, time: float = 0.4, unknown: floa
         why = {name: ranks * part for name, part in one.why.items()}
         why["temporal"] = time * fits
         pool.append(one._replace(score=sum(why.values()), why=why))
-    return _in_order(run, pool)
+    return run.ranked(pool)
 
 
 @stage
@@ -183,7 +183,7 @@ def in_time(run: Run, *, share: float = 0.25) -> Run:
     for one in run.pool:
         less = one.score * share * (1 - fits.get(one.id, 0.0))
         pool.append(one._replace(score=one.score - less, why={**one.why, "time": 0.0 - less}))
-    run = _in_order(run, pool)
+    run = run.ranked(pool)
     return run._replace(confidence=run.pool[0].score if run.confidence is not None else None)
 
 
@@ -218,14 +218,10 @@ def recency(run: Run, *, weight: float = 0.25, time_constant_s: float = 120) -> 
     for one in run.pool:
         boost = weight * exp(-_age_s(one, now) / time_constant_s)
         pool.append(one._replace(score=one.score + boost, why={**one.why, "recency": boost}))
-    return _in_order(run, pool)
+    return run.ranked(pool)
 
 
 def _age_s(candidate: Candidate, now: datetime) -> float:
     said = candidate.memory.created_at if candidate.memory else None
     # A clock may be behind that of who wrote it.
     return max((now - said).total_seconds(), 0.0) if said else float("inf")
-
-
-def _in_order(run: Run, pool: list[Candidate]) -> Run:
-    return run._replace(pool=tuple(sorted(pool, key=lambda one: one.order)))

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.asking import understand
 from scrubjay.extraction import Fact, Known
-from scrubjay.extraction.guardrails import same, share_a_word
+from scrubjay.extraction.guardrails import share_a_word
 from scrubjay.stores.sqlite_spans import Span
+from scrubjay.text import bare
 from scrubjay.times import micros
 from scrubjay.types import Memory, Scope
 from scrubjay.write.remember import draft, new_id, remember, store
@@ -144,9 +145,9 @@ class Facts(NamedTuple):
     def _same(self, text: str, message: Memory) -> Memory | None:
         """Return the memory that says just this, if there is one of the same owner and agent."""
         scope = self._beside(message)._replace(not_types=("message", "document"))
-        wanted = same(text)
+        wanted = bare(text)
         return next(
-            (one for one in self._found(text, scope, message) if same(one.text) == wanted), None
+            (one for one in self._found(text, scope, message) if bare(one.text) == wanted), None
         )
 
     def _found(self, text: str, scope: Scope, message: Memory) -> list[Memory]:
