@@ -18,7 +18,7 @@ from bench.report import Row
 from bench.systems import BATCH, Precomputed, add_vectors, fill_scrubjay
 
 if TYPE_CHECKING:
-    from scrubjay.stores.sqlite import Database
+    from scrubjay.stores.sqlite import SqliteDatabase
     from scrubjay.types import Scope
 
 LOOKUP_GOAL_MS = 3.0
@@ -78,10 +78,10 @@ def _fill(path: Path, corpus: Corpus) -> None:
 
 def _lookups(path: Path, corpus: Corpus, plan: Plan) -> list[Row]:
     """Time each lookup alone: the CPU of its thread, the median of fifty queries, after a warm-up."""
-    from scrubjay.stores.sqlite import Database
+    from scrubjay.stores.sqlite import SqliteDatabase
     from scrubjay.types import Scope
 
-    with closing(Database(str(path))) as db:
+    with closing(SqliteDatabase(str(path))) as db:
         scopes = {"everything": Scope(), "a user's half": Scope(namespaces=("user:ann",))}
         calls = _calls(db, corpus, scopes)
         quietest = dict.fromkeys(calls, float("inf"))
@@ -100,14 +100,14 @@ def _lookups(path: Path, corpus: Corpus, plan: Plan) -> list[Row]:
     return [*rows, *_floor(plan)]
 
 
-def _calls(db: Database, corpus: Corpus, scopes: Mapping[str, Scope]) -> dict[str, Call]:
+def _calls(db: SqliteDatabase, corpus: Corpus, scopes: Mapping[str, Scope]) -> dict[str, Call]:
     """Return each lookup as a call with the number of a query."""
     from scrubjay.stages.topics import keywords_in
-    from scrubjay.stores.sqlite_topics import SqliteTopics
+    from scrubjay.stores.sql_topics import SqlTopics
     from scrubjay.stores.sqlite_vector import SqliteVector
 
     vectors = SqliteVector(db)
-    topics = SqliteTopics(db, vectors)
+    topics = SqlTopics(db, vectors)
     model, asked = Precomputed.name, corpus.query_vectors
 
     def nearest(scope: Scope, limit: int, at: int) -> object:

@@ -34,17 +34,17 @@ Place = tuple[str, int]
 def choice(path: Path, queries: Sequence[str], model: OnnxEmbedder, real: int) -> list[Row]:
     """Score 20 passages by tokens that are made anew, kept in memory, or stored."""
     from scrubjay.models.guard import GuardedEmbedder
-    from scrubjay.stores.sqlite import Database
-    from scrubjay.stores.sqlite_records import SqliteRecords
-    from scrubjay.stores.sqlite_tokens import SqliteTokens
+    from scrubjay.stores.sql_records import SqlRecords
+    from scrubjay.stores.sql_tokens import SqlTokens
+    from scrubjay.stores.sqlite import SqliteDatabase
     from scrubjay.token_codes import max_sim, pack, unpack
     from scrubjay.types import Scope
 
     guarded = GuardedEmbedder(model)
     costs: dict[str, list[float]] = {}
     chosen = random.Random(len(queries))
-    with closing(Database(str(path))) as db:
-        records, index = SqliteRecords(db), SqliteTokens(db)
+    with closing(SqliteDatabase(str(path))) as db:
+        records, index = SqlRecords(db), SqlTokens(db)
 
         def stored(places: Sequence[Place]) -> Mapping[Place, TokenCodes]:
             return index.of(model.name, places)

@@ -160,16 +160,16 @@ def _fill(
     path: Path, texts: Sequence[str], tokens: Sequence[int], model: OnnxEmbedder
 ) -> tuple[int, int]:
     """Write documents, then random vectors, then random token vectors; return the last two sizes."""
-    from scrubjay.stores.sqlite import Database
-    from scrubjay.stores.sqlite_backlog import SqliteBacklog
-    from scrubjay.stores.sqlite_tokens import SqliteTokens
+    from scrubjay.stores.sql_backlog import SqlBacklog
+    from scrubjay.stores.sql_tokens import SqlTokens
+    from scrubjay.stores.sqlite import SqliteDatabase
     from scrubjay.stores.sqlite_vector import SqliteVector
 
     with open_scrubjay(path, False) as store:
         fill_scrubjay(store, texts)
     rng = np.random.default_rng(len(texts))
-    with closing(Database(str(path))) as db:
-        SqliteBacklog(db).activate(model.name, model.dims, model.token_dims)
+    with closing(SqliteDatabase(str(path))) as db:
+        SqlBacklog(db).activate(model.name, model.dims, model.token_dims)
         with db.read() as reader:
             chunks = [n for (n,) in reader.execute("SELECT n FROM chunks ORDER BY n")]
         if len(chunks) != len(texts):
@@ -178,8 +178,8 @@ def _fill(
         SqliteVector(db).add(model.name, list(zip(chunks, vectors, strict=True)))
     without = disk_bytes(path)
     rows = _units(rng, 20_000, model.token_dims)
-    with closing(Database(str(path))) as db:
-        SqliteTokens(db).add(
+    with closing(SqliteDatabase(str(path))) as db:
+        SqlTokens(db).add(
             model.name,
             [
                 (chunk, _stretch(rng, rows, count))

@@ -77,12 +77,12 @@ def open_scrubjay(path: Path, embedder: Precomputed | bool | None) -> Any:
 
 def add_vectors(path: Path, vectors: Iterable[Vectors]) -> None:
     """Store ready-made vectors for the memories of a file, one passage each, in the order of writing."""
-    from scrubjay.stores.sqlite import Database
-    from scrubjay.stores.sqlite_backlog import SqliteBacklog
+    from scrubjay.stores.sql_backlog import SqlBacklog
+    from scrubjay.stores.sqlite import SqliteDatabase
     from scrubjay.stores.sqlite_vector import SqliteVector
 
-    with closing(Database(str(path))) as db:
-        SqliteBacklog(db).activate(Precomputed.name, DIMS)
+    with closing(SqliteDatabase(str(path))) as db:
+        SqlBacklog(db).activate(Precomputed.name, DIMS)
         with db.read() as reader:
             chunks = [n for (n,) in reader.execute("SELECT n FROM chunks ORDER BY n")]
         SqliteVector(db).add(Precomputed.name, list(zip(chunks, vectors, strict=True)))

@@ -17,9 +17,9 @@ from bench.corpus import Vectors
 from bench.measure import cpu_s, middle
 from bench.report import Row, times
 from bench.sentences import embedded, sentences
-from scrubjay.stores.sqlite import Database
-from scrubjay.stores.sqlite_backlog import SqliteBacklog
-from scrubjay.stores.sqlite_records import SqliteRecords
+from scrubjay.stores.sql_backlog import SqlBacklog
+from scrubjay.stores.sql_records import SqlRecords
+from scrubjay.stores.sqlite import SqliteDatabase
 from scrubjay.stores.sqlite_vector import SqliteVector
 from scrubjay.types import Chunk, Memory, Scope
 
@@ -62,7 +62,7 @@ def measure(home: Path, say: Say, *, folder: Path | None, quick: bool) -> list[R
     stored, queries = every[: -plan.queries], every[-plan.queries :]
     say(f"storing {len(stored):,} vectors, and fitting a rotation")
     home.mkdir(parents=True, exist_ok=True)
-    with closing(Database(str(home / "vectors.db"))) as db:
+    with closing(SqliteDatabase(str(home / "vectors.db"))) as db:
         index = _filled(db, stored)
         index.fit(_MODEL, ())
         fitted = index.rotations.of(_MODEL)
@@ -92,10 +92,10 @@ def measure(home: Path, say: Say, *, folder: Path | None, quick: bool) -> list[R
         ]
 
 
-def _filled(db: Database, vectors: Vectors) -> SqliteVector:
+def _filled(db: SqliteDatabase, vectors: Vectors) -> SqliteVector:
     """Store a memory for each vector."""
-    records, index = SqliteRecords(db), SqliteVector(db)
-    SqliteBacklog(db).activate(_MODEL, vectors.shape[1])
+    records, index = SqlRecords(db), SqliteVector(db)
+    SqlBacklog(db).activate(_MODEL, vectors.shape[1])
     with records.transaction():
         for n in range(len(vectors)):
             memory = Memory(text="-", id=str(n), created_at=_AT, updated_at=_AT)

@@ -140,13 +140,13 @@ def _time(spent: _Spent, do: Callable[[], object]) -> None:
 
 def _vectors(path: Path, corpus: Corpus, plan: Plan) -> Row:
     """Compare a query with every stored vector, and with a float32 matrix in numpy."""
-    from scrubjay.stores.sqlite import Database
+    from scrubjay.stores.sqlite import SqliteDatabase
     from scrubjay.stores.sqlite_vector import SqliteVector
     from scrubjay.types import Scope
 
     matrix = np.ascontiguousarray(corpus.vectors[: plan.entries])
     asked = corpus.query_vectors
-    with closing(Database(str(path))) as db:
+    with closing(SqliteDatabase(str(path))) as db:
         index = SqliteVector(db)
 
         def ours(at: int) -> list[str]:

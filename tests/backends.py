@@ -11,11 +11,11 @@ import pytest
 from numpy.typing import NDArray
 
 from clocks import NOON
-from scrubjay.stores.sqlite import Database
-from scrubjay.stores.sqlite_backlog import SqliteBacklog
-from scrubjay.stores.sqlite_graph import SqliteGraph
+from scrubjay.stores.sql_backlog import SqlBacklog
+from scrubjay.stores.sql_graph import SqlGraph
+from scrubjay.stores.sql_records import SqlRecords
+from scrubjay.stores.sqlite import SqliteDatabase
 from scrubjay.stores.sqlite_keyword import SqliteKeyword
-from scrubjay.stores.sqlite_records import SqliteRecords
 from scrubjay.stores.sqlite_vector import SqliteVector
 from scrubjay.types import Chunk, Memory, Term
 
@@ -25,11 +25,11 @@ class Sqlite:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.db = Database(path)
-        self.records = SqliteRecords(self.db)
+        self.db = SqliteDatabase(path)
+        self.records = SqlRecords(self.db)
         self.keyword = SqliteKeyword(self.db)
         self.vectors = SqliteVector(self.db)
-        self.graph = SqliteGraph(self.db)
+        self.graph = SqlGraph(self.db)
 
     def again(self) -> Sqlite:
         """Open the same data a second time, as another process would."""
@@ -39,7 +39,7 @@ class Sqlite:
 
     def activate(self, model: str, dims: int) -> None:
         """Make a model known."""
-        SqliteBacklog(self.db).activate(model, dims)
+        SqlBacklog(self.db).activate(model, dims)
 
     def embed(self, model: str, vectors: Mapping[str, Sequence[NDArray[np.float32]]]) -> None:
         """Store the vectors of each memory's chunks, in order."""

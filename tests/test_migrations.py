@@ -15,7 +15,7 @@ import scrubjay
 from scrubjay import Link, StoreError
 from scrubjay.stores import schema, sqlite
 from scrubjay.stores.schema import APPLICATION_ID, SCHEMA_VERSION
-from scrubjay.stores.sqlite import Database, explain
+from scrubjay.stores.sqlite import SqliteDatabase, explain
 from scrubjay.types import Scope
 
 OLDEST = Path(__file__).parent / "data" / "schema-1.db"
@@ -138,15 +138,15 @@ class TestOlder:
 
     def test_every_migration_runs_in_order_from_every_version(self, tmp_path, monkeypatch):
         """A file of any version becomes the same file."""
-        fresh = Database(str(tmp_path / "fresh.db"))
+        fresh = SqliteDatabase(str(tmp_path / "fresh.db"))
         fresh.close()
         for start in range(1, SCHEMA_VERSION + 1):
             path = str(tmp_path / f"from{start}.db")
             with monkeypatch.context() as older:
                 older.setattr(sqlite, "SCHEMA_VERSION", start)
-                Database(path).close()
+                SqliteDatabase(path).close()
             assert version_of(path) == start
-            Database(path).close()
+            SqliteDatabase(path).close()
             assert version_of(path) == SCHEMA_VERSION
             shape = "SELECT type, name, sql FROM sqlite_schema ORDER BY name"
             one, two = sqlite3.connect(path), sqlite3.connect(tmp_path / "fresh.db")
@@ -166,7 +166,7 @@ def die(db):
     os._exit(9)
 
 sqlite.MIGRATIONS = (real[0], die, *real[2:])
-sqlite.Database(sys.argv[1])
+sqlite.SqliteDatabase(sys.argv[1])
 """
 
 OPENED = """
@@ -384,8 +384,8 @@ class TestBusy:
     def test_a_writer_that_never_ends_is_named_after_a_bounded_wait(self, tmp_path):
         """Complaint 3: no "database is locked"; readers are not even slowed down."""
         path = str(tmp_path / "a.db")
-        one = Database(path)
-        two = Database(path, wait_s=0.2)
+        one = SqliteDatabase(path)
+        two = SqliteDatabase(path, wait_s=0.2)
         with one.write() as db:
             db.execute("INSERT INTO meta VALUES ('k', 'v')")
             with two.read() as reader:

@@ -18,9 +18,9 @@ from scrubjay import Link, StoreError
 from scrubjay.pipeline import Kit, Run
 from scrubjay.service import Store
 from scrubjay.stages.present import mark_near_duplicates
-from scrubjay.stores import sketches, sqlite_near
+from scrubjay.stores import sketches, sql_near
 from scrubjay.stores.sketches import BITS, sketch
-from scrubjay.stores.sqlite_near import MOST_LINKS, MOST_NEAREST, SqliteNear
+from scrubjay.stores.sql_near import MOST_LINKS, MOST_NEAREST, SqlNear
 from scrubjay.types import Candidate, Query
 from scrubjay.write import backlog
 
@@ -294,7 +294,7 @@ class TestScope:
 
     def test_a_crowd_elsewhere_does_not_hide_ones_own(self, tmp_path, model, monkeypatch):
         """Whoever writes thousands of like memories fills their own buckets only."""
-        monkeypatch.setattr(sqlite_near, "_MOST_READ", 8)
+        monkeypatch.setattr(sql_near, "_MOST_READ", 8)
         with scrubjay.open(tmp_path / "a.db", embedder=model) as store:
             store.add("kettle 0", id="mine")
             crowd = [f"kettle is said again and again, {n / 1000:.3f}" for n in range(60)]
@@ -376,7 +376,7 @@ class TestBackground:
             with store._db.write() as db:  # as in a store that is older than this
                 db.execute("INSERT INTO unsketched SELECT vector FROM sketches")
             assert rows(store, "SELECT * FROM edges") == []
-            assert SqliteNear(store._db).link_next(7) == 7
+            assert SqlNear(store._db).link_next(7) == 7
         with scrubjay.open(tmp_path / "a.db", embedder=model) as store:
             assert len(rows(store, "SELECT * FROM sketches")) == 7
             store.pending()
@@ -385,7 +385,7 @@ class TestBackground:
 
     def test_a_failure_in_the_middle_leaves_neither_vector_nor_link(self, tmp_path, monkeypatch):
         """Both are made in one transaction, and both are made again."""
-        real, compared = SqliteNear._compare, []
+        real, compared = SqlNear._compare, []
 
         def fails(self, db, new):
             compared.append(new)
@@ -395,7 +395,7 @@ class TestBackground:
 
         with scrubjay.open(tmp_path / "a.db", embedder=False) as store:
             store.add_many({"id": f"kettle {n}", "text": f"kettle {n}"} for n in (0, 4, 8))
-        monkeypatch.setattr(SqliteNear, "_compare", fails)
+        monkeypatch.setattr(SqlNear, "_compare", fails)
         with scrubjay.open(tmp_path / "a.db", embedder=Compass()) as store:
             with pytest.raises(StoreError):
                 store.pending()
@@ -507,7 +507,7 @@ def work(store, text):
         )
         db.set_progress_handler(step, 100)
         try:
-            assert SqliteNear(store._db).link_next(1) == 1
+            assert SqlNear(store._db).link_next(1) == 1
         finally:
             db.set_progress_handler(None, 0)
     return steps
@@ -537,7 +537,7 @@ class TestWork:
     def test_a_crowd_in_an_older_store_is_linked_as_well(self, store, monkeypatch, most):
         """Whatever was compared before: each is linked, also where all others have links enough."""
         add(store, *(f"kettle is on, {n / 1000:.3f}" for n in range(700)))
-        monkeypatch.setattr(sqlite_near, "MOST_LINKS", most)
+        monkeypatch.setattr(sql_near, "MOST_LINKS", most)
         with store._db.write() as db:
             db.execute("INSERT INTO unsketched SELECT vector FROM sketches")
         store.pending()

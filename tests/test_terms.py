@@ -15,8 +15,8 @@ import pytest
 import scrubjay
 from clocks import Clock
 from scrubjay import InvalidInput, NotFound
-from scrubjay.stores import sqlite_terms
-from scrubjay.stores.sqlite_terms import count_again
+from scrubjay.stores import sql_terms
+from scrubjay.stores.sql_terms import count_again
 from scrubjay.text import tokens
 from scrubjay.tfidf import Counted
 from scrubjay.types import Scope
@@ -342,14 +342,14 @@ with scrubjay.open(path, embedder=False) as store:
 KILLED = """
 import os, sys
 import scrubjay
-from scrubjay.stores import sqlite_terms
+from scrubjay.stores import sql_terms
 
-real = sqlite_terms.count_again
+real = sql_terms.count_again
 def die(db):
     real(db)
     os._exit(9)
 
-sqlite_terms.count_again = die
+sql_terms.count_again = die
 scrubjay.open(sys.argv[1], embedder=False)
 """
 
@@ -400,7 +400,7 @@ class TestOlder:
             assert_exact(store)
             store.add("a later walrus")
             assert_exact(store)
-        monkeypatch.setattr(sqlite_terms, "count_again", lambda db: pytest.fail("counted again"))
+        monkeypatch.setattr(sql_terms, "count_again", lambda db: pytest.fail("counted again"))
         with scrubjay.open(old, embedder=False) as store:
             assert store._terms.counted(["walrus"], Scope()).held_by == {"walrus": 1}
 

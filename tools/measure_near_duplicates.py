@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 import scrubjay
 from scrubjay.models.local import OnnxEmbedder
-from scrubjay.stores.sqlite_near import LEAST_COSINE, SqliteNear
+from scrubjay.stores.sql_near import LEAST_COSINE, SqlNear
 
 Matrix = NDArray[np.float32]
 _BLOCK = 1000
@@ -63,7 +63,7 @@ def exact(vectors: Matrix) -> dict[tuple[int, int], float]:
 
 def sketched(store: scrubjay.Store) -> tuple[float, float]:
     """Compare all memories of a store; return milliseconds for one, over all and over the last tenth."""
-    near, took_s = SqliteNear(store._db), []
+    near, took_s = SqlNear(store._db), []
     while True:
         began = time.process_time()
         if not near.link_next(100):

@@ -20,7 +20,7 @@ from bench.corpus import generate
 
 import scrubjay
 from scrubjay.stores import sqlite_words
-from scrubjay.stores.sqlite_terms import Changes, count_again, write_anew
+from scrubjay.stores.sql_terms import Changes, count_again, write_anew
 from scrubjay.tfidf import cosine, idfs
 from scrubjay.types import Scope
 

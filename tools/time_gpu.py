@@ -188,8 +188,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _fill(path: Path, words: Words, memories: int, tokens: int, model: str) -> None:
     """Write memories with topics and random vectors; four more are in a namespace of their own."""
     import scrubjay
-    from scrubjay.stores.sqlite import Database
-    from scrubjay.stores.sqlite_backlog import SqliteBacklog
+    from scrubjay.stores.sql_backlog import SqlBacklog
+    from scrubjay.stores.sqlite import SqliteDatabase
     from scrubjay.stores.sqlite_vector import SqliteVector
 
     with scrubjay.open(str(path), embedder=False) as store:
@@ -200,8 +200,8 @@ def _fill(path: Path, words: Words, memories: int, tokens: int, model: str) -> N
             )
         store.add_many({"text": words.text(tokens), "namespace": "few"} for _ in range(_FEW))
     rng = np.random.default_rng(tokens)
-    with closing(Database(str(path))) as db:
-        SqliteBacklog(db).activate(model, DIMS)
+    with closing(SqliteDatabase(str(path))) as db:
+        SqlBacklog(db).activate(model, DIMS)
         with db.read() as reader:
             chunks = [n for (n,) in reader.execute("SELECT n FROM chunks ORDER BY n")]
         vectors = _units(rng.normal(size=(len(chunks), DIMS)))

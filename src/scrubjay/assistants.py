@@ -11,15 +11,15 @@ from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.models.guarded import GuardedGenerator, GuardedReranker
 from scrubjay.models.patience import InMemory
 from scrubjay.models.registry import CORPUS, LATE, NONE, is_ready, load_generator, load_reranker
-from scrubjay.stores.sqlite_kept import SqliteKept
-from scrubjay.stores.sqlite_tokens import SqliteTokens
+from scrubjay.stores.sql_kept import SqlKept
+from scrubjay.stores.sql_tokens import SqlTokens
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from scrubjay.models import Generator, Reranker
     from scrubjay.pipeline import Kit
-    from scrubjay.stores.sqlite import Database
+    from scrubjay.stores.database import Database
 
 T = TypeVar("T")
 
@@ -34,8 +34,8 @@ class Assistants:
         reranker: Reranker | str | bool | None,
         generator: Generator | str | bool | None,
     ) -> None:
-        notes = self._notes = SqliteKept(db)
-        self._tokens = SqliteTokens(db)
+        notes = self._notes = SqlKept(db)
+        self._tokens = SqlTokens(db)
         self._reranker: GuardedReranker | None = None
         self._generator: GuardedGenerator | None = None
         self._no_reranker = _why_not("reranker", reranker)

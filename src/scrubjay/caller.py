@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.naming import check_text, checked_name
 from scrubjay.stores.scope_sql import SHARED, personal
-from scrubjay.stores.sqlite_people import OWNER, ROLES, WRITER
+from scrubjay.stores.sql_people import OWNER, ROLES, WRITER
 from scrubjay.times import When, parse
 from scrubjay.types import DEFAULT_NAMESPACE, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from scrubjay.stores.sqlite_people import Shared, SqlitePeople
+    from scrubjay.stores.sql_people import Shared, SqlPeople
     from scrubjay.types import Memory
 
 
 class Caller:
     """One person's own file sees everything; a named user sees their own, and collections they are in."""
 
-    def __init__(self, user: str | None, people: SqlitePeople) -> None:
+    def __init__(self, user: str | None, people: SqlPeople) -> None:
         self.user = user
         self.sees = Scope(reader=self.user)
         self.changes = Scope(writer=self.user)

@@ -8,13 +8,13 @@ from scrubjay.errors import InvalidInput
 from scrubjay.reports import Covered
 
 if TYPE_CHECKING:
-    from scrubjay.stores.sqlite_files import SqliteFiles
+    from scrubjay.stores.sql_files import SqlFiles
     from scrubjay.types import Scope
 
 STATES = ("indexed", "skipped", "failed")
 
 
-def coverage(files: SqliteFiles, scope: Scope, state: str | None) -> list[Covered]:
+def coverage(files: SqlFiles, scope: Scope, state: str | None) -> list[Covered]:
     """Return the files that a scope may see, by path; `state` narrows them."""
     if state is not None and state not in STATES:
         raise InvalidInput(f"state is {state!r}; it must be one of {', '.join(STATES)}")

@@ -9,14 +9,14 @@ from scrubjay.config import load, offline
 from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.models.guard import GuardedEmbedder
 from scrubjay.models.registry import is_ready, load_embedder
-from scrubjay.stores.sqlite_backlog import SqliteBacklog
-from scrubjay.stores.sqlite_near import SqliteNear
-from scrubjay.stores.sqlite_tokens import SqliteTokens
+from scrubjay.stores.sql_backlog import SqlBacklog
+from scrubjay.stores.sql_near import SqlNear
+from scrubjay.stores.sql_tokens import SqlTokens
 from scrubjay.write.backlog import Backlog
 
 if TYPE_CHECKING:
     from scrubjay.models import Embedder
-    from scrubjay.stores.sqlite import Database
+    from scrubjay.stores.database import Database
     from scrubjay.stores.sqlite_vector import SqliteVector
 
 # A search waits for what this process wrote just before, if that is little; it never waits for much.
@@ -31,10 +31,10 @@ class Embedding:
     def __init__(
         self, db: Database, vectors: SqliteVector, chosen: Embedder | str | bool | None
     ) -> None:
-        self.queue = SqliteBacklog(db)
+        self.queue = SqlBacklog(db)
         self.embedder = _resolve(chosen)
         self._backlog = (
-            Backlog(self.queue, vectors, SqliteTokens(db), SqliteNear(db), self.embedder)
+            Backlog(self.queue, vectors, SqlTokens(db), SqlNear(db), self.embedder)
             if self.embedder is not None
             else None
         )

@@ -11,14 +11,14 @@ from scrubjay.caller import several
 from scrubjay.coverage import coverage
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.naming import checked_name
-from scrubjay.stores.sqlite_people import OWNER
+from scrubjay.stores.sql_people import OWNER
 from scrubjay.types import DEFAULT_NAMESPACE, Scope
 
 if TYPE_CHECKING:
     from scrubjay.caller import Caller
     from scrubjay.reports import Collection, Covered, Ingested
-    from scrubjay.stores.sqlite_folders import Folder
-    from scrubjay.stores.sqlite_people import Shared, SqlitePeople
+    from scrubjay.stores.sql_folders import Folder
+    from scrubjay.stores.sql_people import Shared, SqlPeople
     from scrubjay.write.shelf import Shelf
     from scrubjay.write.watch import Watcher
 
@@ -29,7 +29,7 @@ Report = Callable[[int, int, str], None]
 class Following:
     """What one caller reads into one store, and keeps up with."""
 
-    def __init__(self, shelf: Shelf, caller: Caller, people: SqlitePeople) -> None:
+    def __init__(self, shelf: Shelf, caller: Caller, people: SqlPeople) -> None:
         self._shelf = shelf
         self._caller = caller
         self._people = people

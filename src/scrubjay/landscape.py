@@ -18,9 +18,9 @@ from scrubjay.types import NOTHING, Memory
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from scrubjay.stores.sqlite_copies import SqliteCopies
-    from scrubjay.stores.sqlite_records import SqliteRecords
-    from scrubjay.stores.sqlite_topics import SqliteTopics
+    from scrubjay.stores.sql_copies import SqlCopies
+    from scrubjay.stores.sql_records import SqlRecords
+    from scrubjay.stores.sql_topics import SqlTopics
     from scrubjay.types import Scope
 
 LEAST_TOKENS = 50
@@ -87,7 +87,7 @@ class Known(NamedTuple):
 
 
 def landscape(
-    records: SqliteRecords, topics: SqliteTopics, copies: SqliteCopies, scope: Scope, tokens: int
+    records: SqlRecords, topics: SqlTopics, copies: SqlCopies, scope: Scope, tokens: int
 ) -> Landscape:
     """Say what a caller may see, in at most so many tokens."""
     if type(tokens) is not int or tokens < LEAST_TOKENS:

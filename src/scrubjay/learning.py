@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scrubjay.pipeline import Kit
     from scrubjay.profiles import Profile
     from scrubjay.reports import FeedbackGiven, Feedbacks, Learned
-    from scrubjay.stores.sqlite_feedback import SqliteFeedback
+    from scrubjay.stores.sql_feedback import SqlFeedback
 
 FEEDBACK = ("accepted", "modified", "dismissed")
 _LEARNS, _SIGNALS = "adaptive", "signals"
@@ -43,7 +43,7 @@ class Learning(Sharing):
             raise NotFound(nothing_with(id))
         return given._replace(tier=tier.name if self._tiers.named else None)
 
-    def _feedback_in(self, tier: str) -> tuple[str | None, SqliteFeedback]:
+    def _feedback_in(self, tier: str) -> tuple[str | None, SqlFeedback]:
         """Return the feedback of one file, with the name of its tier where there are several."""
         if not self._tiers.named:
             if tier != self._tiers.own.tier.name:

@@ -9,13 +9,13 @@ from scrubjay.caller import person_named
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.naming import checked_name
 from scrubjay.reading import Reading
-from scrubjay.stores.sqlite_people import OWNER, READER, ROLES, WRITER
+from scrubjay.stores.sql_people import OWNER, READER, ROLES, WRITER
 from scrubjay.times import micros
 from scrubjay.types import Memories, Memory, Scope
 
 if TYPE_CHECKING:
     from scrubjay.reports import Collection
-    from scrubjay.stores.sqlite_people import Shared
+    from scrubjay.stores.sql_people import Shared
 
 
 class Sharing(Reading):

@@ -9,16 +9,16 @@ from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.reports import Drawing, ShortVectors, Status
 from scrubjay.stores.rotations import SqliteRotations
 from scrubjay.stores.schema import SCHEMA_VERSION
-from scrubjay.stores.sqlite_backlog import MOST_TRIES
-from scrubjay.stores.sqlite_counts import SqliteCounts
-from scrubjay.stores.sqlite_turns import SqliteTurns
+from scrubjay.stores.sql_backlog import MOST_TRIES
+from scrubjay.stores.sql_counts import SqlCounts
+from scrubjay.stores.sql_turns import SqlTurns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scrubjay.embedding import Embedding
-    from scrubjay.stores.sqlite import Database
-    from scrubjay.stores.sqlite_records import SqliteRecords
+    from scrubjay.stores.database import Database
+    from scrubjay.stores.sql_records import SqlRecords
     from scrubjay.types import Scope
     from scrubjay.write.extract import Extraction
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 def status(
     path: str,
     db: Database,
-    records: SqliteRecords,
+    records: SqlRecords,
     embedding: Embedding,
     scope: Scope,
     feedback: int,
 ) -> Status:
     """Count what a caller may see; sizes are of the whole file."""
-    types, counts = records.counts("type", scope), SqliteCounts(db)
+    types, counts = records.counts("type", scope), SqlCounts(db)
     model = embedding.embedder.name if embedding.embedder is not None else None
     models, chunks = counts.vectors(scope), counts.rows("chunks", scope)
     left, failed = counts.wanting(model, MOST_TRIES, scope) if model else (0, 0)
@@ -44,7 +44,7 @@ def status(
         memories=sum(types.values()),
         documents=types.get("document", 0),
         messages=types.get("message", 0),
-        sessions=SqliteTurns(db).how_many(scope),
+        sessions=SqlTurns(db).how_many(scope),
         chunks=chunks,
         links=counts.rows("edges", scope),
         feedback=feedback,
@@ -82,13 +82,13 @@ def _short_vectors(db: Database, embedding: Embedding) -> dict[str, ShortVectors
 
 def drawing(db: Database, find_model: Callable[[], Extraction], scope: Scope) -> Drawing:
     """Say what a language model still has to read, where one is configured."""
-    from scrubjay.stores.sqlite_extractions import SqliteExtractions
+    from scrubjay.stores.sql_extractions import SqlExtractions
 
     try:
         model = find_model().model
     except (InvalidInput, Unavailable):  # `doctor` says what is wrong with it
         return Drawing()
-    queue = SqliteExtractions(db)
+    queue = SqlExtractions(db)
     failures = queue.failures(scope)
     return Drawing(model, queue.waiting(scope), sum(failures.values()), failures)
 

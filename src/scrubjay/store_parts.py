@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from scrubjay.models import Embedder, Generator, Reranker
     from scrubjay.pipeline import Kit, Tier
     from scrubjay.profiles import Profile
-    from scrubjay.stores.sqlite_feedback import SqliteFeedback
-    from scrubjay.stores.sqlite_history import SqliteHistory
-    from scrubjay.stores.sqlite_terms import SqliteTerms
+    from scrubjay.stores.sql_feedback import SqlFeedback
+    from scrubjay.stores.sql_history import SqlHistory
+    from scrubjay.stores.sql_terms import SqlTerms
     from scrubjay.tables import Tables
     from scrubjay.write.extract import Extraction
     from scrubjay.write.extracting import Extracting
@@ -104,11 +104,11 @@ class StoreParts:
             raise
 
     @property
-    def _terms(self) -> SqliteTerms:
+    def _terms(self) -> SqlTerms:
         return self._tables.terms
 
     @property
-    def _feedback(self) -> SqliteFeedback:
+    def _feedback(self) -> SqlFeedback:
         return self._tables.feedback
 
     @property
@@ -121,8 +121,8 @@ class StoreParts:
             return self._embedding_made
 
     def _shelf(self) -> Shelf:
-        from scrubjay.stores.sqlite_folders import SqliteFolders
-        from scrubjay.stores.sqlite_targets import SqliteTargets
+        from scrubjay.stores.sql_folders import SqlFolders
+        from scrubjay.stores.sql_targets import SqlTargets
         from scrubjay.write.chunks import Cutting
         from scrubjay.write.shelf import Shelf, own_files
 
@@ -130,8 +130,8 @@ class StoreParts:
             self._records,
             self._graph,
             self._files,
-            SqliteFolders(self._db),
-            SqliteTargets(self._db),
+            SqlFolders(self._db),
+            SqlTargets(self._db),
             self._clock,
             Cutting(*self._chunk_sizes),
             own_files(self.path),
@@ -139,10 +139,10 @@ class StoreParts:
             self._caller.check_place,
         )
 
-    def _history(self, tables: Tables | None = None) -> SqliteHistory:
-        from scrubjay.stores.sqlite_history import SqliteHistory
+    def _history(self, tables: Tables | None = None) -> SqlHistory:
+        from scrubjay.stores.sql_history import SqlHistory
 
-        return SqliteHistory((tables or self._tables).db)
+        return SqlHistory((tables or self._tables).db)
 
     @property
     def _following(self) -> Following:
@@ -163,12 +163,12 @@ class StoreParts:
             return self._assistants_made
 
     def _facts(self) -> Facts:
-        from scrubjay.stores.sqlite_spans import SqliteSpans
+        from scrubjay.stores.sql_spans import SqlSpans
         from scrubjay.write.facts import Facts
 
         return Facts(
             self._shelf(),
-            SqliteSpans(self._db),
+            SqlSpans(self._db),
             self._history(),
             self._keyword,
             self._copies,
@@ -176,7 +176,7 @@ class StoreParts:
 
     def _extraction(self) -> Extraction:
         """Return what draws facts from messages; Unavailable where no generator is configured."""
-        from scrubjay.stores.sqlite_extractions import SqliteExtractions
+        from scrubjay.stores.sql_extractions import SqlExtractions
         from scrubjay.write.extract import Extraction
 
         generator, why_not = self._assistants.writer()
@@ -185,7 +185,7 @@ class StoreParts:
                 f"{why_not}; without one nothing is drawn from messages: each is a memory as it was said"
             )
         return Extraction(
-            SqliteExtractions(self._db),
+            SqlExtractions(self._db),
             self._facts(),
             generator,
             self._caller.changes,

@@ -6,21 +6,21 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from scrubjay.pipeline import OF_A_FILE, Kit
-from scrubjay.stores.sqlite import Database
-from scrubjay.stores.sqlite_copies import SqliteCopies
-from scrubjay.stores.sqlite_files import SqliteFiles
-from scrubjay.stores.sqlite_graph import SqliteGraph
+from scrubjay.stores.database import Database
+from scrubjay.stores.sql_copies import SqlCopies
+from scrubjay.stores.sql_files import SqlFiles
+from scrubjay.stores.sql_graph import SqlGraph
+from scrubjay.stores.sql_people import SqlPeople
+from scrubjay.stores.sql_records import SqlRecords
+from scrubjay.stores.sql_topics import SqlTopics
+from scrubjay.stores.sql_windows import SqlWindows
 from scrubjay.stores.sqlite_keyword import SqliteKeyword
-from scrubjay.stores.sqlite_people import SqlitePeople
-from scrubjay.stores.sqlite_records import SqliteRecords
-from scrubjay.stores.sqlite_topics import SqliteTopics
 from scrubjay.stores.sqlite_vector import SqliteVector
-from scrubjay.stores.sqlite_windows import SqliteWindows
 
 if TYPE_CHECKING:
-    from scrubjay.stores.sqlite_feedback import SqliteFeedback
-    from scrubjay.stores.sqlite_moments import SqliteMoments
-    from scrubjay.stores.sqlite_terms import SqliteTerms
+    from scrubjay.stores.sql_feedback import SqlFeedback
+    from scrubjay.stores.sql_moments import SqlMoments
+    from scrubjay.stores.sql_terms import SqlTerms
 
 
 class Tables:
@@ -28,37 +28,37 @@ class Tables:
 
     def __init__(self, db: Database, person: str | None) -> None:
         self.db = db
-        self.people = SqlitePeople(db)
-        self.copies = SqliteCopies(db)
-        self.records = SqliteRecords(db)
-        self.graph = SqliteGraph(db)
+        self.people = SqlPeople(db)
+        self.copies = SqlCopies(db)
+        self.records = SqlRecords(db)
+        self.graph = SqlGraph(db)
         self.keyword = SqliteKeyword(db)
-        self.files = SqliteFiles(db)
+        self.files = SqlFiles(db)
         self.vectors = SqliteVector(db)
-        self.topics = SqliteTopics(db, self.vectors)
-        self.windows = SqliteWindows(db)
+        self.topics = SqlTopics(db, self.vectors)
+        self.windows = SqlWindows(db)
         self._person = person
 
     @cached_property
-    def terms(self) -> SqliteTerms:
+    def terms(self) -> SqlTerms:
         """How many memories hold each token. Most searches do without, and need not import it."""
-        from scrubjay.stores.sqlite_terms import SqliteTerms
+        from scrubjay.stores.sql_terms import SqlTerms
 
-        return SqliteTerms(self.db)
+        return SqlTerms(self.db)
 
     @cached_property
-    def feedback(self) -> SqliteFeedback:
+    def feedback(self) -> SqlFeedback:
         """What became of results."""
-        from scrubjay.stores.sqlite_feedback import SqliteFeedback
+        from scrubjay.stores.sql_feedback import SqlFeedback
 
-        return SqliteFeedback(self.db, self._person)
+        return SqlFeedback(self.db, self._person)
 
     @cached_property
-    def moments(self) -> SqliteMoments:
+    def moments(self) -> SqlMoments:
         """When things were said and when they happened."""
-        from scrubjay.stores.sqlite_moments import SqliteMoments
+        from scrubjay.stores.sql_moments import SqlMoments
 
-        return SqliteMoments(self.db)
+        return SqlMoments(self.db)
 
     @property
     def kit(self) -> Kit:

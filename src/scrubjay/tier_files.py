@@ -10,7 +10,7 @@ from typing import NamedTuple
 from scrubjay.config import BUILT_IN_TIERS, SHORT_TURN_CHARS, TierSetting
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.pipeline import Tier
-from scrubjay.stores.sqlite import WAIT_S, Database
+from scrubjay.stores.sqlite import WAIT_S, SqliteDatabase
 from scrubjay.tables import Tables
 
 # A highest tier that somebody has locked is not waited for as long as a write is: others can answer.
@@ -254,7 +254,7 @@ def _own_of(path: str | None, settings: Sequence[TierSetting]) -> TierSetting:
 
 
 def _opened(path: str, person: str | None, wait_s: float, short_turn_chars: int) -> Tables:
-    db = Database(path, wait_s=wait_s, short_turn_chars=short_turn_chars)
+    db = SqliteDatabase(path, wait_s=wait_s, short_turn_chars=short_turn_chars)
     try:
         tables = Tables(db, person)
         tables.index_again()

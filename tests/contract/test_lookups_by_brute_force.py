@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from backends import Sqlite, a_memory, pieces
-from scrubjay.stores.sqlite_topics import SqliteTopics
+from scrubjay.stores.sql_topics import SqlTopics
 from scrubjay.types import Scope
 
 MODEL = "plain-8"
@@ -100,7 +100,7 @@ class Memories:
         return found
 
 
-def check(memories: Memories, backend: Sqlite, topics: SqliteTopics) -> None:
+def check(memories: Memories, backend: Sqlite, topics: SqlTopics) -> None:
     """Compare both lookups, under one scope after the other."""
     chance = memories.chance
     scopes = (
@@ -139,10 +139,10 @@ def other(backend):
 @pytest.mark.parametrize("seed", range(3))
 def test_lookups_find_what_brute_force_finds(backend, other, monkeypatch, seed, most_read):
     """GS-3, GS-4, R-5: after every write of anybody, the same rows in the same order."""
-    monkeypatch.setattr("scrubjay.stores.sqlite_topics._MOST_READ", most_read)
+    monkeypatch.setattr("scrubjay.stores.sql_topics._MOST_READ", most_read)
     backend.activate(MODEL, DIMS)
     memories = Memories(random.Random(seed))
-    topics = SqliteTopics(backend.db, backend.vectors)
+    topics = SqlTopics(backend.db, backend.vectors)
     check(memories, backend, topics)
     for turn in range(4):
         writer = (backend, other)[turn % 2]
@@ -161,7 +161,7 @@ def test_a_commit_that_touches_no_memory_can_change_what_a_scope_sees(backend, o
     """GS-5: as when a membership begins or ends, in another process."""
     backend.activate(MODEL, DIMS)
     memories = Memories(random.Random(7))
-    topics = SqliteTopics(backend.db, backend.vectors)
+    topics = SqlTopics(backend.db, backend.vectors)
     memories.write(backend, [f"m{n:02}" for n in range(40)])
     check(memories, backend, topics)
     for statement, change in (
@@ -178,7 +178,7 @@ def test_a_commit_that_touches_no_memory_can_change_what_a_scope_sees(backend, o
 
 def test_what_a_write_has_not_committed_is_not_kept(backend):
     """Inside, its own rows are found; after it has failed, nobody finds them."""
-    topics = SqliteTopics(backend.db, backend.vectors)
+    topics = SqlTopics(backend.db, backend.vectors)
     scope = Scope(namespaces=("ann",))
     backend.records.put(a_memory("a", topics=("tea",), namespace="ann"), pieces("some text"))
 
@@ -240,7 +240,7 @@ def test_threads_that_ask_the_same_and_other_things_at_once_get_their_own_answer
     backend.activate(MODEL, DIMS)
     memories = Memories(random.Random(11))
     memories.write(backend, [f"m{n:03}" for n in range(200)])
-    topics = SqliteTopics(backend.db, backend.vectors)
+    topics = SqlTopics(backend.db, backend.vectors)
     asked = [row * 0.5 for row in np.eye(DIMS, dtype=np.float32)]
     everything = Scope()
 

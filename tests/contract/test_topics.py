@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from backends import a_memory, pieces
-from scrubjay.stores.sqlite_topics import SqliteTopics
+from scrubjay.stores.sql_topics import SqlTopics
 from scrubjay.types import Scope
 
 MODEL = "plain-4"
@@ -20,7 +20,7 @@ EAST, NORTH = np.eye(4, dtype=np.float32)[:2]
 @pytest.fixture
 def topics(backend):
     """The topic index of one store."""
-    return SqliteTopics(backend.db, backend.vectors)
+    return SqlTopics(backend.db, backend.vectors)
 
 
 def put(backend, id_, *topics, **more):
@@ -133,7 +133,7 @@ class TestOrder:
                 vectors[f"m{n:02}"] = [one / np.linalg.norm(one)]
         backend.embed(MODEL, vectors)
         exact = found(topics, "a1", vector=EAST, limit=7)
-        monkeypatch.setattr("scrubjay.stores.sqlite_topics._MOST_READ", 5)
+        monkeypatch.setattr("scrubjay.stores.sql_topics._MOST_READ", 5)
 
         assert found(topics, "a1", vector=EAST, limit=7) == exact
         cosines = [float(vectors[id_][0] @ EAST) for id_, _ in exact]
@@ -153,7 +153,7 @@ class TestOrder:
         backend.embed(MODEL, {f"m{n:02}": [EAST] for n in (3, 37, 39)} | {"m05": [NORTH]})
         wanted = ["two", "m39", "m37", "m03", "m05", "m38", "m36", "m35"]
         for most_read in (2048, 5):
-            monkeypatch.setattr("scrubjay.stores.sqlite_topics._MOST_READ", most_read)
+            monkeypatch.setattr("scrubjay.stores.sql_topics._MOST_READ", most_read)
             ranked = found(topics, "a1", "b1", vector=EAST, limit=8)
             assert [id_ for id_, _ in ranked] == wanted
             unread = found(topics, "a1", limit=3)
@@ -161,8 +161,8 @@ class TestOrder:
 
     def test_many_are_ranked_without_numpy_as_well(self, backend, topics, monkeypatch):
         """R-6: it is not needed where no vector is given."""
-        monkeypatch.setattr("scrubjay.stores.sqlite_topics._MOST_READ_WITHOUT_NUMPY", 5)
-        monkeypatch.setattr("scrubjay.stores.sqlite_topics._MOST_READ", 5)
+        monkeypatch.setattr("scrubjay.stores.sql_topics._MOST_READ_WITHOUT_NUMPY", 5)
+        monkeypatch.setattr("scrubjay.stores.sql_topics._MOST_READ", 5)
         with backend.records.transaction():
             for n in range(20):
                 put(backend, f"m{n:02}", "a1", hours=n)
@@ -228,7 +228,10 @@ class TestKept:
             put(one, "a", "python")
             with one.db.read() as db:
                 seen.append(db.execute("SELECT hash FROM topic_hashes").fetchall())
-                assert len(db.execute("SELECT key FROM keys").fetchone()[0]) == 32
+                assert (
+                    len(db.execute("SELECT key FROM keys WHERE name = 'topics'").fetchone()[0])
+                    == 32
+                )
         other.close()
         assert len(seen[0]) == len(seen[1]) == 1
         assert len(seen[0][0][0]) == 16
@@ -240,7 +243,7 @@ class TestKept:
         put(backend, "a", "python")
         put(again, "b", "python")
         assert [id_ for id_, _ in found(topics, "python")] == ["a", "b"]
-        assert [id_ for id_, _ in found(SqliteTopics(again.db), "python")] == ["a", "b"]
+        assert [id_ for id_, _ in found(SqlTopics(again.db), "python")] == ["a", "b"]
         again.close()
 
     def test_a_store_without_hashes_is_filled_once(self, backend, topics):

@@ -9,7 +9,7 @@ import pytest
 
 from backends import a_memory, asking, pieces
 from clocks import NOON
-from scrubjay.stores.sqlite_backlog import SqliteBacklog
+from scrubjay.stores.sql_backlog import SqlBacklog
 from scrubjay.types import Scope
 
 MODEL = "m"
@@ -51,7 +51,7 @@ def vectors(backend):
 @pytest.fixture
 def queue(backend):
     """The wishes of a store that knows one model of two dimensions."""
-    made = SqliteBacklog(backend.db)
+    made = SqlBacklog(backend.db)
     made.activate(MODEL, 2)
     return made
 

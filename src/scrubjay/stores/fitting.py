@@ -27,7 +27,7 @@ from scrubjay.stores.scope_sql import in_parts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from scrubjay.stores.sqlite import Database
+    from scrubjay.stores.database import Database
 
 _MOST_SAMPLED = 20_000
 _MOST_KEPT = 128  # directions that are stored, for who wants longer short vectors

@@ -12,10 +12,9 @@ import numpy as np
 from scrubjay.stores.int8 import Codes, Place
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from numpy.typing import NDArray
 
+    from scrubjay.stores.database import Connection
     from scrubjay.stores.protocols import Codec
     from scrubjay.stores.rotations import Turn
 
@@ -24,7 +23,7 @@ _AT_ONCE = 4096
 
 def catch_up(
     codes: Codes,
-    db: sqlite3.Connection,
+    db: Connection,
     codec: Codec,
     model: int,
     turn: Turn | None = None,

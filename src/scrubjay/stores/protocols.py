@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from scrubjay.tfidf import Counted as Counted
 
 if TYPE_CHECKING:
-    from scrubjay.stores.sqlite_files import IndexedFile
+    from scrubjay.stores.sql_files import IndexedFile
     from scrubjay.tfidf import Bag
     from scrubjay.token_codes import TokenCodes
     from scrubjay.types import Chunk, Memory, Neighbor, RankedList, Row, Scope, Spoken, Term
@@ -87,6 +87,50 @@ class Files(Protocol):
 
     def seen(self, scope: Scope) -> Sequence[IndexedFile]:
         """Return every indexed file that a scope may see."""
+        ...
+
+
+class Words(Protocol):
+    """Writes the keyword index; only inside a write."""
+
+    def is_current(self) -> bool:
+        """True when all words were made and counted by the rules of this version."""
+        ...
+
+    def is_of_other_rules(self) -> bool:
+        """True when the words were made by other rules of text.py; a new store has none."""
+        ...
+
+    def knows_turns(self) -> bool:
+        """True when short turns were indexed with those around them."""
+        ...
+
+    def clear(self) -> None:
+        """Drop all words and topics, to be put anew; what is put from now on is counted."""
+        ...
+
+    def note_current(self) -> None:
+        """Note that all words are those of this version, and count them where nobody has."""
+        ...
+
+    def put(self, n: int, memory: Memory, was_in: str | None = None) -> None:
+        """Index a memory by its number, in place of what it was in some namespace."""
+        ...
+
+    def put_topics(self, renamed: Iterable[tuple[int, Sequence[str], str]]) -> None:
+        """Index other topics of memories, each given by its number, its topics and its language."""
+        ...
+
+    def put_context(self, n: int, context: str, language: str) -> bool:
+        """Index another context of a memory; False where its tokens are there already."""
+        ...
+
+    def delete(self, numbers: Sequence[int]) -> None:
+        """Drop the words of memories that are about to go; their topics go with them."""
+        ...
+
+    def overwrite_deleted(self) -> None:
+        """Leave nothing of deleted words behind."""
         ...
 
 
@@ -252,6 +296,70 @@ class GraphIndex(Protocol):
 
     def walk(self, seeds: Sequence[str], scope: Scope, depth: int, limit: int) -> list[Neighbor]:
         """Return what can be reached from the seeds, best path first."""
+        ...
+
+
+class Projected(NamedTuple):
+    """A memory as a server has a copy of it: what filters ask of it, and its vectors where it keeps those.
+
+    `topics` are tokens of the index, `vectors` are model, ordinal of the passage and float32 values.
+    """
+
+    id: str
+    namespace: str
+    type: str
+    topics: tuple[str, ...]
+    collection: str | None
+    session: str | None
+    owner: str | None
+    agent: str | None
+    domain_label: str | None
+    created_us: int
+    valid_from_us: int | None
+    valid_until_us: int | None
+    vectors: tuple[tuple[str, int, Any], ...] = ()
+
+
+class Edge(NamedTuple):
+    """A link as it stands in the truth."""
+
+    a: str
+    b: str
+    kind: str
+    strength: float
+
+
+class Projection(Protocol):
+    """A server that holds a copy of one tier. To put the same twice does no harm.
+
+    Errors of the server are Unavailable.
+    """
+
+    tier: str
+    place: str
+
+    def put(self, memories: Sequence[Projected]) -> None:
+        """Let the server know these memories as they are now, in place of what it knew of them."""
+        ...
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Let the server forget memories, with their vectors and links."""
+        ...
+
+    def put_edges(self, pairs: Sequence[tuple[str, str]], edges: Sequence[Edge]) -> None:
+        """Let these be all the links between each of these pairs; a tier without links has none."""
+        ...
+
+    def clear(self) -> None:
+        """Let the server forget all of this store."""
+        ...
+
+    def count(self) -> int:
+        """Return how many memories of this store the server knows."""
+        ...
+
+    def ping(self) -> None:
+        """Ask for next to nothing."""
         ...
 
 

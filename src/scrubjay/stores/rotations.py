@@ -12,11 +12,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.errors import InvalidInput
-from scrubjay.stores.sqlite import Database
+from scrubjay.stores.database import Connection, Database
 
 if TYPE_CHECKING:
-    import sqlite3
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -98,7 +96,7 @@ class SqliteRotations:
         self._db = db
         self._look_again: dict[str, int] = {}
 
-    def turn(self, db: sqlite3.Connection, model: int, short_dims: int | None) -> Turn | None:
+    def turn(self, db: Connection, model: int, short_dims: int | None) -> Turn | None:
         """Return what makes vectors of a model short, so short if that is said; None where nothing does."""
         import numpy as np
 
@@ -122,14 +120,14 @@ class SqliteRotations:
             matrix = np.ascontiguousarray(matrix[:, :short], np.float32)
         return Turn((version, at_us), short, matrix)
 
-    def version(self, db: sqlite3.Connection, model: int) -> tuple[int, int] | None:
+    def version(self, db: Connection, model: int) -> tuple[int, int] | None:
         """Return which rotation is the newest of a model, good or not."""
         row = db.execute(
             "SELECT version, at_us FROM rotations WHERE model = ?", (model,)
         ).fetchone()
         return None if row is None else (row[0], row[1])
 
-    def good_version(self, db: sqlite3.Connection, model: int) -> tuple[int, int] | None:
+    def good_version(self, db: Connection, model: int) -> tuple[int, int] | None:
         """Return which rotation a search uses: the newest, unless its shortlists miss too much."""
         row = db.execute(
             "SELECT version, at_us FROM rotations WHERE model = ? AND recall >= ?",
@@ -208,7 +206,7 @@ class SqliteRotations:
             )
         return True
 
-    def _count_and_least(self, db: sqlite3.Connection, model: str) -> tuple[int, int]:
+    def _count_and_least(self, db: Connection, model: str) -> tuple[int, int]:
         """Return how many vectors a model has, and how many it takes to fit the next rotation."""
         (count,) = db.execute(
             "SELECT count(*) FROM vectors WHERE model = (SELECT n FROM models WHERE name = ?)",

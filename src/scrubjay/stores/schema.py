@@ -377,6 +377,75 @@ def m009_conversations(db: sqlite3.Connection) -> None:
         db.execute(statement)
 
 
+def m010_servers(db: sqlite3.Connection) -> None:
+    """What servers hold copies of, what they have yet to be told, links made by likeness, hits by tier."""
+    for statement in (
+        # A domain as filters compare it: Postgres folds case in other ways than we do.
+        "ALTER TABLE memories ADD COLUMN domain_label TEXT",
+        "UPDATE memories SET domain_label = label(domain) WHERE domain IS NOT NULL",
+        "INSERT INTO keys (name, key) VALUES ('store', randomblob(16))",
+        # The tiers that a server has a copy of: `vectors`, `graph`. While a tier has no row here,
+        # nothing is noted for it. One process at a time feeds a server, under a lease.
+        """CREATE TABLE projections (
+            tier TEXT PRIMARY KEY,
+            place TEXT NOT NULL,
+            leased_by TEXT NOT NULL DEFAULT '',
+            leased_until_s REAL NOT NULL DEFAULT 0
+        ) WITHOUT ROWID""",
+        # What changed: a memory, or with `other` the links between two. Not how: whoever reads this
+        # tells the server how things stand then, so that to tell it twice does no harm.
+        """CREATE TABLE outbox (
+            n INTEGER PRIMARY KEY AUTOINCREMENT,
+            tier TEXT NOT NULL,
+            id TEXT NOT NULL,
+            other TEXT
+        )""",
+        "CREATE INDEX outbox_by_tier ON outbox (tier, n)",
+        """CREATE TRIGGER tell_new AFTER INSERT ON memories BEGIN
+            INSERT INTO outbox (tier, id) SELECT tier, new.id FROM projections WHERE tier = 'graph';
+        END""",
+        """CREATE TRIGGER tell_changed AFTER UPDATE ON memories BEGIN
+            INSERT INTO outbox (tier, id) SELECT tier, new.id FROM projections;
+        END""",
+        """CREATE TRIGGER tell_gone AFTER DELETE ON memories BEGIN
+            INSERT INTO outbox (tier, id) SELECT tier, old.id FROM projections;
+        END""",
+        """CREATE TRIGGER tell_vector AFTER INSERT ON vectors BEGIN
+            INSERT INTO outbox (tier, id) SELECT p.tier, m.id FROM projections AS p, chunks AS c
+            JOIN memories AS m ON m.n = c.memory WHERE p.tier = 'vectors' AND c.n = new.chunk;
+        END""",
+        """CREATE TRIGGER tell_vector_gone AFTER DELETE ON vectors BEGIN
+            INSERT INTO outbox (tier, id) SELECT p.tier, m.id FROM projections AS p, chunks AS c
+            JOIN memories AS m ON m.n = c.memory WHERE p.tier = 'vectors' AND c.n = old.chunk;
+        END""",
+        *(
+            f"""CREATE TRIGGER tell_link_{event} AFTER {event} ON edges BEGIN
+            INSERT INTO outbox (tier, id, other) SELECT p.tier, x.id, y.id
+            FROM projections AS p, memories AS x, memories AS y
+            WHERE p.tier = 'graph' AND x.n = {row}.a AND y.n = {row}.b;
+        END"""
+            for event, row in (("insert", "new"), ("update", "new"), ("delete", "old"))
+        ),
+        # Memories that nobody has linked to their nearest yet, in a store whose profile asks for it:
+        # such a one has the key `links` in `meta`.
+        """CREATE TABLE unlinked (
+            memory INTEGER PRIMARY KEY REFERENCES memories ON DELETE CASCADE
+        )""",
+        """CREATE TRIGGER link_later AFTER INSERT ON vectors BEGIN
+            INSERT OR IGNORE INTO unlinked SELECT c.memory FROM meta, chunks AS c
+            WHERE meta.key = 'links' AND c.n = new.chunk;
+        END""",
+        # How many results each tier found, and how many searches there were (tier ''), by the hour.
+        """CREATE TABLE hits (
+            hour_us INTEGER NOT NULL,
+            tier TEXT NOT NULL,
+            count INTEGER NOT NULL,
+            PRIMARY KEY (hour_us, tier)
+        ) WITHOUT ROWID""",
+    ):
+        db.execute(statement)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_memories,
     m002_files,
@@ -387,5 +456,6 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m007_followers,
     m008_entries,
     m009_conversations,
+    m010_servers,
 )
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -9,15 +9,12 @@ from scrubjay.text import label
 from scrubjay.times import micros
 
 if TYPE_CHECKING:
+    from scrubjay.stores.database import Database
     from scrubjay.stores.protocols import Codec
     from scrubjay.types import Scope, Term
 
 
-# `label` is a call back into Python: of plain words, SQLite itself sees faster that they are others.
-_SAME_LABEL = (
-    "CASE WHEN {column} GLOB '*[^!-~]*' THEN label({column}) = ?"
-    " ELSE {column} = ? COLLATE NOCASE END"
-)
+EVERYTHING = "TRUE"
 
 _SPOKEN = (
     "(m.type <> 'message' OR m.session = ? OR (m.created_us <= ? AND NOT EXISTS"
@@ -25,11 +22,9 @@ _SPOKEN = (
     " AND EXISTS (SELECT 1 FROM spans AS s WHERE s.message = m.n))))"
 )
 
-_HOLDS = "SELECT rowid FROM words WHERE words MATCH ?"
 
-
-def where(scope: Scope, codec: Codec) -> tuple[str, list[object]]:
-    """Return a condition on `memories AS m` and its arguments; "1" when the scope sees everything."""
+def where(scope: Scope, db: Database) -> tuple[str, list[object]]:
+    """Return a condition on `memories AS m` and its arguments; "TRUE" when the scope sees everything."""
     conditions: list[str] = []
     arguments: list[object] = []
 
@@ -43,7 +38,7 @@ def where(scope: Scope, codec: Codec) -> tuple[str, list[object]]:
         one_of(column, None if value is None else (value,))
 
     seen, who = in_sight(scope, "m.namespace")
-    if seen != "1":
+    if seen != EVERYTHING:
         conditions.append(seen)
         arguments.extend(who)
     one_of("m.id", scope.ids)
@@ -57,13 +52,13 @@ def where(scope: Scope, codec: Codec) -> tuple[str, list[object]]:
     equals("m.owner", scope.owner)
     equals("m.agent", scope.agent)
     if scope.domain is not None:
-        conditions.append(_SAME_LABEL.format(column="m.domain"))
-        arguments += [label(scope.domain)] * 2
+        conditions.append("m.domain_label = ?")
+        arguments.append(label(scope.domain))
     if scope.topics is not None:
         conditions.append(
             f"m.n IN (SELECT memory FROM topics WHERE topic IN ({marks(scope.topics)}))"
         )
-        arguments.extend(codec.token(topic) for topic in scope.topics)
+        arguments.extend(db.codec.token(topic) for topic in scope.topics)
     if scope.since is not None:
         conditions.append("m.created_us >= ?")
         arguments.append(micros(scope.since))
@@ -79,24 +74,22 @@ def where(scope: Scope, codec: Codec) -> tuple[str, list[object]]:
         arguments += scope.spoken
     # The context of a message is what others said around it: that it neither holds nor lacks.
     for term in scope.holds:
-        conditions.append(f"m.n IN ({_HOLDS}) AND (m.type <> 'message' OR m.n IN ({_HOLDS}))")
-        arguments += _both(term, codec)
-    for term in scope.lacks:
+        held, itself = db.holding(term)
         conditions.append(
-            f"(m.n NOT IN ({_HOLDS}) OR (m.type = 'message' AND m.n NOT IN ({_HOLDS})))"
+            f"m.n IN ({held.sql}) AND (m.type <> 'message' OR m.n IN ({itself.sql}))"
         )
-        arguments += _both(term, codec)
-    return " AND ".join(conditions) or "1", arguments
-
-
-def _both(term: Term, codec: Codec) -> tuple[str, str]:
-    """Return a term as it is looked for in all fields, and in those that are of a memory itself."""
-    wanted = match(term, codec)
-    return wanted, f"{{title text topics ident}} : {wanted}"
+        arguments += (*held.arguments, *itself.arguments)
+    for term in scope.lacks:
+        held, itself = db.holding(term)
+        conditions.append(
+            f"(m.n NOT IN ({held.sql}) OR (m.type = 'message' AND m.n NOT IN ({itself.sql})))"
+        )
+        arguments += (*held.arguments, *itself.arguments)
+    return " AND ".join(conditions) or EVERYTHING, arguments
 
 
 def in_sight(scope: Scope, column: str) -> tuple[str, list[object]]:
-    """Return the condition that a scope sets on a namespace, and its arguments; "1" when it sets none.
+    """Return the condition that a scope sets on a namespace, and its arguments; "TRUE" when it sets none.
 
     Who belongs to a collection is looked up by the statement itself: whoever was removed a moment ago
     sees nothing of it in the next one.
@@ -112,7 +105,7 @@ def in_sight(scope: Scope, column: str) -> tuple[str, list[object]]:
             joined = f"SELECT namespace FROM members WHERE person = ?{role}"
             conditions.append(f"{column} IN (SELECT ? UNION ALL {joined})")
             arguments += (personal(person), person)
-    return " AND ".join(conditions) or "1", arguments
+    return " AND ".join(conditions) or EVERYTHING, arguments
 
 
 SHARED = "collection:"  # how the namespaces of shared collections begin

@@ -15,7 +15,7 @@ from scrubjay.stores.int8 import Codes
 from scrubjay.stores.rotations import SqliteRotations, Turn
 
 if TYPE_CHECKING:
-    from scrubjay.stores.sqlite import Database
+    from scrubjay.stores.database import Database
 
 _AT_ONCE = 4096
 

@@ -12,15 +12,15 @@ import sqlite3
 import threading
 import time
 import weakref
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
-from typing import TYPE_CHECKING, TypeVar, cast
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, cast
 
 from scrubjay.config import SHORT_TURN_CHARS
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.stores.codec import Plain
+from scrubjay.stores.database import Clause, G, Gathered
 from scrubjay.stores.in_use import InUse
 from scrubjay.stores.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
 from scrubjay.stores.sqlite_place import check_place, explain, identity, is_busy
@@ -28,8 +28,11 @@ from scrubjay.text import label
 
 if TYPE_CHECKING:
     from scrubjay.stores.protocols import Codec
+    from scrubjay.stores.sqlite_words import SqliteWords
+    from scrubjay.types import Term
 
 WAIT_S = 60.0
+_HOLDS = "SELECT rowid FROM words WHERE words MATCH ?"
 _PURGE_WAIT_S = 0.2
 _CLOSE_WAIT_S = 30.0  # whoever still reads then closes its connection by letting go of it
 
@@ -50,18 +53,7 @@ class _Connection:
         self.sqlite.close()
 
 
-class Gathered(ABC):
-    """Changes of a table that are gathered during a write."""
-
-    @abstractmethod
-    def write(self, db: sqlite3.Connection) -> None:
-        """Bring the table up to date."""
-
-
-G = TypeVar("G", bound=Gathered)
-
-
-class Database:
+class SqliteDatabase:
     """A store's file, or ":memory:".
 
     One that somebody else keeps may have `failed`, or be `frozen`: see ExistingDatabase. Turns of at
@@ -201,6 +193,21 @@ class Database:
             yield
         finally:
             self._writer.execute(f"PRAGMA busy_timeout = {int(self.wait_s * 1000)}")
+
+    @cached_property
+    def words(self) -> SqliteWords:
+        """What writes the keyword index; a search by word needs none of it."""
+        from scrubjay.stores.sqlite_words import SqliteWords
+
+        return SqliteWords(self)
+
+    def holding(self, term: Term) -> tuple[Clause, Clause]:
+        """Return how to select the memories that hold a term: in any field, and in their own fields."""
+        from scrubjay.stores.scope_sql import match
+
+        wanted = match(term, self.codec)
+        own = f"{{title text topics ident}} : {wanted}"
+        return Clause(_HOLDS, (wanted,)), Clause(_HOLDS, (own,))
 
     def check_writable(self) -> None:
         """Refuse a file in which nothing may be written, before anything else is done."""

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from scrubjay.commands import to_type
 from scrubjay.errors import StoreError
 from scrubjay.stores.schema import SCHEMA_VERSION
-from scrubjay.stores.sqlite import Database
+from scrubjay.stores.sqlite import SqliteDatabase
 
 WAIT_S = 1.0
 # A file that cannot be written is opened for reading; where not even its log can be made beside it,
@@ -18,7 +18,7 @@ WAIT_S = 1.0
 _WAYS = ("mode=rw", "mode=ro", "mode=ro&immutable=1")
 
 
-class ExistingDatabase(Database):
+class ExistingDatabase(SqliteDatabase):
     """The file of a tier. With `why_not_written`, every write is refused with that reason.
 
     What has `failed` once is to be opened anew. One that is `frozen` was opened as a file that nobody

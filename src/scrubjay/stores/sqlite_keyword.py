@@ -10,13 +10,12 @@ asked one by one and weighed by ln(1 + (N - n + 0.5) / (n + 0.5)), which is neve
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrubjay.stores.scope_sql import in_parts, match, match_run, where
-from scrubjay.stores.sqlite import Database
+from scrubjay.stores.database import Connection, Database
+from scrubjay.stores.scope_sql import EVERYTHING, in_parts, match, match_run, where
 from scrubjay.types import RankedList, Row, Scope, Term
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ Scores = dict[int, float]
 class _Ask(NamedTuple):
     """One search of one index: the statement that scores, what narrows it, and how deep it goes."""
 
-    db: sqlite3.Connection
+    db: Connection
     codec: Codec
     statement: str
     narrowing: list[object]
@@ -85,7 +84,7 @@ class SqliteKeyword:
         """Return the memories that hold any of the terms, by BM25; by default after those that hold all."""
         if not terms:
             return RankedList("keyword")
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         # FTS5 gives negative BM25; it is turned round here and nowhere else.
         bm25 = f"-bm25(words, {', '.join(str(float(weights.get(one, 1.0))) for one in FIELDS)})"
         statement = f"SELECT words.rowid, {bm25} AS score FROM words WHERE words MATCH ?"
@@ -113,15 +112,13 @@ class SqliteKeyword:
         found.sort(key=lambda row: (-round(row.score, 6), -row.updated_us, row.id))
         return RankedList("keyword", tuple(found[:limit]), best=(_K1 + 1) * sum(idfs))
 
-    def _seen_by(
-        self, db: sqlite3.Connection, scope: Scope, terms: Sequence[Term]
-    ) -> dict[Term, float]:
+    def _seen_by(self, db: Connection, scope: Scope, terms: Sequence[Term]) -> dict[Term, float]:
         """Return how rare terms are among what a person may see.
 
         Counted over the whole file, the scores of one's own memories told whether somebody else had
         stored a word that one could guess: a number could be read digit by digit.
         """
-        condition, arguments = where(Scope(reader=scope.reader), self._db.codec)
+        condition, arguments = where(Scope(reader=scope.reader), self._db)
         (memories,) = db.execute(
             f"SELECT count(*) FROM memories AS m WHERE {condition}", arguments
         ).fetchone()
@@ -141,7 +138,7 @@ def _selects(scope: Scope) -> bool:
 
 def _each_in(condition: str) -> str:
     """Narrow by looking at each memory that matches: where few do, that is next to nothing."""
-    if condition == "1":
+    if condition == EVERYTHING:
         return ""
     return f" AND EXISTS (SELECT 1 FROM memories AS m WHERE m.n = words.rowid AND {condition})"
 
@@ -151,7 +148,7 @@ def _all_in(condition: str) -> str:
 
     The plus keeps SQLite from asking FTS5 row by row, which would rank anew for each.
     """
-    if condition == "1":
+    if condition == EVERYTHING:
         return ""
     return f" AND +words.rowid IN (SELECT m.n FROM memories AS m WHERE {condition})"
 
@@ -243,7 +240,7 @@ def _held(ask: _Ask, run: Sequence[str]) -> bool:
     return ask.db.execute(statement, (match_run(run, ask.codec),)).fetchone() is not None
 
 
-def _how_many(db: sqlite3.Connection) -> int:
+def _how_many(db: Connection) -> int:
     """Return how many rows the index has: the first number of FTS5's own record of averages.
 
     Counting them takes longer than the search.
@@ -273,7 +270,7 @@ def _with_ties(scored: list[tuple[int, float]], limit: int) -> list[tuple[int, f
     return [(n, score) for n, score in scored if round(score, 6) >= last]
 
 
-def _named(db: sqlite3.Connection, scored: list[tuple[int, float]]) -> list[Row]:
+def _named(db: Connection, scored: list[tuple[int, float]]) -> list[Row]:
     """Add id and age to rows, which still exist."""
     scores = dict(scored)
     found: list[Row] = []

@@ -13,14 +13,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
+from scrubjay.stores.database import Connection, Database
 from scrubjay.stores.scope_sql import in_parts, where
-from scrubjay.stores.sqlite import Database
 from scrubjay.stores.unchanged import Unchanged
 from scrubjay.types import RankedList, Row, Scope
 
 if TYPE_CHECKING:
-    import sqlite3
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -154,7 +152,7 @@ class SqliteVector:
 
     def missing(self, model: str, scope: Scope) -> int:
         """Return how many chunks have no vector of this model yet."""
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         with self._db.read() as db:
             if not db.execute("SELECT 1 FROM wanting LIMIT 1").fetchone():
                 return 0
@@ -173,7 +171,7 @@ class SqliteVector:
         with self._db.read() as db:
             if db.execute("SELECT 1 FROM models WHERE name = ?", (model,)).fetchone():
                 return self.missing(model, scope)
-            condition, arguments = where(scope, self._db.codec)
+            condition, arguments = where(scope, self._db)
             row = db.execute(
                 "SELECT count(*) FROM chunks AS c JOIN memories AS m ON m.n = c.memory"
                 f" WHERE {condition}",
@@ -214,14 +212,14 @@ class SqliteVector:
         return codes.scan_these(vector, *scan.best_rows(shortlist))
 
     def _nearest(
-        self, db: sqlite3.Connection, scan: Scan, vector: NDArray[np.float32], limit: int
+        self, db: Connection, scan: Scan, vector: NDArray[np.float32], limit: int
     ) -> dict[int, tuple[float, int]]:
         """Return the best memories of a scan by their exact cosines."""
         return _with_ties(self._best_chunks(db, vector, scan.best(limit)), limit)
 
     def _of_these(self, vector: NDArray[np.float32], model: str, scope: Scope) -> list[Row]:
         """Score the memories of a scope that names its ids: no scan is needed for those."""
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         with self._db.read() as db:
             found = db.execute(
                 "SELECT m.id, c.ordinal, m.updated_us, v.vector FROM memories AS m"
@@ -253,7 +251,7 @@ class SqliteVector:
         return cosines
 
     def _best_chunks(
-        self, db: sqlite3.Connection, vector: NDArray[np.float32], nearest: list[Place]
+        self, db: Connection, vector: NDArray[np.float32], nearest: list[Place]
     ) -> dict[int, tuple[float, int]]:
         """Return each memory's best cosine, by its float32 values, and the chunk that has it."""
         places = {place.vector: place for place in nearest}
@@ -272,10 +270,10 @@ class SqliteVector:
         return best
 
     def _named(
-        self, db: sqlite3.Connection, best: dict[int, tuple[float, int]], scope: Scope
+        self, db: Connection, best: dict[int, tuple[float, int]], scope: Scope
     ) -> list[Row]:
         """Add id and age to what the scope may see, in the one order."""
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         rows: list[Row] = []
         for several, part in in_parts(list(best)):
             rows += (

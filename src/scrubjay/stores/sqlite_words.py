@@ -6,18 +6,17 @@ Every change of the keyword index is made here, so that `terms` counts what the 
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from scrubjay.stores.database import Connection, Database
 from scrubjay.stores.scope_sql import in_parts
-from scrubjay.stores.sqlite import Database
 from scrubjay.stores.token_lines import TokenLines
 from scrubjay.text import ANALYZER_VERSION
 from scrubjay.types import Memory
 
 if TYPE_CHECKING:
-    from scrubjay.stores.sqlite_terms import Changes
+    from scrubjay.stores.sql_terms import Changes
 
 _CURRENT = {"analyzer": ANALYZER_VERSION, "terms": 1, "turns": 1}
 _NOTE = "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)"
@@ -64,14 +63,14 @@ class SqliteWords:
         with self._db.write() as db:
             self._db.write_gathered()
             if "terms" not in self._noted():
-                from scrubjay.stores.sqlite_terms import count_again
+                from scrubjay.stores.sql_terms import count_again
 
                 count_again(db)
             db.executemany(_NOTE, _CURRENT.items())
 
     def _changes(self) -> Changes:
         """Return what this write changes in the counts; to search by word, none of it is imported."""
-        from scrubjay.stores.sqlite_terms import Changes
+        from scrubjay.stores.sql_terms import Changes
 
         return self._db.gathering(Changes)
 
@@ -144,14 +143,12 @@ class SqliteWords:
         with self._db.write() as db:
             self._db.write_gathered()  # the turns beside a message that is gone hold its words, too
             db.execute("INSERT INTO words (words) VALUES ('optimize')")
-            from scrubjay.stores.sqlite_terms import write_anew
+            from scrubjay.stores.sql_terms import write_anew
 
             write_anew(db)
 
 
-def _held(
-    db: sqlite3.Connection, numbers: Sequence[int]
-) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+def _held(db: Connection, numbers: Sequence[int]) -> Iterator[tuple[int, str, tuple[str, ...]]]:
     """Yield the number, the namespace and the lines of tokens of memories."""
     for several, part in in_parts(numbers):
         rows = db.execute(

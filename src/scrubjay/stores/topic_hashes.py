@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from scrubjay.text import STOP_WORDS, normalise, telling, words
 
 if TYPE_CHECKING:
-    from scrubjay.stores.sqlite import Database
+    from scrubjay.stores.database import Database
 
 # Stored beside the hashes: those that were made by other rules are made again.
 _VERSION = 2

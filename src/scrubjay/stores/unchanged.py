@@ -14,12 +14,10 @@ from scrubjay.stores.scope_sql import in_parts, where
 from scrubjay.types import Scope
 
 if TYPE_CHECKING:
-    import sqlite3
-
     import numpy as np
     from numpy.typing import NDArray
 
-    from scrubjay.stores.sqlite import Database
+    from scrubjay.stores.database import Connection, Database
 
 _MOST_BYTES = 64_000_000
 _ENTRY_BYTES = 256  # a topic that nobody has takes room as well
@@ -74,7 +72,7 @@ class Unchanged:
                 self._bytes -= self._kept.popitem(last=False)[1].nbytes + _ENTRY_BYTES
             return found
 
-    def _read(self, db: sqlite3.Connection, keys: Sequence[Key]) -> dict[Key, NDArray[Any]]:
+    def _read(self, db: Connection, keys: Sequence[Key]) -> dict[Key, NDArray[Any]]:
         """Read what is asked for, each number once."""
         import numpy as np
 
@@ -96,7 +94,7 @@ class Unchanged:
             found.setdefault(hash_, np.empty(0, np.int64))
         for key in keys:
             if isinstance(key, Scope):
-                condition, arguments = where(key, self._db.codec)
+                condition, arguments = where(key, self._db)
                 (joined,) = db.execute(
                     f"SELECT group_concat(m.n) FROM memories AS m WHERE {condition}", arguments
                 ).fetchone()

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrubjay.models.guard import GuardedEmbedder
-    from scrubjay.stores.sqlite_backlog import SqliteBacklog, Wanted
-    from scrubjay.stores.sqlite_near import SqliteNear
-    from scrubjay.stores.sqlite_tokens import SqliteTokens
+    from scrubjay.stores.sql_backlog import SqlBacklog, Wanted
+    from scrubjay.stores.sql_near import SqlNear
+    from scrubjay.stores.sql_tokens import SqlTokens
     from scrubjay.stores.sqlite_vector import SqliteVector
 
     Made = tuple[int, NDArray[np.float32]]  # of a chunk
@@ -41,10 +41,10 @@ class Backlog:
 
     def __init__(
         self,
-        queue: SqliteBacklog,
+        queue: SqlBacklog,
         vectors: SqliteVector,
-        tokens: SqliteTokens,
-        near: SqliteNear,
+        tokens: SqlTokens,
+        near: SqlNear,
         embedder: GuardedEmbedder,
     ) -> None:
         self._queue = queue

@@ -19,12 +19,12 @@ from scrubjay.extraction.read import read
 from scrubjay.language import detect
 from scrubjay.recalled import without
 from scrubjay.reports import Extracted
-from scrubjay.stores.sqlite_extractions import FACTS, FAILED, NOTHING, PARTLY, Limits
+from scrubjay.stores.sql_extractions import FACTS, FAILED, NOTHING, PARTLY, Limits
 from scrubjay.times import micros
 
 if TYPE_CHECKING:
     from scrubjay.models.guarded import GuardedGenerator
-    from scrubjay.stores.sqlite_extractions import Claim, SqliteExtractions
+    from scrubjay.stores.sql_extractions import Claim, SqlExtractions
     from scrubjay.types import Memory, Scope
     from scrubjay.write.facts import Facts
 
@@ -52,7 +52,7 @@ class Extraction:
 
     def __init__(
         self,
-        queue: SqliteExtractions,
+        queue: SqlExtractions,
         facts: Facts,
         generator: GuardedGenerator,
         changeable: Scope,

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrubjay.asking import understand
 from scrubjay.extraction import Fact, Known
 from scrubjay.extraction.guardrails import share_a_word
-from scrubjay.stores.sqlite_spans import Span
+from scrubjay.stores.sql_spans import Span
 from scrubjay.text import bare
 from scrubjay.times import micros
 from scrubjay.types import Memory, Scope
 from scrubjay.write.remember import draft, new_id, remember, store
 
 if TYPE_CHECKING:
-    from scrubjay.stores.sqlite_copies import SqliteCopies
-    from scrubjay.stores.sqlite_history import SqliteHistory
+    from scrubjay.stores.sql_copies import SqlCopies
+    from scrubjay.stores.sql_history import SqlHistory
+    from scrubjay.stores.sql_spans import SqlSpans
     from scrubjay.stores.sqlite_keyword import SqliteKeyword
-    from scrubjay.stores.sqlite_spans import SqliteSpans
     from scrubjay.write.shelf import Shelf
 
 SUPERSEDES = "supersedes"  # the kind of link from a fact to the one it ended
@@ -37,10 +37,10 @@ class Facts(NamedTuple):
     """Where facts are kept."""
 
     shelf: Shelf
-    spans: SqliteSpans
-    history: SqliteHistory
+    spans: SqlSpans
+    history: SqlHistory
     keyword: SqliteKeyword
-    copies: SqliteCopies
+    copies: SqlCopies
 
     def known(self, message: Memory, said: str) -> list[Known]:
         """Return facts drawn before that what was said may change: by its words, then the latest.

@@ -13,7 +13,7 @@ from scrubjay.types import DEFAULT_NAMESPACE
 from scrubjay.write.ingest_run import IngestRun, Report
 
 if TYPE_CHECKING:
-    from scrubjay.stores.sqlite_folders import Folder
+    from scrubjay.stores.sql_folders import Folder
     from scrubjay.write.shelf import Shelf
 
 

@@ -12,8 +12,8 @@ from scrubjay.documents.read import read, reader_of
 from scrubjay.documents.walk import FoundFile, walk
 from scrubjay.errors import InvalidInput
 from scrubjay.reports import Ingested
-from scrubjay.stores.sqlite_files import IndexedFile, LeftOut, fitting, is_in, is_under
-from scrubjay.stores.sqlite_folders import Folder
+from scrubjay.stores.sql_files import IndexedFile, LeftOut, fitting, is_in, is_under
+from scrubjay.stores.sql_folders import Folder
 from scrubjay.text import readable, storable
 from scrubjay.times import micros
 from scrubjay.types import Memory, Scope

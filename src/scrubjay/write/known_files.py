@@ -11,7 +11,7 @@ from scrubjay.errors import InvalidInput
 from scrubjay.types import Scope
 
 if TYPE_CHECKING:
-    from scrubjay.stores.sqlite_files import IndexedFile, LeftOut
+    from scrubjay.stores.sql_files import IndexedFile, LeftOut
     from scrubjay.write.shelf import Shelf
 
 

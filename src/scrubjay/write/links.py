@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrubjay.stores.sqlite_targets import StoredTarget
+from scrubjay.stores.sql_targets import StoredTarget
 from scrubjay.text import normalise
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.naming import MOST_NAME_CHARS, check_text, checked_name
-from scrubjay.stores.sqlite_records import language_of
+from scrubjay.stores.sql_records import language_of
 from scrubjay.text import label, normalise
 from scrubjay.times import parse, parse_there
 from scrubjay.types import DEFAULT_NAMESPACE, SEVERITIES, Link, Memory, Scope
@@ -21,7 +21,7 @@ from scrubjay.write.fold import folded
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from scrubjay.stores.sqlite_records import SqliteRecords
+    from scrubjay.stores.sql_records import SqlRecords
     from scrubjay.write.shelf import Shelf
 
 _FIELDS = Memory._fields
@@ -119,7 +119,7 @@ def remember(
     return store(shelf, memory, visible), True
 
 
-def replaced(records: SqliteRecords, id_: str, changeable: Scope) -> Memory | None:
+def replaced(records: SqlRecords, id_: str, changeable: Scope) -> Memory | None:
     """Return the memory that an id replaces, if any; refuse one that the caller may not change."""
     before = records.get([id_], _EVERYTHING).get(id_)
     if before and not records.get([id_], changeable):
@@ -147,7 +147,7 @@ def content_hash(text: str) -> str:
     return hashlib.sha256(normalise(text).encode()).hexdigest()
 
 
-def new_id(records: SqliteRecords, memory: Memory) -> str:
+def new_id(records: SqlRecords, memory: Memory) -> str:
     """Return a short id made from the content, so that equal stores have equal ids.
 
     Where people have namespaces, a secret of the store is in it: who can guess what another has stored

@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrubjay.stores.sqlite_records import aliases_of
+from scrubjay.stores.sql_records import aliases_of
 from scrubjay.types import Memory, Scope
 from scrubjay.write.chunks import Cutting
 from scrubjay.write.links import KIND, Page, Resolver, name_of, names_of_file, stored
 
 if TYPE_CHECKING:
     from scrubjay.documents import Target
-    from scrubjay.stores.sqlite_files import IndexedFile, SqliteFiles
-    from scrubjay.stores.sqlite_folders import SqliteFolders
-    from scrubjay.stores.sqlite_graph import SqliteGraph
-    from scrubjay.stores.sqlite_records import SqliteRecords
-    from scrubjay.stores.sqlite_targets import SqliteTargets
+    from scrubjay.stores.sql_files import IndexedFile, SqlFiles
+    from scrubjay.stores.sql_folders import SqlFolders
+    from scrubjay.stores.sql_graph import SqlGraph
+    from scrubjay.stores.sql_records import SqlRecords
+    from scrubjay.stores.sql_targets import SqlTargets
 
 
 class Shelf(NamedTuple):
@@ -28,11 +28,11 @@ class Shelf(NamedTuple):
     since reading a folder takes a while and people may be removed meanwhile.
     """
 
-    records: SqliteRecords
-    graph: SqliteGraph
-    files: SqliteFiles
-    folders: SqliteFolders
-    targets: SqliteTargets
+    records: SqlRecords
+    graph: SqlGraph
+    files: SqlFiles
+    folders: SqlFolders
+    targets: SqlTargets
     clock: Callable[[], datetime]
     cutting: Cutting = Cutting()
     own_files: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ from scrubjay.stages.adjust import DONE
 from scrubjay.times import micros, moment
 
 if TYPE_CHECKING:
-    from scrubjay.stores.sqlite_history import SqliteHistory
+    from scrubjay.stores.sql_history import SqlHistory
     from scrubjay.types import Memory
 
 
@@ -40,13 +40,13 @@ def checked_status(memory: Memory) -> Memory:
     return memory
 
 
-def note_status(history: SqliteHistory, before: Memory, after: Memory, now: datetime) -> None:
+def note_status(history: SqlHistory, before: Memory, after: Memory, now: datetime) -> None:
     """Keep a change of type. Texts are not kept: who rewrites one may want to be rid of what it said."""
     if before.type != after.type:
         history.note(after.id, micros(now), "type", before.type, after.type)
 
 
-def changes(history: SqliteHistory, id_: str) -> list[Change]:
+def changes(history: SqlHistory, id_: str) -> list[Change]:
     """Return the changes of a memory, oldest first."""
     told = ((moment(at_us), rest) for at_us, *rest in history.of(id_))
     return [Change(at, *rest) for at, rest in told if at is not None]

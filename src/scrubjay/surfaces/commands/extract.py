@@ -37,7 +37,7 @@ def extract(args: Namespace, screen: Screen) -> int:
 
 
 def _said(done: Extracted, screen: Screen, db: str | None) -> str:
-    from scrubjay.stores.sqlite_extractions import MOST_TRIES
+    from scrubjay.stores.sql_extractions import MOST_TRIES
 
     facts = [
         f"{count:,} {what}"

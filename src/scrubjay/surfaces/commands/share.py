@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import NotFound
-from scrubjay.stores.sqlite_people import READER
+from scrubjay.stores.sql_people import READER
 from scrubjay.surfaces import stored
 from scrubjay.surfaces.commands.read import resolve
 from scrubjay.surfaces.layout import table

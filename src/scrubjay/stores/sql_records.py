@@ -13,22 +13,24 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.language import detect
+from scrubjay.stores.database import Database
 from scrubjay.stores.scope_sql import PEOPLES, in_parts, marks, where
-from scrubjay.stores.sqlite import Database
-from scrubjay.stores.sqlite_chunks import SqliteChunks
-from scrubjay.stores.sqlite_words import SqliteWords
+from scrubjay.stores.sql_chunks import SqlChunks
 from scrubjay.stores.topic_hashes import TopicHashes
+from scrubjay.text import label
 from scrubjay.times import micros, moment
 from scrubjay.types import Chunk, Memory, Scope
 
 if TYPE_CHECKING:
-    from scrubjay.stores.sqlite_turns import SqliteTurns
+    from scrubjay.stores.sql_turns import SqlTurns
 
 _COLUMNS = (
     "id namespace type text title context topics metadata collection session role owner agent "
     "severity domain source language content_hash created_us updated_us event_us event_until_us "
     "valid_from_us valid_until_us"
 ).split()
+# What is derived from the others, for the filters.
+_WRITTEN = (*_COLUMNS, "domain_label")
 _SELECT = "SELECT " + ", ".join(f"m.{column}" for column in _COLUMNS) + " FROM memories AS m"
 _SELECT_N = _SELECT.replace("SELECT ", "SELECT m.n, ", 1)
 
@@ -56,21 +58,21 @@ def aliases_of(metadata: Mapping[str, Any]) -> list[str]:
     return [one for one in given if isinstance(one, str)] if isinstance(given, list) else []
 
 
-class SqliteRecords:
+class SqlRecords:
     """The memories of one file."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._words = SqliteWords(db)
-        self._chunks = SqliteChunks(db)
+        self._words = db.words
+        self._chunks = SqlChunks(db)
         self._hashes = TopicHashes(db)
 
     @cached_property
-    def _turns(self) -> SqliteTurns:
+    def _turns(self) -> SqlTurns:
         # A search by word needs none of it.
-        from scrubjay.stores.sqlite_turns import SqliteTurns
+        from scrubjay.stores.sql_turns import SqlTurns
 
-        return SqliteTurns(self._db)
+        return SqlTurns(self._db)
 
     @property
     def short_turn_chars(self) -> int:
@@ -123,17 +125,17 @@ class SqliteRecords:
             row = db.execute("SELECT n FROM memories WHERE id = ?", (memory.id,)).fetchone()
             before = self.get([memory.id], Scope()).get(memory.id) if row else None
             if row is None:
-                n = db.execute(
-                    f"INSERT INTO memories ({', '.join(_COLUMNS)}) VALUES ({marks(_COLUMNS)})",
+                (n,) = db.execute(
+                    f"INSERT INTO memories ({', '.join(_WRITTEN)}) VALUES ({marks(_WRITTEN)})"
+                    " RETURNING n",
                     values,
-                ).lastrowid
+                ).fetchone()
             else:
                 n = row[0]
                 db.execute(
-                    f"UPDATE memories SET ({', '.join(_COLUMNS)}) = ({marks(_COLUMNS)}) WHERE n = ?",
+                    f"UPDATE memories SET ({', '.join(_WRITTEN)}) = ({marks(_WRITTEN)}) WHERE n = ?",
                     (*values, n),
                 )
-            assert n is not None
             self._words.put(n, memory, None if before is None else before.namespace)
             if before is None or before.topics != memory.topics:
                 self._hashes.put(n, memory.topics)
@@ -167,7 +169,7 @@ class SqliteRecords:
 
     def get(self, ids: Sequence[str], scope: Scope) -> dict[str, Memory]:
         """Return the memories of these ids that the scope may see."""
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         found: dict[str, Memory] = {}
         with self._db.read() as db:
             for several, part in in_parts(ids):
@@ -178,7 +180,7 @@ class SqliteRecords:
 
     def holds_any(self, scope: Scope) -> bool:
         """True when the scope sees at least one memory."""
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         with self._db.read() as db:
             found = db.execute(f"SELECT 1 FROM memories AS m WHERE {condition} LIMIT 1", arguments)
             return found.fetchone() is not None
@@ -192,7 +194,7 @@ class SqliteRecords:
 
     def ids(self, scope: Scope) -> list[str]:
         """Return the ids of everything that a scope may see."""
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         with self._db.read() as db:
             rows = db.execute(f"SELECT m.id FROM memories AS m WHERE {condition}", arguments)
             return [id_ for (id_,) in rows]
@@ -202,7 +204,7 @@ class SqliteRecords:
 
         Turns of one moment stand in the order of writing, so that is how they have to come back.
         """
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         with self._db.read() as db:
             rows = db.execute(
                 f"SELECT m.id FROM memories AS m WHERE {condition} ORDER BY m.type = 'message',"
@@ -214,7 +216,7 @@ class SqliteRecords:
 
     def ids_like(self, prefix: str, scope: Scope, limit: int) -> list[str]:
         """Return the ids that begin with a prefix."""
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         with self._db.read() as db:
             rows = db.execute(
                 f"SELECT m.id FROM memories AS m WHERE m.id >= ? AND m.id < ? AND {condition}"
@@ -264,7 +266,7 @@ class SqliteRecords:
         beside = {id_: self._turns.beside(place, turns) for id_, place in self._turns.places(ids)}
         numbers = list({n for sides in beside.values() for side in sides for n in side})
         found: dict[int, Memory] = {}
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         with self._db.read() as db:
             for several, part in in_parts(numbers):
                 statement = f"{_SELECT_N} WHERE m.n IN ({several}) AND {condition}"
@@ -296,7 +298,7 @@ class SqliteRecords:
 
     def scan(self, scope: Scope, limit: int, offset: int = 0) -> list[Memory]:
         """Return the memories of a scope, newest first."""
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         with self._db.read() as db:
             rows = db.execute(
                 f"{_SELECT} WHERE {condition} ORDER BY m.updated_us DESC, m.id LIMIT ? OFFSET ?",
@@ -306,7 +308,7 @@ class SqliteRecords:
 
     def said(self, scope: Scope, limit: int, offset: int = 0) -> list[Memory]:
         """Return the latest memories of a scope in the order in which they were said, oldest first."""
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         with self._db.read() as db:
             rows = db.execute(
                 f"{_SELECT} WHERE {condition}"
@@ -319,7 +321,7 @@ class SqliteRecords:
         """Return how many memories there are for each value of a column, most first."""
         if column not in _COLUMNS:
             raise ValueError(column)
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         with self._db.read() as db:
             rows = db.execute(
                 f"SELECT m.{column}, count(*) FROM memories AS m WHERE {condition}"
@@ -358,6 +360,7 @@ class SqliteRecords:
             memory.language,
             memory.content_hash,
             *(None if time is None else micros(time) for time in times),
+            None if memory.domain is None else label(memory.domain),
         ]
 
     def _memory(self, row: Sequence[Any]) -> Memory:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from scrubjay.reports import Collection
+from scrubjay.stores.database import Database
 from scrubjay.stores.scope_sql import in_sight, where
-from scrubjay.stores.sqlite import Database
-from scrubjay.stores.sqlite_files import is_in, is_under
-from scrubjay.stores.sqlite_people import SqlitePeople
+from scrubjay.stores.sql_files import is_in, is_under
+from scrubjay.stores.sql_people import SqlPeople
 from scrubjay.times import moment
 from scrubjay.types import Scope
 
@@ -25,12 +25,12 @@ class Folder(NamedTuple):
     person: str = ""
 
 
-class SqliteFolders:
+class SqlFolders:
     """The followed folders of one store."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._people = SqlitePeople(db)
+        self._people = SqlPeople(db)
 
     def all(self, scope: Scope) -> list[Folder]:
         """Return the folders of the namespaces that a scope may see, by path."""
@@ -88,7 +88,7 @@ class SqliteFolders:
 
     def collections(self, scope: Scope) -> list[Collection]:
         """Return the collections that a scope may see, by name; one that is shared stands for itself."""
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         with self._db.read() as db:
             rows = db.execute(
                 "SELECT m.collection, s.namespace IS NOT NULL, count(*), count(f.memory)"
@@ -123,7 +123,7 @@ class SqliteFolders:
 
     def rename(self, name: str | None, new_name: str, scope: Scope) -> int:
         """Give a collection another name, or all of a scope; return how many memories carry it now."""
-        condition, arguments = where(scope._replace(collection=name), self._db.codec)
+        condition, arguments = where(scope._replace(collection=name), self._db)
         seen, who = in_sight(scope, "namespace")
         with self._db.write() as db:
             for table in ("folders", "left_out"):

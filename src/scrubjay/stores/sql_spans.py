@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from scrubjay.stores.database import Database
 from scrubjay.stores.scope_sql import in_parts
-from scrubjay.stores.sqlite import Database
 
 
 class Span(NamedTuple):
@@ -18,7 +18,7 @@ class Span(NamedTuple):
     text: str
 
 
-class SqliteSpans:
+class SqlSpans:
     """The spans of one file. They go with the fact, and with the message."""
 
     def __init__(self, db: Database) -> None:

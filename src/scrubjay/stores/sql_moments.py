@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from scrubjay.stores.database import Database
 from scrubjay.stores.scope_sql import where
-from scrubjay.stores.sqlite import Database
 from scrubjay.types import RankedList, Row, Scope, Spoken
 
 
-class SqliteMoments:
+class SqlMoments:
     """The times of the memories of one file."""
 
     def __init__(self, db: Database) -> None:
@@ -32,7 +32,7 @@ class SqliteMoments:
 
     def unsettled(self, settled_us: int, scope: Scope) -> int:
         """Return how many messages were said after a moment, of those that a scope may see."""
-        condition, arguments = where(scope._replace(spoken=None), self._db.codec)
+        condition, arguments = where(scope._replace(spoken=None), self._db)
         with self._db.read() as db:
             row = db.execute(
                 "SELECT count(*) FROM memories AS m WHERE m.type = 'message' AND m.created_us > ?"
@@ -47,7 +47,7 @@ class SqliteMoments:
         What began before and was not over by then comes last. A message without a word of
         its own, such as one of recalled text alone, is none of that.
         """
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         with self._db.read() as db:
             # Two statements in one: for what lasts, and for the rest, there is an index each.
             rows = db.execute(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from scrubjay.stores.sqlite import Database
+from scrubjay.stores.database import Database
 
 
-class SqliteHistory:
+class SqlHistory:
     """The changes of one file. They go with the memory."""
 
     def __init__(self, db: Database) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from scrubjay.stores.sqlite import Database
+from scrubjay.stores.database import Database
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +19,7 @@ Place = tuple[str, int]
 _PART_BYTES = 1900
 
 
-class SqliteTokens:
+class SqlTokens:
     """The token vectors of one file, for any number of models."""
 
     def __init__(self, db: Database) -> None:

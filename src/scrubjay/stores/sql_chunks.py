@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from scrubjay.stores.database import Connection, Database
 from scrubjay.stores.scope_sql import in_parts, padded
-from scrubjay.stores.sqlite import Database
 from scrubjay.types import Chunk, Memory
 
 _SELECT = (
@@ -18,7 +17,7 @@ _SELECT = (
 _AT_ONCE = 256  # two numbers each, and every SQLite takes 999
 
 
-class SqliteChunks:
+class SqlChunks:
     """The passages of one file."""
 
     def __init__(self, db: Database) -> None:
@@ -101,7 +100,7 @@ class SqliteChunks:
             )
 
     def _unchanged(
-        self, db: sqlite3.Connection, n: int, before: Memory | None, after: Memory
+        self, db: Connection, n: int, before: Memory | None, after: Memory
     ) -> dict[tuple[str, str], list[int]]:
         """Return the chunks of a memory by what a model read of them, if that can still be the same."""
         kept: dict[tuple[str, str], list[int]] = {}

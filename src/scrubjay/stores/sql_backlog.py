@@ -7,9 +7,9 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from scrubjay.errors import InvalidInput
+from scrubjay.stores.database import Database
 from scrubjay.stores.scope_sql import marks
-from scrubjay.stores.sqlite import Database
-from scrubjay.stores.sqlite_turns import ROW, SqliteTurns
+from scrubjay.stores.sql_turns import ROW, SqlTurns
 
 MOST_TRIES = 3
 # Vectors whose tokens could not be made when they were.
@@ -35,12 +35,12 @@ class Wanted(NamedTuple):
     around: str = ""
 
 
-class SqliteBacklog:
+class SqlBacklog:
     """The wishes for vectors of one file."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._turns = SqliteTurns(db)
+        self._turns = SqlTurns(db)
 
     def activate(
         self, model: str, dims: int, token_dims: int = 0, wait_s: float | None = None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from scrubjay.stores.database import Database
 from scrubjay.stores.scope_sql import SHARED, in_sight
-from scrubjay.stores.sqlite import Database
 from scrubjay.types import Scope
 
 OWNER, WRITER, READER = "owner", "writer", "reader"
@@ -19,7 +19,7 @@ class Shared(NamedTuple):
     name: str
 
 
-class SqlitePeople:
+class SqlPeople:
     """The shared collections of one file."""
 
     def __init__(self, db: Database) -> None:

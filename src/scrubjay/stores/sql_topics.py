@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from scrubjay.stores.database import Connection, Database
 from scrubjay.stores.scope_sql import in_parts, where
-from scrubjay.stores.sqlite import Database
-from scrubjay.stores.sqlite_words import SqliteWords
 from scrubjay.stores.topic_hashes import TopicHashes, folded
 from scrubjay.stores.unchanged import Unchanged
 from scrubjay.types import RankedList, Row, Scope
@@ -26,7 +24,7 @@ _MOST_READ = 256
 _MOST_READ_WITHOUT_NUMPY = 4096
 
 
-class SqliteTopics:
+class SqlTopics:
     """The topics of one file. Cosines come from its vector index, if there is one."""
 
     def __init__(self, db: Database, vectors: SqliteVector | None = None) -> None:
@@ -34,7 +32,7 @@ class SqliteTopics:
         self._vectors = vectors
         self._unchanged = vectors.unchanged if vectors is not None else Unchanged(db)
         self._hashes = TopicHashes(db)
-        self._words = SqliteWords(db)
+        self._words = db.words
 
     def index_again(self) -> None:
         """Hash every topic anew, if the store was written before there were hashes."""
@@ -71,7 +69,7 @@ class SqliteTopics:
 
     def counts(self, scope: Scope, limit: int | None = None) -> dict[str, int]:
         """Return how many memories of a scope have each topic, most first, then by name."""
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         # Looking up every memory of every topic takes ten times as long as counting.
         seen = "" if scope.everything else " JOIN memories AS m ON m.n = t.memory"
         with self._db.read() as db:
@@ -92,7 +90,7 @@ class SqliteTopics:
         A memory that has the new one already keeps it once. Times stay: nothing new was said.
         """
         codec = self._db.codec
-        condition, arguments = where(scope, codec)
+        condition, arguments = where(scope, self._db)
         with self._db.write() as db:
             found = db.execute(
                 "SELECT m.n, m.topics, m.language FROM memories AS m WHERE m.n IN"
@@ -105,7 +103,7 @@ class SqliteTopics:
 
     def _put(
         self,
-        db: sqlite3.Connection,
+        db: Connection,
         old: str,
         new: str,
         found: Sequence[tuple[int, str | bytes, str]],
@@ -138,7 +136,7 @@ class SqliteTopics:
 
     def _few(self, wanted: dict[bytes, int], scope: Scope, most: int) -> dict[int, int] | None:
         """Return how many keywords each memory matches, read one by one; None if those are many."""
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         # Crossed: beginning with the scope, SQLite would read every memory of a namespace. Where
         # everything may be seen, no memory need be read at all.
         seen = "" if scope.everything else " CROSS JOIN memories AS m ON m.n = h.memory"
@@ -210,13 +208,13 @@ class SqliteTopics:
 
     def _named(
         self,
-        db: sqlite3.Connection,
+        db: Connection,
         scores: dict[int, int],
         near: dict[int, tuple[float, int]],
         scope: Scope,
     ) -> list[tuple[tuple[int, float, int, str], Row]]:
         """Add id and age to what the scope may see, in the one order."""
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         rows = []
         for several, part in in_parts(list(scores)):
             for n, id_, updated_us in db.execute(
@@ -233,7 +231,7 @@ class SqliteTopics:
         rows.sort(key=lambda row: row[0])
         return rows
 
-    def _spelled(self, db: sqlite3.Connection, memories: Sequence[int]) -> dict[str, str]:
+    def _spelled(self, db: Connection, memories: Sequence[int]) -> dict[str, str]:
         """Return the topics of these memories by what stands for them in the index."""
         codec = self._db.codec
         spelled: dict[str, str] = {}

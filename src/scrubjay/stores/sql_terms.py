@@ -8,12 +8,11 @@ tokens of a memory are not stored a second time: they are read from the keyword 
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from scrubjay.stores.database import Connection, Database, Gathered
 from scrubjay.stores.scope_sql import in_parts, in_sight
-from scrubjay.stores.sqlite import Database, Gathered
 from scrubjay.stores.sqlite_words import FIELDS
 from scrubjay.stores.token_lines import TokenLines
 from scrubjay.tfidf import Bag, Counted
@@ -27,7 +26,7 @@ _BATCH = 500
 _MOST_GATHERED = 200_000  # tokens; a large store has millions, and need not be held at once
 
 
-class SqliteTerms:
+class SqlTerms:
     """The counts of one file, to be read."""
 
     def __init__(self, db: Database) -> None:
@@ -77,9 +76,7 @@ class SqliteTerms:
         return self._known.setdefault(reader, {})
 
 
-def _counts(
-    db: sqlite3.Connection, tokens: list[str], reader: str | None
-) -> Iterator[tuple[str, int]]:
+def _counts(db: Connection, tokens: list[str], reader: str | None) -> Iterator[tuple[str, int]]:
     """Yield how many memories in sight hold each token."""
     condition, arguments = in_sight(Scope(reader=reader), "namespace")
     # One statement, so all counts are of the same moment; summed token by token, because to group them
@@ -109,7 +106,7 @@ class Changes(Gathered):
     def __len__(self) -> int:
         return sum(map(len, self._more.values()))
 
-    def write(self, db: sqlite3.Connection) -> None:
+    def write(self, db: Connection) -> None:
         """Bring the table up to date; a token that nobody holds any more is not kept."""
         for namespace, tokens in self._more.items():
             changed = [(token, namespace, by) for token, by in sorted(tokens.items()) if by]
@@ -130,7 +127,7 @@ class Changes(Gathered):
         self._more.clear()
 
 
-def count_again(db: sqlite3.Connection) -> None:
+def count_again(db: Connection) -> None:
     """Count everything anew from the keyword index, inside the caller's transaction."""
     db.execute("DELETE FROM terms")
     changes, after = Changes(), 0
@@ -147,7 +144,7 @@ def count_again(db: sqlite3.Connection) -> None:
     changes.write(db)
 
 
-def write_anew(db: sqlite3.Connection) -> None:
+def write_anew(db: Connection) -> None:
     """Write the table once more on clean pages, so that no trace of a deleted token is left."""
     db.execute("CREATE TEMP TABLE copied AS SELECT token, namespace, held_by FROM terms")
     db.execute("DELETE FROM terms")

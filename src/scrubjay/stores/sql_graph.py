@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 
+from scrubjay.stores.database import Connection, Database
 from scrubjay.stores.scope_sql import in_parts, marks, where
-from scrubjay.stores.sqlite import Database
 from scrubjay.types import Link, Neighbor, Scope
 
 
-class SqliteGraph:
+class SqlGraph:
     """The links of one file."""
 
     def __init__(self, db: Database) -> None:
@@ -64,7 +63,7 @@ class SqliteGraph:
 
         What supersedes another is told from what is superseded by it; other kinds have no direction.
         """
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         with self._db.read() as db:
             rows = db.execute(
                 "SELECT m.id, e.strength, e.kind FROM memories AS x JOIN edges AS e ON e.a = x.n"
@@ -80,7 +79,7 @@ class SqliteGraph:
 
     def kept(self, ids: Sequence[str], scope: Scope) -> Mapping[str, tuple[Link, ...]]:
         """Return the links of several memories, but not those found by likeness: a store finds its own."""
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         found: dict[str, list[Link]] = {}
         with self._db.read() as db:
             for several, part in in_parts(ids):
@@ -117,7 +116,7 @@ class SqliteGraph:
 
     def linked(self, ids: Sequence[str], scope: Scope, kind: str) -> Mapping[str, tuple[str, ...]]:
         """Return for each of these memories what it is linked to by one kind, strongest first."""
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         found: dict[str, list[str]] = {}
         with self._db.read() as db:
             for several, part in in_parts(ids):
@@ -142,7 +141,7 @@ class SqliteGraph:
 
         A path leads only over memories that the scope may see.
         """
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         reached: dict[int, tuple[float, int]] = {}
         with self._db.read() as db:
             start = db.execute(
@@ -168,7 +167,7 @@ class SqliteGraph:
 
     def _step(
         self,
-        db: sqlite3.Connection,
+        db: Connection,
         edge: dict[int, float],
         condition: str,
         arguments: list[object],

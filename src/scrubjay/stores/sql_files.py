@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from scrubjay.stores.database import Database
 from scrubjay.stores.scope_sql import in_sight, where
-from scrubjay.stores.sqlite import Database
 from scrubjay.types import Scope
 
 _SELECT = (
@@ -57,7 +57,7 @@ class LeftOut(NamedTuple):
     reader: str = ""
 
 
-class SqliteFiles:
+class SqlFiles:
     """The files of one store."""
 
     def __init__(self, db: Database) -> None:
@@ -88,7 +88,7 @@ class SqliteFiles:
 
     def seen(self, scope: Scope) -> list[IndexedFile]:
         """Return every indexed file that a scope may see."""
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         with self._db.read() as db:
             return self._files(db.execute(f"{_SELECT_MANY} WHERE {condition}", arguments))
 

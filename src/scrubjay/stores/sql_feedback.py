@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from scrubjay.stores.sqlite import Database
+from scrubjay.stores.database import Database
 from scrubjay.times import moment
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _SELECT = (
 )
 
 
-class SqliteFeedback:
+class SqlFeedback:
     """The feedback of one caller in one file.
 
     A person's is theirs alone. Who owns the file, and is nobody in particular, sees and counts that of
@@ -31,7 +31,7 @@ class SqliteFeedback:
         self._db = db
         self._person = person or _OWNER
         # Two conditions and not one of both: each can be answered from an index.
-        self._mine = ("1", ()) if self._person == _OWNER else ("f.person = ?", (self._person,))
+        self._mine = ("TRUE", ()) if self._person == _OWNER else ("f.person = ?", (self._person,))
 
     def add(self, id_: str, query: str, action: str, at_us: int) -> FeedbackGiven | None:
         """Keep what the caller thought of a result; None where the memory is not there any more."""

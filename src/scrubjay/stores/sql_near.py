@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrubjay.stores.database import Connection, Database
 from scrubjay.stores.scope_sql import in_parts
-from scrubjay.stores.sqlite import Database
 from scrubjay.types import NEAR_DUPLICATE
 
 if TYPE_CHECKING:
-    import sqlite3
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -43,7 +41,7 @@ class _New(NamedTuple):
     values: NDArray[np.float32]
 
 
-class SqliteNear:
+class SqlNear:
     """The near-duplicates of one file."""
 
     def __init__(self, db: Database) -> None:
@@ -69,7 +67,7 @@ class SqliteNear:
             db.executemany("DELETE FROM unsketched WHERE vector = ?", [(n,) for n in waiting])
         return len(waiting)
 
-    def _comparable(self, db: sqlite3.Connection, vectors: list[int]) -> list[_New]:
+    def _comparable(self, db: Connection, vectors: list[int]) -> list[_New]:
         """Return those that stand for a whole memory, oldest first."""
         import numpy as np
 
@@ -90,7 +88,7 @@ class SqliteNear:
             )
         return sorted(found, key=lambda one: one.vector)
 
-    def _compare(self, db: sqlite3.Connection, new: _New) -> None:
+    def _compare(self, db: Connection, new: _New) -> None:
         """Link one memory to its nearest, and keep its sketch for those to come."""
         from scrubjay.stores.sketches import sketch
 
@@ -104,7 +102,7 @@ class SqliteNear:
             (new.vector, new.memory, made.bits),
         )
 
-    def _met(self, db: sqlite3.Connection, made: Sketch) -> list[int]:
+    def _met(self, db: Connection, made: Sketch) -> list[int]:
         """Return the vectors in the buckets of a sketch that differ in few bits, fewest first."""
         differ: dict[int, int] = {}
         left = _MOST_READ
@@ -117,9 +115,7 @@ class SqliteNear:
         close = sorted((bits, -vector) for vector, bits in differ.items() if bits <= _MOST_BITS)
         return [-vector for _, vector in close[:_MOST_COMPARED]]
 
-    def _nearest(
-        self, db: sqlite3.Connection, new: _New, met: list[int]
-    ) -> list[tuple[float, int]]:
+    def _nearest(self, db: Connection, new: _New, met: list[int]) -> list[tuple[float, int]]:
         """Return cosine and memory of the near-duplicates among these, nearest and then newest first."""
         import numpy as np
 
@@ -142,7 +138,7 @@ class SqliteNear:
             key=lambda one: (-round(one[0], 6), -one[1]),
         )
 
-    def _chosen(self, db: sqlite3.Connection, near: list[tuple[float, int]]) -> dict[int, float]:
+    def _chosen(self, db: Connection, near: list[tuple[float, int]]) -> dict[int, float]:
         """Return which of these are linked: the nearest few that have not too many links already.
 
         Otherwise one of ten thousand like memories would have ten thousand links. Where all have too
@@ -161,7 +157,7 @@ class SqliteNear:
             chosen[memory] = cosine
         return chosen
 
-    def _links(self, db: sqlite3.Connection, memory: int) -> int:
+    def _links(self, db: Connection, memory: int) -> int:
         """Return how many near-duplicates of a memory are linked already."""
         count: int = db.execute(
             "SELECT (SELECT count(*) FROM edges WHERE a = ?1 AND kind = ?2)"
@@ -170,7 +166,7 @@ class SqliteNear:
         ).fetchone()[0]
         return count
 
-    def _link(self, db: sqlite3.Connection, a: int, b: int, cosine: float) -> None:
+    def _link(self, db: Connection, a: int, b: int, cosine: float) -> None:
         """Connect two memories, unless somebody did so by hand."""
         db.execute(
             "INSERT INTO edges (a, b, kind, strength, made) SELECT ?1, ?2, ?3, ?4, 'near'"

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from scrubjay.stores.database import Database
 from scrubjay.stores.scope_sql import in_parts, where
-from scrubjay.stores.sqlite import Database
-from scrubjay.stores.sqlite_people import SqlitePeople
+from scrubjay.stores.sql_people import SqlPeople
 from scrubjay.types import Row, Scope
 
 
-class SqliteCopies:
+class SqlCopies:
     """The copies in one file."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._people = SqlitePeople(db)
+        self._people = SqlPeople(db)
 
     def note(self, copy: str, of: str) -> None:
         """Note that one memory was published as another; a copy of a copy is one of the first."""
@@ -37,7 +37,7 @@ class SqliteCopies:
 
     def _published(self, column: str, ids: Sequence[str], scope: Scope) -> list[str]:
         """Return the copies of which the original (`o`) or the copy itself (`m`) is one of these."""
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         found: list[str] = []
         with self._db.read() as db:
             for several, part in in_parts(ids):
@@ -71,7 +71,7 @@ class SqliteCopies:
         one, otherwise the oldest in any collection, which may be the memory itself. A message is not a
         copy of another: two people may say the same.
         """
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         found: dict[str, Row] = {}
         with self._db.read() as db:
             for several, part in in_parts(ids):

@@ -10,8 +10,8 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from scrubjay.stores.database import Database
 from scrubjay.stores.scope_sql import in_parts, where
-from scrubjay.stores.sqlite import Database
 from scrubjay.types import Scope
 
 MOST_TRIES = 3
@@ -48,7 +48,7 @@ class Limits(NamedTuple):
     chars: int = 6_000
 
 
-class SqliteExtractions:
+class SqlExtractions:
     """The extractions of one file."""
 
     def __init__(self, db: Database) -> None:
@@ -70,11 +70,11 @@ class SqliteExtractions:
         """
         import json
 
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         if passed_over:
             condition += " AND m.id NOT IN (SELECT value FROM json_each(?))"
             arguments.append(json.dumps(list(passed_over)))
-        settled, since = ("1", []) if settled_us is None else (_SETTLED, [settled_us])
+        settled, since = ("TRUE", []) if settled_us is None else (_SETTLED, [settled_us])
         held_until_s = time.time() + lease_s
         open_now = (time.time(),)
         # A session of which somebody reads a part is left alone: what is said later may depend on it.
@@ -158,7 +158,7 @@ class SqliteExtractions:
 
     def retry(self, scope: Scope) -> None:
         """Let what failed be tried again, as if it had never been."""
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         with self._db.write() as db:
             db.execute(
                 "UPDATE extractions SET tries = 0, leased_until_s = 0 WHERE outcome = 'failed'"
@@ -168,7 +168,7 @@ class SqliteExtractions:
 
     def waiting(self, scope: Scope) -> int:
         """Return how many messages nobody has read yet, those included that failed and have tries left."""
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         with self._db.read() as db:
             row = db.execute(
                 "SELECT count(*) FROM memories AS m LEFT JOIN extractions AS x ON x.message = m.n"
@@ -180,7 +180,7 @@ class SqliteExtractions:
 
     def holds(self, scope: Scope) -> bool:
         """True when there is a message in a scope, read or not."""
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         with self._db.read() as db:
             (found,) = db.execute(
                 "SELECT EXISTS (SELECT 1 FROM memories AS m"
@@ -191,7 +191,7 @@ class SqliteExtractions:
 
     def failures(self, scope: Scope) -> Mapping[str, int]:
         """Return why messages were given up, with how many each, most first."""
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         with self._db.read() as db:
             rows = db.execute(
                 "SELECT coalesce(x.reason, ''), count(*) FROM extractions AS x"

@@ -6,13 +6,13 @@ What is kept here can always be made again, so a busy file is no reason to wait 
 from __future__ import annotations
 
 from scrubjay.errors import StoreError
-from scrubjay.stores.sqlite import Database
+from scrubjay.stores.database import Database
 
 _WAIT_S = 0.2
 _MOST = 2000  # of one kind; the oldest go
 
 
-class SqliteKept:
+class SqlKept:
     """Small texts by kind and key."""
 
     def __init__(self, db: Database) -> None:

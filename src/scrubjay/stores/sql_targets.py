@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from scrubjay.stores.database import Database
 from scrubjay.stores.scope_sql import in_parts
-from scrubjay.stores.sqlite import Database
 
 _UNSETTLED = "links of "
 
@@ -19,7 +19,7 @@ class StoredTarget(NamedTuple):
     text: str
 
 
-class SqliteTargets:
+class SqlTargets:
     """The link targets of one store."""
 
     def __init__(self, db: Database) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from scrubjay.stores.database import Database
 from scrubjay.stores.scope_sql import where
-from scrubjay.stores.sqlite import Database
 from scrubjay.types import Scope
 
 _ENDS = {"chunks": ("memory",), "edges": ("a", "b")}
 
 
-class SqliteCounts:
+class SqlCounts:
     """The counts of one file."""
 
     def __init__(self, db: Database) -> None:
@@ -52,5 +52,5 @@ class SqliteCounts:
         return int(row[0]), int(row[1])
 
     def _seen(self, scope: Scope) -> tuple[str, list[object]]:
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         return f"SELECT m.n FROM memories AS m WHERE {condition}", arguments

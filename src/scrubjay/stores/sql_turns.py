@@ -10,16 +10,14 @@ before it ends.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from scrubjay.passages import preview
 from scrubjay.recalled import heard
 from scrubjay.reports import Session
+from scrubjay.stores.database import Connection, Database, Gathered
 from scrubjay.stores.scope_sql import in_parts, where
-from scrubjay.stores.sqlite import Database, Gathered
-from scrubjay.stores.sqlite_words import SqliteWords
 from scrubjay.times import micros, moment
 from scrubjay.types import Memory, Scope
 
@@ -76,18 +74,18 @@ class Touched(Gathered):
         self.asked: set[int] = set()
         self.dropped: set[int] = set()
 
-    def write(self, db: sqlite3.Connection) -> None:
+    def write(self, db: Connection) -> None:
         """Bring words and wishes up to date."""
         if self.settle is not None:
             self.settle(self)
 
 
-class SqliteTurns:
+class SqlTurns:
     """The conversations of one file."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._words = SqliteWords(db)
+        self._words = db.words
 
     def places(self, ids: Sequence[str]) -> list[tuple[str, Place]]:
         """Return where each of these messages stands, by id; what is no message of a session is not."""
@@ -204,7 +202,7 @@ class SqliteTurns:
 
     def sessions(self, scope: Scope, limit: int, offset: int = 0) -> list[Session]:
         """Return the sessions in which a scope sees messages, the one with the newest first."""
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         with self._db.read() as db:
             rows = db.execute(
                 "SELECT m.session, m.namespace, count(*), min(m.created_us), max(m.created_us),"
@@ -221,7 +219,7 @@ class SqliteTurns:
 
     def how_many(self, scope: Scope) -> int:
         """Return in how many sessions a scope sees messages."""
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         with self._db.read() as db:
             row = db.execute(
                 "SELECT count(*) FROM (SELECT 1 FROM memories AS m WHERE m.type = 'message' AND"
@@ -260,7 +258,7 @@ class SqliteTurns:
                 [(n,) for n in ask if n in touched.dropped],
             )
 
-    def _ask(self, db: sqlite3.Connection, numbers: Sequence[int]) -> None:
+    def _ask(self, db: Connection, numbers: Sequence[int]) -> None:
         """Want the vectors of memories anew, under a number that no wish of this file had before.
 
         A wish that is granted goes. One after it must not look the same to a model that still reads

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from scrubjay.stores.database import Database
 from scrubjay.stores.scope_sql import where
-from scrubjay.stores.sqlite import Database
 from scrubjay.types import Scope
 
 _BEFORE_ALL_US, _AFTER_ALL_US = -(2**62), 2**62
 
 
-class SqliteWindows:
+class SqlWindows:
     """The validity windows of one file."""
 
     def __init__(self, db: Database) -> None:
@@ -46,7 +46,7 @@ class SqliteWindows:
     def _ends(
         self, above: str, below: str, first_us: int, last_us: int, scope: Scope, order: str
     ) -> list[str]:
-        condition, arguments = where(scope, self._db.codec)
+        condition, arguments = where(scope, self._db)
         with self._db.read() as db:
             rows = db.execute(
                 f"SELECT m.id FROM memories AS m WHERE m.valid_until_us {above}"
