@@ -260,8 +260,14 @@ class PostgresDatabase:
     def _configure(self, connection: psycopg.Connection[Any]) -> None:
         _speak_plainly(connection)
         connection.execute(
-            "SELECT set_config('search_path', %s, FALSE), set_config('statement_timeout', %s, FALSE)",
-            (f'"{self.schema}", public', f"{int(_STATEMENT_S * 1000)}ms"),
+            "SELECT set_config('search_path', %s, FALSE)", (f'"{self.schema}", public',)
+        )
+        self.limit_statements(connection)
+
+    def limit_statements(self, connection: psycopg.Connection[Any]) -> None:
+        """Let no statement of a connection run for longer than the usual bound."""
+        connection.execute(
+            "SELECT set_config('statement_timeout', %s, FALSE)", (f"{int(_STATEMENT_S * 1000)}ms",)
         )
 
     def _connect_with(self) -> type[psycopg.Connection[Any]]:
