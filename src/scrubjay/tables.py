@@ -15,8 +15,6 @@ from scrubjay.stores.sql_people import SqlPeople
 from scrubjay.stores.sql_records import SqlRecords
 from scrubjay.stores.sql_topics import SqlTopics
 from scrubjay.stores.sql_windows import SqlWindows
-from scrubjay.stores.sqlite_keyword import SqliteKeyword
-from scrubjay.stores.sqlite_vector import SqliteVector
 
 if TYPE_CHECKING:
     from scrubjay.stores.sql_feedback import SqlFeedback
@@ -34,9 +32,9 @@ class Tables:
         self.copies = SqlCopies(db)
         self.records = SqlRecords(db)
         self.graph = SqlGraph(db)
-        self.keyword = SqliteKeyword(db)
+        self.keyword = db.keyword
         self.files = SqlFiles(db)
-        self.vectors = SqliteVector(db)
+        self.vectors = db.vectors
         self.topics = SqlTopics(db, self.vectors)
         self.windows = SqlWindows(db)
         self._person = person

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool
 
     from scrubjay.stores.addresses import Address
+    from scrubjay.stores.postgres_keyword import PostgresKeyword
+    from scrubjay.stores.postgres_vector import PostgresVector
     from scrubjay.stores.postgres_words import PostgresWords
     from scrubjay.stores.protocols import Codec
     from scrubjay.types import Term
@@ -167,6 +169,31 @@ class PostgresDatabase:
         from scrubjay.stores.postgres_words import PostgresWords
 
         return PostgresWords(self)
+
+    @cached_property
+    def keyword(self) -> PostgresKeyword:
+        """What finds memories by word."""
+        from scrubjay.stores.postgres_keyword import PostgresKeyword
+
+        return PostgresKeyword(self)
+
+    @cached_property
+    def vectors(self) -> PostgresVector:
+        """What keeps the vectors of this schema, and finds memories by them, through pgvector."""
+        from scrubjay.stores.postgres_vector import PostgresVector
+
+        return PostgresVector(self)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the tables and indexes of this schema."""
+        with self.read() as session:
+            (size,) = session.execute(
+                "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class AS c"
+                " WHERE c.relnamespace = to_regnamespace(?) AND c.relkind = 'r'",
+                (f'"{self.schema}"',),
+            ).fetchone()
+        return int(size)
 
     def holding(self, term: Term) -> tuple[Clause, Clause]:
         """Return how to select the memories that hold a term: in any field, and in their own fields."""

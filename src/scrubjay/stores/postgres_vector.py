@@ -57,7 +57,7 @@ class PostgresVector(SqlVectors):
                 return RankedList("vector")
             fetch = 2 * limit + 16
             for _ in range(_ROUNDS):
-                found = self._nearest(db, vector, *row, scope, fetch)
+                found = self._nearest(db, vector, row[0], row[1], scope, fetch)
                 if len(found) < fetch or len({memory for memory, *_ in found}) > limit:
                     break
                 fetch *= 4
