@@ -17,6 +17,7 @@ from scrubjay.config import (
     check_short_turn,
 )
 from scrubjay.errors import InvalidInput, Unavailable
+from scrubjay.stores.servers import servers_of
 from scrubjay.tier_files import Reached, open_own
 from scrubjay.times import system_clock
 
@@ -57,6 +58,9 @@ class StoreParts:
         generator: Generator | str | bool | None = None,
         clock: Callable[[], datetime] | None = None,
         user: str | None = None,
+        tenant: str | None = None,
+        vectors: str | None = None,
+        graph: str | None = None,
         chunk_tokens: int = CHUNK_TOKENS,
         chunk_overlap_tokens: int = CHUNK_OVERLAP_TOKENS,
         short_turn_chars: int = SHORT_TURN_CHARS,
@@ -70,7 +74,10 @@ class StoreParts:
             person,
             made_by=made_by,
             short_turn_chars=check_short_turn(short_turn_chars),
+            tenant=tenant,
+            servers=servers_of(vectors, graph),
         )
+        self.tenant = tenant
         self._db = self._tables.db
         self.path = self._db.path
         self._people = self._tables.people
