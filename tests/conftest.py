@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # so that tests in any folder can import these two
+sys.path.insert(1, str(Path(__file__).parent.parent))  # and the servers in tools
+
+from tools.servers import CannotRun, FalkorDB, Postgres, Qdrant, Server
+from tools.servers.programs import on_linux_x64
 
 import scrubjay
 from clocks import Clock
 from fakes import HashingEmbedder
+
+S = TypeVar("S", bound=Server)
 
 # A store on a busy machine is slow now and then; that is no reason to fail.
 settings.register_profile(
@@ -59,3 +68,63 @@ def words_only(tmp_path: Path, clock: Clock) -> Iterator[scrubjay.Store]:
     """An empty store in a file, without any model."""
     with scrubjay.open(tmp_path / "words.db", embedder=False, clock=clock) as store:
         yield store
+
+
+def running(kind: type[S]) -> Iterator[S]:
+    """One server for the whole run; where it cannot be had its tests are skipped, but never in CI."""
+    try:
+        server = kind().start()
+    except CannotRun as error:
+        if "CI" in os.environ or on_linux_x64():
+            raise
+        pytest.skip(str(error))
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A PostgreSQL with pgvector."""
+    yield from running(Postgres)
+
+
+@pytest.fixture(scope="session")
+def qdrant() -> Iterator[Qdrant]:
+    """A Qdrant."""
+    yield from running(Qdrant)
+
+
+@pytest.fixture(scope="session")
+def falkordb() -> Iterator[FalkorDB]:
+    """A FalkorDB."""
+    yield from running(FalkorDB)
+
+
+NUMBERS = count(1)
+
+
+@pytest.fixture
+def postgres_url(postgres: Postgres) -> Iterator[str]:
+    """The address of an empty database of the test's own."""
+    name = f"test_{next(NUMBERS)}"
+    postgres.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+    yield postgres.url_of(name)
+    postgres.start()  # where the test stopped it
+    postgres.resume()
+    postgres.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def qdrant_url(qdrant: Qdrant) -> Iterator[str]:
+    """The address of a collection of the test's own, which is not there yet."""
+    yield f"{qdrant.url}/test_{next(NUMBERS)}"
+    qdrant.start()
+    qdrant.resume()
+
+
+@pytest.fixture
+def falkordb_url(falkordb: FalkorDB) -> Iterator[str]:
+    """The address of a graph of the test's own, which is not there yet."""
+    yield f"{falkordb.url}/test_{next(NUMBERS)}"
+    falkordb.start()
+    falkordb.resume()

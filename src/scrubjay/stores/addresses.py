@@ -73,8 +73,6 @@ class Address(NamedTuple):
         """Show everything but the password."""
         return f"Address({self.shown!r})"
 
-    __str__ = __repr__
-
 
 def is_server(place: str) -> bool:
     """True when a place is a URL and no file."""
@@ -89,8 +87,8 @@ def address(url: str, kind: Kind, what: str) -> Address:
     """
     from urllib.parse import parse_qsl, unquote, urlsplit
 
-    if not isinstance(url, str) or not kind.reads(url):
-        scheme = url.partition("://")[0] if isinstance(url, str) and "://" in url else repr(url)
+    if not kind.reads(url):
+        scheme = url.partition("://")[0] if is_server(url) else repr(url)
         raise InvalidInput(
             f"{what} is {scheme}, which is no {kind.name} URL; write {kind.example}"
         )

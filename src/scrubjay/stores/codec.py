@@ -31,3 +31,25 @@ class Plain:
     def token(self, token: str) -> str:
         """Return the token."""
         return token
+
+
+class WithoutNul(Plain):
+    """Keeps texts where no character may be NUL, as in Postgres, so that they come back as they were."""
+
+    name = "without-nul"
+
+    def seal(self, text: str) -> str | bytes:
+        """Write NUL as two other characters."""
+        if "\0" not in text and _ESCAPE not in text:
+            return text
+        return text.replace(_ESCAPE, f"{_ESCAPE}1").replace("\0", f"{_ESCAPE}0")
+
+    def unseal(self, stored: str | bytes) -> str:
+        """Put NUL back where it was."""
+        text = super().unseal(stored)
+        if _ESCAPE not in text:
+            return text
+        return text.replace(f"{_ESCAPE}0", "\0").replace(f"{_ESCAPE}1", _ESCAPE)
+
+
+_ESCAPE = "\x1a"  # SUBSTITUTE: nobody writes it

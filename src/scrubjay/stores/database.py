@@ -50,6 +50,10 @@ class Connection(Protocol):
         ...
 
 
+# Notes a number under a name, in place of any other.
+NOTE = "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+
+
 class Clause(NamedTuple):
     """A piece of a statement, with its arguments."""
 

@@ -190,8 +190,12 @@ class SqliteRotations:
             if self.version(db, model) != before:
                 return False
             db.execute(
-                "INSERT OR REPLACE INTO rotations (model, version, short_dims, fitted_on, matrix,"
-                " shortlist, trials, recall, at_us) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO rotations (model, version, short_dims, fitted_on, matrix, shortlist,"
+                " trials, recall, at_us) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (model)"
+                " DO UPDATE SET (version, short_dims, fitted_on, matrix, shortlist, trials, recall,"
+                " at_us) = (excluded.version, excluded.short_dims, excluded.fitted_on,"
+                " excluded.matrix, excluded.shortlist, excluded.trials, excluded.recall,"
+                " excluded.at_us)",
                 (
                     model,
                     1 if before is None else before[0] + 1,

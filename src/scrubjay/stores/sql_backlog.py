@@ -174,7 +174,7 @@ class SqlBacklog:
         """Return how many chunks want a vector, and how many of them were given up."""
         with self._db.read() as db:
             row = db.execute(
-                "SELECT count(*), coalesce(sum(tries >= ?), 0) FROM wanting"
+                "SELECT count(*), count(*) FILTER (WHERE tries >= ?) FROM wanting"
                 " WHERE model = (SELECT n FROM models WHERE name = ?)",
                 (MOST_TRIES, model),
             ).fetchone()

@@ -44,7 +44,7 @@ class SqlCounts:
         seen, arguments = self._seen(scope)
         with self._db.read() as db:
             row = db.execute(
-                "SELECT count(*), coalesce(sum(w.tries >= ?), 0) FROM wanting AS w"
+                "SELECT count(*), count(*) FILTER (WHERE w.tries >= ?) FROM wanting AS w"
                 " JOIN chunks AS c ON c.n = w.chunk WHERE w.model ="
                 f" (SELECT n FROM models WHERE name = ?) AND c.memory IN ({seen})",
                 (most_tries, model, *arguments),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from scrubjay.stores.database import Database
+from scrubjay.stores.database import NOTE, Database
 from scrubjay.times import moment
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ class SqlFeedback:
         with self._db.write() as db:
             # A number that was taken back is not given again: it would take back another feedback.
             (last,) = db.execute(
-                "SELECT max(ifnull((SELECT max(n) FROM feedback), 0),"
-                " ifnull((SELECT value FROM meta WHERE key = ?), 0))",
+                "SELECT max(last) FROM (SELECT 0 AS last UNION ALL SELECT max(n) FROM feedback"
+                " UNION ALL SELECT value FROM meta WHERE key = ?) AS known",
                 (_LAST,),
             ).fetchone()
             made = db.execute(
@@ -49,7 +49,7 @@ class SqlFeedback:
             )
             if not made.rowcount:
                 return None
-            db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (_LAST, last + 1))
+            db.execute(NOTE, (_LAST, last + 1))
             row = db.execute(f"{_SELECT} WHERE f.n = ?", (last + 1,)).fetchone()
         return self._given(row)
 
@@ -81,7 +81,7 @@ class SqlFeedback:
         mine, who = self._mine
         with self._db.write() as db:
             row = db.execute(
-                f"{_SELECT} WHERE {mine} AND f.n = ifnull(?, f.n) ORDER BY f.n DESC LIMIT 1",
+                f"{_SELECT} WHERE {mine} AND f.n = coalesce(?, f.n) ORDER BY f.n DESC LIMIT 1",
                 (*who, number),
             ).fetchone()
             if row is None:
@@ -110,7 +110,8 @@ class SqlFeedback:
         """Let the weights of the caller's searches stay moved by this much."""
         with self._db.write() as db:
             db.execute(
-                "INSERT OR REPLACE INTO frozen (person, shift, at_us) VALUES (?, ?, ?)",
+                "INSERT INTO frozen (person, shift, at_us) VALUES (?, ?, ?) ON CONFLICT (person)"
+                " DO UPDATE SET shift = excluded.shift, at_us = excluded.at_us",
                 (self._person, shift, at_us),
             )
 

@@ -67,8 +67,10 @@ class SqlFiles:
         """Note a file beside its document."""
         with self._db.write() as db:
             db.execute(
-                "INSERT OR REPLACE INTO files (memory, path, size, mtime_ns, digest, part, reader)"
-                " SELECT n, ?, ?, ?, ?, ?, ? FROM memories WHERE id = ?",
+                "INSERT INTO files (memory, path, size, mtime_ns, digest, part, reader)"
+                " SELECT n, ?, ?, ?, ?, ?, ? FROM memories WHERE id = ? ON CONFLICT (memory) DO UPDATE"
+                " SET path = excluded.path, size = excluded.size, mtime_ns = excluded.mtime_ns,"
+                " digest = excluded.digest, part = excluded.part, reader = excluded.reader",
                 (
                     self._db.codec.seal(file.path),
                     file.size,

@@ -31,7 +31,8 @@ class SqlKept:
         try:
             with self._db.write(_WAIT_S) as db:
                 db.execute(
-                    "INSERT OR REPLACE INTO kept (kind, key, value, at_us) VALUES (?, ?, ?, ?)",
+                    "INSERT INTO kept (kind, key, value, at_us) VALUES (?, ?, ?, ?) ON CONFLICT"
+                    " (kind, key) DO UPDATE SET value = excluded.value, at_us = excluded.at_us",
                     (kind, key, self._db.codec.seal(value), at_us),
                 )
                 db.execute(

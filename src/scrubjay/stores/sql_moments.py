@@ -58,7 +58,7 @@ class SqlMoments:
                 " UNION ALL SELECT m.n, m.id, m.type, m.updated_us, m.event_us FROM memories AS m"
                 " WHERE m.event_until_us IS NOT NULL AND m.event_until_us > ? AND m.event_us < ?"
                 # The limit inside keeps the words from being looked up of more than are returned.
-                f" AND {condition}) ORDER BY at DESC, updated_us DESC, id LIMIT -1)"
+                f" AND {condition}) AS seen ORDER BY at DESC, updated_us DESC, id LIMIT -1) AS latest"
                 " WHERE type <> 'message' OR (SELECT text <> '' FROM words WHERE rowid = n) LIMIT ?",
                 (begins_us, ends_us, *arguments, begins_us, begins_us, *arguments, limit),
             )

@@ -172,7 +172,7 @@ class SqlNear:
             "INSERT INTO edges (a, b, kind, strength, made) SELECT ?1, ?2, ?3, ?4, 'near'"
             " WHERE NOT EXISTS (SELECT 1 FROM edges WHERE a = ?2 AND b = ?1 AND kind = ?3)"
             " ON CONFLICT (a, b, kind) DO UPDATE SET strength = excluded.strength"
-            " WHERE made = 'near'",
+            " WHERE edges.made = 'near'",
             (a, b, NEAR_DUPLICATE, cosine),
         )
 

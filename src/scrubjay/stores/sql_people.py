@@ -87,7 +87,8 @@ class SqlPeople:
         """Let a person belong to a collection, in place of any role they had there."""
         with self._db.write() as db:
             db.execute(
-                "INSERT OR REPLACE INTO members (person, namespace, role) VALUES (?, ?, ?)",
+                "INSERT INTO members (person, namespace, role) VALUES (?, ?, ?)"
+                " ON CONFLICT (person, namespace) DO UPDATE SET role = excluded.role",
                 (person, one.namespace, role),
             )
 

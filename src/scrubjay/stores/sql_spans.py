@@ -31,8 +31,8 @@ class SqlSpans:
             db.execute(
                 "INSERT INTO spans (fact, message, start, stop, text) SELECT f.n, m.n, ?, ?, ?"
                 " FROM memories AS f, memories AS m WHERE f.id = ? AND m.id = ?"
-                " ON CONFLICT (fact, message, start) DO UPDATE SET stop = max(stop, excluded.stop),"
-                " text = excluded.text",
+                " ON CONFLICT (fact, message, start) DO UPDATE SET text = excluded.text, stop ="
+                " CASE WHEN spans.stop > excluded.stop THEN spans.stop ELSE excluded.stop END",
                 (start, stop, self._db.codec.seal(text), fact, message),
             )
 

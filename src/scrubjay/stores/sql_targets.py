@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from scrubjay.stores.database import Database
+from scrubjay.stores.database import NOTE, Database
 from scrubjay.stores.scope_sql import in_parts
 
 _UNSETTLED = "links of "
@@ -39,9 +39,7 @@ class SqlTargets:
     def unsettle(self, namespace: str) -> None:
         """Note that links of a namespace may have to be resolved anew: a run may be cut short."""
         with self._db.write() as db:
-            db.execute(
-                "INSERT OR REPLACE INTO meta (key, value) VALUES (?, 1)", (_UNSETTLED + namespace,)
-            )
+            db.execute(NOTE, (_UNSETTLED + namespace, 1))
 
     def settle(self, namespace: str) -> None:
         """Note that the links of a namespace are resolved."""

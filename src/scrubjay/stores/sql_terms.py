@@ -114,7 +114,7 @@ class Changes(Gathered):
             fewer = [(by, token, namespace) for token, _, by in changed if by < 0]
             db.executemany(
                 "INSERT INTO terms (token, namespace, held_by) VALUES (?, ?, ?)"
-                " ON CONFLICT DO UPDATE SET held_by = held_by + excluded.held_by",
+                " ON CONFLICT (token, namespace) DO UPDATE SET held_by = terms.held_by + excluded.held_by",
                 more,
             )
             db.executemany(

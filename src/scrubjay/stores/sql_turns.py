@@ -268,7 +268,7 @@ class SqlTurns:
             return
         (number,) = db.execute(
             "INSERT INTO meta (key, value) VALUES ('asked', 1)"
-            " ON CONFLICT DO UPDATE SET value = value + 1 RETURNING value"
+            " ON CONFLICT (key) DO UPDATE SET value = meta.value + 1 RETURNING value"
         ).fetchone()
         db.executemany(
             "INSERT INTO wanting (model, chunk, asked) SELECT m.n, c.n, ?"

@@ -23,15 +23,17 @@ class SqlWindows:
         """
         with self._db.read() as db:
             last, any_from, any_until = db.execute(
-                "SELECT max("
-                " ifnull((SELECT max(valid_from_us) FROM memories WHERE valid_from_us <= ?1), ?2),"
-                " ifnull((SELECT max(valid_until_us) FROM memories WHERE valid_until_us <= ?1), ?2)),"
+                "SELECT (SELECT max(at) FROM (SELECT max(valid_from_us) AS at FROM memories"
+                " WHERE valid_from_us <= ?1 UNION ALL"
+                " SELECT max(valid_until_us) FROM memories WHERE valid_until_us <= ?1) AS both),"
                 # Said in so many words, or the indexes are not used and all memories are read.
                 " (SELECT min(valid_from_us) FROM memories WHERE valid_from_us IS NOT NULL),"
                 " (SELECT min(valid_until_us) FROM memories WHERE valid_until_us IS NOT NULL)",
-                (now_us, _BEFORE_ALL_US),
+                (now_us,),
             ).fetchone()
-        return None if any_from is None and any_until is None else int(last)
+        if any_from is None and any_until is None:
+            return None
+        return _BEFORE_ALL_US if last is None else int(last)
 
     def ending(self, now_us: int, within_us: int | None, scope: Scope) -> list[str]:
         """Return the ids of what ends after now, within so long, the soonest first."""

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from scrubjay.stores.database import Connection, Database
+from scrubjay.stores.database import NOTE, Connection, Database
 from scrubjay.stores.scope_sql import in_parts
 from scrubjay.stores.token_lines import TokenLines
 from scrubjay.text import ANALYZER_VERSION
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from scrubjay.stores.sql_terms import Changes
 
 _CURRENT = {"analyzer": ANALYZER_VERSION, "terms": 1, "turns": 1}
-_NOTE = "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)"
 FIELDS = ("title", "text", "topics", "context")  # whose tokens are counted
 _TOPICS, _CONTEXT = FIELDS.index("topics"), FIELDS.index("context")
 
@@ -56,7 +55,7 @@ class SqliteWords:
             self._db.write_gathered()
             for table in ("words", "topics", "terms"):
                 db.execute(f"DELETE FROM {table}")
-            db.execute(_NOTE, ("terms", _CURRENT["terms"]))
+            db.execute(NOTE, ("terms", _CURRENT["terms"]))
 
     def note_current(self) -> None:
         """Note that all words are those of this version, and count them where nobody has."""
@@ -66,7 +65,7 @@ class SqliteWords:
                 from scrubjay.stores.sql_terms import count_again
 
                 count_again(db)
-            db.executemany(_NOTE, _CURRENT.items())
+            db.executemany(NOTE, _CURRENT.items())
 
     def _changes(self) -> Changes:
         """Return what this write changes in the counts; to search by word, none of it is imported."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from scrubjay.text import STOP_WORDS, normalise, telling, words
 
 if TYPE_CHECKING:
-    from scrubjay.stores.database import Database
+    from scrubjay.stores.database import NOTE, Database
 
 # Stored beside the hashes: those that were made by other rules are made again.
 _VERSION = 2
@@ -106,7 +106,7 @@ class TopicHashes:
                     _INSERT,
                     [(known[form], n) for n, topics in tagged for form in forms_of(topics)],
                 )
-            db.execute("INSERT OR REPLACE INTO meta VALUES ('topic_hashes', ?)", (_VERSION,))
+            db.execute(NOTE, ("topic_hashes", _VERSION))
 
     def is_current(self) -> bool:
         """True when the hashes of a store were made by the rules that hold now."""

@@ -1,0 +1,353 @@
+"""One Postgres schema: its connections, its one writer, and errors a person can act on.
+
+A store is a schema of its own in a database, `scrubjay` by name, or `scrubjay_TENANT`. There is one
+writer at a time, as in SQLite: whoever writes holds a lock of the database until the transaction ends.
+So all that is true of a write in one file is true here; readers go on meanwhile.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+from scrubjay.config import SHORT_TURN_CHARS
+from scrubjay.errors import InvalidInput, MissingExtra, StoreError
+from scrubjay.stores.codec import WithoutNul
+from scrubjay.stores.database import NOTE, Clause, Cursor, G, Gathered
+from scrubjay.stores.dialect import postgres
+from scrubjay.stores.postgres_errors import explained
+from scrubjay.stores.postgres_schema import MIGRATIONS
+from scrubjay.stores.schema import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    import psycopg
+    from psycopg_pool import ConnectionPool
+
+    from scrubjay.stores.addresses import Address
+    from scrubjay.stores.postgres_words import PostgresWords
+    from scrubjay.stores.protocols import Codec
+    from scrubjay.types import Term
+
+WAIT_S = 60.0
+MOST_CONNECTIONS = 16
+LEAST_VERSION = 16  # before it, a query inside a query had to have a name
+_STATEMENT_S = 60.0
+_LOCK = 0x5343_4A59  # of the writer; the second key is that of the schema
+_COMMITS = "commits"
+
+
+class Session:
+    """A connection that takes statements as SQLite reads them."""
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self.connection = connection
+
+    def execute(self, statement: str, arguments: Sequence[Any] = (), /) -> Cursor:
+        """Run one statement with its arguments."""
+        spoken = postgres(statement)
+        made = self.connection.execute(cast("Any", spoken.sql), spoken.arguments(arguments))
+        return cast("Cursor", made)
+
+    def executemany(self, statement: str, several: Iterable[Sequence[Any]], /) -> None:
+        """Run one statement for each of several lists of arguments, without waiting in between."""
+        spoken = postgres(statement)
+        with self.connection.cursor() as cursor:
+            cursor.executemany(
+                cast("Any", spoken.sql), [spoken.arguments(given) for given in several]
+            )
+
+
+class PostgresDatabase:
+    """A store in a schema of a Postgres database."""
+
+    failed = False
+    frozen = False
+
+    def __init__(
+        self,
+        address: Address,
+        *,
+        schema: str = "scrubjay",
+        codec: Codec | None = None,
+        wait_s: float = WAIT_S,
+        short_turn_chars: int = SHORT_TURN_CHARS,
+    ) -> None:
+        self.address = address
+        self.schema = schema
+        self.path = address.shown if schema == "scrubjay" else f"{address.shown}#{schema}"
+        self.codec: Codec = codec or WithoutNul()
+        self.wait_s = wait_s
+        self.short_turn_chars = short_turn_chars
+        self._local = threading.local()
+        self._writing = threading.RLock()
+        self._gathered: dict[type[Gathered], Gathered] = {}
+        self._pid = os.getpid()
+        self._pool: ConnectionPool[psycopg.Connection[Any]] | None = None
+        self.closed = False
+        with self._errors(), self._first() as connection:
+            self._check_version(connection)
+            self._prepare(Session(connection))
+        self._pool = self._made_pool()
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """Give a connection for reading; inside a write it is the writer's, so it sees its own rows."""
+        held: Session | None = getattr(self._local, "session", None)
+        if held is not None:  # of a write, or of a read around this one
+            self._check_open()
+            with self._errors():
+                yield held
+            return
+        with self._errors(), self._connection() as connection:
+            self._local.session = session = Session(connection)
+            try:
+                yield session
+            finally:
+                self._local.session = None
+
+    @contextmanager
+    def watched(self) -> Iterator[tuple[Session, int | None]]:
+        """Give a connection for reading, and a number that changes whenever anybody has committed."""
+        if self.in_write:
+            with self.read() as session:
+                yield session, None
+            return
+        with self.read() as session:
+            session.connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            try:
+                row = session.execute("SELECT value FROM meta WHERE key = ?", (_COMMITS,))
+                (number,) = row.fetchone() or (0,)
+                yield session, number
+            finally:
+                session.connection.rollback()
+
+    @contextmanager
+    def write(self, wait_s: float | None = None) -> Iterator[Session]:
+        """Give the writer inside one transaction: all of it is durable afterwards, or none of it."""
+        if self.in_write:  # a write inside a write is part of it
+            yield self._local.session
+            return
+        wait_s = self.wait_s if wait_s is None else wait_s
+        if not self._writing.acquire(timeout=wait_s):
+            raise StoreError(f"{self.path}: another thread has been writing for {wait_s:.0f} s")
+        try:
+            with self._errors(wait_s), self._connection() as connection:
+                session = Session(connection)
+                with connection.transaction():
+                    self._lock(session, wait_s)
+                    self._local.session, self._local.in_write = session, True
+                    try:
+                        yield session
+                        self.write_gathered()
+                        session.execute(
+                            "UPDATE meta SET value = value + 1 WHERE key = ?", (_COMMITS,)
+                        )
+                    finally:
+                        self._local.session, self._local.in_write = None, False
+        finally:
+            self._gathered.clear()
+            self._writing.release()
+
+    def gathering(self, kind: type[G]) -> G:
+        """Return what this write gathers, to be written once before it ends; a rollback drops it."""
+        return cast("G", self._gathered.setdefault(kind, kind()))
+
+    def write_gathered(self) -> None:
+        """Write what was gathered so far, for whoever wants to read it inside the same write."""
+        while self._gathered:
+            self._gathered.pop(next(iter(self._gathered))).write(self._local.session)
+
+    @cached_property
+    def words(self) -> PostgresWords:
+        """What writes the keyword index."""
+        from scrubjay.stores.postgres_words import PostgresWords
+
+        return PostgresWords(self)
+
+    def holding(self, term: Term) -> tuple[Clause, Clause]:
+        """Return how to select the memories that hold a term: in any field, and in their own fields."""
+        from scrubjay.stores.postgres_words import holding
+
+        return holding(term, self.codec)
+
+    def check_writable(self) -> None:
+        """Refuse a store in which nothing may be written; Postgres says so itself when it is written."""
+
+    def check_same(self) -> None:
+        """Nothing to check: nobody can put another database in place of this one unseen."""
+
+    def purge_log(self) -> None:
+        """Nothing to do: what Postgres keeps of deleted rows is its owner's to vacuum."""
+
+    @property
+    def in_write(self) -> bool:
+        """True while this thread holds the write transaction."""
+        return getattr(self._local, "in_write", False)
+
+    def ping(self) -> None:
+        """Read a little, so that a server that is gone says so."""
+        with self.read() as session:
+            session.execute("SELECT 1").fetchone()
+
+    def close(self) -> None:
+        """Close every connection; twice is fine."""
+        self.closed = True
+        if self._pool is not None and self._pid == os.getpid():
+            self._pool.close(timeout=5.0)
+
+    @contextmanager
+    def _connection(self) -> Iterator[psycopg.Connection[Any]]:
+        """Lend a connection that answers; say why where there is none."""
+        from psycopg_pool import PoolTimeout
+
+        self._check_open()
+        assert self._pool is not None
+        try:
+            lent = self._pool.getconn(self.address.timeout_s)
+        except PoolTimeout:
+            # The pool does not tell why; or all are in use, and then one more is opened.
+            with self._first() as connection:
+                yield connection
+            return
+        try:
+            yield lent
+        finally:
+            self._pool.putconn(lent)
+
+    @contextmanager
+    def _first(self) -> Iterator[psycopg.Connection[Any]]:
+        connection = self._connect_with().connect(**self._arguments(), autocommit=True)
+        try:
+            _configure(connection)
+            yield connection
+        finally:
+            connection.close()
+
+    def _made_pool(self) -> ConnectionPool[psycopg.Connection[Any]]:
+        from psycopg_pool import ConnectionPool
+
+        return ConnectionPool(
+            kwargs={**self._arguments(), "autocommit": True},
+            configure=_configure,
+            check=ConnectionPool.check_connection,  # a server may have been started anew
+            min_size=1,
+            max_size=MOST_CONNECTIONS,
+            reconnect_timeout=1.0,
+            open=True,
+            name="scrubjay",
+        )
+
+    def _arguments(self) -> dict[str, Any]:
+        address = self.address
+        set_up = (
+            f"-c search_path={self.schema},public"
+            f" -c statement_timeout={int(_STATEMENT_S * 1000)}"
+            " -c timezone=UTC"
+        )
+        given = {
+            "host": address.host,
+            "port": address.port,
+            "dbname": address.name,
+            "user": address.user or None,
+            "password": address.password or None,
+            "connect_timeout": max(2, round(address.timeout_s)),
+            "application_name": "scrubjay",
+            "options": set_up,
+        }
+        return {
+            **{key: one for key, one in given.items() if one is not None},
+            **dict(address.options),
+        }
+
+    def _connect_with(self) -> type[psycopg.Connection[Any]]:
+        try:
+            import psycopg
+        except ImportError:
+            raise MissingExtra("postgres", 'pip install "scrubjay[postgres]"') from None
+        return psycopg.Connection
+
+    def _check_version(self, connection: psycopg.Connection[Any]) -> None:
+        found = connection.info.server_version // 10_000
+        if found < LEAST_VERSION:
+            raise StoreError(
+                f"{self.path} is PostgreSQL {found}; scrubjay needs {LEAST_VERSION} or newer"
+            )
+
+    def _prepare(self, session: Session) -> None:
+        """Make the tables, or bring older ones up to date, in one transaction."""
+        found = self._version(session)
+        if found == SCHEMA_VERSION:
+            return
+        if found > SCHEMA_VERSION:
+            raise StoreError(
+                f"{self.path} was written by a newer scrubjay (schema {found}; this one knows"
+                f" {SCHEMA_VERSION}); upgrade with: pip install --upgrade scrubjay"
+            )
+        with session.connection.transaction():
+            self._lock(session, self.wait_s)
+            found = self._version(session)  # another process may have been faster
+            if not found:
+                session.connection.execute(
+                    cast("Any", f'CREATE SCHEMA IF NOT EXISTS "{self.schema}"')
+                )
+            for version, migrate in sorted(MIGRATIONS.items()):
+                if version > found:
+                    migrate(lambda statement: session.connection.execute(cast("Any", statement)))
+            session.execute(NOTE, ("schema", SCHEMA_VERSION))
+            session.execute(
+                "INSERT INTO meta (key, value) VALUES (?, 0) ON CONFLICT (key) DO NOTHING",
+                (_COMMITS,),
+            )
+
+    def _version(self, session: Session) -> int:
+        table = session.execute("SELECT to_regclass(?)", (f'"{self.schema}".meta',)).fetchone()
+        if table[0] is None:
+            return 0
+        row = session.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
+        return int(row[0]) if row else 0
+
+    def _lock(self, session: Session, wait_s: float) -> None:
+        """Become the one who writes, after a bounded wait."""
+        session.execute("SELECT set_config('lock_timeout', ?, TRUE)", (f"{int(wait_s * 1000)}ms",))
+        session.execute("SELECT pg_advisory_xact_lock(?, hashtext(?))", (_LOCK, self.schema))
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise StoreError(f"{self.path} is closed; open it again with scrubjay.open()")
+        if self._pid != os.getpid():
+            raise StoreError(
+                f"{self.path} was opened before this process was forked; open it again here"
+            )
+
+    @contextmanager
+    def _errors(self, wait_s: float | None = None) -> Iterator[None]:
+        module = self._connect_with().__module__  # where the client is missing, that is said first
+        assert module
+        import psycopg
+
+        try:
+            yield
+        except psycopg.Error as error:
+            raise explained(
+                self.address, error, self.wait_s if wait_s is None else wait_s
+            ) from error
+        except UnicodeEncodeError as error:
+            raise InvalidInput(
+                f"{error.object[:40]!r} holds half of a surrogate pair, which is not a character"
+            ) from error
+
+
+def _configure(connection: psycopg.Connection[Any]) -> None:
+    """Let sums of whole numbers be whole numbers: Postgres gives decimals."""
+    from psycopg.adapt import Loader
+
+    class Number(Loader):
+        def load(self, data: Any) -> int | float:
+            text = bytes(data)
+            return int(text) if text.lstrip(b"-").isdigit() else float(text)
+
+    connection.adapters.register_loader("numeric", Number)
