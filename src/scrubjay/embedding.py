@@ -17,7 +17,7 @@ from scrubjay.write.backlog import Backlog
 if TYPE_CHECKING:
     from scrubjay.models import Embedder
     from scrubjay.stores.database import Database
-    from scrubjay.stores.sqlite_vector import SqliteVector
+    from scrubjay.stores.sql_vectors import SqlVectors
 
 # A search waits for what this process wrote just before, if that is little; it never waits for much.
 _SETTLE_MOST = 100
@@ -29,7 +29,7 @@ class Embedding:
     """The embedder of a store, or the reason why there is none."""
 
     def __init__(
-        self, db: Database, vectors: SqliteVector, chosen: Embedder | str | bool | None
+        self, db: Database, vectors: SqlVectors, chosen: Embedder | str | bool | None
     ) -> None:
         self.queue = SqlBacklog(db)
         self.embedder = _resolve(chosen)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from scrubjay.stores.sqlite_vector import SqliteVector
+    from scrubjay.stores.sql_vectors import SqlVectors
 
 # So many matches are read one by one; more are counted as arrays, if need be after a wait for numpy.
 _MOST_READ = 256
@@ -27,7 +27,7 @@ _MOST_READ_WITHOUT_NUMPY = 4096
 class SqlTopics:
     """The topics of one file. Cosines come from its vector index, if there is one."""
 
-    def __init__(self, db: Database, vectors: SqliteVector | None = None) -> None:
+    def __init__(self, db: Database, vectors: SqlVectors | None = None) -> None:
         self._db = db
         self._vectors = vectors
         self._unchanged = vectors.unchanged if vectors is not None else Unchanged(db)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from scrubjay.stores.sql_backlog import SqlBacklog, Wanted
     from scrubjay.stores.sql_near import SqlNear
     from scrubjay.stores.sql_tokens import SqlTokens
-    from scrubjay.stores.sqlite_vector import SqliteVector
+    from scrubjay.stores.sql_vectors import SqlVectors
 
     Made = tuple[int, NDArray[np.float32]]  # of a chunk
 
@@ -42,7 +42,7 @@ class Backlog:
     def __init__(
         self,
         queue: SqlBacklog,
-        vectors: SqliteVector,
+        vectors: SqlVectors,
         tokens: SqlTokens,
         near: SqlNear,
         embedder: GuardedEmbedder,
@@ -150,7 +150,7 @@ class Backlog:
 
     def fit_is_due(self) -> bool:
         """True when there are many more vectors than a rotation was fitted on."""
-        return self._vectors.rotations.due(self._embedder.name, self._embedder.matryoshka)
+        return self._vectors.fit_is_due(self._embedder.name, self._embedder.matryoshka)
 
     def _fit(self, stopped: Callable[[], bool]) -> None:
         """Fit what makes vectors short, if that is due and nobody else is at it."""
