@@ -11,6 +11,12 @@ import pytest
 from numpy.typing import NDArray
 
 from clocks import NOON
+from scrubjay.stores.addresses import QDRANT, address
+from scrubjay.stores.database import Database
+from scrubjay.stores.protocols import Projected
+from scrubjay.stores.qdrant import QdrantServer
+from scrubjay.stores.qdrant_projection import QdrantProjection
+from scrubjay.stores.qdrant_vectors import QdrantVectors
 from scrubjay.stores.sql_backlog import SqlBacklog
 from scrubjay.stores.sql_graph import SqlGraph
 from scrubjay.stores.sql_records import SqlRecords
@@ -57,6 +63,69 @@ class Sqlite:
     def close(self) -> None:
         """Let go of it."""
         self.db.close()
+
+
+class SqliteWithQdrant(Sqlite):
+    """The embedded store, with its vectors found by a Qdrant that is told of each as it comes."""
+
+    def __init__(self, path: str, url: str) -> None:
+        super().__init__(path)
+        self.url = url
+        self.server = QdrantServer(address(url, QDRANT, "vectors"))
+        self.embedded = self.vectors
+        self.vectors: QdrantVectors = QdrantVectors(self.db, self.server)
+        self.projection = QdrantProjection(self.db, self.server)
+
+    def again(self) -> SqliteWithQdrant:
+        """Open the same data a second time, as another process would."""
+        return SqliteWithQdrant(self.path, self.url)
+
+    def embed(self, model: str, vectors: Mapping[str, Sequence[NDArray[np.float32]]]) -> None:
+        """Store the vectors of each memory's chunks, and tell the server."""
+        super().embed(model, vectors)
+        self.tell(list(vectors))
+
+    def tell(self, ids: Sequence[str]) -> None:
+        """Tell the server how these memories are now."""
+        found = projected(self.db, ids)
+        self.projection.put(found)
+        self.projection.remove(sorted(set(ids) - {one.id for one in found}))
+
+    def close(self) -> None:
+        """Let go of it."""
+        self.vectors.close()
+        self.server.close()
+        super().close()
+
+
+def projected(db: Database, ids: Sequence[str]) -> list[Projected]:
+    """Return what the truth says of memories."""
+    found: list[Projected] = []
+    with db.read() as connection:
+        for id_ in ids:
+            row = connection.execute(
+                "SELECT n, id, namespace, type, collection, session, owner, agent, domain_label,"
+                " created_us, valid_from_us, valid_until_us FROM memories WHERE id = ?",
+                (id_,),
+            ).fetchone()
+            if row is None:
+                continue
+            topics = connection.execute("SELECT topic FROM topics WHERE memory = ?", row[:1])
+            vectors = connection.execute(
+                "SELECT models.name, c.ordinal, v.vector FROM chunks AS c"
+                " JOIN vectors AS v ON v.chunk = c.n JOIN models ON models.n = v.model"
+                " WHERE c.memory = ?",
+                row[:1],
+            )
+            found.append(
+                Projected(
+                    *row[1:4],
+                    tuple(topic for (topic,) in topics),
+                    *row[4:],
+                    tuple((name, at, np.frombuffer(one, "<f4")) for name, at, one in vectors),
+                )
+            )
+    return found
 
 
 BACKENDS = {"sqlite": "notes.db", "sqlite-memory": ":memory:"}

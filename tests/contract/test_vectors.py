@@ -9,11 +9,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backends import a_memory, pieces
+from backends import BACKENDS, Sqlite, SqliteWithQdrant, a_memory, pieces
 from scrubjay import InvalidInput
 from scrubjay.types import Scope
 
 EVERYTHING = Scope()
+
+
+@pytest.fixture(params=[*BACKENDS, "qdrant"])
+def backend(request, tmp_path):
+    """One empty store of each kind, and one whose vectors are found by a server."""
+    if request.param == "qdrant":
+        url = request.getfixturevalue("qdrant_url")
+        opened = SqliteWithQdrant(str(tmp_path / "notes.db"), url)
+    else:
+        place = BACKENDS[request.param]
+        opened = Sqlite(place if place == ":memory:" else str(tmp_path / place))
+    yield opened
+    opened.close()
 
 
 def units(rows):
@@ -207,7 +220,7 @@ def test_a_warm_cache_notices_what_others_write_change_and_delete(backend):
 
 
 def test_a_cache_lets_go_of_what_is_gone(backend):
-    """Memory does not grow with every change of the same few memories."""
+    """Memory does not grow with every change of the same few memories, nor does a server's."""
     vectors = clustered(50, 8)
     fill(backend, vectors)
     for change in "wxyz":
@@ -218,7 +231,10 @@ def test_a_cache_lets_go_of_what_is_gone(backend):
         assert len(found.rows) == 50
         assert found.rows[0].id == "v00000"
 
-    assert len(backend.vectors._codes["m"]) == 50
+    if isinstance(backend, SqliteWithQdrant):
+        assert backend.projection.count() == 50
+    else:
+        assert len(backend.vectors._codes["m"]) == 50
 
 
 SCRIPT = """

@@ -422,7 +422,8 @@ _TRIGGERS = (
     (
         "memory_gone",
         "AFTER DELETE ON memories",
-        "INSERT INTO outbox (tier, id) SELECT tier, old.id FROM projections;",
+        "INSERT INTO outbox (tier, id, other)"
+        " SELECT tier, old.id, CASE tier WHEN 'graph' THEN '' END FROM projections;",
     ),
     *(
         (

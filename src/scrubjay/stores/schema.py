@@ -394,6 +394,8 @@ def m010_servers(db: sqlite3.Connection) -> None:
         ) WITHOUT ROWID""",
         # What changed: a memory, or with `other` the links between two. Not how: whoever reads this
         # tells the server how things stand then, so that to tell it twice does no harm.
+        # With '' as the other, a memory was gone and its links with it: another of its id may be there
+        # by then, without them. Without an id, the server is to forget everything first.
         """CREATE TABLE outbox (
             n INTEGER PRIMARY KEY AUTOINCREMENT,
             tier TEXT NOT NULL,
@@ -408,7 +410,8 @@ def m010_servers(db: sqlite3.Connection) -> None:
             INSERT INTO outbox (tier, id) SELECT tier, new.id FROM projections;
         END""",
         """CREATE TRIGGER tell_gone AFTER DELETE ON memories BEGIN
-            INSERT INTO outbox (tier, id) SELECT tier, old.id FROM projections;
+            INSERT INTO outbox (tier, id, other)
+            SELECT tier, old.id, CASE tier WHEN 'graph' THEN '' END FROM projections;
         END""",
         """CREATE TRIGGER tell_vector AFTER INSERT ON vectors BEGIN
             INSERT INTO outbox (tier, id) SELECT p.tier, m.id FROM projections AS p, chunks AS c

@@ -1,4 +1,4 @@
-"""Links in SQLite: an adjacency table, walked both ways, one level a query."""
+"""Links in SQL: an adjacency table, walked both ways, level by level."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from scrubjay.stores.database import Connection, Database
 from scrubjay.stores.scope_sql import in_parts, marks, where
+from scrubjay.stores.walking import best, ranked, walked
 from scrubjay.types import Link, Neighbor, Scope
 
 
 class SqlGraph:
-    """The links of one file."""
+    """The links of one store."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -139,31 +140,38 @@ class SqlGraph:
     ) -> list[Neighbor]:
         """Return what the seeds reach: a path scores the product of its strengths, a node its best path.
 
-        A path leads only over memories that the scope may see.
+        A path leads only over memories that the scope may see, and of each level only over the best.
         """
         condition, arguments = where(scope, self._db)
-        reached: dict[int, tuple[float, int]] = {}
         with self._db.read() as db:
             start = db.execute(
                 f"SELECT m.n FROM memories AS m WHERE m.id IN ({marks(seeds)}) AND {condition}",
                 (*seeds, *arguments),
             ).fetchall()
             origin = {n for (n,) in start}
-            edge = dict.fromkeys(origin, 1.0)
-            for step in range(1, depth + 1):
-                edge = self._step(db, edge, condition, arguments)
-                edge = {n: s for n, s in edge.items() if n not in origin}
-                # A longer path may be the better one, so a node is walked again when it improves.
-                edge = {n: s for n, s in edge.items() if s > reached.get(n, (0.0, 0))[0]}
-                reached.update({n: (s, step) for n, s in edge.items()})
-            names: dict[int, str] = {}
-            for several, part in in_parts(list(reached)):
-                names.update(
-                    db.execute(f"SELECT n, id FROM memories WHERE n IN ({several})", part)
+
+            def step(edge: dict[int, float]) -> dict[int, float]:
+                further = self._step(db, edge, condition, arguments)
+                further = {n: s for n, s in further.items() if n not in origin}
+                return best(further, lambda: _names(db, list(further)))
+
+            reached = walked(origin, depth, step)
+            names = _names(db, list(reached))
+        # One may have been forgotten in this very moment.
+        return ranked({names[n]: found for n, found in reached.items() if n in names}, limit)
+
+    def seen(self, ids: Sequence[str], scope: Scope) -> set[str]:
+        """Return those of these memories that a scope may see."""
+        condition, arguments = where(scope, self._db)
+        with self._db.read() as db:
+            return {
+                id_
+                for several, part in in_parts(ids)
+                for (id_,) in db.execute(
+                    f"SELECT m.id FROM memories AS m WHERE m.id IN ({several}) AND {condition}",
+                    (*part, *arguments),
                 )
-        neighbors = [Neighbor(names[n], s, step) for n, (s, step) in reached.items()]
-        neighbors.sort(key=lambda one: (-round(one.score, 6), one.id))
-        return neighbors[:limit]
+            }
 
     def _step(
         self,
@@ -187,6 +195,13 @@ class SqlGraph:
                 if score > further.get(there, 0.0):
                     further[there] = score
         return further
+
+
+def _names(db: Connection, numbers: Sequence[int]) -> dict[int, str]:
+    names: dict[int, str] = {}
+    for several, part in in_parts(numbers):
+        names.update(db.execute(f"SELECT n, id FROM memories WHERE n IN ({several})", part))
+    return names
 
 
 # The one kind with a direction, and what it is called from its other end.

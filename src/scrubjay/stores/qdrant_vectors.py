@@ -1,0 +1,170 @@
+"""Vectors found by Qdrant and judged by the truth.
+
+The server lists the nearest points of what a scope may see, as far as it knows; the truth says which of
+these are really there and seen, and scores them by their float32 values, exactly as it does alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrubjay.stores.breaker import Breaker
+from scrubjay.stores.qdrant import NotThere
+from scrubjay.stores.qdrant_projection import store_of
+from scrubjay.stores.scope_sql import where
+from scrubjay.stores.sql_vectors import Best, SqlVectors, check_positive
+from scrubjay.types import RankedList, Row, Scope
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from qdrant_client.http.models import QueryRequest, SearchParams
+
+    from scrubjay.stores.database import Database
+    from scrubjay.stores.qdrant import QdrantServer
+
+MOST_EXACT = 20_000  # vectors of a store that are compared one by one
+_HNSW_EF = 256
+_OVERSAMPLING = 2.0
+_ROUNDS = 4
+_FARTHER = 6  # times as many points as in the round before
+_MOST_POINTS = 10_000
+_SPARE_POINTS = 32
+_BLUR = 1e-5  # by so much may the server's float32 cosines be off
+_FEW = (
+    2_000  # memories are sooner scored than the server asked, where only the truth can tell them
+)
+
+
+class _Point(NamedTuple):
+    id: str
+    ordinal: int
+    score: float
+
+
+class QdrantVectors(SqlVectors):
+    """The vectors of one store, for any number of models, with a server that finds them."""
+
+    def __init__(self, db: Database, server: QdrantServer) -> None:
+        super().__init__(db)
+        self._server = server
+        self._store = store_of(db)
+        self.breaker = Breaker("vectors", server.ping)
+
+    def search(
+        self,
+        vector: NDArray[np.float32],
+        model: str,
+        scope: Scope,
+        limit: int,
+        *,
+        shortlist: int | None = None,
+        short_dims: int | None = None,
+    ) -> RankedList:
+        """Return the memories with the nearest chunk, by cosine; one row a memory, its best chunk.
+
+        The server makes a shortlist of its own, so none is made by short vectors.
+        """
+        check_positive("shortlist", shortlist)
+        check_positive("short_dims", short_dims)
+        if limit < 1:
+            return RankedList("vector")
+        if scope.ids is not None or (scope.holds and self._are_few(scope)):
+            rows = self._of_scope(vector, model, scope)
+        else:
+            rows = self._found(vector, model, scope, limit)
+        return RankedList("vector", tuple(rows[:limit]))
+
+    def close(self) -> None:
+        """Stop asking whether the server is back; its connections are closed by whoever opened them."""
+        self.breaker.close()
+
+    def _found(
+        self, vector: NDArray[np.float32], model: str, scope: Scope, limit: int
+    ) -> list[Row]:
+        with self._db.read() as db:
+            known = db.execute("SELECT dims FROM models WHERE name = ?", (model,)).fetchone()
+        if known is None:
+            return []
+        from qdrant_client.http.models import QueryRequest
+
+        from scrubjay.stores.qdrant_filter import filter_of
+
+        name = self._server.collection(model, known[0])
+        seen = filter_of(scope, self._store, self._db)
+        if seen is None:
+            return []
+        params = self._params()
+        most = max(_MOST_POINTS, limit + _SPARE_POINTS)
+        wanted = min(2 * limit + _SPARE_POINTS, most)
+        rows: list[Row] = []
+        for _ in range(_ROUNDS):
+            request = QueryRequest(
+                query=vector.tolist(),
+                filter=seen,
+                params=params,
+                limit=wanted,
+                with_payload=["id", "ordinal"],
+            )
+            points = self.breaker.call(partial(self._listed, name, known[0], request))
+            rows = self._judged(vector, model, scope, points)
+            if len(points) < wanted:
+                return rows
+            # What ties with the last row may be among the points that were not listed.
+            if len(rows) >= limit and points[-1].score < rows[limit - 1].score - _BLUR:
+                return rows
+            wanted = min(wanted * _FARTHER, most)
+        # Nearly all that is near cannot be seen, for a reason that the server does not know.
+        return rows if len(rows) >= limit else self._of_scope(vector, model, scope)
+
+    def _listed(self, name: str, dims: int, request: QueryRequest) -> list[_Point]:
+        """Return the nearest points, best first; none where nobody has told the server of any yet."""
+        try:
+            if not self._server.has(name, dims):
+                return []
+            found = self._server.ask(
+                lambda apis: apis.search_api.query_points(name, query_request=request)
+            )
+        except NotThere:  # somebody has deleted the collection meanwhile
+            self._server.forget(name)
+            return []
+        return [
+            _Point(point.payload["id"], point.payload["ordinal"], point.score)
+            for point in (found.result.points if found.result is not None else ())
+            if point.payload is not None
+        ]
+
+    def _judged(
+        self, vector: NDArray[np.float32], model: str, scope: Scope, points: Sequence[_Point]
+    ) -> list[Row]:
+        """Return what the truth has of these points and the scope may see, by its own cosines."""
+        best: Best = {}
+        with self._db.read() as db:
+            places = [(point.id, point.ordinal) for point in points]
+            self._keep_best(best, vector, self._at(db, model, places))
+            return self._named(db, best, scope)
+
+    def _params(self) -> SearchParams:
+        """Return how the server is to search: one by one while there are few vectors."""
+        from qdrant_client.http.models import QuantizationSearchParams, SearchParams
+
+        if self._counted("vectors", "TRUE", (), MOST_EXACT) <= MOST_EXACT:
+            return SearchParams(exact=True)
+        return SearchParams(
+            hnsw_ef=_HNSW_EF,
+            quantization=QuantizationSearchParams(rescore=True, oversampling=_OVERSAMPLING),
+        )
+
+    def _are_few(self, scope: Scope) -> bool:
+        return self._counted("memories AS m", *where(scope, self._db), _FEW) <= _FEW
+
+    def _counted(self, table: str, condition: str, arguments: Sequence[object], most: int) -> int:
+        """Count rows, up to one more than so many."""
+        statement = f"SELECT 1 FROM {table} WHERE {condition} LIMIT ?"
+        with self._db.read() as db:
+            row = db.execute(
+                f"SELECT count(*) FROM ({statement}) AS some", (*arguments, most + 1)
+            ).fetchone()
+        return int(row[0])

@@ -1,0 +1,76 @@
+"""A Scope as a condition of a Cypher query, as far as the graph knows what it asks for.
+
+The rest, which words a memory holds and what became of a message, is asked of the records afterwards.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrubjay.stores.falkordb_projection import plain
+from scrubjay.stores.scope_sql import personal
+from scrubjay.text import label
+from scrubjay.times import micros
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from scrubjay.stores.database import Database
+    from scrubjay.types import Scope
+
+
+def where(scope: Scope, db: Database) -> tuple[str, dict[str, object]]:
+    """Return a condition on the node `m` and its arguments; "true" when the graph need not filter."""
+    conditions: list[str] = []
+    arguments: dict[str, object] = {}
+
+    def bind(condition: str, name: str, value: object) -> None:
+        conditions.append(condition)
+        arguments[name] = plain(value) if isinstance(value, str) else value
+
+    def one_of(condition: str, name: str, values: Iterable[str] | None) -> None:
+        if values is not None:
+            bind(condition, name, list(map(plain, values)))
+
+    one_of("m.namespace IN $namespaces", "namespaces", namespaces(scope, db))
+    one_of("m.id IN $ids", "ids", scope.ids)
+    one_of("m.type IN $types", "types", scope.types)
+    one_of("NOT m.type IN $not_types", "not_types", scope.not_types)
+    for field in ("collection", "session", "owner", "agent"):
+        value = getattr(scope, field)
+        if value is not None:
+            bind(f"m.{field} = ${field}", field, value)
+    if scope.domain is not None:
+        bind("m.domain_label = $domain", "domain", label(scope.domain))
+    if scope.topics is not None:
+        wanted = map(db.codec.token, scope.topics)
+        one_of("any(topic IN m.topics WHERE topic IN $topics)", "topics", wanted)
+    if scope.since is not None:
+        bind("m.created_us >= $since", "since", micros(scope.since))
+    if scope.until is not None:
+        bind("m.created_us <= $until", "until", micros(scope.until))
+    if scope.valid_us is not None:
+        bind("(m.valid_from_us IS NULL OR m.valid_from_us <= $valid)", "valid", scope.valid_us)
+        conditions.append("(m.valid_until_us IS NULL OR m.valid_until_us > $valid)")
+    if scope.spoken is not None:
+        seen = "m.type <> 'message' OR m.created_us <= $settled"
+        if scope.spoken.session is not None:
+            arguments["spoken"] = plain(scope.spoken.session)
+            seen += " OR m.session = $spoken"
+        bind(f"({seen})", "settled", scope.spoken.settled_us)
+    return " AND ".join(conditions) or "true", arguments
+
+
+def namespaces(scope: Scope, db: Database) -> list[str] | None:
+    """Return the namespaces that a scope may see, with the collections of its people; None for all."""
+    seen = None if scope.namespaces is None else set(scope.namespaces)
+    for person, role in ((scope.reader, ""), (scope.writer, " AND role <> 'reader'")):
+        if person is None:
+            continue
+        with db.read() as connection:
+            rows = connection.execute(
+                f"SELECT namespace FROM members WHERE person = ?{role}", (person,)
+            )
+            theirs = {personal(person), *(name for (name,) in rows)}
+        seen = theirs if seen is None else seen & theirs
+    return None if seen is None else sorted(seen)
