@@ -86,10 +86,10 @@ class SqlGraph:
                 rows = db.execute(
                     "SELECT x.id, m.id, e.strength, e.kind FROM memories AS x"
                     " JOIN edges AS e ON e.a = x.n JOIN memories AS m ON m.n = e.b"
-                    f" WHERE x.id IN ({several}) AND e.made <> 'near' AND {condition} UNION"
+                    f" WHERE x.id IN ({several}) AND e.made NOT IN ('near', 'auto') AND {condition} UNION"
                     f" SELECT x.id, m.id, e.strength, {_KIND_FROM_THERE} FROM memories AS x"
                     " JOIN edges AS e ON e.b = x.n JOIN memories AS m ON m.n = e.a"
-                    f" WHERE x.id IN ({several}) AND e.made <> 'near' AND {condition}"
+                    f" WHERE x.id IN ({several}) AND e.made NOT IN ('near', 'auto') AND {condition}"
                     " ORDER BY 1, 3 DESC, 2, 4",
                     (*part, *arguments, *part, *arguments),
                 )
@@ -139,41 +139,42 @@ class SqlGraph:
     ) -> list[Neighbor]:
         """Return what the seeds reach: a path scores the product of its strengths, a node its best path.
 
-        A path leads only over memories that the scope may see.
+        A path leads only over memories that the scope may see. No seed reaches itself; one that
+        another seed reaches counts.
         """
         condition, arguments = where(scope, self._db)
-        reached: dict[int, tuple[float, int]] = {}
+        reached: dict[int, _Ways] = {}
         with self._db.read() as db:
             start = db.execute(
                 f"SELECT m.n FROM memories AS m WHERE m.id IN ({marks(seeds)}) AND {condition}",
                 (*seeds, *arguments),
             ).fetchall()
-            origin = {n for (n,) in start}
-            edge = dict.fromkeys(origin, 1.0)
+            edge: dict[int, _Ways] = {n: {n: (1.0, 0)} for (n,) in start}
             for step in range(1, depth + 1):
-                edge = self._step(db, edge, condition, arguments)
-                edge = {n: s for n, s in edge.items() if n not in origin}
-                # A longer path may be the better one, so a node is walked again when it improves.
-                edge = {n: s for n, s in edge.items() if s > reached.get(n, (0.0, 0))[0]}
-                reached.update({n: (s, step) for n, s in edge.items()})
-            names: dict[int, str] = {}
+                edge = self._step(db, edge, reached, step, condition, arguments)
+            rows: list[tuple[int, str, int]] = []
             for several, part in in_parts(list(reached)):
-                names.update(
-                    db.execute(f"SELECT n, id FROM memories WHERE n IN ({several})", part)
-                )
-        neighbors = [Neighbor(names[n], s, step) for n, (s, step) in reached.items()]
-        neighbors.sort(key=lambda one: (-round(one.score, 6), one.id))
+                rows += db.execute(
+                    f"SELECT n, id, updated_us FROM memories WHERE n IN ({several})", part
+                ).fetchall()
+        neighbors = [
+            Neighbor(id_, *max(reached[n].values(), key=lambda way: (way[0], -way[1])), updated_us)
+            for n, id_, updated_us in rows
+        ]
+        neighbors.sort(key=lambda one: (-round(one.score, 6), -one.updated_us, one.id))
         return neighbors[:limit]
 
     def _step(
         self,
         db: Connection,
-        edge: dict[int, float],
+        edge: dict[int, _Ways],
+        reached: dict[int, _Ways],
+        step: int,
         condition: str,
         arguments: list[object],
-    ) -> dict[int, float]:
-        """Return the nodes one link further, each with its best product of strengths."""
-        further: dict[int, float] = {}
+    ) -> dict[int, _Ways]:
+        """Walk one link further, note what is reached anew or better, and return that."""
+        further: dict[int, _Ways] = {}
         for several, part in in_parts(list(edge)):
             rows = db.execute(
                 "SELECT e.a, e.b, e.strength FROM edges AS e JOIN memories AS m ON m.n = e.b"
@@ -183,10 +184,27 @@ class SqlGraph:
                 (*part, *arguments, *part, *arguments),
             )
             for here, there, strength in rows:
-                score = edge[here] * strength
-                if score > further.get(there, 0.0):
-                    further[there] = score
+                for seed, (score, _) in edge[here].items():
+                    way = (score * strength, step)
+                    if seed != there and _is_better(reached.get(there, {}), seed, way[0]):
+                        reached.setdefault(there, {})[seed] = way
+                        further.setdefault(there, {})[seed] = way
         return further
+
+
+# From which seeds a node is reached: the product of strengths, and how many links away.
+_Ways = dict[int, tuple[float, int]]
+
+
+def _is_better(known: _Ways, seed: int, score: float) -> bool:
+    """True when a way is worth walking: the best of its seed, and one of the two best of all.
+
+    Two are enough: where the best begins at a seed that is reached itself, the other one counts there.
+    """
+    if score <= known.get(seed, (0.0, 0))[0]:
+        return False
+    others = [before for one, (before, _) in known.items() if one != seed]
+    return sum(before >= score for before in others) < 2
 
 
 # The one kind with a direction, and what it is called from its other end.
