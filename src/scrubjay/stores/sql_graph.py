@@ -29,6 +29,10 @@ class SqlGraph:
                 " ON CONFLICT (a, b, kind) DO UPDATE SET strength = excluded.strength, made = 'hand'",
                 (kind, strength, a, b),
             )
+            if kind == _AUTOMATIC:
+                db.execute(
+                    f"DELETE FROM parted WHERE (a, b) = {_PAIR} OR (a, b) = {_PAIR}", (a, b, b, a)
+                )
 
     def link_written(self, a: str, targets: Sequence[str], kind: str) -> None:
         """Replace the links that a document's own text makes; one set by hand is never touched."""
@@ -47,16 +51,26 @@ class SqlGraph:
             )
 
     def unlink(self, a: str, b: str, kind: str | None) -> int:
-        """Remove the links between two memories, of one kind or of all; return how many."""
+        """Remove the links between two memories, of one kind or of all; return how many.
+
+        Where memories are linked by themselves, these two no longer are.
+        """
         kind = _FROM_HERE if kind == _SEEN_FROM_THERE else kind
         of_kind, more = ("", ()) if kind is None else (" AND kind = ?", (kind,))
         with self._db.write() as db:
-            return sum(
-                db.execute(
-                    f"DELETE FROM edges WHERE (a, b) = {_PAIR}{of_kind}", (*ends, *more)
-                ).rowcount
-                for ends in ((a, b), (b, a))
-            )
+            gone: set[tuple[str, str]] = set()
+            for ends in ((a, b), (b, a)):
+                rows = db.execute(
+                    f"DELETE FROM edges WHERE (a, b) = {_PAIR}{of_kind} RETURNING kind, made",
+                    (*ends, *more),
+                ).fetchall()
+                # Both may have chosen each other: that is one link.
+                gone |= {
+                    (one, "" if made == "auto" else f"{made} {ends[0]}") for one, made in rows
+                }
+            if any(one == _AUTOMATIC for one, _ in gone):
+                db.execute(_PART, (a, b, a, b))
+            return len(gone)
 
     def links(self, id_: str, scope: Scope) -> list[Link]:
         """Return the links of one memory, whichever end it is, to those that the scope may see.
@@ -66,13 +80,14 @@ class SqlGraph:
         condition, arguments = where(scope, self._db)
         with self._db.read() as db:
             rows = db.execute(
+                "SELECT id, max(strength), kind FROM ("
                 "SELECT m.id, e.strength, e.kind FROM memories AS x JOIN edges AS e ON e.a = x.n"
                 f" JOIN memories AS m ON m.n = e.b WHERE x.id = ? AND {condition}"
-                " UNION"  # two documents may link to each other
+                " UNION ALL"  # two documents may link to each other
                 f" SELECT m.id, e.strength, {_KIND_FROM_THERE} FROM memories AS x"
                 " JOIN edges AS e ON e.b = x.n"
                 f" JOIN memories AS m ON m.n = e.a WHERE x.id = ? AND {condition}"
-                " ORDER BY 2 DESC, 1, 3",
+                ") AS both GROUP BY id, kind ORDER BY 2 DESC, 1, 3",
                 (id_, *arguments, id_, *arguments),
             )
             return [Link(*row) for row in rows]
@@ -207,6 +222,12 @@ def _is_better(known: _Ways, seed: int, score: float) -> bool:
     return sum(before >= score for before in others) < 2
 
 
+_AUTOMATIC = "related"  # the kind of links that nobody set
+_PART = (
+    "INSERT INTO parted (a, b) SELECT x.n, y.n FROM memories AS x, memories AS y, meta"
+    " WHERE meta.key = 'links' AND x.id IN (?, ?) AND y.id IN (?, ?) AND x.n < y.n"
+    " ON CONFLICT (a, b) DO NOTHING"
+)
 # The one kind with a direction, and what it is called from its other end.
 _FROM_HERE, _SEEN_FROM_THERE = "supersedes", "superseded by"
 _KIND_FROM_THERE = f"CASE e.kind WHEN '{_FROM_HERE}' THEN '{_SEEN_FROM_THERE}' ELSE e.kind END"
