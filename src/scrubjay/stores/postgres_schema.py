@@ -332,6 +332,7 @@ TABLES: tuple[tuple[str, tuple[str, ...]], ...] = (
             "part BIGINT NOT NULL",
             "main TSVECTOR NOT NULL",
             "ident TSVECTOR NOT NULL",
+            "length BIGINT NOT NULL",
             "PRIMARY KEY (memory, part)",
         ),
     ),
