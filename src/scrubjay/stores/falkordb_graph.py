@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Sequence
 
 from scrubjay.errors import Unavailable
+from scrubjay.stores.breaker import Breaker
 from scrubjay.stores.database import Database
 from scrubjay.stores.falkordb import FalkorServer
 from scrubjay.stores.falkordb_projection import plain
@@ -13,17 +13,6 @@ from scrubjay.stores.scope_cypher import where
 from scrubjay.stores.sql_graph import SqlGraph
 from scrubjay.stores.walking import MOST_NODES, ranked, walked
 from scrubjay.types import Neighbor, Scope
-
-T = TypeVar("T")
-
-
-class Guard(Protocol):
-    """Stands before the calls to a server, as a Breaker does."""
-
-    def call(self, function: Callable[[], T]) -> T:
-        """Run it, or say at once why the server is not asked."""
-        ...
-
 
 # The server shows 15 digits of a number, and a double has up to 17: of two equal paths, one would come
 # out better there and not here. So each score comes in two numbers, a whole one and the rest.
@@ -40,10 +29,10 @@ _STEP = (
 class FalkorGraph(SqlGraph):
     """The links of one store, walked by a server that has a copy; all else is asked of the records."""
 
-    def __init__(self, db: Database, server: FalkorServer, guard: Guard) -> None:
+    def __init__(self, db: Database, server: FalkorServer) -> None:
         super().__init__(db)
         self._server = server
-        self._guard = guard
+        self.breaker = Breaker("graph", server.ping)
 
     def walk(
         self, seeds: Sequence[str], scope: Scope, depth: int, limit: int | None
@@ -61,7 +50,7 @@ class FalkorGraph(SqlGraph):
 
         def step(edge: dict[str, float]) -> dict[str, float]:
             at = [[plain(id_), score] for id_, score in edge.items()]
-            rows = self._guard.call(lambda: self._server.ask(query, {**bound, "edge": at}))
+            rows = self.breaker.call(lambda: self._server.ask(query, {**bound, "edge": at}))
             if rows is None:
                 raise Unavailable(
                     f"{self._server.address.shown} has no graph of this store, which may be on its"
@@ -72,3 +61,7 @@ class FalkorGraph(SqlGraph):
             return {id_: score for id_, score in further.items() if id_ in seen}
 
         return ranked(walked(origin, depth, step), limit)
+
+    def close(self) -> None:
+        """Stop asking whether the server is back; its connections are closed by whoever opened them."""
+        self.breaker.close()
