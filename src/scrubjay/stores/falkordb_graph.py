@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scrubjay.errors import Unavailable
+from scrubjay.stores import walking
 from scrubjay.stores.breaker import Breaker
 from scrubjay.stores.database import Database
 from scrubjay.stores.falkordb import FalkorServer
 from scrubjay.stores.falkordb_projection import plain
 from scrubjay.stores.scope_cypher import where
 from scrubjay.stores.sql_graph import SqlGraph
-from scrubjay.stores.walking import MOST_NODES, ranked, walked
 from scrubjay.types import Neighbor, Scope
 
 # The server shows 15 digits of a number, and a double has up to 17: of two equal paths, one would come
 # out better there and not here. So each score comes in two numbers, a whole one and the rest.
-_PARTS = 2.0**30
+_PARTS = 2.0**60
 # Without its label: with it, the server looks through every memory instead of walking the links.
 _STEP = (
     "UNWIND $edge AS here MATCH (x:Memory {{id: here[0]}})-[e:LINK]-(m)"
     " WHERE NOT m.id IN $origin AND {condition}"
-    f" WITH m.id AS id, max(here[1] * e.strength) AS score ORDER BY score DESC, id LIMIT {MOST_NODES}"
-    f" WITH id, score * {_PARTS} AS scaled RETURN id, floor(scaled), scaled - floor(scaled)"
+    " WITH m.id AS id, max(here[1] * e.strength) AS score ORDER BY score DESC, id LIMIT {most}"
+    f" WITH id, score * {_PARTS} AS scaled RETURN id, toInteger(scaled), scaled - floor(scaled)"
 )
 
 
@@ -45,7 +45,7 @@ class FalkorGraph(SqlGraph):
         if not origin:
             return []
         condition, arguments = where(scope, self._db)
-        query = _STEP.format(condition=condition)
+        query = _STEP.format(condition=condition, most=walking.MOST_NODES)
         bound = {**arguments, "origin": sorted(map(plain, origin))}
 
         def step(edge: dict[str, float]) -> dict[str, float]:
@@ -60,7 +60,7 @@ class FalkorGraph(SqlGraph):
             seen = self.seen(list(further), scope)
             return {id_: score for id_, score in further.items() if id_ in seen}
 
-        return ranked(walked(origin, depth, step), limit)
+        return walking.ranked(walking.walked(origin, depth, step), limit)
 
     def close(self) -> None:
         """Stop asking whether the server is back; its connections are closed by whoever opened them."""
