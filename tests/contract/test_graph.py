@@ -9,11 +9,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends import a_memory, pieces
+from backends import BACKENDS, Sqlite, SqliteWithFalkor, a_memory, pieces
 from scrubjay.types import Scope
 
 EVERYTHING = Scope()
 SEEDS = ["a", "b", "c"]
+
+
+@pytest.fixture(params=[*BACKENDS, "falkordb"])
+def backend(request, tmp_path):
+    """One empty store of each kind, and one whose links are walked by a server."""
+    if request.param == "falkordb":
+        url = request.getfixturevalue("falkordb_url")
+        opened = SqliteWithFalkor(str(tmp_path / "notes.db"), url)
+    else:
+        place = BACKENDS[request.param]
+        opened = Sqlite(place if place == ":memory:" else str(tmp_path / place))
+    yield opened
+    opened.close()
 
 
 @pytest.fixture

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Collection, Iterator, Sequence
 
 from scrubjay.errors import Unavailable
+from scrubjay.stores.breaker import Breaker
 from scrubjay.stores.database import Database
 from scrubjay.stores.falkordb import FalkorServer
 from scrubjay.stores.falkordb_projection import plain
@@ -14,20 +14,9 @@ from scrubjay.stores.sql_graph import SqlGraph
 from scrubjay.stores.walking import ranked, walked
 from scrubjay.types import Neighbor, Scope
 
-T = TypeVar("T")
-
-
-class Guard(Protocol):
-    """Stands before the calls to a server, as a Breaker does."""
-
-    def call(self, function: Callable[[], T]) -> T:
-        """Run it, or say at once why the server is not asked."""
-        ...
-
-
 # The server shows 15 digits of a number, and a double has up to 17: of two equal paths, one would come
 # out better there and not here. So each strength comes in two numbers, a whole one and the rest.
-_PARTS = 2.0**30
+_PARTS = 2.0**60
 _MOST_LINKS = 50_000  # of one level
 # Without its label: with it, the server looks through every memory instead of walking the links.
 _STEP = (
@@ -35,17 +24,17 @@ _STEP = (
     " WITH here, m.id AS there, e.strength AS strength"
     f" ORDER BY strength DESC, there LIMIT {_MOST_LINKS}"
     f" WITH here, there, strength * {_PARTS} AS scaled"
-    " RETURN here, there, floor(scaled), scaled - floor(scaled)"
+    " RETURN here, there, toInteger(scaled), scaled - floor(scaled)"
 )
 
 
 class FalkorGraph(SqlGraph):
     """The links of one store, walked by a server that has a copy; all else is asked of the records."""
 
-    def __init__(self, db: Database, server: FalkorServer, guard: Guard) -> None:
+    def __init__(self, db: Database, server: FalkorServer) -> None:
         super().__init__(db)
         self._server = server
-        self._guard = guard
+        self.breaker = Breaker("graph", server.ping)
 
     def walk(
         self, seeds: Sequence[str], scope: Scope, depth: int, limit: int | None
@@ -64,7 +53,7 @@ class FalkorGraph(SqlGraph):
         def links(edge: Collection[str]) -> Iterator[tuple[str, str, float]]:
             here = {plain(id_): id_ for id_ in edge}
             bound = {**arguments, "edge": sorted(here)}
-            rows = self._guard.call(lambda: self._server.ask(query, bound))
+            rows = self.breaker.call(lambda: self._server.ask(query, bound))
             if rows is None:
                 raise Unavailable(
                     f"{self._server.address.shown} has no graph of this store, which may be on its"
@@ -77,3 +66,7 @@ class FalkorGraph(SqlGraph):
 
         reached = walked(list(origin), depth, links, lambda ids: {id_: id_ for id_ in ids})
         return ranked(reached, ages_us, limit)
+
+    def close(self) -> None:
+        """Stop asking whether the server is back; its connections are closed by whoever opened them."""
+        self.breaker.close()
