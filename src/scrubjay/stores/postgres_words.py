@@ -13,13 +13,21 @@ from scrubjay.stores.database import Clause, Connection, Gathered
 from scrubjay.stores.scope_sql import in_parts
 from scrubjay.stores.sql_words import SqlWords
 from scrubjay.stores.token_vectors import asked, asked_of_itself, vectors
+from scrubjay.types import Term
 
 if TYPE_CHECKING:
     from scrubjay.stores.protocols import Codec
-    from scrubjay.types import Term
 
 _LINES = "title, text, topics, context, ident"
 _HOLDS = "SELECT memory FROM word_parts WHERE (main @@ ?::tsquery OR ident @@ ?::tsquery)"
+_INSERT_PART = (
+    "INSERT INTO word_parts (memory, part, main, ident, length)"
+    " VALUES (?, {part}, ?::tsvector, ?::tsvector, ?)"
+)
+_INSERT = (
+    f"WITH lines AS (INSERT INTO words (rowid, {_LINES}, length) VALUES (?, ?, ?, ?, ?, ?, ?))"
+    f" {_INSERT_PART.format(part=0)}"
+)
 _MEMORIES, _TOKENS = "indexed_memories", "indexed_tokens"
 _ADD = (
     "INSERT INTO meta (key, value) VALUES (?, ?)"
@@ -85,15 +93,14 @@ class PostgresWords(SqlWords):
 
     def _insert(self, db: Connection, n: int, lines: Sequence[str]) -> None:
         made = vectors(*lines)
-        db.execute(
-            f"INSERT INTO words (rowid, {_LINES}, length) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (n, *lines, made.length),
-        )
-        db.executemany(
-            "INSERT INTO word_parts (memory, part, main, ident, length)"
-            " VALUES (?, ?, ?::tsvector, ?::tsvector, ?)",
-            [(n, at, *part, made.length) for at, part in enumerate(made.parts)],
-        )
+        first, *others = made.parts
+        # Nearly always there is one part: one statement is one journey less.
+        db.execute(_INSERT, (n, *lines, made.length, n, *first, made.length))
+        if others:
+            db.executemany(
+                _INSERT_PART.format(part="?"),
+                [(n, at, *part, made.length) for at, part in enumerate(others, 1)],
+            )
         growth = self._db.gathering(Growth)
         growth.memories += 1
         growth.tokens += made.length
