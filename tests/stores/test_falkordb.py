@@ -153,7 +153,7 @@ def test_of_a_level_only_the_best_are_walked_on(store, monkeypatch):
     for id_ in ids[10:40]:
         store.graph.link(ids[7], id_, 0.5, "hub")
     unbounded = store.embedded.walk(ids[7:8], Scope(), 2, None)
-    monkeypatch.setattr(walking, "MOST_NODES", 12)
+    monkeypatch.setattr(walking, "MOST_NODES", 3)
 
     found = store.graph.walk(ids[7:8], Scope(), 2, None)
 
