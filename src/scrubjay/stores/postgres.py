@@ -289,6 +289,8 @@ class PostgresDatabase:
         connection.execute(
             "SELECT set_config('search_path', %s, FALSE)", (f'"{self.schema}", public',)
         )
+        # To start helpers takes longer than most searches by word.
+        connection.execute("SET parallel_setup_cost = 20000")
         self.limit_statements(connection)
 
     def limit_statements(self, connection: psycopg.Connection[Any]) -> None:

@@ -34,6 +34,7 @@ from scrubjay.types import RankedList, Scope, Term
 if TYPE_CHECKING:
     pass
 
+_MOST_LOOKED_AT = 8_000  # memories, one by one, for whether they hold the other terms
 # What every branch of a search gives: the part's memory, and how often it holds one run of tokens.
 _RUN = (
     "SELECT ?::int AS term, ?::int AS run, ?::float8 AS idf, w.memory, w.length,"
@@ -99,6 +100,16 @@ class _Ask(NamedTuple):
         narrowed, arguments = self.narrowing
         statement = f"SELECT 1 FROM ({held.sql}) AS w WHERE TRUE{narrowed} LIMIT 1"
         return self.db.execute(statement, (*held.arguments, *arguments)).fetchone() is not None
+
+    def complete(self, terms: Sequence[Term]) -> list[int]:
+        """List the memories that hold every term, the rarest of which is given first."""
+        first, *others = (self.of.holding(term)[0] for term in terms)
+        narrowed, given = self.narrowing.sql, [*first.arguments, *self.narrowing.arguments]
+        for other in others:
+            narrowed += f" AND EXISTS ({other.sql} AND memory = w.memory)"
+            given += other.arguments
+        statement = f"SELECT DISTINCT w.memory FROM ({first.sql}) AS w WHERE TRUE{narrowed}"
+        return [n for (n,) in self.db.execute(statement, given)]
 
     def score(
         self, runs: Sequence[_Run], index: Indexed, of_runs: str, best: Clause
@@ -167,12 +178,11 @@ class PostgresKeyword:
                 # As in SQLite: otherwise scores would tell of what others have stored.
                 seen = self._narrowing(Scope(reader=scope.reader))
                 small, memories, held = True, self._seen(db, scope), ask.counts(terms, seen)
-            rarities = [rarity_of(memories, count) for count in held]
             if small:
-                idfs = [idf(rarity) for rarity in rarities]
+                idfs = [idf(rarity_of(memories, count)) for count in held]
                 scores, complete = _small(ask, terms, idfs, index)
             else:
-                scores, complete, idfs = _large(ask, terms, rarities, index, every_first)
+                scores, complete, idfs = _large(ask, terms, held, index, every_first)
             ranked = complete_first(scores, complete) if every_first else list(scores.items())
             return best_of(db, ranked, limit, idfs)
 
@@ -213,31 +223,46 @@ def _small(
 
 
 def _large(
-    ask: _Ask, terms: Sequence[Term], rarities: Sequence[float], index: Indexed, every_first: bool
+    ask: _Ask, terms: Sequence[Term], held: Sequence[int], index: Indexed, every_first: bool
 ) -> tuple[Scores, set[int], list[float]]:
     """Rank as FTS5 does: each form of a term by a weight of its own, and all of them count."""
     forms = [(at, run) for at, term in enumerate(terms) for run in term.any_of]
     several = [(at, run) for at, run in forms if len(terms[at].any_of) > 1]
     counts = ask.counts([Term((run,)) for _, run in several]) if several else []
     of_form = dict(zip(several, counts, strict=True))
-    rarest = list(rarities)
-    runs = []
-    for at, run in forms:
-        rarity = rarities[at]
-        if (at, run) in of_form:
-            rarity = rarity_of(index.memories, of_form[at, run])
-        runs.append(_Run(at, run, fts5_idf(rarity)))
-    for at, term in enumerate(terms):
-        held = [count for run in term.any_of if (count := of_form.get((at, run)))]
-        rarest[at] = rarity_of(index.memories, min(held)) if held else rarities[at]
-    wanted = len(terms) if every_first else 0
-    best = Clause(_BEST, (wanted or len(terms) + 1, ask.limit - 1, ask.limit + MOST_TIES))
+    weight = {one: _weight(index, of_form.get(one, held[one[0]])) for one in forms}
+    runs = [_Run(at, run, weight[at, run]) for at, run in forms]
+    # The best that a term can give is what its rarest form gives; one that none holds gives nothing.
+    rarest = [
+        min(filter(None, (of_form.get((at, run)) for run in term.any_of)), default=held[at])
+        for at, term in enumerate(terms)
+    ]
+    wanted = len(terms) + 1  # more than any memory holds
+    if every_first:
+        wanted = len(terms)
+        ask = _among_complete(ask, terms, held)
+    best = Clause(_BEST, (wanted, ask.limit - 1, ask.limit + MOST_TIES))
     rows = ask.score(runs, index, "sum", best)
-    complete = {n for n, _, held in rows if held == len(terms)} if every_first else set()
+    complete = {n for n, _, count in rows if count == wanted}
     if len(complete) >= ask.limit:
         rows = [row for row in rows if row[0] in complete]
-    idfs = [fts5_idf(rarity) for rarity in rarest]
+    idfs = [_weight(index, count) for count in rarest]
     return {n: score for n, score, _ in rows}, complete, idfs
+
+
+def _weight(index: Indexed, held: int) -> float:
+    return fts5_idf(rarity_of(index.memories, held))
+
+
+def _among_complete(ask: _Ask, terms: Sequence[Term], held: Sequence[int]) -> _Ask:
+    """Rank only what holds every term, where that is enough: to rank all that holds any takes longer."""
+    rarest, *others = sorted(range(len(terms)), key=held.__getitem__)
+    if not others or not ask.limit <= held[rarest] <= _MOST_LOOKED_AT:
+        return ask
+    complete = ask.complete([terms[at] for at in (rarest, *others)])
+    if len(complete) < ask.limit:
+        return ask
+    return ask._replace(narrowing=Clause(" AND w.memory = ANY(?::bigint[])", (complete,)))
 
 
 def _array(unlabelled: float, ahead: float, second: float, first: float) -> str:
