@@ -73,9 +73,7 @@ def find(args: Namespace, screen: Screen) -> int:
     return 0 if len(found) else _NOTHING_FOUND
 
 
-def _weighed(
-    chosen: Profile, typed: str | None
-) -> tuple[str | dict[str, float] | None, Profile]:
+def _weighed(chosen: Profile, typed: str | None) -> tuple[str | dict[str, float] | None, Profile]:
     """Return what `--weights` says, and the profile that it makes; one that takes none is refused later."""
     if typed is None:
         return None, chosen
