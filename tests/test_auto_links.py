@@ -180,7 +180,7 @@ def test_an_export_has_only_what_was_set(filled):
 
 def test_what_waits_is_counted_and_said(tmp_path, clock, embedder, monkeypatch):
     """R-6: an answer over a graph that lags says so."""
-    monkeypatch.setattr(AutoLinks, "link_next", lambda self, most: 0)
+    monkeypatch.setattr(AutoLinks, "link_next", lambda *_: 0)
     monkeypatch.setattr(backlog.Backlog, "watch", lambda self, timeout_s: None)
     with scrubjay.open(
         tmp_path / "n.db", profile="novamem", embedder=embedder, clock=clock
