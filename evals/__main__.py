@@ -37,6 +37,7 @@ PROFILES = (
     "gnosis",
     "vault",
     "cognis",
+    "novamem",
 )
 OF_CONVERSATIONS = ("default:keyword", "default:vector", "default", "cognis")
 CACHE = Path(".cache/evals")
