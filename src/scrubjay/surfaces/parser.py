@@ -164,10 +164,10 @@ def _ls(command: argparse.ArgumentParser) -> None:
         "List what is stored, newest first; with --session, the latest of a conversation in the"
         " order in which it was said."
     )
-    from scrubjay.surfaces.options_find import places
+    from scrubjay.surfaces.options_find import ONLY_THERE, places
     from scrubjay.surfaces.options_talking import speakers
 
-    places(command)
+    places(command, ONLY_THERE)
     command.add_argument("--type", action="append", metavar="TYPE", help="repeatable")
     command.add_argument("--topic", action="append", metavar="TOPIC", help="any of; repeatable")
     command.add_argument("--session", default=None, help="only what was said there")
