@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import multiprocessing
+import os
 import sqlite3
 
 import pytest
@@ -247,6 +248,28 @@ def _write(path, name):
         for n in range(20):
             store.add(f"apple banana {name} {n}", id=f"{name}{n}")
         store.pending()
+
+
+def _die(path):
+    """Find the links, and be killed just before they are written."""
+    SqlLinks.put = lambda *_: os._exit(9)
+    with scrubjay.open(path, profile="novamem", embedder=HashingEmbedder()) as store:
+        store.add_many({"text": text, "id": id_} for id_, text in TEXTS.items())
+        store.pending()
+
+
+def test_who_is_killed_leaves_them_to_the_next(tmp_path):
+    """NM-8: nothing half, nothing lost."""
+    path = tmp_path / "n.db"
+    victim = multiprocessing.get_context("spawn").Process(target=_die, args=(path,))
+    victim.start()
+    victim.join(60)
+    assert victim.exitcode == 9
+
+    with scrubjay.open(path, profile="novamem", embedder=HashingEmbedder()) as store:
+        assert store.status().unlinked == len(TEXTS)
+        assert store.pending() == 0
+        assert strengths(store, "a")["b"] == pytest.approx(0.75, abs=0.01)
 
 
 def test_several_processes_link_one_store(tmp_path):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from scrubjay.models import Embedder
     from scrubjay.stores.database import Database
     from scrubjay.stores.sqlite_vector import SqliteVector
+    from scrubjay.types import Scope
 
 # A search waits for what this process wrote just before, if that is little; it never waits for much.
 _SETTLE_MOST = 100
@@ -130,9 +131,9 @@ class Embedding:
         """Return how many passages want a vector of the model in use."""
         return self._backlog.left() if self._backlog is not None else 0
 
-    def unlinked(self) -> int:
+    def unlinked(self, scope: Scope | None = None) -> int:
         """Return how many memories have a vector and wait for their links; without a model none does."""
-        return self.links.left() if self._backlog is not None else 0
+        return self.links.left(scope) if self._backlog is not None else 0
 
     def close(self) -> None:
         """Settle if anything was written, then stop the thread."""

@@ -122,7 +122,7 @@ class Searching(Moving):
                 there = ", ".join(known) or "none"
                 missing = f"there is no collection {collection!r}; there are: {there}"
                 found.degraded = (*found.degraded, missing)
-        if chosen.uses("graph") and (waiting := self._embedding.unlinked()):
+        if chosen.uses("graph") and (waiting := self._embedding.unlinked(self._mine)):
             few = "1 memory still waits for its links"
             many = f"{waiting:,} memories still wait for their links"
             found.degraded = (*found.degraded, f"graph: {few if waiting == 1 else many}")

@@ -58,7 +58,7 @@ def status(
         failed=failed,
         failures=tuple(embedding.queue.reasons(model)) if model else (),
         size_bytes=_size(path),
-        unlinked=embedding.links.left(scope) if model else 0,
+        unlinked=embedding.unlinked(scope),
     )
 
 
