@@ -225,8 +225,25 @@ def test_a_change_while_links_are_found_is_not_lost(filled, embedder):
     links.put([found], embedder.name)
 
     assert chosen_by(filled, "a") == after
-    assert links.left() == 1
+    assert links.left(embedder.name) == 1
     assert filled.pending() == 0
+
+
+def test_what_has_no_vector_of_the_model_in_use_waits_for_whoever_makes_one(filled, tmp_path):
+    """Two processes with two models: neither takes the work of the other away."""
+    other = HashingEmbedder(64)
+    links, auto = (
+        SqlLinks(filled._db),
+        AutoLinks(SqlLinks(filled._db), filled._vectors, other.name),
+    )
+    with filled._db.write() as db:
+        db.execute("INSERT INTO unlinked SELECT n FROM memories WHERE id = 'a'")
+
+    assert auto.link_next(10) == 0
+    assert not auto.left()
+    assert links.left("hashing-256") == 1
+    assert links.left("hashing-256", most=0) == 0
+    assert strengths(filled, "a")
 
 
 def test_without_a_model_nothing_waits(tmp_path, clock):

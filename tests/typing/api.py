@@ -141,7 +141,7 @@ def reading(memory: Store) -> str:
     near: list[Neighbor] = memory.neighbors("a", depth=2, limit=5)
     size: int = memory.status().memories
     moved: tuple[int, int] = (memory.export_md("out").written, memory.import_entries("out").added)
-    assert moved or near or size or missing or len(results) or reasons or stages
+    assert moved or near or by_tier or size or missing or len(results) or reasons or stages
     return memory.get("a").text + results[0].id + texts[0]
 
 

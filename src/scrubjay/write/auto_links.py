@@ -34,9 +34,8 @@ class AutoLinks:
         points the same way at all: a cosine above 0. Raises Unavailable where the index is on a server
         that does not answer.
         """
-        waiting = self._links.waiting(self._model, most) if self._links.left() else []
         found = []
-        for one in waiting:
+        for one in self._links.waiting(self._model, most):
             if stopped():
                 break
             found.append(self._linked(one))
@@ -44,9 +43,9 @@ class AutoLinks:
             self._links.put(found, self._model)
         return len(found)
 
-    def left(self, scope: Scope | None = None) -> int:
-        """Return how many memories wait for their links."""
-        return self._links.left(scope)
+    def left(self) -> bool:
+        """True when any memory waits for its links."""
+        return self._links.left(self._model, most=1) > 0
 
     def _linked(self, one: Unlinked) -> Linked:
         """Find the nearest of a memory, and how near it is now to those that chose it before."""
