@@ -47,6 +47,7 @@ COMMANDS = {
     "profiles": "list the ways of searching, with their numbers",
     "tiers": "list the databases that are searched together, and how each is",
     "status": "say what is stored and what is pending",
+    "hits": "say which tier found what, by the hour",
     "doctor": "examine every part and say how to fix what is not well",
     "models": "list the models, fetch one, or measure the reranker's speed",
     "demo": "show scrubjay on sample memories, in a store of its own",
@@ -172,10 +173,10 @@ def _ls(command: argparse.ArgumentParser) -> None:
         "List what is stored, newest first; with --session, the latest of a conversation in the"
         " order in which it was said."
     )
-    from scrubjay.surfaces.options_find import places
+    from scrubjay.surfaces.options_find import ONLY_THERE, places
     from scrubjay.surfaces.options_talking import speakers
 
-    places(command)
+    places(command, ONLY_THERE)
     command.add_argument("--type", action="append", metavar="TYPE", help="repeatable")
     command.add_argument("--topic", action="append", metavar="TOPIC", help="any of; repeatable")
     command.add_argument("--session", default=None, help="only what was said there")
@@ -267,6 +268,10 @@ def _link(command: argparse.ArgumentParser) -> None:
     command.add_argument("--depth", type=int, default=1, help="with --show: steps away (1)")
 
 
+def _hits(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--since", metavar="TIME", default=None, help="a date or an ISO time")
+
+
 def _profiles(command: argparse.ArgumentParser) -> None:
     command.add_argument("name", nargs="?", default=None, help="show its stages and numbers")
     command.add_argument(
@@ -341,6 +346,7 @@ _OPTIONS = {
     "undone": _done,
     "forget": _forget,
     "link": _link,
+    "hits": _hits,
     "profiles": _profiles,
     "models": _models,
     "demo": _demo,

@@ -77,7 +77,19 @@ def _status(state: Status, screen: Screen, db: str | None) -> str:
             f"{state.pending:,}" + (f"; makes them: {pull}" if state.pending else ""),
         ),
         ("failed", f"{state.failed:,}"),
+        (
+            "unlinked",
+            f"{state.unlinked:,} memories wait for their links; makes them: {pull}"
+            if state.unlinked
+            else "",
+        ),
         ("extraction", _extraction(state, db)),
+        (
+            "hits",
+            f"{_counted(state.hits)} in {render.plural(state.searches, 'search')}"
+            if state.searches
+            else "",
+        ),
     ]
     lines = [
         f"{screen.bold(name)}  {text}"
