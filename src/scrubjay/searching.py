@@ -98,6 +98,8 @@ class Searching(Moving):
             except StoreError:
                 if not tiers:  # other tiers can answer where the own file is damaged
                     raise
+        if self._tables.served is not None:
+            self._tables.served.projecting.settle()
         found = search(
             Query(
                 query,
@@ -126,12 +128,21 @@ class Searching(Moving):
                 found.degraded = (*found.degraded, missing)
         if chosen.uses("graph"):
             found.degraded = (*found.degraded, *self._unlinked())
+        found.degraded = (*found.degraded, *self._lagging(chosen))
         found.degraded = (*found.degraded, *self._caller.unmatched(scope.namespaces))
         self._note_hits(found)
         if asked <= chosen.most:
             return found
         found.counts = {**found.counts, "limit_cut_from": asked}
         return found
+
+    def _lagging(self, profile: Profile) -> tuple[str, ...]:
+        """Say which servers that a profile asks do not know everything yet."""
+        if self._tables.served is None:
+            return ()
+        asked = {"vectors": "embed_query", "graph": "graph"}
+        tiers = [tier for tier, stage in asked.items() if profile.uses(stage)]
+        return tuple(self._tables.served.lagging(tiers))
 
     def hits(self, *, since: When | None = None) -> Hits:
         """Return how many results each tier found, by the hour, since a moment or ever.

@@ -48,6 +48,7 @@ COMMANDS = {
     "tiers": "list the databases that are searched together, and how each is",
     "status": "say what is stored and what is pending",
     "hits": "say which tier found what, by the hour",
+    "reindex": "make indexes anew from what is stored, here and on servers",
     "doctor": "examine every part and say how to fix what is not well",
     "models": "list the models, fetch one, or measure the reranker's speed",
     "demo": "show scrubjay on sample memories, in a store of its own",
@@ -302,6 +303,8 @@ def options_of(name: str) -> Callable[[argparse.ArgumentParser], None]:
             from scrubjay.surfaces.options_write import add_options as chosen
         case "update":
             from scrubjay.surfaces.options_write import update_options as chosen
+        case "reindex":
+            from scrubjay.surfaces.options_servers import reindex as chosen
         case "say":
             from scrubjay.surfaces.options_talking import say_options as chosen
         case "sessions":

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from scrubjay.findings import Finding
-    from scrubjay.reports import ShortVectors, Status
+    from scrubjay.reports import ServerState, ShortVectors, Status
     from scrubjay.surfaces.terminal import Screen
 
 _MARKS = {"ok": "✓", "missing": "·", "degraded": "!", "failed": "✗"}
@@ -76,6 +76,7 @@ def _status(state: Status, screen: Screen, db: str | None) -> str:
             "pending",
             f"{state.pending:,}" + (f"; makes them: {pull}" if state.pending else ""),
         ),
+        *(("server", _server(one)) for one in state.servers),
         ("failed", f"{state.failed:,}"),
         (
             "unlinked",
@@ -97,6 +98,14 @@ def _status(state: Status, screen: Screen, db: str | None) -> str:
     ]
     lines += [screen.yellow(indent(one_line(why), screen.width, 2)) for why in state.failures]
     return "\n".join(lines)
+
+
+def _server(one: ServerState) -> str:
+    if not one.behind:
+        return f"{one.tier} at {one_line(one.place)}, which knows everything"
+    from scrubjay.surfaces.commands.reindex import behind
+
+    return behind(one)
 
 
 def _short(model: str, short: ShortVectors) -> str:
