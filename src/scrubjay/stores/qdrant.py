@@ -56,6 +56,8 @@ class QdrantServer:
     def ask(self, call: Callable[[Apis], T]) -> T:
         """Ask it something; a time-out and whatever else goes wrong is Unavailable."""
         apis = self._opened()
+        from json import JSONDecodeError
+
         from httpx import HTTPError
         from qdrant_client.common.client_exceptions import QdrantException
         from qdrant_client.http.exceptions import (
@@ -72,6 +74,8 @@ class QdrantServer:
         except ResponseHandlingException as error:
             self._silent(error.source)
         except (ApiException, QdrantException, HTTPError) as error:
+            self._silent(error)
+        except (JSONDecodeError, UnicodeDecodeError) as error:  # its client lets these through
             self._silent(error)
 
     def ping(self) -> None:
@@ -195,7 +199,8 @@ class QdrantServer:
         said = content[:_MOST_SAID_CHARS].decode("utf-8", "replace")
         if found := re.search(r'"error":\s*"((?:[^"\\]|\\.)*)', said):
             said = found[1]
-        kind = NotThere if status == 404 else Unavailable
+        # Before it has said what it is, a server that has nothing there is no Qdrant.
+        kind = NotThere if status == 404 and self._checked else Unavailable
         raise kind(
             self._hidden(f"{self.address.shown} answered {status}: {said}; its log may say more")
         ) from None
