@@ -207,18 +207,22 @@ class QdrantServer:
 
     def _silent(self, error: Exception) -> NoReturn:
         """Say how the server could not be asked, without our key."""
-        from httpx import TimeoutException, TransportError
+        from httpx import RemoteProtocolError, TimeoutException, TransportError
 
-        at = self.address
+        at, advice = self.address, "see whether it runs and the address is right"
         if isinstance(error, TimeoutException):
             said = f"did not answer within {at.timeout_s:g} s"
         elif isinstance(error, TransportError):
-            said = f"cannot be reached: {error}"
+            said = f"cannot be reached: {str(error) or type(error).__name__}"
+            if "certificate" in said:
+                advice = "name a file of those to trust in SSL_CERT_FILE"
+            elif "SSL" in said:
+                advice = "write qdrant:// where it speaks no TLS"
+            elif isinstance(error, RemoteProtocolError) and not at.tls:
+                advice = "see whether it runs, and write qdrants:// where it speaks TLS"
         else:
             said = f"gave an answer that cannot be used: {str(error).splitlines()[0]}"
-        raise Unavailable(
-            self._hidden(f"{at.shown} {said}; see whether it runs and the address is right")
-        ) from None
+        raise Unavailable(self._hidden(f"{at.shown} {said}; {advice}")) from None
 
     def _hidden(self, text: str) -> str:
         return text.replace(self.address.password, "***") if self.address.password else text
