@@ -359,6 +359,8 @@ class TestTheCopy:
     def test_a_collection_that_somebody_deleted_is_made_anew(self, alone, client):
         query = filled(alone, 5)[0]
         client.delete_collection(alone.server.collection("m", DIMS))
+        (told,) = projected(alone.db, ["v00000"])
+        alone.projection.put([told._replace(vectors=())])
 
         assert alone.vectors.search(query, "m", EVERYTHING, 5).rows == ()
         assert alone.projection.count() == 0
@@ -368,6 +370,8 @@ class TestTheCopy:
     def test_a_half_made_collection_is_finished(self, alone, client):
         name = alone.server.collection("m", DIMS)
         client.create_collection(name, VectorParams(size=DIMS, distance=Distance.COSINE))
+        alone.activate("m", DIMS)
+        assert alone.vectors.search(vectors(1)[0], "m", EVERYTHING, 5).rows == ()
         filled(alone, 2)
 
         made = client.get_collection(name)

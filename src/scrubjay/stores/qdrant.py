@@ -52,6 +52,7 @@ class QdrantServer:
         self._apis: Apis | None = None
         self._checked = False
         self._good: set[str] = set()
+        self._made: set[str] = set()
 
     def ask(self, call: Callable[[Apis], T]) -> T:
         """Ask it something; a time-out and whatever else goes wrong is Unavailable."""
@@ -112,13 +113,15 @@ class QdrantServer:
         """Make a collection with its indexes, where it is not there or was left half-made."""
         from scrubjay.stores.qdrant_collections import make
 
-        if name not in self._good:
+        if name not in self._made:
             self.ask(lambda apis: make(apis, name, dims))
             self.has(name, dims)
+            self._made.add(name)
 
     def forget(self, name: str) -> None:
         """Look again whether a collection is there."""
         self._good.discard(name)
+        self._made.discard(name)
 
     def close(self) -> None:
         """Close its connections; twice is fine."""

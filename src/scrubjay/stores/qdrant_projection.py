@@ -161,11 +161,14 @@ class QdrantProjection:
     def _delete(self, name: str, which: Filter) -> None:
         from qdrant_client.http.models import FilterSelector
 
-        self._server.ask(
-            lambda apis: apis.points_api.delete_points(
-                name, wait=True, points_selector=FilterSelector(filter=which)
+        try:
+            self._server.ask(
+                lambda apis: apis.points_api.delete_points(
+                    name, wait=True, points_selector=FilterSelector(filter=which)
+                )
             )
-        )
+        except NotThere:  # somebody has deleted it meanwhile, with all its points
+            self._server.forget(name)
 
     def _first(self) -> Filter:
         """Return the filter of one point for each memory."""
