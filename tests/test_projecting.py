@@ -265,10 +265,12 @@ def test_what_a_late_feeder_undid_is_told_again(opened):
     store, other = opened("one"), opened("two")
     fill(store)
     assert other.projecting.wait(30) == 0
+    until(lambda: other.projecting._thread is None)  # it has looked for more, and rests
     # The first has read that a memory is gone, and stands still for longer than its lease.
     store.records.delete(IDS[3:4])
     assert store.outbox.lease("graph", "one", -1)
     read = store.outbox.next("graph")
+    assert [note.id for note in read] == IDS[3:4]
     # The second tells that it is back, with a link.
     store.records.put(a_memory(IDS[3]), pieces("text"))
     store.graph.link(IDS[3], IDS[9], 0.25, "new")
