@@ -7,7 +7,7 @@ import pytest
 import scrubjay
 from fakes import HashingEmbedder
 from scrubjay.errors import InvalidInput
-from scrubjay.stores import sqlite_words, token_lines
+from scrubjay.stores import sql_words, token_lines
 
 DULL = "This paragraph talks about nothing in particular, at some length. "
 FILLER = "\n\n".join(f"{n}. {DULL * 6}" for n in range(40))
@@ -103,8 +103,8 @@ def test_words_are_indexed_again_when_the_rules_for_words_change(tmp_path, monke
     file = tmp_path / "a.db"
     with scrubjay.open(file, embedder=False) as store:
         store.add("The kettle whistles", topics=["kitchen"])
-    monkeypatch.setattr(sqlite_words, "ANALYZER_VERSION", 99)
-    monkeypatch.setitem(sqlite_words._CURRENT, "analyzer", 99)
+    monkeypatch.setattr(sql_words, "ANALYZER_VERSION", 99)
+    monkeypatch.setitem(sql_words._CURRENT, "analyzer", 99)
     monkeypatch.setattr(token_lines, "made_tokens", lambda word, _: (word + "x",))
     with scrubjay.open(file, embedder=False) as store:
         with store._db.read() as db:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import scrubjay
 from fakes import HashingEmbedder
-from scrubjay.stores import sqlite_keyword
+from scrubjay.stores import keyword_ranking
 from scrubjay.text import tokens
 
 MODES = ("keyword", "vector", "default", "thorough")
@@ -36,7 +36,7 @@ def store():
 def size(request, monkeypatch):
     """Both ways of ranking: our own weights, and those of FTS5."""
     if request.param == "large":
-        monkeypatch.setattr(sqlite_keyword, "SMALL_STORE", 0)
+        monkeypatch.setattr(keyword_ranking, "SMALL_STORE", 0)
     return request.param
 
 

@@ -7,7 +7,7 @@ import pytest
 import scrubjay
 from fakes import HashingEmbedder, ScriptedGenerator
 from scrubjay import InvalidInput, NotFound
-from scrubjay.stores import sqlite_keyword
+from scrubjay.stores import keyword_ranking
 from scrubjay.types import Scope, Term
 
 WAYS = [
@@ -744,7 +744,7 @@ def test_a_scope_that_names_a_reader_binds_every_index(people, team):
 def test_no_score_tells_what_others_have_stored(people, team, monkeypatch, way, large):
     """GS-5: how rare a word is is counted among what one sees; a number cannot be guessed digit by digit."""
     if large:
-        monkeypatch.setattr(sqlite_keyword, "SMALL_STORE", 0)
+        monkeypatch.setattr(keyword_ranking, "SMALL_STORE", 0)
     ann, ben, *_ = team
     ann.add("the safe opens with 73415928 and nothing else")
     for guess in ("7341", "7342"):

@@ -64,7 +64,7 @@ def open(
     vectors: str | None = None,
     graph: str | None = None,
 ) -> Store:
-    """Open a store: a file, ":memory:", or without a path the user's own.
+    """Open a store: a file, ":memory:", a server's URL, or without a path the user's own.
 
     `embedder`, `reranker` and `generator` take an object, a name or an address, `None` for the
     configured one, or `False` for none.
@@ -72,26 +72,31 @@ def open(
     With `user`, only that user's namespace is seen.
     `tiers` names other files to search: agent, project, team. Without a path the highest of them is
     the one that is written to, and made if it is not there. Any other vault is added by `connect`.
-    `tenant`, `key`, `vectors` and `graph` are reserved: this version refuses them.
+    `tenant` has a store of its own there, which no other tenant sees. `vectors` and `graph` are URLs
+    of servers that hold these tiers: qdrant://host:6333/collection, falkordb://host:6379/graph.
+    `key` is reserved: this version refuses it.
     """
     from scrubjay.config import load
     from scrubjay.opening import make_folder, own_path, tiers_given
+    from scrubjay.stores.servers import is_server
     from scrubjay.times import clock_in
 
-    later = {"tenant": tenant, "key": key, "vectors": vectors, "graph": graph}
-    for name, given in later.items():
-        if given is not None:
-            raise InvalidInput(f"{name}= is not there in scrubjay {__version__}; leave it out")
-    settings = load(db=None if path is None else os.fspath(path), profile=profile)
+    if key is not None:
+        raise InvalidInput(f"key= is not there in scrubjay {__version__}; leave it out")
+    settings = load(
+        db=None if path is None else os.fspath(path),
+        profile=profile,
+        vectors=vectors,
+        graph=graph,
+        tenant=tenant,
+    )
     joined = () if tiers is None else tiers_given(tiers)
     if path is None and tiers is None:
         joined = settings.tiers
     own = own_path(
         settings, None if path is None else settings.db, joined, named_here=tiers is not None
     )
-    if own is not None and "://" in own:
-        raise InvalidInput(f"{own} is a server; this version keeps memories in a file")
-    if path is None and (own is not None or tiers is None):
+    if path is None and (own is not None or tiers is None) and not is_server(own or settings.db):
         make_folder(os.path.dirname(os.path.abspath(own or settings.db)))
     return Store(
         own,
@@ -102,6 +107,9 @@ def open(
         generator=generator,
         clock=clock or clock_in(settings.timezone),
         user=user,
+        tenant=settings.tenant,
+        vectors=settings.vectors,
+        graph=settings.graph,
         chunk_tokens=settings.chunk_tokens,
         chunk_overlap_tokens=settings.chunk_overlap_tokens,
         short_turn_chars=settings.short_turn_chars,

@@ -2,7 +2,10 @@
 
 The file is `scrubjay.toml` in the user's configuration folder, or wherever SCRUBJAY_CONFIG points:
 
-    db = "~/notes.db"
+    db = "~/notes.db"                        # or postgres://user@host/database
+    vectors = "qdrant://host:6333/notes"     # where they are not in the store itself
+    graph = "falkordb://host:6379/notes"
+    tenant = "acme"
     default_profile = "mine"
     chunk_tokens = 200
     chunk_overlap_tokens = 25
@@ -41,10 +44,13 @@ DEFAULT_GENERATOR = "none"
 TIMEOUT_S = 10.0
 BUILT_IN_TIERS = ("agent", "project", "team")
 PRIORITY = 0.5  # of a connected vault
-BUILT_IN_PROFILES = ("default", "gno", "gnosis", "vault", "cognis")
+BUILT_IN_PROFILES = ("default", "gno", "gnosis", "vault", "cognis", "novamem")
 _LONGEST_SHORT_TURN = 10_000
 _TEXTS = (
     "db",
+    "vectors",
+    "graph",
+    "tenant",
     "user",
     "default_profile",
     "embedder",
@@ -135,12 +141,35 @@ class Settings(NamedTuple):
     db_chosen: bool = False
     db_given: str | None = None
     timezone: str = ""
+    vectors: str | None = None
+    graph: str | None = None
+    tenant: str | None = None
 
 
-def load(db: str | None = None, profile: str | None = None, user: str | None = None) -> Settings:
+class Typed(NamedTuple):
+    """What the command line says of every command's store; it wins over file and environment."""
+
+    vectors: str | None = None
+    graph: str | None = None
+    tenant: str | None = None
+
+
+typed = Typed()
+
+
+def load(
+    db: str | None = None,
+    profile: str | None = None,
+    user: str | None = None,
+    *,
+    vectors: str | None = None,
+    graph: str | None = None,
+    tenant: str | None = None,
+) -> Settings:
     """Read the settings that hold now."""
     if db is not None and (not db.strip() or "\0" in db):
         raise InvalidInput(f"{db!r} is not a path; give a file, or nothing for the default store")
+    elsewhere = Typed(vectors, graph, tenant)
     file = os.environ.get("SCRUBJAY_CONFIG") or _default_file()
     table = _read(file)
     env = os.environ
@@ -168,6 +197,7 @@ def load(db: str | None = None, profile: str | None = None, user: str | None = N
         tiers=tiers,
         db_chosen=bool(chosen),
         db_given=db,
+        **{name: _where(name, table, one) for name, one in elsewhere._asdict().items()},
         timezone=_timezone(env.get("SCRUBJAY_TIMEZONE") or table.get("timezone") or ""),
         # An empty name is a wrong one, not none at all: it must not open everything.
         user=next(
@@ -179,6 +209,13 @@ def load(db: str | None = None, profile: str | None = None, user: str | None = N
             None,
         ),
     )
+
+
+def _where(name: str, table: Mapping[str, Any], given: str | None) -> str | None:
+    """Return where a tier is, or which tenant is meant: by argument, environment or file."""
+    if given is not None:
+        return given
+    return getattr(typed, name) or os.environ.get(f"SCRUBJAY_{name.upper()}") or table.get(name)
 
 
 def _tiers(file: str, table: object) -> tuple[TierSetting, ...]:

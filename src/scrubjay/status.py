@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, Unavailable
@@ -57,7 +56,8 @@ def status(
         pending=left - failed,
         failed=failed,
         failures=tuple(embedding.queue.reasons(model)) if model else (),
-        size_bytes=_size(path),
+        size_bytes=db.size_bytes,
+        unlinked=embedding.links.left(scope) if model else 0,
     )
 
 
@@ -91,9 +91,3 @@ def drawing(db: Database, find_model: Callable[[], Extraction], scope: Scope) ->
     queue = SqlExtractions(db)
     failures = queue.failures(scope)
     return Drawing(model, queue.waiting(scope), sum(failures.values()), failures)
-
-
-def _size(path: str) -> int:
-    """Bytes of the file and its write-ahead log."""
-    files = (path, f"{path}-wal", f"{path}-shm")
-    return sum(os.path.getsize(file) for file in files if os.path.isfile(file))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from scrubjay.pipeline import OF_A_FILE, Kit
 from scrubjay.stores.database import Database
+from scrubjay.stores.servers import NO_SERVERS, Servers
 from scrubjay.stores.sql_copies import SqlCopies
 from scrubjay.stores.sql_files import SqlFiles
 from scrubjay.stores.sql_graph import SqlGraph
@@ -14,8 +15,6 @@ from scrubjay.stores.sql_people import SqlPeople
 from scrubjay.stores.sql_records import SqlRecords
 from scrubjay.stores.sql_topics import SqlTopics
 from scrubjay.stores.sql_windows import SqlWindows
-from scrubjay.stores.sqlite_keyword import SqliteKeyword
-from scrubjay.stores.sqlite_vector import SqliteVector
 
 if TYPE_CHECKING:
     from scrubjay.stores.sql_feedback import SqlFeedback
@@ -26,15 +25,16 @@ if TYPE_CHECKING:
 class Tables:
     """The stores of one file, for who asks. A new one is a line here, by the name it has in a Kit."""
 
-    def __init__(self, db: Database, person: str | None) -> None:
+    def __init__(self, db: Database, person: str | None, servers: Servers = NO_SERVERS) -> None:
         self.db = db
+        self.servers = servers
         self.people = SqlPeople(db)
         self.copies = SqlCopies(db)
         self.records = SqlRecords(db)
         self.graph = SqlGraph(db)
-        self.keyword = SqliteKeyword(db)
+        self.keyword = db.keyword
         self.files = SqlFiles(db)
-        self.vectors = SqliteVector(db)
+        self.vectors = db.vectors
         self.topics = SqlTopics(db, self.vectors)
         self.windows = SqlWindows(db)
         self._person = person

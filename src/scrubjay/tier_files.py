@@ -5,13 +5,23 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.config import BUILT_IN_TIERS, SHORT_TURN_CHARS, TierSetting
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.pipeline import Tier
+from scrubjay.stores.servers import (
+    NO_SERVERS,
+    Servers,
+    is_server,
+    tenant_named,
+    tenants_file,
+)
 from scrubjay.stores.sqlite import WAIT_S, SqliteDatabase
 from scrubjay.tables import Tables
+
+if TYPE_CHECKING:
+    from scrubjay.stores.database import Database
 
 # A highest tier that somebody has locked is not waited for as long as a write is: others can answer.
 OPENING_WAIT_S = 5.0
@@ -180,6 +190,8 @@ def open_own(
     *,
     made_by: str | None = None,
     short_turn_chars: int = SHORT_TURN_CHARS,
+    tenant: str | None = None,
+    servers: Servers = NO_SERVERS,
 ) -> tuple[Tables, TierFiles]:
     """Open a store's own file, and know the others.
 
@@ -187,6 +199,15 @@ def open_own(
     its place for reading, and every write is refused with the reason. An own file that is made by
     another command is not made here; with neither a path nor a tier there is none.
     """
+    made = Making(
+        person, short_turn_chars, None if tenant is None else tenant_named(tenant), servers
+    )
+    if path is not None and is_server(path):
+        return _on_a_server(path, given, made)
+    if path is not None:
+        path = tenants_file(path, made.tenant)
+    elif made.tenant is not None:
+        given = [one._replace(path=tenants_file(one.path, made.tenant)) for one in given]
     files = known_files(path, given, person, made_by=made_by)
     mine = one_of(files.own)
     others = [one_of(one) for one in files.in_order() if not one.tier.own]
@@ -198,7 +219,7 @@ def open_own(
         if made_by is not None and mine.path != ":memory:" and not os.path.exists(mine.path):
             raise StoreError(not_made(mine.path, made_by))
         wait_s = OPENING_WAIT_S if path is None and others else WAIT_S
-        tables = _opened(path or mine.path, person, wait_s, short_turn_chars)
+        tables = _opened(path or mine.path, made, wait_s)
     except StoreError as lost:
         if not others or (path is not None and made_by is None):
             raise
@@ -253,16 +274,50 @@ def _own_of(path: str | None, settings: Sequence[TierSetting]) -> TierSetting:
     return TierSetting("own" if agents else "agent", place, 1.0)
 
 
-def _opened(path: str, person: str | None, wait_s: float, short_turn_chars: int) -> Tables:
-    db = SqliteDatabase(path, wait_s=wait_s, short_turn_chars=short_turn_chars)
+class Making(NamedTuple):
+    """How an own store is opened: for whom, and which of its tiers are on servers."""
+
+    person: str | None
+    short_turn_chars: int
+    tenant: str | None
+    servers: Servers
+
+
+def _opened(path: str, made: Making, wait_s: float) -> Tables:
+    return _filled(
+        SqliteDatabase(path, wait_s=wait_s, short_turn_chars=made.short_turn_chars), made
+    )
+
+
+def _filled(db: Database, made: Making) -> Tables:
+    """Give a database its tables; close it where that fails."""
     try:
-        tables = Tables(db, person)
+        tables = Tables(db, made.person, made.servers)
         tables.index_again()
     except BaseException:
         db.close()
         raise
     db.wait_s = WAIT_S
     return tables
+
+
+def _on_a_server(url: str, given: Sequence[TierSetting], made: Making) -> tuple[Tables, TierFiles]:
+    """Open a store that Postgres keeps. Other tiers can be files beside it."""
+    from scrubjay.stores.addresses import POSTGRES, address
+    from scrubjay.stores.postgres import PostgresDatabase
+
+    schema = "scrubjay" if made.tenant is None else f"scrubjay_{made.tenant}"
+    db = PostgresDatabase(
+        address(url, POSTGRES, "the store"),
+        schema=schema,
+        short_turn_chars=made.short_turn_chars,
+    )
+    tables = _filled(db, made)
+    agents = any(one.name == "agent" for one in given)
+    own = TierFile(TierSetting("own" if agents else "agent", db.path, 1.0), made.person, own=True)
+    files = TierFiles(own, [TierFile(one, made.person) for one in given], given=bool(given))
+    own.take(tables)
+    return tables, files
 
 
 def _stand_in(

@@ -9,7 +9,7 @@ from operator import attrgetter
 import pytest
 
 from backends import a_memory, asking, pieces
-from scrubjay.stores import sqlite_keyword
+from scrubjay.stores import keyword_ranking
 from scrubjay.text import terms, tokens
 from scrubjay.types import Scope, Term
 
@@ -97,7 +97,7 @@ def corpus(backend):
 def test_scores_agree_with_an_independent_bm25(backend, corpus, monkeypatch, small, weights):
     """R-9, GN-6: higher is better, what holds every term first, to six places and in the same order."""
     if not small:
-        monkeypatch.setattr(sqlite_keyword, "SMALL_STORE", 0)
+        monkeypatch.setattr(keyword_ranking, "SMALL_STORE", 0)
     for query in ("born", "tulk torn", "sent rist bulk pork", "nulk zebra", "id7"):
         asked = terms(query)
         right = all_terms_first(
@@ -120,7 +120,7 @@ def test_the_order_is_score_then_newer_then_id_wherever_it_is_cut(
 ):
     """R-5: a shorter list is the beginning of a longer one."""
     if not small:
-        monkeypatch.setattr(sqlite_keyword, "SMALL_STORE", 0)
+        monkeypatch.setattr(keyword_ranking, "SMALL_STORE", 0)
     whole = backend.keyword.search(asking("tent"), EVERYTHING, 500, {}).rows
 
     assert list(whole) == sorted(
@@ -134,7 +134,7 @@ def test_the_order_is_score_then_newer_then_id_wherever_it_is_cut(
 def test_equal_texts_are_cut_by_age_and_id(backend, monkeypatch, small):
     """R-5: a hundred equal scores, and always the same ones shown."""
     if not small:
-        monkeypatch.setattr(sqlite_keyword, "SMALL_STORE", 0)
+        monkeypatch.setattr(keyword_ranking, "SMALL_STORE", 0)
     for n in range(100):
         one = a_memory(f"{n:03}", "same words", hours=n % 10)
         backend.records.put(one, pieces(one.text))
@@ -204,7 +204,7 @@ class TestTerms:
     @pytest.fixture(autouse=True)
     def texts(self, backend, monkeypatch, request):
         if not request.getfixturevalue("small"):
-            monkeypatch.setattr(sqlite_keyword, "SMALL_STORE", 0)
+            monkeypatch.setattr(keyword_ranking, "SMALL_STORE", 0)
         put(
             backend,
             near="red kettle on a stove",
@@ -286,7 +286,7 @@ def test_several_forms_of_a_term_are_weighed_by_how_many_hold_any(
 ):
     """R-9: in a small store as the formula says; the form that says most counts."""
     if not small:
-        monkeypatch.setattr(sqlite_keyword, "SMALL_STORE", 0)
+        monkeypatch.setattr(keyword_ranking, "SMALL_STORE", 0)
     forms = ("torn", "bulk")
     either = {one.id for one in corpus if set(forms) & set().union(*fields_of(one))}
     alone = [bm25(corpus, [form], {}, lambda n, holding: 1.0) for form in forms]
@@ -306,7 +306,7 @@ def test_several_forms_of_a_term_are_weighed_by_how_many_hold_any(
 def test_complete_texts_are_not_cut_off_among_many_of_little_worth(backend, monkeypatch, small):
     """GN-6: where most texts hold a term it is worth next to nothing, and still all terms come first."""
     if not small:
-        monkeypatch.setattr(sqlite_keyword, "SMALL_STORE", 0)
+        monkeypatch.setattr(keyword_ranking, "SMALL_STORE", 0)
     for n in range(120):
         text = "amber bronze" if n < 3 else "amber" if n % 2 else "bronze"
         one = a_memory(f"m{n:03}", text, hours=n)
@@ -322,8 +322,8 @@ def test_complete_texts_are_not_cut_off_among_many_of_little_worth(backend, monk
 def test_a_scope_is_the_same_however_it_is_bound(backend, corpus, monkeypatch, small, many):
     """R-3: one memory at a time where few match, all in sight at once where many do."""
     if not small:
-        monkeypatch.setattr(sqlite_keyword, "SMALL_STORE", 0)
-    monkeypatch.setattr(sqlite_keyword, "_MANY", many)
+        monkeypatch.setattr(keyword_ranking, "SMALL_STORE", 0)
+    monkeypatch.setattr(keyword_ranking, "MANY", many)
     half = tuple(one.id for one in corpus[::2])
     asked = asking("torn", "bulk")
 

@@ -153,12 +153,12 @@ def test_of_a_level_only_the_best_are_walked_on(store, monkeypatch):
     for id_ in ids[10:40]:
         store.graph.link(ids[7], id_, 0.5, "hub")
     unbounded = store.embedded.walk(ids[7:8], Scope(), 2, None)
-    monkeypatch.setattr(walking, "MOST_NODES", 12)
+    monkeypatch.setattr(walking, "MOST_NODES", 3)
 
     found = store.graph.walk(ids[7:8], Scope(), 2, None)
 
     assert found == store.embedded.walk(ids[7:8], Scope(), 2, None)
-    assert len(found) < len(unbounded)
+    assert found != unbounded
     assert sum(one.depth == 1 for one in found) <= 12
 
 

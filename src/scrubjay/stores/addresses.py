@@ -74,11 +74,6 @@ class Address(NamedTuple):
         return f"Address({self.shown!r})"
 
 
-def is_server(place: str) -> bool:
-    """True when a place is a URL and no file."""
-    return "://" in place
-
-
 def address(url: str, kind: Kind, what: str) -> Address:
     """Read the URL of a server; refuse what is none of this kind, without repeating a password.
 
@@ -88,7 +83,7 @@ def address(url: str, kind: Kind, what: str) -> Address:
     from urllib.parse import parse_qsl, unquote, urlsplit
 
     if not kind.reads(url):
-        scheme = url.partition("://")[0] if is_server(url) else repr(url)
+        scheme = url.partition("://")[0] if "://" in url else repr(url)
         raise InvalidInput(
             f"{what} is {scheme}, which is no {kind.name} URL; write {kind.example}"
         )

@@ -11,7 +11,8 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from scrubjay.stores.protocols import Codec, Words
+    from scrubjay.stores.protocols import Codec, KeywordIndex, Words
+    from scrubjay.stores.sql_vectors import SqlVectors
     from scrubjay.types import Term
 
 
@@ -118,6 +119,21 @@ class Database(Protocol):
 
         The context of a message is what others said around it, and not its own.
         """
+        ...
+
+    @property
+    def keyword(self) -> KeywordIndex:
+        """What finds memories by word."""
+        ...
+
+    @property
+    def vectors(self) -> SqlVectors:
+        """What keeps the vectors of this database, and finds memories by them."""
+        ...
+
+    @property
+    def size_bytes(self) -> int:
+        """How much room the store takes."""
         ...
 
     def check_writable(self) -> None:

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from scrubjay.errors import Unavailable
-from scrubjay.stores import walking
 from scrubjay.stores.breaker import Breaker
 from scrubjay.stores.database import Database
 from scrubjay.stores.falkordb import FalkorServer
 from scrubjay.stores.falkordb_projection import plain
 from scrubjay.stores.scope_cypher import where
 from scrubjay.stores.sql_graph import SqlGraph
+from scrubjay.stores.walking import ranked, walked
 from scrubjay.types import Neighbor, Scope
 
 # The server shows 15 digits of a number, and a double has up to 17: of two equal paths, one would come
-# out better there and not here. So each score comes in two numbers, a whole one and the rest.
+# out better there and not here. So each strength comes in two numbers, a whole one and the rest.
 _PARTS = 2.0**60
+_MOST_LINKS = 50_000  # of one level
 # Without its label: with it, the server looks through every memory instead of walking the links.
 _STEP = (
-    "UNWIND $edge AS here MATCH (x:Memory {{id: here[0]}})-[e:LINK]-(m)"
-    " WHERE NOT m.id IN $origin AND {condition}"
-    " WITH m.id AS id, max(here[1] * e.strength) AS score ORDER BY score DESC, id LIMIT {most}"
-    f" WITH id, score * {_PARTS} AS scaled RETURN id, toInteger(scaled), scaled - floor(scaled)"
+    "UNWIND $edge AS here MATCH (x:Memory {{id: here}})-[e:LINK]-(m) WHERE {condition}"
+    " WITH here, m.id AS there, e.strength AS strength"
+    f" ORDER BY strength DESC, there LIMIT {_MOST_LINKS}"
+    f" WITH here, there, strength * {_PARTS} AS scaled"
+    " RETURN here, there, toInteger(scaled), scaled - floor(scaled)"
 )
 
 
@@ -44,23 +46,26 @@ class FalkorGraph(SqlGraph):
         origin = self.seen(seeds, scope)
         if not origin:
             return []
+        ages_us = dict(origin)
         condition, arguments = where(scope, self._db)
-        query = _STEP.format(condition=condition, most=walking.MOST_NODES)
-        bound = {**arguments, "origin": sorted(map(plain, origin))}
+        query = _STEP.format(condition=condition)
 
-        def step(edge: dict[str, float]) -> dict[str, float]:
-            at = [[plain(id_), score] for id_, score in edge.items()]
-            rows = self.breaker.call(lambda: self._server.ask(query, {**bound, "edge": at}))
+        def links(edge: Collection[str]) -> Iterator[tuple[str, str, float]]:
+            here = {plain(id_): id_ for id_ in edge}
+            bound = {**arguments, "edge": sorted(here)}
+            rows = self.breaker.call(lambda: self._server.ask(query, bound))
             if rows is None:
                 raise Unavailable(
                     f"{self._server.address.shown} has no graph of this store, which may be on its"
                     " way; if it stays so, run: scrubjay reindex"
                 )
-            further = {id_: (whole + rest) / _PARTS for id_, whole, rest in rows}
-            seen = self.seen(list(further), scope)
-            return {id_: score for id_, score in further.items() if id_ in seen}
+            ages_us.update(self.seen(list({there for _, there, *_ in rows}), scope))
+            for at, there, whole, rest in rows:
+                if there in ages_us:
+                    yield here[at], there, (whole + rest) / _PARTS
 
-        return walking.ranked(walking.walked(origin, depth, step), limit)
+        reached = walked(list(origin), depth, links, lambda ids: {id_: id_ for id_ in ids})
+        return ranked(reached, ages_us, limit)
 
     def close(self) -> None:
         """Stop asking whether the server is back; its connections are closed by whoever opened them."""

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool
 
     from scrubjay.stores.addresses import Address
+    from scrubjay.stores.postgres_keyword import PostgresKeyword
+    from scrubjay.stores.postgres_vector import PostgresVector
     from scrubjay.stores.postgres_words import PostgresWords
     from scrubjay.stores.protocols import Codec
     from scrubjay.types import Term
@@ -168,6 +170,31 @@ class PostgresDatabase:
 
         return PostgresWords(self)
 
+    @cached_property
+    def keyword(self) -> PostgresKeyword:
+        """What finds memories by word."""
+        from scrubjay.stores.postgres_keyword import PostgresKeyword
+
+        return PostgresKeyword(self)
+
+    @cached_property
+    def vectors(self) -> PostgresVector:
+        """What keeps the vectors of this schema, and finds memories by them, through pgvector."""
+        from scrubjay.stores.postgres_vector import PostgresVector
+
+        return PostgresVector(self)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the tables and indexes of this schema."""
+        with self.read() as session:
+            (size,) = session.execute(
+                "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class AS c"
+                " WHERE c.relnamespace = to_regnamespace(?) AND c.relkind = 'r'",
+                (f'"{self.schema}"',),
+            ).fetchone()
+        return int(size)
+
     def holding(self, term: Term) -> tuple[Clause, Clause]:
         """Return how to select the memories that hold a term: in any field, and in their own fields."""
         from scrubjay.stores.postgres_words import holding
@@ -222,7 +249,7 @@ class PostgresDatabase:
     def _first(self) -> Iterator[psycopg.Connection[Any]]:
         connection = self._connect_with().connect(**self._arguments(), autocommit=True)
         try:
-            _configure(connection)
+            self._configure(connection)
             yield connection
         finally:
             connection.close()
@@ -232,7 +259,7 @@ class PostgresDatabase:
 
         return ConnectionPool(
             kwargs={**self._arguments(), "autocommit": True},
-            configure=_configure,
+            configure=self._configure,
             check=ConnectionPool.check_connection,  # a server may have been started anew
             min_size=1,
             max_size=MOST_CONNECTIONS,
@@ -243,11 +270,6 @@ class PostgresDatabase:
 
     def _arguments(self) -> dict[str, Any]:
         address = self.address
-        set_up = (
-            f"-c search_path={self.schema},public"
-            f" -c statement_timeout={int(_STATEMENT_S * 1000)}"
-            " -c timezone=UTC"
-        )
         given = {
             "host": address.host,
             "port": address.port,
@@ -256,12 +278,24 @@ class PostgresDatabase:
             "password": address.password or None,
             "connect_timeout": max(2, round(address.timeout_s)),
             "application_name": "scrubjay",
-            "options": set_up,
         }
         return {
             **{key: one for key, one in given.items() if one is not None},
             **dict(address.options),
         }
+
+    def _configure(self, connection: psycopg.Connection[Any]) -> None:
+        _speak_plainly(connection)
+        connection.execute(
+            "SELECT set_config('search_path', %s, FALSE)", (f'"{self.schema}", public',)
+        )
+        self.limit_statements(connection)
+
+    def limit_statements(self, connection: psycopg.Connection[Any]) -> None:
+        """Let no statement of a connection run for longer than the usual bound."""
+        connection.execute(
+            "SELECT set_config('statement_timeout', %s, FALSE)", (f"{int(_STATEMENT_S * 1000)}ms",)
+        )
 
     def _connect_with(self) -> type[psycopg.Connection[Any]]:
         try:
@@ -341,9 +375,13 @@ class PostgresDatabase:
             ) from error
 
 
-def _configure(connection: psycopg.Connection[Any]) -> None:
-    """Let sums of whole numbers be whole numbers: Postgres gives decimals."""
+def _speak_plainly(connection: psycopg.Connection[Any]) -> None:
+    """Let sums of whole numbers be whole numbers, where Postgres gives decimals; and texts be texts.
+
+    What a text is meant for the client would leave open, and Postgres cannot always tell.
+    """
     from psycopg.adapt import Loader
+    from psycopg.types.string import StrDumper
 
     class Number(Loader):
         def load(self, data: Any) -> int | float:
@@ -351,3 +389,4 @@ def _configure(connection: psycopg.Connection[Any]) -> None:
             return int(text) if text.lstrip(b"-").isdigit() else float(text)
 
     connection.adapters.register_loader("numeric", Number)
+    connection.adapters.register_dumper(str, StrDumper)

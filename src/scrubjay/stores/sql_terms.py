@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from scrubjay.stores.database import Connection, Database, Gathered
 from scrubjay.stores.scope_sql import in_parts, in_sight
-from scrubjay.stores.sqlite_words import FIELDS
+from scrubjay.stores.sql_words import FIELDS
 from scrubjay.stores.token_lines import TokenLines
 from scrubjay.tfidf import Bag, Counted
 from scrubjay.types import Scope

@@ -28,6 +28,8 @@ from scrubjay.text import label
 
 if TYPE_CHECKING:
     from scrubjay.stores.protocols import Codec
+    from scrubjay.stores.sqlite_keyword import SqliteKeyword
+    from scrubjay.stores.sqlite_vector import SqliteVector
     from scrubjay.stores.sqlite_words import SqliteWords
     from scrubjay.types import Term
 
@@ -200,6 +202,26 @@ class SqliteDatabase:
         from scrubjay.stores.sqlite_words import SqliteWords
 
         return SqliteWords(self)
+
+    @cached_property
+    def keyword(self) -> SqliteKeyword:
+        """What finds memories by word."""
+        from scrubjay.stores.sqlite_keyword import SqliteKeyword
+
+        return SqliteKeyword(self)
+
+    @cached_property
+    def vectors(self) -> SqliteVector:
+        """What keeps the vectors of this file, and finds memories by them."""
+        from scrubjay.stores.sqlite_vector import SqliteVector
+
+        return SqliteVector(self)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the file and its write-ahead log."""
+        files = (self.path, f"{self.path}-wal", f"{self.path}-shm")
+        return sum(os.path.getsize(file) for file in files if os.path.isfile(file))
 
     def holding(self, term: Term) -> tuple[Clause, Clause]:
         """Return how to select the memories that hold a term: in any field, and in their own fields."""

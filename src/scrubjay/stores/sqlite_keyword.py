@@ -1,38 +1,29 @@
-"""Words in SQLite: BM25 by FTS5 over tokens that text.py made, one row a memory.
-
-What holds every term comes first, then what holds any. Where such a memory's BM25 is lower than that
-of one which holds only some, it is lifted just above: the score shown is the score sorted by.
-
-FTS5 gives a term that more than half of the memories hold no weight at all. In a large store that is
-right; in a small one, where half may be two, it would leave nothing to rank by. There the terms are
-asked one by one and weighed by ln(1 + (N - n + 0.5) / (n + 0.5)), which is never zero.
-"""
+"""Words in SQLite: BM25 by FTS5 over tokens that text.py made, one row a memory."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrubjay.stores import keyword_ranking
 from scrubjay.stores.database import Connection, Database
-from scrubjay.stores.scope_sql import EVERYTHING, in_parts, match, match_run, where
-from scrubjay.types import RankedList, Row, Scope, Term
+from scrubjay.stores.keyword_ranking import (
+    FIELDS,
+    MOST_TIES,
+    Scores,
+    best_of,
+    complete_first,
+    fts5_idf,
+    idf,
+    parts_of_the_unknown,
+    rarity_of,
+    selects,
+)
+from scrubjay.stores.scope_sql import EVERYTHING, match, match_run, where
+from scrubjay.types import RankedList, Scope, Term
 
 if TYPE_CHECKING:
     from scrubjay.stores.protocols import Codec
-
-FIELDS = ("title", "text", "topics", "context", "ident")
-SMALL_STORE = 2000
-_K1 = 1.2  # FTS5's, as are b = 0.75 and the least idf
-_LEAST_IDF = 1e-6
-_MOST_TIES = 4096  # a word that nearly every memory holds ties them all
-_MANY = (
-    10_000  # matches; each is a look at its memory, or all memories in sight are collected first
-)
-_LIFT = 0.001  # keeps the order of those that are lifted
-_LEAST_LIFT = 2e-6  # more than two scores may differ by and still be equal
-
-Scores = dict[int, float]
 
 
 class _Ask(NamedTuple):
@@ -56,7 +47,7 @@ class _Ask(NamedTuple):
             rows = self.db.execute(ordered, (matching, *self.narrowing, fetch)).fetchall()
             cut = self.limit - 1
             all_ties = len(rows) < fetch or round(rows[-1][1], 6) < round(rows[cut][1], 6)
-            if all_ties or fetch > _MOST_TIES:
+            if all_ties or fetch > MOST_TIES:
                 return dict(rows)
             fetch *= 4
 
@@ -90,12 +81,15 @@ class SqliteKeyword:
         statement = f"SELECT words.rowid, {bm25} AS score FROM words WHERE words MATCH ?"
         with self._db.read() as db:
             ask = _Ask(db, self._db.codec, statement + _each_in(condition), arguments, limit)
-            terms = _parts_of_the_unknown(ask, terms)
+            terms = parts_of_the_unknown(ask.finds, terms)
             memories = _how_many(db)
-            small = memories <= SMALL_STORE
+            small = memories <= keyword_ranking.SMALL_STORE
             rarities = everywhere = {term: _rarity(ask, term, memories) for term in terms}
-            many = sum(_held_by(rarity, memories) for rarity in rarities.values()) > _MANY
-            if many and _selects(scope):
+            many = (
+                sum(_held_by(rarity, memories) for rarity in rarities.values())
+                > keyword_ranking.MANY
+            )
+            if many and selects(scope):
                 ask = ask._replace(statement=statement + _all_in(condition))
             elif scope.reader is not None:
                 small, rarities = True, self._seen_by(db, scope, terms)
@@ -103,14 +97,12 @@ class SqliteKeyword:
                 scores, complete = _small(ask, rarities, everywhere)
             else:
                 scores, complete = _large(ask, rarities, every_first=every_first)
-            ranked = _complete_first(scores, complete) if every_first else list(scores.items())
-            found = _named(db, _with_ties(ranked, limit))
+            ranked = complete_first(scores, complete) if every_first else list(scores.items())
             idfs = [
-                _idf(rarity) if small else _fts5_idf(_rarest(ask, term, memories, rarity))
+                idf(rarity) if small else fts5_idf(_rarest(ask, term, memories, rarity))
                 for term, rarity in rarities.items()
             ]
-        found.sort(key=lambda row: (-round(row.score, 6), -row.updated_us, row.id))
-        return RankedList("keyword", tuple(found[:limit]), best=(_K1 + 1) * sum(idfs))
+            return best_of(db, ranked, limit, idfs)
 
     def _seen_by(self, db: Connection, scope: Scope, terms: Sequence[Term]) -> dict[Term, float]:
         """Return how rare terms are among what a person may see.
@@ -128,12 +120,7 @@ class SqliteKeyword:
     def rarity(self, term: Term) -> float:
         """Return the weight of a term that a small store ranks by."""
         with self._db.read() as db:
-            return _idf(_rarity(_Ask(db, self._db.codec, "", [], 0), term, _how_many(db)))
-
-
-def _selects(scope: Scope) -> bool:
-    """True when a scope may be small; one that only leaves out a few is nearly everything."""
-    return not scope._replace(not_types=None, valid_us=None).everything
+            return idf(_rarity(_Ask(db, self._db.codec, "", [], 0), term, _how_many(db)))
 
 
 def _each_in(condition: str) -> str:
@@ -151,17 +138,6 @@ def _all_in(condition: str) -> str:
     if condition == EVERYTHING:
         return ""
     return f" AND +words.rowid IN (SELECT m.n FROM memories AS m WHERE {condition})"
-
-
-def _parts_of_the_unknown(ask: _Ask, terms: Sequence[Term]) -> list[Term]:
-    """Put the parts of an identifier in its place where the whole is nowhere to be found."""
-    asked: dict[Term, None] = {}
-    for term in terms:
-        if term.parts and not ask.finds(term):
-            asked.update((Term(part), None) for part in term.parts)
-        else:
-            asked[term] = None
-    return list(asked)
 
 
 def _large(
@@ -192,7 +168,7 @@ def _small(
                 if len(term.any_of) == 1
                 else _rarity(ask, Term((run,)), _how_many(ask.db))
             )
-            weight = _idf(rarity) / _fts5_idf(alone)
+            weight = idf(rarity) / fts5_idf(alone)
             for n, score in ask.score(matching).items():
                 holding[n] = max(holding.get(n, 0.0), score * weight)
         for n, score in holding.items():
@@ -201,24 +177,12 @@ def _small(
     return scores, {n for n, count in held.items() if count == len(rarities)}
 
 
-def _complete_first(scores: Scores, complete: set[int]) -> list[tuple[int, float]]:
-    """Lift what holds every term above what holds only some, where it is not there already."""
-    highest = max((score for n, score in scores.items() if n not in complete), default=0.0)
-    lowest = min((scores[n] for n in complete), default=highest)
-    if lowest > highest + _LEAST_LIFT or not complete:
-        return list(scores.items())
-    return [
-        (n, max(score, highest) + _LEAST_LIFT + _LIFT * score if n in complete else score)
-        for n, score in scores.items()
-    ]
-
-
 def _rarity(ask: _Ask, term: Term, memories: int, narrowed: str = "") -> float:
     """Return how many memories lack a term for every one that holds it, of all or of some."""
     count = f"SELECT count(*) FROM words WHERE words MATCH ?{narrowed}"
     arguments = (match(term, ask.codec), *(ask.narrowing if narrowed else ()))
     held = ask.db.execute(count, arguments).fetchone()[0]
-    return float((memories - held + 0.5) / (held + 0.5))
+    return rarity_of(memories, held)
 
 
 def _held_by(rarity: float, memories: int) -> float:
@@ -252,33 +216,3 @@ def _how_many(db: Connection) -> int:
         if byte < 0x80:
             break
     return number
-
-
-def _idf(rarity: float) -> float:
-    return log(1 + rarity)
-
-
-def _fts5_idf(rarity: float) -> float:
-    return log(rarity) if rarity > 1 else _LEAST_IDF
-
-
-def _with_ties(scored: list[tuple[int, float]], limit: int) -> list[tuple[int, float]]:
-    """Keep the best so many, and those that tie with the last: age and id decide between them."""
-    if len(scored) <= limit:
-        return scored
-    last = round(sorted((score for _, score in scored), reverse=True)[limit - 1], 6)
-    return [(n, score) for n, score in scored if round(score, 6) >= last]
-
-
-def _named(db: Connection, scored: list[tuple[int, float]]) -> list[Row]:
-    """Add id and age to rows, which still exist."""
-    scores = dict(scored)
-    found: list[Row] = []
-    for several, part in in_parts([n for n, _ in scored]):
-        found += (
-            Row(id_, scores[n], None, updated_us)
-            for n, id_, updated_us in db.execute(
-                f"SELECT n, id, updated_us FROM memories WHERE n IN ({several})", part
-            )
-        )
-    return found

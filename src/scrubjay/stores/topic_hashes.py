@@ -12,10 +12,11 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from scrubjay.stores.database import NOTE
 from scrubjay.text import STOP_WORDS, normalise, telling, words
 
 if TYPE_CHECKING:
-    from scrubjay.stores.database import NOTE, Database
+    from scrubjay.stores.database import Database
 
 # Stored beside the hashes: those that were made by other rules are made again.
 _VERSION = 2

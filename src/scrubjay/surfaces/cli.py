@@ -10,6 +10,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from scrubjay import config
 from scrubjay.errors import InvalidInput, NotFound, ScrubjayError
 from scrubjay.surfaces.parser import UsageError, parse
 from scrubjay.surfaces.terminal import clean, err, one_line, out, screen_of, speak_utf8
@@ -47,6 +48,7 @@ def _run(words: list[str]) -> int:
     as_json = "--json" in words[: words.index("--")] if "--" in words else "--json" in words
     try:
         args = parse(words)
+        config.typed = config.Typed(args.vectors, args.graph, args.tenant)
         return command(args.command)(args, screen_of(sys.stdout))
     except SystemExit as left:  # argparse leaves after --help and --version
         return left.code if isinstance(left.code, int) else USAGE

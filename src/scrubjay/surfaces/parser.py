@@ -104,7 +104,7 @@ def build(only: str | None = None) -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"scrubjay {__version__}")
-    parser.add_argument("--db", metavar="FILE", default=None, help="the store (SCRUBJAY_DB)")
+    _where(parser, None)
     parser.add_argument("--user", metavar="NAME", default=None, help="who asks (SCRUBJAY_USER)")
     parser.add_argument("--json", action="store_true", default=False, help="answer in JSON")
     commands = parser.add_subparsers(
@@ -122,15 +122,24 @@ def build(only: str | None = None) -> argparse.ArgumentParser:
 
 def _common(command: argparse.ArgumentParser) -> None:
     # SUPPRESS: an option not given here must not undo the same option before the command.
-    command.add_argument(
-        "--db", metavar="FILE", default=argparse.SUPPRESS, help="the store (SCRUBJAY_DB)"
-    )
+    _where(command, argparse.SUPPRESS)
     command.add_argument(
         "--user", metavar="NAME", default=argparse.SUPPRESS, help="who asks (SCRUBJAY_USER)"
     )
     command.add_argument(
         "--json", action="store_true", default=argparse.SUPPRESS, help="answer in JSON"
     )
+
+
+def _where(parser: argparse.ArgumentParser, default: str | None) -> None:
+    """Name the store, and the servers of its tiers."""
+    for names, of, told in (
+        (("--db", "--store"), "PLACE", "the store: a file or postgres://… (SCRUBJAY_DB)"),
+        (("--vectors",), "URL", "qdrant://host:6333/collection (SCRUBJAY_VECTORS)"),
+        (("--graph",), "URL", "falkordb://host:6379/graph (SCRUBJAY_GRAPH)"),
+        (("--tenant",), "NAME", "whose store, of several in one place (SCRUBJAY_TENANT)"),
+    ):
+        parser.add_argument(*names, metavar=of, default=default, help=told)
 
 
 def _ingest(command: argparse.ArgumentParser) -> None:

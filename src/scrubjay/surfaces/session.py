@@ -10,6 +10,7 @@ import scrubjay
 from scrubjay import config
 from scrubjay.commands import ADD, to_make, to_type
 from scrubjay.errors import InvalidInput, NotFound, StoreError, Unavailable
+from scrubjay.stores.servers import is_server, tenants_file
 from scrubjay.surfaces.terminal import err, one_line
 
 if TYPE_CHECKING:
@@ -48,13 +49,17 @@ def open_store(
         from scrubjay.surfaces.options_tiers import tiers_of
 
         return _with_tiers(settings, db, tiers_of(tiers), embed=embed, make=make)
-    if not make and path != ":memory:" and not os.path.exists(path):
+    if not make and path != ":memory:" and not is_server(path) and not _is_there(settings):
         from scrubjay.stores.sqlite_place import check_place
 
         if db:  # the folder of the default store is made when it is needed
             check_place(path)
         raise NotFound(f"nothing is stored yet: there is no {path}; `scrubjay add` makes it")
     return scrubjay.open(db, user=settings.user, embedder=None if embed else False)
+
+
+def _is_there(settings: Settings) -> bool:
+    return os.path.exists(tenants_file(settings.db, settings.tenant))
 
 
 def _with_tiers(
@@ -80,6 +85,9 @@ def _with_tiers(
         embedder=None if embed else False,
         clock=clock_in(settings.timezone),
         user=settings.user,
+        tenant=settings.tenant,
+        vectors=settings.vectors,
+        graph=settings.graph,
         chunk_tokens=settings.chunk_tokens,
         chunk_overlap_tokens=settings.chunk_overlap_tokens,
         short_turn_chars=settings.short_turn_chars,

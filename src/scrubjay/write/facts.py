@@ -20,10 +20,10 @@ from scrubjay.types import Memory, Scope
 from scrubjay.write.remember import draft, new_id, remember, store
 
 if TYPE_CHECKING:
+    from scrubjay.stores.protocols import KeywordIndex
     from scrubjay.stores.sql_copies import SqlCopies
     from scrubjay.stores.sql_history import SqlHistory
     from scrubjay.stores.sql_spans import SqlSpans
-    from scrubjay.stores.sqlite_keyword import SqliteKeyword
     from scrubjay.write.shelf import Shelf
 
 SUPERSEDES = "supersedes"  # the kind of link from a fact to the one it ended
@@ -39,7 +39,7 @@ class Facts(NamedTuple):
     shelf: Shelf
     spans: SqlSpans
     history: SqlHistory
-    keyword: SqliteKeyword
+    keyword: KeywordIndex
     copies: SqlCopies
 
     def known(self, message: Memory, said: str) -> list[Known]:
