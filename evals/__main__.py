@@ -37,6 +37,7 @@ PROFILES = (
     "gnosis",
     "vault",
     "cognis",
+    "novamem",
 )
 OF_CONVERSATIONS = ("default:keyword", "default:vector", "default", "cognis")
 CACHE = Path(".cache/evals")
@@ -138,7 +139,7 @@ def measure(
     overrides: dict[str, Any] | None = NO_DEADLINE if reranker else None
     for part, questions in chosen(parts, most):
         judged = part.judgements()
-        with index(part, reranker, generator, as_messages=as_messages) as store:
+        with index(part, reranker, generator, profile, as_messages=as_messages) as store:
             for question in questions:
                 hits = store.search(
                     question["text"], profile=profile, limit=10, overrides=overrides
@@ -153,10 +154,11 @@ def index(
     part: Part,
     reranker: str | None = None,
     generator: str | None = None,
+    profile: str | None = None,
     *,
     as_messages: bool = False,
 ) -> scrubjay.Store:
-    """Open the index of a corpus, made once."""
+    """Open the index of a corpus, made once, with the links that a profile walks."""
     CACHE.mkdir(parents=True, exist_ok=True)
     name = part.name.replace("/", "-")
     rules = f"{ANALYZER_VERSION}-{load().chunk_tokens}+{load().chunk_overlap_tokens}"
@@ -165,7 +167,9 @@ def index(
     if turns:
         rules += f"-turns{load().short_turn_chars}"
     path = CACHE / f"{name}-{part.fingerprint()}-{rules}.db"
-    store = scrubjay.open(path, reranker=reranker, generator=generator, clock=clock_after(turns))
+    store = scrubjay.open(
+        path, profile=profile, reranker=reranker, generator=generator, clock=clock_after(turns)
+    )
     if store.status().memories < len(documents):
         store.add_many(turns or map(_memory, documents))
     store.pending(wait=True)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from scrubjay.models import Embedder
     from scrubjay.stores.database import Database
     from scrubjay.stores.sql_vectors import SqlVectors
+    from scrubjay.types import Scope
 
 # A search waits for what this process wrote just before, if that is little; it never waits for much.
 _SETTLE_MOST = 100
@@ -110,7 +111,7 @@ class Embedding:
         """
         if self._backlog is None or self.embedder is None or not is_ready(self.embedder.inner):
             return
-        left = self.left() + self.unlinked()
+        left = self.left() + self.unlinked(most=_SETTLE_MOST + 1)
         if not left and self._backlog.fit_is_due():
             self._backlog.wake()
         if not left or self._backlog.outage:
@@ -130,9 +131,9 @@ class Embedding:
         """Return how many passages want a vector of the model in use."""
         return self._backlog.left() if self._backlog is not None else 0
 
-    def unlinked(self) -> int:
-        """Return how many memories have a vector and wait for their links; without a model none does."""
-        return self.links.left() if self._backlog is not None else 0
+    def unlinked(self, scope: Scope | None = None, most: int | None = None) -> int:
+        """Return how many memories have a vector and wait for their links; `most` stops counting."""
+        return 0 if self.embedder is None else self.links.left(self.embedder.name, scope, most)
 
     def close(self) -> None:
         """Settle if anything was written, then stop the thread."""

@@ -57,6 +57,15 @@ class Hits(NamedTuple):
     hours: tuple[HitsOfHour, ...] = ()
 
 
+class ServerState(NamedTuple):
+    """A server that holds a copy of a tier: how many changes it has yet to be told, and why it is not."""
+
+    tier: str
+    place: str
+    behind: int
+    reason: str = ""
+
+
 class Status(NamedTuple):
     """The state of a store, as `scrubjay status` shows it.
 
@@ -86,6 +95,15 @@ class Status(NamedTuple):
     unlinked: int = 0
     searches: int = 0
     hits: Mapping[str, int] = NOTHING
+    servers: tuple[ServerState, ...] = ()
+
+
+class Reindexed(NamedTuple):
+    """What was made anew, how many changes servers have yet to be told, and how each server is."""
+
+    done: tuple[str, ...]
+    left: int
+    servers: tuple[ServerState, ...] = ()
 
 
 class TierState(NamedTuple):

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from scrubjay.profiles import Profile
     from scrubjay.reports import Hits
 
+_MOST_COUNTED = 1000
+
 
 class Searching(Moving):
     """The verb of searching."""
@@ -96,6 +98,8 @@ class Searching(Moving):
             except StoreError:
                 if not tiers:  # other tiers can answer where the own file is damaged
                     raise
+        if self._tables.served is not None:
+            self._tables.served.projecting.settle()
         found = search(
             Query(
                 query,
@@ -122,10 +126,9 @@ class Searching(Moving):
                 there = ", ".join(known) or "none"
                 missing = f"there is no collection {collection!r}; there are: {there}"
                 found.degraded = (*found.degraded, missing)
-        if chosen.uses("graph") and (waiting := self._embedding.unlinked()):
-            few = "1 memory still waits for its links"
-            many = f"{waiting:,} memories still wait for their links"
-            found.degraded = (*found.degraded, f"graph: {few if waiting == 1 else many}")
+        if chosen.uses("graph"):
+            found.degraded = (*found.degraded, *self._unlinked())
+        found.degraded = (*found.degraded, *self._lagging(chosen))
         found.degraded = (*found.degraded, *self._caller.unmatched(scope.namespaces))
         self._note_hits(found)
         if asked <= chosen.most:
@@ -133,12 +136,28 @@ class Searching(Moving):
         found.counts = {**found.counts, "limit_cut_from": asked}
         return found
 
+    def _lagging(self, profile: Profile) -> tuple[str, ...]:
+        """Say which servers that a profile asks do not know everything yet."""
+        if self._tables.served is None:
+            return ()
+        asked = {"vectors": "embed_query", "graph": "graph"}
+        tiers = [tier for tier, stage in asked.items() if profile.uses(stage)]
+        return tuple(self._tables.served.lagging(tiers))
+
     def hits(self, *, since: When | None = None) -> Hits:
         """Return how many results each tier found, by the hour, since a moment or ever.
 
         Searches of profiles with the stage `count_hits` are counted, in this store by anybody.
         """
         return self._hit_counts.report(parse(since, "since"))
+
+    def _unlinked(self) -> list[str]:
+        """Say that memories still wait for their links; of very many, not how many."""
+        waiting = self._embedding.unlinked(self._mine, _MOST_COUNTED + 1)
+        if waiting <= 1:
+            return ["graph: 1 memory still waits for its links"] * waiting
+        many = f"more than {_MOST_COUNTED:,}" if waiting > _MOST_COUNTED else f"{waiting:,}"
+        return [f"graph: {many} memories still wait for their links"]
 
     def _note_hits(self, found: Results) -> None:
         """Count the hits of each tier, where the profile has a stage for that."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.naming import check_text
-from scrubjay.talking import Talking
+from scrubjay.serving import Serving
 from scrubjay.times import When
 from scrubjay.types import Link, Memory
 
@@ -20,7 +20,7 @@ _BATCH = 500
 _BATCH_CHARS = 1_000_000  # a transaction is kept short: others want to write
 
 
-class Store(Talking):
+class Store(Serving):
     """Memories in one file. Safe to share between threads, and to open in many processes at once."""
 
     # -- writing ------------------------------------------------------------------------------
@@ -268,11 +268,17 @@ class Store(Talking):
         timeout_s: float | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> int:
-        """Make the vectors and links that are still wanted; return how many are left, or only that."""
+        """Make the vectors and links that are still wanted, and let servers know of them.
+
+        Returns how many are left; without `wait`, only that.
+        """
         self._embedding.activate()
-        if wait:
-            return self._embedding.wait(timeout_s, progress)
-        return self._embedding.left() + self._embedding.unlinked()
+        served = self._tables.served
+        if not wait:
+            untold = 0 if served is None else served.projecting.left()
+            return self._embedding.left() + self._embedding.unlinked() + untold
+        left = self._embedding.wait(timeout_s, progress)
+        return left + (0 if served is None else served.projecting.wait(timeout_s))
 
     def extract(
         self,
@@ -300,6 +306,7 @@ class Store(Talking):
             extraction=drawing(self._db, self._extraction, self._mine),
             searches=counted.searches,
             hits=counted.tiers,
+            servers=self.servers(),
         )
 
     def calibrate(self) -> float:
@@ -319,6 +326,8 @@ class Store(Talking):
             self._embedding_made.close()
         if self._hit_counts_made is not None and not self._db.closed:
             self._hit_counts_made.stop()
+        if self._tables.served is not None and not self._db.closed:
+            self._tables.served.close()
         self._tiers.close()
         self._db.close()
 

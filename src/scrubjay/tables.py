@@ -17,9 +17,19 @@ from scrubjay.stores.sql_topics import SqlTopics
 from scrubjay.stores.sql_windows import SqlWindows
 
 if TYPE_CHECKING:
+    from scrubjay.served import Served
     from scrubjay.stores.sql_feedback import SqlFeedback
     from scrubjay.stores.sql_moments import SqlMoments
     from scrubjay.stores.sql_terms import SqlTerms
+
+
+def _served(db: Database, servers: Servers) -> Served | None:
+    """Return the servers of a store; one without any need not even import them."""
+    if servers == NO_SERVERS:
+        return None
+    from scrubjay.served import Served
+
+    return Served(db, servers)
 
 
 class Tables:
@@ -27,14 +37,14 @@ class Tables:
 
     def __init__(self, db: Database, person: str | None, servers: Servers = NO_SERVERS) -> None:
         self.db = db
-        self.servers = servers
         self.people = SqlPeople(db)
         self.copies = SqlCopies(db)
         self.records = SqlRecords(db)
-        self.graph = SqlGraph(db)
+        self.served = _served(db, servers)
+        self.graph = (self.served and self.served.graph) or SqlGraph(db)
         self.keyword = db.keyword
         self.files = SqlFiles(db)
-        self.vectors = db.vectors
+        self.vectors = (self.served and self.served.vectors) or db.vectors
         self.topics = SqlTopics(db, self.vectors)
         self.windows = SqlWindows(db)
         self._person = person

@@ -21,7 +21,7 @@ def backend(request, tmp_path):
     """One empty store of each kind, and one whose vectors are found by a server."""
     if request.param == "qdrant":
         server = request.getfixturevalue("qdrant")
-        opened = SqliteWithQdrant(str(tmp_path / "notes.db"), f"{server.url}/shared")
+        opened = SqliteWithQdrant(str(tmp_path / "notes.db"), f"{server.url}/shared?timeout_s=60")
     else:
         place = BACKENDS[request.param]
         opened = Sqlite(place if place == ":memory:" else str(tmp_path / place))

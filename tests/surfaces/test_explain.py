@@ -51,6 +51,7 @@ def store(tmp_path, clock):
     [
         *(("gno", mode) for mode in ("default", "fast", "thorough", "keyword", "vector")),
         *(("default", mode) for mode in ("default", "fast", "thorough", "keyword", "vector")),
+        ("novamem", "default"),
     ],
 )
 def test_every_line_is_a_sum_that_comes_out(store, profile, mode):

@@ -104,6 +104,10 @@ OUTPUTS = [
     ("profiles", ["profiles", "default", "--set", "rrf.k=30"]),
     ("profiles", ["profiles", "gno:thorough"]),
     ("tiers", ["tiers"]),
+    ("results", ["query", "kettle", "--profile", "novamem", "--explain"]),
+    ("results", ["query", "kettle", "--profile", "novamem", "--weights", "exact_id"]),
+    ("error", ["query", "kettle", "--profile", "novamem", "--weights", "keyword=-1"]),
+    ("hits", ["hits"]),
     ("status", ["status"]),
     ("doctor", ["doctor"]),
     ("models", ["models"]),
@@ -162,6 +166,8 @@ def test_the_output_of_each_command_fits_its_schema(shell, docs, monkeypatch, na
             opened.write("By hand.")
     if name == "feedback":
         shell("feedback", "modified", "teapot", "--query", "cracks")
+    if name == "hits":
+        shell("query", "kettle", "--profile", "novamem")
     if name == "links" and "--show" in words:
         shell("link", "kettle", "teapot")
     printed = shell(*(word.format(docs=docs) for word in words[:1]), "--json",

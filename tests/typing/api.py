@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import scrubjay
 from scrubjay import Hit, Link, Memory, Neighbor, Results, Store
 from scrubjay.pipeline import Stage, recall
+from scrubjay.reports import Hits
 from scrubjay.stages.fuse import rrf
 from scrubjay.stages.recall import keyword
 
@@ -133,10 +134,14 @@ def reading(memory: Store) -> str:
     found = memory.get_many(["a", "b"])
     missing: tuple[str, ...] = found.missing
     texts: list[str] = [one.text for one in found]
+    memory.search("a", profile="novamem", weights={"keyword": 1, "vector": 0.5})
+    memory.search("a", profile="novamem", weights="roaming", namespace="project/")
+    counted: Hits = memory.hits(since="2026-05-03")
+    by_tier: Mapping[str, int] = counted.hours[0].tiers
     near: list[Neighbor] = memory.neighbors("a", depth=2, limit=5)
     size: int = memory.status().memories
     moved: tuple[int, int] = (memory.export_md("out").written, memory.import_entries("out").added)
-    assert moved or near or size or missing or len(results) or reasons or stages
+    assert moved or near or by_tier or size or missing or len(results) or reasons or stages
     return memory.get("a").text + results[0].id + texts[0]
 
 

@@ -6,7 +6,7 @@ The tables of both are the same, and so are the statements, written as SQLite re
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
@@ -83,6 +83,7 @@ class Database(Protocol):
     closed: bool
     failed: bool
     frozen: bool
+    on_commit: Callable[[], None]
 
     @property
     def in_write(self) -> bool:

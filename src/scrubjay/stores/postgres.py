@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -40,6 +40,10 @@ LEAST_VERSION = 16  # before it, a query inside a query had to have a name
 _STATEMENT_S = 60.0
 _LOCK = 0x5343_4A59  # of the writer; the second key is that of the schema
 _COMMITS = "commits"
+
+
+def _nothing() -> None:
+    pass
 
 
 class Session:
@@ -88,6 +92,7 @@ class PostgresDatabase:
         self._writing = threading.RLock()
         self._gathered: dict[type[Gathered], Gathered] = {}
         self._pid = os.getpid()
+        self.on_commit: Callable[[], None] = _nothing
         self._pool: ConnectionPool[psycopg.Connection[Any]] | None = None
         self.closed = False
         with self._errors(), self._first() as connection:
@@ -153,6 +158,7 @@ class PostgresDatabase:
         finally:
             self._gathered.clear()
             self._writing.release()
+        self.on_commit()
 
     def gathering(self, kind: type[G]) -> G:
         """Return what this write gathers, to be written once before it ends; a rollback drops it."""

@@ -106,11 +106,11 @@ class PostgresVector(SqlVectors):
                 self._postgres.limit_statements(connection)
         return True
 
-    def reindex(self) -> int:
-        """Give pgvector every vector anew; return how many."""
+    def reindex(self) -> None:
+        """Give pgvector every vector anew."""
         with self._postgres.write() as db:
             db.execute("DELETE FROM embeddings")
-            return self._copy(db, "TRUE")
+            self._copy(db, "TRUE")
 
     def _nearest(
         self,

@@ -52,10 +52,13 @@ class QdrantServer:
         self._apis: Apis | None = None
         self._checked = False
         self._good: set[str] = set()
+        self._made: set[str] = set()
 
     def ask(self, call: Callable[[Apis], T]) -> T:
         """Ask it something; a time-out and whatever else goes wrong is Unavailable."""
         apis = self._opened()
+        from json import JSONDecodeError
+
         from httpx import HTTPError
         from qdrant_client.common.client_exceptions import QdrantException
         from qdrant_client.http.exceptions import (
@@ -72,6 +75,8 @@ class QdrantServer:
         except ResponseHandlingException as error:
             self._silent(error.source)
         except (ApiException, QdrantException, HTTPError) as error:
+            self._silent(error)
+        except (JSONDecodeError, UnicodeDecodeError) as error:  # its client lets these through
             self._silent(error)
 
     def ping(self) -> None:
@@ -108,13 +113,15 @@ class QdrantServer:
         """Make a collection with its indexes, where it is not there or was left half-made."""
         from scrubjay.stores.qdrant_collections import make
 
-        if name not in self._good:
+        if name not in self._made:
             self.ask(lambda apis: make(apis, name, dims))
             self.has(name, dims)
+            self._made.add(name)
 
     def forget(self, name: str) -> None:
         """Look again whether a collection is there."""
         self._good.discard(name)
+        self._made.discard(name)
 
     def close(self) -> None:
         """Close its connections; twice is fine."""
@@ -195,25 +202,30 @@ class QdrantServer:
         said = content[:_MOST_SAID_CHARS].decode("utf-8", "replace")
         if found := re.search(r'"error":\s*"((?:[^"\\]|\\.)*)', said):
             said = found[1]
-        kind = NotThere if status == 404 else Unavailable
+        # Before it has said what it is, a server that has nothing there is no Qdrant.
+        kind = NotThere if status == 404 and self._checked else Unavailable
         raise kind(
             self._hidden(f"{self.address.shown} answered {status}: {said}; its log may say more")
         ) from None
 
     def _silent(self, error: Exception) -> NoReturn:
         """Say how the server could not be asked, without our key."""
-        from httpx import TimeoutException, TransportError
+        from httpx import RemoteProtocolError, TimeoutException, TransportError
 
-        at = self.address
+        at, advice = self.address, "see whether it runs and the address is right"
         if isinstance(error, TimeoutException):
             said = f"did not answer within {at.timeout_s:g} s"
         elif isinstance(error, TransportError):
-            said = f"cannot be reached: {error}"
+            said = f"cannot be reached: {str(error) or type(error).__name__}"
+            if "certificate" in said:
+                advice = "name a file of those to trust in SSL_CERT_FILE"
+            elif "SSL" in said:
+                advice = "write qdrant:// where it speaks no TLS"
+            elif isinstance(error, RemoteProtocolError) and not at.tls:
+                advice = "see whether it runs, and write qdrants:// where it speaks TLS"
         else:
             said = f"gave an answer that cannot be used: {str(error).splitlines()[0]}"
-        raise Unavailable(
-            self._hidden(f"{at.shown} {said}; see whether it runs and the address is right")
-        ) from None
+        raise Unavailable(self._hidden(f"{at.shown} {said}; {advice}")) from None
 
     def _hidden(self, text: str) -> str:
         return text.replace(self.address.password, "***") if self.address.password else text

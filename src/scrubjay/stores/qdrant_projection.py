@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID, uuid5
 
 from scrubjay.stores.qdrant import NotThere
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from scrubjay.stores.database import Database
     from scrubjay.stores.protocols import Edge, Projected
     from scrubjay.stores.qdrant import Apis, QdrantServer
+
+T = TypeVar("T")
 
 _POINTS_AT_ONCE = 256  # about 2 MB as JSON
 _IDS_AT_ONCE = 512
@@ -45,20 +48,18 @@ class QdrantProjection:
                 self._server.make(name, dims)
             elif not self._server.has(name, dims):
                 continue
-            points = [
-                point
-                for id_, vectors in kept.items()
-                for point in self._points(latest[id_], vectors)
-            ]
+            points = chain.from_iterable(
+                self._points(latest[id_], vectors) for id_, vectors in kept.items()
+            )
             for some in _parts(points, _POINTS_AT_ONCE):
                 self._upsert(name, dims, some)
-            for ids in _parts(list(kept), _IDS_AT_ONCE):
+            for ids in _parts(kept, _IDS_AT_ONCE):
                 self._delete_others(name, ids, {id_: [at for at, _ in kept[id_]] for id_ in ids})
 
     def remove(self, ids: Sequence[str]) -> None:
         """Let the server forget memories."""
         for name in self._collections():
-            for some in _parts(list(ids), _IDS_AT_ONCE):
+            for some in _parts(ids, _IDS_AT_ONCE):
                 self._delete_others(name, some, {})
 
     def put_edges(self, pairs: Sequence[tuple[str, str]], edges: Sequence[Edge]) -> None:
@@ -160,11 +161,14 @@ class QdrantProjection:
     def _delete(self, name: str, which: Filter) -> None:
         from qdrant_client.http.models import FilterSelector
 
-        self._server.ask(
-            lambda apis: apis.points_api.delete_points(
-                name, wait=True, points_selector=FilterSelector(filter=which)
+        try:
+            self._server.ask(
+                lambda apis: apis.points_api.delete_points(
+                    name, wait=True, points_selector=FilterSelector(filter=which)
+                )
             )
-        )
+        except NotThere:  # somebody has deleted it meanwhile, with all its points
+            self._server.forget(name)
 
     def _first(self) -> Filter:
         """Return the filter of one point for each memory."""
@@ -206,6 +210,7 @@ def store_of(db: Database) -> str:
     return bytes(key).hex()
 
 
-def _parts(values: list[Any], size: int) -> Iterator[list[Any]]:
-    for start in range(0, len(values), size):
-        yield values[start : start + size]
+def _parts(values: Iterable[T], size: int) -> Iterator[list[T]]:
+    left = iter(values)
+    while part := list(islice(left, size)):
+        yield part

@@ -165,6 +165,6 @@ class QdrantVectors(SqlVectors):
         statement = f"SELECT 1 FROM {table} WHERE {condition} LIMIT ?"
         with self._db.read() as db:
             row = db.execute(
-                f"SELECT count(*) FROM ({statement}) AS some", (*arguments, most + 1)
+                f"SELECT count(*) FROM ({statement}) AS few", (*arguments, most + 1)
             ).fetchone()
         return int(row[0])

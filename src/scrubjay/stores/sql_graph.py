@@ -88,7 +88,7 @@ class SqlGraph:
                 f" SELECT m.id, e.strength, {_KIND_FROM_THERE} FROM memories AS x"
                 " JOIN edges AS e ON e.b = x.n"
                 f" JOIN memories AS m ON m.n = e.a WHERE x.id = ? AND {condition}"
-                ") AS ends GROUP BY id, kind ORDER BY 2 DESC, 1, 3",
+                ") AS found GROUP BY id, kind ORDER BY 2 DESC, 1, 3",
                 (id_, *arguments, id_, *arguments),
             )
             return [Link(*row) for row in rows]

@@ -62,13 +62,17 @@ class SqlLinks:
                 " JOIN chunks AS c ON c.n = v.chunk WHERE TRUE ON CONFLICT (memory) DO NOTHING"
             )
 
-    def left(self, scope: Scope | None = None) -> int:
-        """Return how many memories wait for their links, of all or of a scope."""
+    def left(self, model: str, scope: Scope | None = None, most: int | None = None) -> int:
+        """Return how many memories wait for their links, of all or of a scope; `most` stops counting.
+
+        One that has no vector of the model has nothing to be linked by: it waits for that first.
+        """
         condition, arguments = (EVERYTHING, []) if scope is None else where(scope, self._db)
-        joined = "" if condition == EVERYTHING else " JOIN memories AS m ON m.n = u.memory"
+        limit, more = ("", ()) if most is None else (" LIMIT ?", (most,))
         with self._db.read() as db:
             row = db.execute(
-                f"SELECT count(*) FROM unlinked AS u{joined} WHERE {condition}", arguments
+                f"SELECT count(*) FROM (SELECT u.memory {_WAITING} AND {condition}{limit}) AS listed",
+                (model, *arguments, *more),
             ).fetchone()
         return int(row[0])
 
@@ -76,9 +80,8 @@ class SqlLinks:
         """Return the memories that wait, the newest first: who writes wants to see those linked."""
         with self._db.read() as db:
             rows = db.execute(
-                "SELECT m.n, m.id, m.namespace FROM unlinked AS u JOIN memories AS m ON m.n = u.memory"
-                " ORDER BY u.memory DESC LIMIT ?",
-                (most,),
+                f"SELECT m.n, m.id, m.namespace {_WAITING} ORDER BY u.memory DESC LIMIT ?",
+                (model, most),
             ).fetchall()
             return [
                 Unlinked(
@@ -129,6 +132,11 @@ class SqlLinks:
         return tuple(id_ for (id_,) in db.execute(statement, arguments))
 
 
+_WAITING = (
+    "FROM unlinked AS u JOIN memories AS m ON m.n = u.memory WHERE EXISTS (SELECT 1"
+    " FROM chunks AS c JOIN vectors AS v ON v.chunk = c.n WHERE c.memory = u.memory"
+    " AND v.model = (SELECT n FROM models WHERE name = ?))"
+)
 _OF_MEMORY = (
     "FROM chunks AS c JOIN vectors AS v ON v.chunk = c.n WHERE c.memory = ?"
     " AND v.model = (SELECT n FROM models WHERE name = ?)"

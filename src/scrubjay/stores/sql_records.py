@@ -79,17 +79,17 @@ class SqlRecords:
         """How long a turn of a conversation may be to be known by those around it."""
         return self._db.short_turn_chars
 
-    def index_again(self) -> None:
-        """Index every word anew if the rules of text.py have changed since the file was written.
+    def index_again(self, *, always: bool = False) -> None:
+        """Index every word anew if the rules of text.py have changed since the file was written, or always.
 
         A file of a version that did not count its tokens has them counted, and one of a version that
         knew no neighbours of turns has these indexed.
         """
-        if self._words.is_current():
+        if self._words.is_current() and not always:
             return
         knew_turns = self._words.knows_turns()
         with self._db.write() as db:
-            if self._words.is_of_other_rules():
+            if always or self._words.is_of_other_rules():
                 self._words.clear()
                 after = 0
                 while batch := db.execute(

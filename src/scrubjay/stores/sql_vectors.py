@@ -120,6 +120,10 @@ class SqlVectors(ABC):
         """
         return False
 
+    def reindex(self) -> None:
+        """Make what finds vectors anew; a copy in memory is made at every start."""
+        return
+
     def nearest_of(
         self,
         memories: Sequence[int] | NDArray[np.int64],

@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, cast
@@ -43,6 +43,10 @@ _CLOSE_WAIT_S = 30.0  # whoever still reads then closes its connection by lettin
 def _label(stored: str | None) -> str | None:
     """Fold a label for statements: SQLite itself knows the case of ASCII letters only."""
     return None if stored is None else label(stored)
+
+
+def _nothing() -> None:
+    pass
 
 
 class _Connection:
@@ -89,6 +93,7 @@ class SqliteDatabase:
         self._purge_due = False
         self._gathered: dict[type[Gathered], Gathered] = {}
         self._prepared = False
+        self.on_commit: Callable[[], None] = _nothing
         self.closed = False
         try:
             self._writers = self._connect()
@@ -171,6 +176,7 @@ class SqliteDatabase:
             self._gathered.clear()
             self._local.in_write = False
             self._writing.release()
+        self.on_commit()
         if self._purge_due:
             self.purge_log()
 

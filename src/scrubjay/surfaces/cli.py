@@ -109,6 +109,10 @@ def command(name: str) -> Command:
             from scrubjay.surfaces.commands.tiers import tiers as chosen
         case "status":
             from scrubjay.surfaces.commands.inspect import status as chosen
+        case "hits":
+            from scrubjay.surfaces.commands.hits import hits as chosen
+        case "reindex":
+            from scrubjay.surfaces.commands.reindex import reindex as chosen
         case "doctor":
             from scrubjay.surfaces.commands.inspect import doctor as chosen
         case "models":

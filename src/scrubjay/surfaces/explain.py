@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from scrubjay.stages.fuse import by_chance, weight_of
+from scrubjay.stages.min_max import between
 from scrubjay.surfaces.explain_talk import of_conversation
 from scrubjay.surfaces.layout import indent, table, wrap
 from scrubjay.surfaces.terminal import one_line
@@ -45,7 +46,7 @@ def reasons(hit: Hit, found: Results) -> list[str]:
         return lines
     for name, amount in hit.why.items():
         if working := _working(name, hit, found):
-            lines.append(f"{name} {amount:.6f} = {working}")
+            lines += f"{name} {amount:.6f} = {working}".split("\n")
     return [*lines, *_scaling(hit, found)]
 
 
@@ -127,6 +128,8 @@ def _working(name: str, hit: Hit, found: Results) -> str:
         share = step.notes.get(name)
         if isinstance(share, Mapping) and {"weight", "of"} <= share.keys():
             return _share(name, hit, share, step.notes["times"])
+        if step.stage == "min_max" and name not in hit.found:
+            return "0"
         if isinstance(share, Mapping) and {"weight", "worst"} <= share.keys():
             return _between(hit.found[name].score, share)
         if name == "vector" and step.stage == "similarity":
@@ -169,10 +172,13 @@ def _scaling(hit: Hit, found: Results) -> list[str]:
 
 
 def _between(raw: float, share: Mapping[str, float]) -> str:
+    """Write weight × normalised score, and below it how that came about."""
+    normalised = between(raw, share["worst"], share["best"])
+    first = f"{share['weight']:g} × {normalised:.6f}"
     if round(share["best"], 6) <= round(share["worst"], 6):
-        return f"{share['weight']:g}"
+        return first
     worst, best = f"{share['worst']:.6f}", f"{share['best']:.6f}"
-    return f"{share['weight']:g} × ({raw:.6f} - {worst}) / ({best} - {worst})"
+    return f"{first}\n{normalised:.6f} = ({raw:.6f} - {worst}) / ({best} - {worst})"
 
 
 def _share(name: str, hit: Hit, share: Mapping[str, float], times: float) -> str:

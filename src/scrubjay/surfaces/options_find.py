@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
+ONLY_THERE = "only there; PROJECT/ is all of a project"
+
 
 def find_options(command: ArgumentParser) -> None:
     """Add what every way of searching takes."""
@@ -102,7 +104,7 @@ def query_options(command: ArgumentParser) -> None:
 
 
 def _filters(command: ArgumentParser) -> None:
-    places(command)
+    places(command, ONLY_THERE)
     command.add_argument("--type", action="append", metavar="TYPE", help="repeatable")
     command.add_argument("--topic", action="append", metavar="TOPIC", help="any of; repeatable")
     command.add_argument(
@@ -119,9 +121,7 @@ def _filters(command: ArgumentParser) -> None:
     )
 
 
-def places(command: ArgumentParser) -> None:
-    """Add where a memory is."""
-    command.add_argument(
-        "--namespace", default=None, help="where; PROJECT/ is everything of a project, to look"
-    )
+def places(command: ArgumentParser, namespace: str | None = None) -> None:
+    """Add where a memory is; `namespace` says what that option does."""
+    command.add_argument("--namespace", default=None, help=namespace)
     command.add_argument("--collection", default=None)

@@ -47,6 +47,8 @@ COMMANDS = {
     "profiles": "list the ways of searching, with their numbers",
     "tiers": "list the databases that are searched together, and how each is",
     "status": "say what is stored and what is pending",
+    "hits": "say which tier found what, by the hour",
+    "reindex": "make indexes anew from what is stored, here and on servers",
     "doctor": "examine every part and say how to fix what is not well",
     "models": "list the models, fetch one, or measure the reranker's speed",
     "demo": "show scrubjay on sample memories, in a store of its own",
@@ -172,10 +174,10 @@ def _ls(command: argparse.ArgumentParser) -> None:
         "List what is stored, newest first; with --session, the latest of a conversation in the"
         " order in which it was said."
     )
-    from scrubjay.surfaces.options_find import places
+    from scrubjay.surfaces.options_find import ONLY_THERE, places
     from scrubjay.surfaces.options_talking import speakers
 
-    places(command)
+    places(command, ONLY_THERE)
     command.add_argument("--type", action="append", metavar="TYPE", help="repeatable")
     command.add_argument("--topic", action="append", metavar="TOPIC", help="any of; repeatable")
     command.add_argument("--session", default=None, help="only what was said there")
@@ -267,6 +269,10 @@ def _link(command: argparse.ArgumentParser) -> None:
     command.add_argument("--depth", type=int, default=1, help="with --show: steps away (1)")
 
 
+def _hits(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--since", metavar="TIME", default=None, help="a date or an ISO time")
+
+
 def _profiles(command: argparse.ArgumentParser) -> None:
     command.add_argument("name", nargs="?", default=None, help="show its stages and numbers")
     command.add_argument(
@@ -297,6 +303,8 @@ def options_of(name: str) -> Callable[[argparse.ArgumentParser], None]:
             from scrubjay.surfaces.options_write import add_options as chosen
         case "update":
             from scrubjay.surfaces.options_write import update_options as chosen
+        case "reindex":
+            from scrubjay.surfaces.options_servers import reindex as chosen
         case "say":
             from scrubjay.surfaces.options_talking import say_options as chosen
         case "sessions":
@@ -341,6 +349,7 @@ _OPTIONS = {
     "undone": _done,
     "forget": _forget,
     "link": _link,
+    "hits": _hits,
     "profiles": _profiles,
     "models": _models,
     "demo": _demo,

@@ -120,6 +120,8 @@ def plural(count: int, noun: str) -> str:
     """Return a count with its noun."""
     if count == 1:
         return f"1 {noun}"
+    if noun.endswith("ch"):
+        return f"{count:,} {noun}es"
     return f"{count:,} {noun[:-1]}ies" if noun.endswith("y") else f"{count:,} {noun}s"
 
 

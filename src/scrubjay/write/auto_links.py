@@ -6,6 +6,7 @@ killed in between leaves the memories waiting, and two processes at it do the sa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from scrubjay.stores.sql_links import Linked, SqlLinks
@@ -26,21 +27,25 @@ class AutoLinks:
         self._vectors = vectors
         self._model = model
 
-    def link_next(self, most: int) -> int:
-        """Link the newest memories that wait for it; return how many they were.
+    def link_next(self, most: int, stopped: Callable[[], bool] = lambda: False) -> int:
+        """Link the newest memories that wait for it, until stopped; return how many they were.
 
         All types are linked, messages and documents too, each inside its namespace, and only to what
         points the same way at all: a cosine above 0. Raises Unavailable where the index is on a server
         that does not answer.
         """
-        waiting = self._links.waiting(self._model, most) if self._links.left() else []
-        if waiting:
-            self._links.put([self._linked(one) for one in waiting], self._model)
-        return len(waiting)
+        found = []
+        for one in self._links.waiting(self._model, most):
+            if stopped():
+                break
+            found.append(self._linked(one))
+        if found:
+            self._links.put(found, self._model)
+        return len(found)
 
-    def left(self, scope: Scope | None = None) -> int:
-        """Return how many memories wait for their links."""
-        return self._links.left(scope)
+    def left(self) -> bool:
+        """True when any memory waits for its links."""
+        return self._links.left(self._model, most=1) > 0
 
     def _linked(self, one: Unlinked) -> Linked:
         """Find the nearest of a memory, and how near it is now to those that chose it before."""

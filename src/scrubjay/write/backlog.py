@@ -154,7 +154,7 @@ class Backlog:
     def _link(self) -> int:
         """Link the next few memories to their nearest; an index that does not answer is asked later."""
         try:
-            return self._links.link_next(BATCH)
+            return self._links.link_next(BATCH, self._stopping.is_set)
         except Unavailable:
             return 0
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from scrubjay.findings import Finding
-    from scrubjay.reports import ShortVectors, Status
+    from scrubjay.reports import ServerState, ShortVectors, Status
     from scrubjay.surfaces.terminal import Screen
 
 _MARKS = {"ok": "✓", "missing": "·", "degraded": "!", "failed": "✗"}
@@ -76,8 +76,21 @@ def _status(state: Status, screen: Screen, db: str | None) -> str:
             "pending",
             f"{state.pending:,}" + (f"; makes them: {pull}" if state.pending else ""),
         ),
+        *(("server", _server(one)) for one in state.servers),
         ("failed", f"{state.failed:,}"),
+        (
+            "unlinked",
+            f"{state.unlinked:,} memories wait for their links; makes them: {pull}"
+            if state.unlinked
+            else "",
+        ),
         ("extraction", _extraction(state, db)),
+        (
+            "hits",
+            f"{_counted(state.hits)} in {render.plural(state.searches, 'search')}"
+            if state.searches
+            else "",
+        ),
     ]
     lines = [
         f"{screen.bold(name)}  {text}"
@@ -85,6 +98,14 @@ def _status(state: Status, screen: Screen, db: str | None) -> str:
     ]
     lines += [screen.yellow(indent(one_line(why), screen.width, 2)) for why in state.failures]
     return "\n".join(lines)
+
+
+def _server(one: ServerState) -> str:
+    if not one.behind:
+        return f"{one.tier} at {one_line(one.place)}, which knows everything"
+    from scrubjay.surfaces.commands.reindex import behind
+
+    return behind(one)
 
 
 def _short(model: str, short: ShortVectors) -> str:

@@ -1,0 +1,61 @@
+"""Indexes made anew from the records: of words here, of vectors and links where a server has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from scrubjay.errors import InvalidInput
+from scrubjay.reports import Reindexed
+from scrubjay.served import TIERS
+
+if TYPE_CHECKING:
+    from scrubjay.served import Served
+    from scrubjay.stores.database import Database
+    from scrubjay.stores.sql_records import SqlRecords
+
+WORDS = "words"
+WHAT = (WORDS, *TIERS)
+
+
+def reindex(
+    records: SqlRecords,
+    db: Database,
+    served: Served,
+    what: str | None,
+    *,
+    drop: bool,
+    progress: Callable[[int, int], None] | None,
+) -> Reindexed:
+    """Make one index anew, or all of them; or let go of a server."""
+    if what is not None and what not in WHAT:
+        raise InvalidInput(f"there is no index {what!r}; there are: {', '.join(WHAT)}")
+    if drop:
+        return _dropped(served, what)
+    here = {state.tier for state in served.states()}
+    done: list[str] = []
+    if what in (None, WORDS):
+        records.index_again(always=True)
+        done.append(WORDS)
+    for tier in TIERS:
+        if what not in (None, tier):
+            continue
+        if served.serves(tier):
+            served.rebuild(tier)
+        elif tier in here:
+            raise InvalidInput(
+                f"the {tier} are on a server that this store was opened without; name it with --{tier}"
+            )
+        elif tier == "vectors":
+            db.vectors.reindex()
+        done.append(tier)
+    left = served.projecting.wait(progress=progress)
+    return Reindexed(tuple(done), left, served.states())
+
+
+def _dropped(served: Served, tier: str | None) -> Reindexed:
+    if tier not in TIERS:
+        raise InvalidInput(f"say which server is told nothing any more: {' or '.join(TIERS)}")
+    if not served.drop(tier):
+        raise InvalidInput(f"no server is told of the {tier}: there is nothing to drop")
+    return Reindexed((), 0, served.states())

@@ -1,0 +1,109 @@
+"""The servers of one store: what finds through them, and what tells them of every change."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from scrubjay.reports import ServerState
+from scrubjay.stores.sql_outbox import SqlOutbox
+
+if TYPE_CHECKING:
+    from scrubjay.stores.database import Database
+    from scrubjay.stores.protocols import Projection
+    from scrubjay.stores.servers import Servers
+    from scrubjay.stores.sql_graph import SqlGraph
+    from scrubjay.stores.sql_vectors import SqlVectors
+
+VECTORS, GRAPH = TIERS = ("vectors", "graph")
+
+
+class Served:
+    """A store's tiers on servers. Without a server it only knows what others are told.
+
+    Servers are not asked for anything before the first search, or the first change that is told.
+    """
+
+    def __init__(self, db: Database, servers: Servers) -> None:
+        from scrubjay.stores.sql_projected import SqlProjected
+        from scrubjay.write.projecting import Projecting
+
+        self.outbox = SqlOutbox(db)
+        self.vectors: SqlVectors | None = None
+        self.graph: SqlGraph | None = None
+        self._closing: list[Callable[[], None]] = []
+        told: list[Projection] = []
+        if servers.vectors is not None:
+            from scrubjay.stores.qdrant import QdrantServer
+            from scrubjay.stores.qdrant_projection import QdrantProjection
+            from scrubjay.stores.qdrant_vectors import QdrantVectors
+
+            qdrant = QdrantServer(servers.vectors)
+            vectors = self.vectors = QdrantVectors(db, qdrant)
+            told.append(QdrantProjection(db, qdrant))
+            self._closing += (vectors.close, qdrant.close)
+        if servers.graph is not None:
+            from scrubjay.stores.falkordb import FalkorServer
+            from scrubjay.stores.falkordb_graph import FalkorGraph
+            from scrubjay.stores.falkordb_projection import FalkorProjection
+
+            falkor = FalkorServer(servers.graph, self.outbox.store())
+            graph = self.graph = FalkorGraph(db, falkor)
+            told.append(FalkorProjection(falkor))
+            self._closing += (graph.close, falkor.close)
+        self._told = told
+        who = f"{os.getpid()}-{secrets.token_hex(4)}"
+        self.projecting = Projecting(self.outbox, SqlProjected(db), told, who)
+        for one in told:
+            self.outbox.attach(one.tier, one.place)
+        if told:
+            db.on_commit = self._committed
+        self.projecting.wake()  # whoever was here before may have left something to tell
+
+    def states(self) -> tuple[ServerState, ...]:
+        """Say of each server, of this process or of another, what it has yet to be told, and why."""
+        return tuple(
+            ServerState(tier, place, self.outbox.lag(tier), self.projecting.outage.get(tier, ""))
+            for tier, place in sorted(self.outbox.attached().items())
+        )
+
+    def lagging(self, tiers: Sequence[str]) -> Iterator[str]:
+        """Say which of these tiers, as this process searches them, do not know everything yet."""
+        for one in self._told:
+            if one.tier in tiers and (behind := self.outbox.lag(one.tier)):
+                changes = "1 change" if behind == 1 else f"{behind:,} changes"
+                why = self.projecting.outage.get(one.tier)
+                yield (
+                    f"{one.tier}: {one.place} has yet to be told of {changes}"
+                    + (f" ({why})" if why else "")
+                )
+
+    def serves(self, tier: str) -> bool:
+        """True when this process asks a server for a tier."""
+        return any(one.tier == tier for one in self._told)
+
+    def rebuild(self, tier: str) -> None:
+        """Have a server told everything anew."""
+        self.outbox.again(tier)
+        self.projecting.wake()
+
+    def drop(self, tier: str) -> bool:
+        """Tell a server nothing from now on; False where none was told."""
+        known = tier in self.outbox.attached()
+        self.outbox.detach(tier)
+        return known
+
+    def close(self) -> None:
+        """Wait a little for the last changes to be told, then let go of the servers."""
+        self.projecting.settle()
+        self.projecting.stop()
+        for close in self._closing:
+            close()
+
+    def _committed(self) -> None:
+        # The thread that tells the servers writes down itself what it has told.
+        if threading.current_thread().name != "scrubjay-projecting":
+            self.projecting.wake()

@@ -1,0 +1,39 @@
+"""`reindex`: make indexes anew from the records, here and on servers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrubjay.surfaces.session import open_store
+from scrubjay.surfaces.shapes import dumps, plain
+from scrubjay.surfaces.terminal import one_line, out
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from scrubjay.reports import Reindexed, ServerState
+    from scrubjay.surfaces.terminal import Screen
+
+
+def reindex(args: Namespace, screen: Screen) -> int:
+    """Make one index anew, or all; fails where a server could not be told everything."""
+    from scrubjay.progress import ProgressBar
+
+    with open_store(args.db, args.user, embed=False) as store, ProgressBar("telling") as bar:
+        done = store.reindex(args.what, drop=args.drop, progress=bar)
+    out(dumps(plain(done)) if args.json else _said(done, args.what, screen))
+    return int(done.left > 0)
+
+
+def _said(done: Reindexed, what: str | None, screen: Screen) -> str:
+    if not done.done:
+        return f"the server of the {what} is told nothing any more; what it holds stays there"
+    lines = [f"made anew: {', '.join(done.done)}"]
+    lines += [screen.yellow(behind(one)) for one in done.servers if one.behind]
+    return "\n".join(lines)
+
+
+def behind(one: ServerState) -> str:
+    """Say what a server has yet to be told, and why."""
+    why = f" ({one_line(one.reason)})" if one.reason else ""
+    return f"{one.tier}: {one_line(one.place)} has yet to be told of {one.behind:,} changes{why}"
