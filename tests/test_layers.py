@@ -34,6 +34,7 @@ FLOORS = (
     ("pipeline",),
     ("stages",),
     ("profiles", "write"),
+    ("served",),
     (
         "embedding",
         "assistants",
@@ -43,6 +44,7 @@ FLOORS = (
         "landscape",
         "tables",
         "hit_counts",
+        "reindexing",
     ),
     ("following", "tier_files"),
     ("store_parts",),
@@ -53,6 +55,7 @@ FLOORS = (
     ("moving",),
     ("searching",),
     ("talking",),
+    ("serving",),
     ("service", "opening"),
     ("__init__",),
     ("doctor", "doctor_assistants", "doctor_store"),

@@ -1,0 +1,141 @@
+"""A store whose vectors and links are on servers: found, told, lagging, rebuilt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import scrubjay
+from clocks import Clock
+from fakes import HashingEmbedder
+from scrubjay.surfaces.cli import main
+
+TEXTS = {
+    "launch": "The launch of the rocket is in May",
+    "fuel": "The rocket burns methane and oxygen",
+    "party": "After the launch there is a party with cake",
+    "cake": "Carrot cake is the favourite of the team",
+}
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def truth(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where the records are: a file, or a database of Postgres."""
+    if request.param == "sqlite":
+        return str(tmp_path / "notes.db")
+    return str(request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture
+def served(
+    truth: str, qdrant_url: str, falkordb_url: str, embedder: HashingEmbedder, clock: Clock
+) -> Iterator[scrubjay.Store]:
+    """A store with both of its other tiers on servers."""
+    with scrubjay.open(
+        truth, vectors=qdrant_url, graph=falkordb_url, embedder=embedder, clock=clock
+    ) as store:
+        for id_, text in TEXTS.items():
+            store.add(text, id=id_)
+        store.link("launch", "fuel", 0.8)
+        store.link("launch", "party", 0.5)
+        assert store.pending() == 0
+        yield store
+
+
+def test_all_three_tiers_find(served: scrubjay.Store):
+    """NM-1: keyword, vector and graph each contribute, with the servers asked."""
+    found = served.search("rocket launch", profile="novamem", limit=4)
+    assert found.degraded == ()
+    assert {hit.id for hit in found} >= {"launch", "fuel", "party"}
+    assert all(found.hits[0].why[tier] > 0 for tier in ("keyword", "vector"))
+    assert any(hit.why.get("graph", 0) > 0 for hit in found)
+
+
+def test_it_finds_what_an_embedded_store_finds(served: scrubjay.Store, memory: scrubjay.Store):
+    """The same ids in the same order, with the same scores."""
+    for id_, text in TEXTS.items():
+        memory.add(text, id=id_)
+    memory.link("launch", "fuel", 0.8)
+    memory.link("launch", "party", 0.5)
+    for one in (memory, served):  # from the first such search on, memories are linked by likeness
+        one.search("rocket", profile="novamem")
+        assert one.pending() == 0
+    for profile in ("novamem", "default", "gnosis", "cognis"):
+        for query in ("rocket launch", "cake of the team", "methane", "what is in May?"):
+            here, there = (
+                [(hit.id, round(hit.score, 6)) for hit in one.search(query, profile=profile)]
+                for one in (memory, served)
+            )
+            assert here == there, (profile, query)
+
+
+def test_what_is_forgotten_or_moved_is_not_found_any_more(served: scrubjay.Store):
+    served.forget("fuel")
+    served.update("party", namespace="elsewhere")
+    here = served.search("rocket launch party", profile="novamem", namespace="default")
+    assert {hit.id for hit in here} & {"fuel", "party"} == set()
+    assert served.pending() == 0
+    assert [one.behind for one in served.servers()] == [0, 0]
+
+
+def test_what_lags_is_said_and_made_up_for(
+    served: scrubjay.Store, truth: str, clock: Clock, embedder: HashingEmbedder
+):
+    """Another process that does not know the servers writes; the next one that does tells them."""
+    with scrubjay.open(truth, embedder=embedder, clock=clock) as other:
+        behind = other.servers()
+        assert [(one.tier, one.behind) for one in behind] == [("graph", 0), ("vectors", 0)]
+        other.add("The rocket is called Nightjar", id="name")
+        other.pending()
+        assert {one.tier: one.behind > 0 for one in other.servers()} == {
+            "graph": True, "vectors": True,
+        }  # fmt: skip
+        assert other.status().servers == other.servers()
+    served.pending()
+    assert "name" in {hit.id for hit in served.search("Nightjar", profile="novamem")}
+    assert [one.behind for one in served.servers()] == [0, 0]
+
+
+def test_servers_are_rebuilt_from_the_truth(
+    served: scrubjay.Store, qdrant_url: str, falkordb_url: str
+):
+    tables = served._tables
+    assert tables.served is not None
+    for one in tables.served._told:
+        one.clear()
+    gone = served.search("rocket", profile="novamem", weights={"vector": 1})
+    assert len(gone) == 0
+    done = served.reindex()
+    assert (done.done, done.left) == (("words", "vectors", "graph"), 0)
+    found = served.search("rocket", profile="novamem", weights={"vector": 1})
+    assert {"launch", "fuel"} <= {hit.id for hit in found}
+    assert {one.id for one in served.neighbors("launch")} == {"fuel", "party"}
+
+
+def test_a_server_is_dropped(served: scrubjay.Store):
+    served.reindex("graph", drop=True)
+    assert [one.tier for one in served.servers()] == ["vectors"]
+    with pytest.raises(scrubjay.InvalidInput, match="nothing to drop"):
+        served.reindex("graph", drop=True)
+    with pytest.raises(scrubjay.InvalidInput, match="say which server"):
+        served.reindex(drop=True)
+
+
+def test_the_shell_takes_the_same_addresses(
+    truth: str,
+    qdrant_url: str,
+    falkordb_url: str,
+    capsys: pytest.CaptureFixture[str],
+    served: scrubjay.Store,
+):
+    where = ["--store", truth, "--vectors", qdrant_url, "--graph", falkordb_url]
+    assert main([*where, "search", "rocket"]) == 0
+    assert main([*where, "status"]) == 0
+    said = capsys.readouterr().out
+    assert "launch of the rocket" in said
+    assert "vectors at qdrant://" in said
+    assert main([*where, "reindex", "vectors", "--json"]) == 0
+    assert '"left": 0' in capsys.readouterr().out
+    assert main(["reindex", "colours", *where]) == 2
