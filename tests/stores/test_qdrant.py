@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -127,9 +128,9 @@ def a_varied_store(opened, chance, count):
     opened.embed("m", made)
 
 
-def scopes(chance):
-    """A scope with one to three of all fields."""
-    at = NOON + timedelta(hours=chance.randrange(-9, 9))
+def scopes(chance, minutes=0):
+    """Scopes with one to three of all fields; at full hours, times are those of memories."""
+    at = NOON + timedelta(hours=chance.randrange(-9, 9), minutes=minutes)
     every = {
         "namespaces": tuple(chance.sample(["default", "user:ann", "user:bob"], 2)),
         "types": tuple(chance.sample(["note", "message", "fact"], chance.randrange(3))),
@@ -189,10 +190,10 @@ class TestTheSameAnswers:
             return rows
 
         monkeypatch.setattr(qdrant_vectors.QdrantVectors, "_judged", judged)
-        for scope in scopes(chance):
+        for scope in chain.from_iterable(scopes(chance, minutes=30) for _ in range(4)):
             if not (scope.holds or scope.lacks):
                 opened.vectors.search(vectors(1)[0], "m", scope, 100)
-        assert len(listed) > 30
+        assert len(listed) > 100
         assert all(points == rows for points, rows in listed)
 
     def test_of_many_that_tie_the_newest_come_first(self, opened):
@@ -401,7 +402,14 @@ def a_web_server(status, body):
         def log_message(self, *_):
             pass
 
-    listener = HTTPServer(("127.0.0.1", 0), Says)
+    with serving(Says) as port:
+        yield port
+
+
+@contextmanager
+def serving(handler):
+    """A web server of one's own, by its port."""
+    listener = HTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=listener.serve_forever, args=(0.01,))
     thread.start()
     try:
@@ -561,6 +569,31 @@ class TestWithoutTheServer:
         wait_until(answers)
         assert hasty.vectors.breaker.reason == ""
         hasty.close()
+
+    @pytest.mark.parametrize(("breaks", "asked"), [(1, 2), (9, 2)])
+    def test_a_connection_that_breaks_is_tried_once_more(self, breaks, asked):
+        """And not a third time: whoever asks should soon know."""
+        version = b'{"title": "qdrant", "version": "1.16.3"}'
+        seen = []
+
+        class Breaks(BaseHTTPRequestHandler):
+            def do_GET(self):
+                seen.append(self.path)
+                if len(seen) > breaks:
+                    self.wfile.write(b"HTTP/1.0 200 OK\r\n\r\n" + version)
+
+            def log_message(self, *_):
+                pass
+
+        with serving(Breaks) as port:
+            server = QdrantServer(address(f"qdrant://127.0.0.1:{port}/n", QDRANT, "vectors"))
+            if breaks < asked:
+                assert server.ask(lambda apis: apis.service_api.root().version) == "1.16.3"
+            else:
+                with pytest.raises(Unavailable, match=r"cannot be reached: .*disconnected"):
+                    server.ping()
+                assert seen == ["/"] * asked
+            server.close()
 
     def test_a_server_that_was_restarted_is_asked_over_a_new_connection(self, tmp_path):
         """The connection that was kept is broken: the call is made once more, and nobody notices."""
