@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from scrubjay.stores.addresses import Address
     from scrubjay.stores.postgres_keyword import PostgresKeyword
+    from scrubjay.stores.postgres_mirror import PostgresMirror
     from scrubjay.stores.postgres_vector import PostgresVector
     from scrubjay.stores.postgres_words import PostgresWords
     from scrubjay.stores.protocols import Codec
@@ -184,6 +185,13 @@ class PostgresDatabase:
 
         return PostgresVector(self)
 
+    @cached_property
+    def mirror(self) -> PostgresMirror:
+        """What fills this schema with the rows of another store, and puts it aside or in place."""
+        from scrubjay.stores.postgres_mirror import PostgresMirror
+
+        return PostgresMirror(self)
+
     @property
     def size_bytes(self) -> int:
         """Bytes of the tables and indexes of this schema."""
@@ -324,6 +332,7 @@ class PostgresDatabase:
         with session.connection.transaction():
             self._lock(session, self.wait_s)
             found = self._version(session)  # another process may have been faster
+            self._refuse_moved(session)
             if not found:
                 session.connection.execute(
                     cast("Any", f'CREATE SCHEMA IF NOT EXISTS "{self.schema}"')
@@ -343,6 +352,14 @@ class PostgresDatabase:
             return 0
         row = session.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
         return int(row[0]) if row else 0
+
+    def _refuse_moved(self, session: Session) -> None:
+        """Say where a store went that was put aside: an empty one in its place would be taken for it."""
+        note = f'"{self.schema}".moved'
+        (there,) = session.execute("SELECT to_regclass(?) IS NOT NULL", (note,)).fetchone()
+        if there:
+            (place,) = session.execute(f"SELECT place FROM {note}").fetchone()
+            raise StoreError(f"the memories of {self.path} were moved to {place}; open that")
 
     def _lock(self, session: Session, wait_s: float) -> None:
         """Become the one who writes, after a bounded wait."""
