@@ -355,16 +355,16 @@ class PostgresDatabase:
 
     def _refuse_moved(self, session: Session) -> None:
         """Say where a store went that was put aside: an empty one in its place would be taken for it."""
-        note = f'"{self.schema}".moved'
-        (there,) = session.execute("SELECT to_regclass(?) IS NOT NULL", (note,)).fetchone()
-        if there:
-            (place,) = session.execute(f"SELECT place FROM {note}").fetchone()
+        if (place := moved_note(session, self.schema)) is not None:
             raise StoreError(f"the memories of {self.path} were moved to {place}; open that")
 
     def _lock(self, session: Session, wait_s: float) -> None:
-        """Become the one who writes, after a bounded wait."""
+        self.lock(session, self.schema, wait_s)
+
+    def lock(self, session: Session, schema: str, wait_s: float) -> None:
+        """Become the one who writes to a schema, after a bounded wait."""
         session.execute("SELECT set_config('lock_timeout', ?, TRUE)", (f"{int(wait_s * 1000)}ms",))
-        session.execute("SELECT pg_advisory_xact_lock(?, hashtext(?))", (_LOCK, self.schema))
+        session.execute("SELECT pg_advisory_xact_lock(?, hashtext(?))", (_LOCK, schema))
 
     def _check_open(self) -> None:
         if self.closed:
@@ -390,6 +390,13 @@ class PostgresDatabase:
             raise InvalidInput(
                 f"{error.object[:40]!r} holds half of a surrogate pair, which is not a character"
             ) from error
+
+
+def moved_note(session: Session, schema: str) -> str | None:
+    """Return where the memories of a schema were moved, if that is all that it says."""
+    note = f'"{schema}".moved'
+    (there,) = session.execute("SELECT to_regclass(?) IS NOT NULL", (note,)).fetchone()
+    return session.execute(f"SELECT place FROM {note}").fetchone()[0] if there else None
 
 
 def _speak_plainly(connection: psycopg.Connection[Any]) -> None:

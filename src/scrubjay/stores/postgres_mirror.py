@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
+from scrubjay.errors import StoreError
 from scrubjay.stores.database import NOTE, Connection
 from scrubjay.stores.mirror_tables import NUMBERED, Table
 
@@ -82,10 +83,27 @@ class PostgresMirror:
             db.execute(f'INSERT INTO "{self._db.schema}".moved VALUES (?)', (moved_to,))
         return aside
 
-    def publish(self, schema: str) -> None:
+    def publish(
+        self, schema: str, holds_memories: Callable[[Connection], bool], in_the_way: str
+    ) -> None:
         """Put this schema in the place of one that holds nothing, or only says where its store went."""
         with self._db.write() as db:
-            db.execute(f'DROP SCHEMA IF EXISTS "{schema}" CASCADE')
+            self._db.lock(db, schema, self._db.wait_s)
+            tables = db.execute(
+                "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(?)"
+                " AND relkind = 'r'",
+                (f'"{schema}"',),
+            ).fetchall()
+            if ("meta",) in tables:
+                _look_in(db, schema)
+                if holds_memories(db):
+                    raise StoreError(in_the_way)
+                db.execute(f'DROP SCHEMA "{schema}" CASCADE')
+            elif tables in ([], [("moved",)]):
+                db.execute(f'DROP TABLE IF EXISTS "{schema}".moved')
+                db.execute(f'DROP SCHEMA IF EXISTS "{schema}"')
+            else:
+                raise StoreError(f"{in_the_way}; its schema {schema} is of another program")
             rename(db, self._db.schema, schema)
 
     def _free_name(self, db: Connection, wanted: str) -> str:
@@ -99,7 +117,12 @@ class PostgresMirror:
 def rename(db: Connection, schema: str, name: str) -> None:
     """Give a schema another name; what this transaction still does, it does there."""
     db.execute(f'ALTER SCHEMA "{schema}" RENAME TO "{name}"')
-    db.execute("SELECT set_config('search_path', ?, TRUE)", (f'"{name}", public',))
+    _look_in(db, name)
+
+
+def _look_in(db: Connection, schema: str) -> None:
+    """Let the rest of this transaction find its tables in a schema."""
+    db.execute("SELECT set_config('search_path', ?, TRUE)", (f'"{schema}", public',))
 
 
 def copy_rows(

@@ -80,10 +80,7 @@ class SqliteMirror:
         self._empty_log()
         note = f"{path}.moved"
         try:
-            with open(note, "w", encoding="utf-8") as file:
-                file.write(moved_note(moved_to))
-                file.flush()
-                os.fsync(file.fileno())
+            write_note(note, moved_to)
             os.link(path, aside)
             # In one step: between a file that is gone and a note that is not there yet, the next
             # command would make an empty store, and remember things in it.
@@ -93,12 +90,18 @@ class SqliteMirror:
                 if os.path.exists(made):
                     os.unlink(made)
             raise StoreError(
-                f"{path} cannot be renamed to {aside} ({error.strerror}); the memories are in"
-                f" {moved_to} already: stop what uses the file, and rename it yourself"
+                f"{path} cannot be renamed ({error.strerror}); its memories are in {moved_to}"
+                " already: stop what uses the file, and rename it yourself"
             ) from error
-        # Another file that comes to this name must not find the log of this one.
         remove_logs(path)
         return aside
+
+    def publish(self, path: str) -> None:
+        """Give the file another name, at which there is nothing, or nothing that is missed."""
+        self._empty_log()
+        remove_logs(path)
+        os.replace(self._db.path, path)
+        remove_logs(self._db.path)
 
     def _empty_log(self) -> None:
         """Bring all of the log into the file; nobody adds to it, because we hold the lock."""
@@ -124,8 +127,16 @@ def free_name(wanted: str) -> str:
     return place
 
 
+def write_note(path: str, moved_to: str) -> None:
+    """Write the note that stands in the place of a file whose memories are elsewhere now."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(moved_note(moved_to))
+        file.flush()
+        os.fsync(file.fileno())
+
+
 def remove_logs(path: str) -> None:
-    """Remove the log of a file that is no longer there."""
+    """Remove the log of a file that is no longer there: another of that name must not find it."""
     for ending in LOGS:
         if os.path.exists(f"{path}{ending}"):
             os.unlink(f"{path}{ending}")

@@ -31,7 +31,6 @@ Row = tuple[Any, ...]
 
 PAGE = 1_000
 _PAGES = {"memories": 200, "vectors": 400, "words": 200, "tokens": 400}  # whose rows are long
-_PART = 500  # rows that are deleted by one statement
 
 
 class Mirrored(NamedTuple):
@@ -68,6 +67,16 @@ def take(target: Database, mark: int) -> None:
         db.execute(NOTE, (MARK, mark))
 
 
+@contextmanager
+def filled(target: Database, mark: int) -> Iterator[Connection]:
+    """Write to a target, as long as it carries our mark."""
+    with target.write() as db:
+        row = db.execute("SELECT value FROM meta WHERE key = ?", (MARK,)).fetchone()
+        if row is None or row[0] != mark:
+            raise StoreError(_disturbed(target))
+        yield db
+
+
 def count_rows(db: Connection, table: Table) -> int:
     """Return how many rows of a table are mirrored."""
     condition, arguments = _mirrored(table)
@@ -93,7 +102,8 @@ def units(
             return
         for found, same in groupby(rows, key):
             after = found if several else (found,)
-            yield after, tuple(same) if table.keyed else tuple(sorted(same, key=repr))
+            given = tuple(same)
+            yield after, given if table.keyed else tuple(sorted(given, key=repr))
 
 
 def ordered(key: Row) -> tuple[Any, ...]:
@@ -152,7 +162,7 @@ class _Run:
 
     def finish(self, numbers: dict[str, int]) -> None:
         """Bring up to date what the target derives from its rows."""
-        with self._writing() as db:
+        with filled(self._target, self._mark) as db:
             self._target.mirror.set_numbers(db, numbers)
             self._target.mirror.settle()
             if self.done.removed or self.done.changed:
@@ -186,7 +196,7 @@ class _Run:
         seen: int,
     ) -> None:
         if missing or different:
-            with self._writing() as db, self._target.mirror.quiet(db, table.name):
+            with filled(self._target, self._mark) as db, self._target.mirror.quiet(db, table.name):
                 self._put(db, table, missing, different)
         self.done = self.done._replace(
             rows=self.done.rows + seen,
@@ -228,21 +238,12 @@ class _Run:
     def _delete(self, table: Table, keys: Sequence[Row]) -> None:
         if not keys:
             return
-        with self._writing() as db, self._target.mirror.quiet(db, table.name):
+        with filled(self._target, self._mark) as db, self._target.mirror.quiet(db, table.name):
             if table.name == "words":
                 self._target.words.drop_lines([n for (n,) in keys])
             else:
                 db.executemany(f"DELETE FROM {table.name} WHERE {_is_key(table)}", keys)
         self.done = self.done._replace(removed=self.done.removed + len(keys))
-
-    @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        """Write to the target, as long as it is ours to fill."""
-        with self._target.write() as db:
-            row = db.execute("SELECT value FROM meta WHERE key = ?", (MARK,)).fetchone()
-            if row is None or row[0] != self._mark:
-                raise StoreError(_disturbed(self._target))
-            yield db
 
     def _sealed(self, table: Table, row: Row) -> Row:
         seal, seal_bytes = self._target.codec.seal, self._target.codec.seal_vector

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from scrubjay.errors import StoreError
 from scrubjay.stores.database import Connection, Database
@@ -13,6 +13,9 @@ from scrubjay.stores.mirror_tables import MIRRORED
 from scrubjay.stores.sql_graph import SqlGraph
 from scrubjay.types import Scope, Term
 from scrubjay.write.mirror import Reads, units
+
+if TYPE_CHECKING:
+    from scrubjay.stores.protocols import VectorIndex
 
 QUERIES = 20
 _FOUND = 50  # of each search
@@ -157,8 +160,9 @@ def _by_word(of: Database, tokens: Sequence[str]) -> Found:
 def _by_vector(of: Database, model: str, stored: bytes) -> Found:
     import numpy as np
 
-    vector: Any = np.frombuffer(stored, "<f4")
-    return [(row.id, row.score) for row in of.vectors.search(vector, model, Scope(), _FOUND).rows]
+    index = cast("VectorIndex", of.vectors)
+    found = index.search(np.frombuffer(stored, "<f4"), model, Scope(), _FOUND)
+    return [(row.id, row.score) for row in found.rows]
 
 
 def _by_link(of: Database, id_: str) -> Found:
