@@ -11,19 +11,25 @@ import pytest
 from numpy.typing import NDArray
 
 from clocks import NOON
-from scrubjay.stores.addresses import QDRANT, address
+from scrubjay.stores.addresses import FALKORDB, QDRANT, address
 from scrubjay.stores.database import Database
+from scrubjay.stores.falkordb import FalkorServer
+from scrubjay.stores.falkordb_graph import FalkorGraph
+from scrubjay.stores.falkordb_projection import FalkorProjection
 from scrubjay.stores.protocols import Projected
 from scrubjay.stores.qdrant import QdrantServer
 from scrubjay.stores.qdrant_projection import QdrantProjection
 from scrubjay.stores.qdrant_vectors import QdrantVectors
 from scrubjay.stores.sql_backlog import SqlBacklog
 from scrubjay.stores.sql_graph import SqlGraph
+from scrubjay.stores.sql_outbox import SqlOutbox
+from scrubjay.stores.sql_projected import SqlProjected
 from scrubjay.stores.sql_records import SqlRecords
 from scrubjay.stores.sqlite import SqliteDatabase
 from scrubjay.stores.sqlite_keyword import SqliteKeyword
 from scrubjay.stores.sqlite_vector import SqliteVector
-from scrubjay.types import Chunk, Memory, Term
+from scrubjay.types import Chunk, Memory, Neighbor, Scope, Term
+from scrubjay.write.projecting import Projecting
 
 
 class Sqlite:
@@ -126,6 +132,42 @@ def projected(db: Database, ids: Sequence[str]) -> list[Projected]:
                 )
             )
     return found
+
+
+class ToldGraph(FalkorGraph):
+    """Links in a FalkorDB that knows everything before it is asked."""
+
+    projecting: Projecting
+
+    def walk(
+        self, seeds: Sequence[str], scope: Scope, depth: int, limit: int | None
+    ) -> list[Neighbor]:
+        """Tell the server what changed, then ask it."""
+        assert self.projecting.wait(30) == 0, self.projecting.outage
+        return super().walk(seeds, scope, depth, limit)
+
+
+class SqliteWithFalkor(Sqlite):
+    """The embedded store, with its links walked by a FalkorDB that is told of each as it comes."""
+
+    def __init__(self, path: str, url: str, who: str = "one") -> None:
+        super().__init__(path)
+        self.outbox = SqlOutbox(self.db)
+        self.server = FalkorServer(address(url, FALKORDB, "graph"), self.outbox.store())
+        self.projection = FalkorProjection(self.server)
+        self.outbox.attach(self.projection.tier, self.projection.place)
+        truth = SqlProjected(self.db)
+        self.projecting = Projecting(self.outbox, truth, [self.projection], who)
+        self.embedded = self.graph
+        self.graph: ToldGraph = ToldGraph(self.db, self.server)
+        self.graph.projecting = self.projecting
+
+    def close(self) -> None:
+        """Let go of it."""
+        self.projecting.stop()
+        self.graph.close()
+        self.server.close()
+        super().close()
 
 
 BACKENDS = {"sqlite": "notes.db", "sqlite-memory": ":memory:"}

@@ -13,17 +13,25 @@ from scrubjay.times import When, parse
 from scrubjay.types import DEFAULT_NAMESPACE, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from scrubjay.stores.sql_people import Shared, SqlPeople
     from scrubjay.types import Memory
+
+_MOST_SHOWN = 10
 
 
 class Caller:
     """One person's own file sees everything; a named user sees their own, and collections they are in."""
 
-    def __init__(self, user: str | None, people: SqlPeople) -> None:
+    def __init__(
+        self,
+        user: str | None,
+        people: SqlPeople,
+        of_project: Callable[[str], Sequence[str]] = lambda _: (),
+    ) -> None:
         self.user = user
+        self._of_project = of_project
         self.sees = Scope(reader=self.user)
         self.changes = Scope(writer=self.user)
         self._people = people
@@ -44,7 +52,7 @@ class Caller:
     ) -> Scope:
         """Return what the caller may see of what these filters ask for; `domain` is that of only_domain."""
         return self.sees._replace(
-            namespaces=namespaces,
+            namespaces=self._spelled_out(namespaces),
             types=several(types, "types"),
             topics=None if topics is None else topics_of(topics),
             collection=_text("collection", collection),
@@ -55,6 +63,31 @@ class Caller:
             since=parse(since, "since"),
             until=parse(until, "until", end_of_day=True),
         )
+
+    def _spelled_out(self, namespaces: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        """Return all namespaces of a project for `project/`; where there are none, that itself."""
+        if namespaces is None or not any(map(_is_project, namespaces)):
+            return namespaces
+        found = [
+            (self._of_project(one) or (one,)) if _is_project(one) else (one,) for one in namespaces
+        ]
+        return tuple(dict.fromkeys(name for some in found for name in some))
+
+    def unmatched(self, namespaces: tuple[str, ...] | None) -> list[str]:
+        """Say of each project that has nothing to see so, and which others there are."""
+        lost = [one for one in namespaces or () if _is_project(one) and not self._of_project(one)]
+        if not lost:
+            return []
+        from scrubjay.profiles.overrides import nearest
+
+        names = (one.partition("/") for one in self._of_project(""))
+        known = sorted({f"{project}/" for project, slash, _ in names if slash})
+        shown = ", ".join(known[:_MOST_SHOWN]) or "none"
+        more = " …" if len(known) > _MOST_SHOWN else ""
+        return [
+            f"no namespace begins with {one!r}{nearest(one, known)}; projects are: {shown}{more}"
+            for one in lost
+        ]
 
     def placed(self, given: dict[str, Any]) -> dict[str, Any]:
         """Return what the caller writes, in the namespace where it belongs.
@@ -164,6 +197,10 @@ class Caller:
                 " `create_collection` makes one"
             )
         return found
+
+
+def _is_project(namespace: str) -> bool:
+    return namespace.endswith("/")
 
 
 def _stripped(value: object) -> object:

@@ -44,7 +44,7 @@ DEFAULT_GENERATOR = "none"
 TIMEOUT_S = 10.0
 BUILT_IN_TIERS = ("agent", "project", "team")
 PRIORITY = 0.5  # of a connected vault
-BUILT_IN_PROFILES = ("default", "gno", "gnosis", "vault", "cognis")
+BUILT_IN_PROFILES = ("default", "gno", "gnosis", "vault", "cognis", "novamem")
 _LONGEST_SHORT_TURN = 10_000
 _TEXTS = (
     "db",

@@ -10,8 +10,10 @@ from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.models.guard import GuardedEmbedder
 from scrubjay.models.registry import is_ready, load_embedder
 from scrubjay.stores.sql_backlog import SqlBacklog
+from scrubjay.stores.sql_links import SqlLinks
 from scrubjay.stores.sql_near import SqlNear
 from scrubjay.stores.sql_tokens import SqlTokens
+from scrubjay.write.auto_links import AutoLinks
 from scrubjay.write.backlog import Backlog
 
 if TYPE_CHECKING:
@@ -29,28 +31,49 @@ class Embedding:
     """The embedder of a store, or the reason why there is none."""
 
     def __init__(
-        self, db: Database, vectors: SqlVectors, chosen: Embedder | str | bool | None
+        self,
+        db: Database,
+        vectors: SqlVectors,
+        chosen: Embedder | str | bool | None,
+        *,
+        links: Callable[[], bool] = lambda: False,
     ) -> None:
         self.queue = SqlBacklog(db)
+        self.links = SqlLinks(db)
         self.embedder = _resolve(chosen)
-        self._backlog = (
-            Backlog(self.queue, vectors, SqlTokens(db), SqlNear(db), self.embedder)
-            if self.embedder is not None
-            else None
-        )
+        self._backlog: Backlog | None = None
+        if self.embedder is not None:
+            near = AutoLinks(self.links, vectors, self.embedder.name)
+            self._backlog = Backlog(
+                self.queue, vectors, SqlTokens(db), SqlNear(db), near, self.embedder
+            )
+        self._wants_links = links
         self._active = False
+        self._linking = False
+        self._searched_by_links = False
         self._wrote = False
 
     def activate(self, wait_s: float | None = None) -> None:
-        """Make the model known to the file, once."""
-        if self.embedder is not None and not self._active:
+        """Make the model known to the file, once, and that its links are walked, where they are."""
+        if self.embedder is None:
+            return
+        if not self._active:
             self.queue.activate(
                 self.embedder.name, self.embedder.dims, self.embedder.token_dims, wait_s
             )
             self._active = True
+            self._linking = not (self._searched_by_links or self._wants_links())
+        if not self._linking:
+            self.links.activate(wait_s)
+            self._linking = True
 
-    def prepare_search(self) -> None:
-        """Make the model known and wait for the last few vectors; a busy writer is not waited for."""
+    def prepare_search(self, *, links: bool = False) -> None:
+        """Make the model known and wait for the last few vectors; a busy writer is not waited for.
+
+        With `links`, every memory of the file is linked to its nearest from now on.
+        """
+        if links and not self._searched_by_links:
+            self._searched_by_links, self._linking = True, False
         try:
             self.activate(wait_s=_BUSY_S)
         except StoreError:
@@ -81,13 +104,13 @@ class Embedding:
             self._backlog.wake()
 
     def settle(self) -> None:
-        """Wait for the last few vectors, so that one finds by meaning what one just wrote.
+        """Wait for the last few vectors and links, so that one finds by them what one just wrote.
 
         What others left behind, a killed process perhaps, is begun in the background.
         """
         if self._backlog is None or self.embedder is None or not is_ready(self.embedder.inner):
             return
-        left = self.left()
+        left = self.left() + self.unlinked()
         if not left and self._backlog.fit_is_due():
             self._backlog.wake()
         if not left or self._backlog.outage:
@@ -97,15 +120,19 @@ class Embedding:
             self._backlog.watch(_SETTLE_S)
 
     def wait(self, timeout_s: float | None, progress: Callable[[int, int], None] | None) -> int:
-        """Make vectors until none is wanted or the model is out; return how many are left."""
+        """Make vectors and links until none is wanted or the model is out; return how many are left."""
         if self._backlog is None or self.embedder is None:
             return 0
         self.queue.retry(self.embedder.name)  # what was given up gets another chance
-        return self._backlog.wait(timeout_s, progress)
+        return self._backlog.wait(timeout_s, progress) + self.unlinked()
 
     def left(self) -> int:
         """Return how many passages want a vector of the model in use."""
         return self._backlog.left() if self._backlog is not None else 0
+
+    def unlinked(self) -> int:
+        """Return how many memories have a vector and wait for their links; without a model none does."""
+        return self.links.left() if self._backlog is not None else 0
 
     def close(self) -> None:
         """Settle if anything was written, then stop the thread."""

@@ -255,6 +255,8 @@ def recall(run: Run, *, sources: tuple[Source, ...], per_variant: tuple[Fan, ...
 
     def ask(source: Source) -> tuple[RankedList, Step]:
         found, step = attempt(source, run, RankedList(source.name, searched=False))
+        if found.warning:
+            step = step._replace(notes={"warning": found.warning})
         return found._replace(name=source.name), step._replace(came_out=len(found.rows))
 
     # Imported here: a keyword search from a cold shell has one source and needs no threads.

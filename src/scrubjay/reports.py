@@ -38,8 +38,30 @@ class Drawing(NamedTuple):
     failures: Mapping[str, int] = NOTHING
 
 
+class HitsOfHour(NamedTuple):
+    """The searches of the hour that begins `at`, and how many of their results each tier found."""
+
+    at: datetime
+    searches: int
+    tiers: Mapping[str, int]
+
+
+class Hits(NamedTuple):
+    """How many searches there were, and how many of their results each tier found, by the hour too.
+
+    A result that two tiers found counts for both. Only searches of profiles that count are in it.
+    """
+
+    searches: int = 0
+    tiers: Mapping[str, int] = NOTHING
+    hours: tuple[HitsOfHour, ...] = ()
+
+
 class Status(NamedTuple):
-    """The state of a store, as `scrubjay status` shows it."""
+    """The state of a store, as `scrubjay status` shows it.
+
+    `unlinked` memories still wait for their links; `searches` and `hits` are the totals of `hits()`.
+    """
 
     path: str
     schema: int
@@ -61,6 +83,9 @@ class Status(NamedTuple):
     failures: tuple[str, ...]
     size_bytes: int
     extraction: Drawing = Drawing()
+    unlinked: int = 0
+    searches: int = 0
+    hits: Mapping[str, int] = NOTHING
 
 
 class TierState(NamedTuple):

@@ -11,11 +11,12 @@ from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.moving import Moving
 from scrubjay.naming import check_text
 from scrubjay.pipeline import search
-from scrubjay.times import When, micros
+from scrubjay.times import When, micros, parse
 from scrubjay.types import Query, Results
 
 if TYPE_CHECKING:
     from scrubjay.profiles import Profile
+    from scrubjay.reports import Hits
 
 
 class Searching(Moving):
@@ -43,18 +44,25 @@ class Searching(Moving):
         overrides: Mapping[str, Any] | None = None,
         tags: Sequence[str] | str | None = None,
         domain: str | None = None,
-        weights: Mapping[str, float] | None = None,
+        weights: Mapping[str, float] | str | None = None,
         include_expired: bool = False,
     ) -> Results:
         """Find memories. Every string is a legal query; what could not be searched is in `degraded`.
 
-        `tags` and `domain` score, and `weights` weigh, in profiles that have stages for them. What is
-        not yet, or no longer, valid is left out, unless `include_expired` asks for it.
+        `tags` and `domain` score, and `weights` weigh, in profiles that have stages for them; weights
+        are a mapping, or the name of a pattern: exact_id, semantic, roaming. A namespace that ends in a
+        slash stands for all of a project. What is not yet, or no longer, valid is left out, unless
+        `include_expired` asks for it.
         """
         if not isinstance(query, str):
             raise InvalidInput(f"query is {query!r}; it must be a text")
         chosen = profiles.get(profile or self.profile, overrides, mode=mode)
         _check_scoring(chosen, tags=tags, domain=domain, weights=weights)
+        uses_links = chosen.uses("graph")
+        if weights is not None:
+            from scrubjay.profiles.weights import weighed
+
+            chosen = weighed(chosen, weights)
         asked = chosen.limit if limit is None else limit
         if type(asked) is not int or asked < 1:
             raise InvalidInput(f"limit is {limit!r}; it must be a whole number of 1 or more")
@@ -84,7 +92,7 @@ class Searching(Moving):
             scope = scope._replace(valid_us=now_us if tiers else self._windows.state_us(now_us))
         if chosen.uses("embed_query") and not own_lost:
             try:
-                self._embedding.prepare_search()
+                self._embedding.prepare_search(links=uses_links)
             except StoreError:
                 if not tiers:  # other tiers can answer where the own file is damaged
                     raise
@@ -114,14 +122,33 @@ class Searching(Moving):
                 there = ", ".join(known) or "none"
                 missing = f"there is no collection {collection!r}; there are: {there}"
                 found.degraded = (*found.degraded, missing)
+        if chosen.uses("graph") and (waiting := self._embedding.unlinked()):
+            few = "1 memory still waits for its links"
+            many = f"{waiting:,} memories still wait for their links"
+            found.degraded = (*found.degraded, f"graph: {few if waiting == 1 else many}")
+        found.degraded = (*found.degraded, *self._caller.unmatched(scope.namespaces))
+        self._note_hits(found)
         if asked <= chosen.most:
             return found
         found.counts = {**found.counts, "limit_cut_from": asked}
         return found
 
+    def hits(self, *, since: When | None = None) -> Hits:
+        """Return how many results each tier found, by the hour, since a moment or ever.
 
-# Which stage gives a meaning to what a search may be told; none has one for `weights` yet.
-_SCORED_BY = {"tags": "signals", "domain": "signals"}
+        Searches of profiles with the stage `count_hits` are counted, in this store by anybody.
+        """
+        return self._hit_counts.report(parse(since, "since"))
+
+    def _note_hits(self, found: Results) -> None:
+        """Count the hits of each tier, where the profile has a stage for that."""
+        for step in found.trace:
+            if step.stage == "count_hits":
+                self._hit_counts.note(step.notes["hits"])
+
+
+# Which stage gives a meaning to what a search may be told.
+_SCORED_BY = {"tags": "signals", "domain": "signals", "weights": "min_max"}
 
 
 def _check_least(score: object) -> None:
@@ -134,7 +161,7 @@ def _check_least(score: object) -> None:
 def _check_scoring(profile: Profile, **given: object) -> None:
     """Refuse what the profile has no stage for: it would be ignored."""
     for name, value in given.items():
-        stage = _SCORED_BY.get(name, "")
+        stage = _SCORED_BY[name]
         if value is not None and not profile.uses(stage):
             others = [
                 one

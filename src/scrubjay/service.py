@@ -268,9 +268,11 @@ class Store(Talking):
         timeout_s: float | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> int:
-        """Make the vectors that are still wanted, and return how many are left; or only count them."""
+        """Make the vectors and links that are still wanted; return how many are left, or only that."""
         self._embedding.activate()
-        return self._embedding.wait(timeout_s, progress) if wait else self._embedding.left()
+        if wait:
+            return self._embedding.wait(timeout_s, progress)
+        return self._embedding.left() + self._embedding.unlinked()
 
     def extract(
         self,
@@ -293,7 +295,12 @@ class Store(Talking):
 
         given = sum(self._feedback.tally())
         state = status(self.path, self._db, self._records, self._embedding, self._mine, given)
-        return state._replace(extraction=drawing(self._db, self._extraction, self._mine))
+        counted = self.hits()
+        return state._replace(
+            extraction=drawing(self._db, self._extraction, self._mine),
+            searches=counted.searches,
+            hits=counted.tiers,
+        )
 
     def calibrate(self) -> float:
         """Measure the reranker's speed anew, in milliseconds for a thousand characters, and keep it."""
@@ -310,6 +317,8 @@ class Store(Talking):
             self._extracting_made.stop()
         if self._embedding_made is not None and not self._db.closed:
             self._embedding_made.close()
+        if self._hit_counts_made is not None and not self._db.closed:
+            self._hit_counts_made.stop()
         self._tiers.close()
         self._db.close()
 

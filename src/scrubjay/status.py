@@ -57,6 +57,7 @@ def status(
         failed=failed,
         failures=tuple(embedding.queue.reasons(model)) if model else (),
         size_bytes=db.size_bytes,
+        unlinked=embedding.links.left(scope) if model else 0,
     )
 
 

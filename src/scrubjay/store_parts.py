@@ -16,7 +16,7 @@ from scrubjay.config import (
     check_chunk_sizes,
     check_short_turn,
 )
-from scrubjay.errors import InvalidInput, Unavailable
+from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.stores.servers import servers_of
 from scrubjay.tier_files import Reached, open_own
 from scrubjay.times import system_clock
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from scrubjay.config import TierSetting
     from scrubjay.embedding import Embedding
     from scrubjay.following import Following
+    from scrubjay.hit_counts import HitCounts
     from scrubjay.models import Embedder, Generator, Reranker
     from scrubjay.pipeline import Kit, Tier
     from scrubjay.profiles import Profile
@@ -89,7 +90,7 @@ class StoreParts:
         self._vectors = self._tables.vectors
         self._topics = self._tables.topics
         self._windows = self._tables.windows
-        self._caller = Caller(person, self._people)
+        self._caller = Caller(person, self._people, self._of_project)
         self._mine = self._caller.sees
         self._chunk_sizes = check_chunk_sizes(chunk_tokens, chunk_overlap_tokens)
         self._following_made: Following | None = None
@@ -98,6 +99,7 @@ class StoreParts:
         self._chosen_embedder = embedder
         self._embedding_made: Embedding | None = None
         self._extracting_made: Extracting | None = None
+        self._hit_counts_made: HitCounts | None = None
         self._making = threading.Lock()
         if {type(reranker), type(generator)} - {NoneType, bool}:
             self._check_assistants()
@@ -109,6 +111,16 @@ class StoreParts:
         except BaseException:
             self._db.close()
             raise
+
+    def _of_project(self, beginning: str) -> Sequence[str]:
+        """Return the namespaces that begin so, of every file that may be searched."""
+        from scrubjay.stores.sql_namespaces import SqlNamespaces
+
+        files = [self._db]
+        if self._tiers.named:
+            files = [one.tables.db for one in self._tiers.reached() if one.tables is not None]
+        found = (SqlNamespaces(one).of_project(beginning, self._caller.sees) for one in files)
+        return sorted({name for some in found for name in some})
 
     @property
     def _terms(self) -> SqlTerms:
@@ -124,8 +136,28 @@ class StoreParts:
             if self._embedding_made is None:
                 from scrubjay.embedding import Embedding
 
-                self._embedding_made = Embedding(self._db, self._vectors, self._chosen_embedder)
+                self._embedding_made = Embedding(
+                    self._db, self._vectors, self._chosen_embedder, links=self._walks_links
+                )
             return self._embedding_made
+
+    def _walks_links(self) -> bool:
+        """True when this store's own profile walks links; a wrong name is told by the first search."""
+        from scrubjay import profiles
+
+        try:
+            return profiles.get(self.profile).uses("graph")
+        except (InvalidInput, NotFound):
+            return False
+
+    @property
+    def _hit_counts(self) -> HitCounts:
+        with self._making:
+            if self._hit_counts_made is None:
+                from scrubjay.hit_counts import HitCounts
+
+                self._hit_counts_made = HitCounts(self._db, self._clock)
+            return self._hit_counts_made
 
     def _shelf(self) -> Shelf:
         from scrubjay.stores.sql_folders import SqlFolders

@@ -26,11 +26,15 @@ class Link(NamedTuple):
 
 
 class Neighbor(NamedTuple):
-    """A memory reached over links; `score` is the product of strengths along the best path."""
+    """A memory reached over links; `score` is the product of strengths along the best path.
+
+    `updated_us` is its age, in microseconds since 1970.
+    """
 
     id: str
     score: float
     depth: int = 1
+    updated_us: int = 0
 
 
 class Memory(NamedTuple):
@@ -205,13 +209,14 @@ class RankedList(NamedTuple):
     """What one way of searching brought back, best first, one row a memory.
 
     `best` is the highest score that any text could have had for this query; `searched` is False when
-    the source could not be asked.
+    the source could not be asked. `warning` says what it had to do without.
     """
 
     name: str
     rows: tuple[Row, ...] = ()
     searched: bool = True
     best: float = 1.0
+    warning: str = ""
 
 
 class Found(NamedTuple):

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends import a_memory, pieces
+from backends import BACKENDS, Sqlite, SqliteWithFalkor, a_memory, pieces
 from scrubjay.types import Scope
 
 EVERYTHING = Scope()
+SEEDS = ["a", "b", "c"]
+
+
+@pytest.fixture(params=[*BACKENDS, "falkordb"])
+def backend(request, tmp_path):
+    """One empty store of each kind, and one whose links are walked by a server."""
+    if request.param == "falkordb":
+        url = request.getfixturevalue("falkordb_url")
+        opened = SqliteWithFalkor(str(tmp_path / "notes.db"), url)
+    else:
+        place = BACKENDS[request.param]
+        opened = Sqlite(place if place == ":memory:" else str(tmp_path / place))
+    yield opened
+    opened.close()
 
 
 @pytest.fixture
@@ -47,17 +62,17 @@ def test_a_path_scores_the_product_and_a_node_its_best_path(graph):
     assert reached(graph, "a", 3) == {"b": 0.9, "c": 0.81, "d": 0.81}
 
 
-def test_several_seeds_reach_the_union_and_not_themselves(graph):
-    """A seed is not its own neighbour."""
+def test_several_seeds_reach_the_union_and_each_other(graph):
+    """NM-1: a seed does not reach itself, there and back, but a seed that another one reaches counts."""
     graph.link("a", "b", 0.5, "related")
     graph.link("b", "c", 0.8, "related")
 
     found = graph.walk(["a", "b"], EVERYTHING, 2, 10)
 
-    assert [(one.id, one.score) for one in found] == [("c", 0.8)]
+    assert [(one.id, one.score) for one in found] == [("c", 0.8), ("a", 0.5), ("b", 0.5)]
 
 
-def test_best_first_ties_by_id_and_cut_at_the_limit(graph):
+def test_best_first_ties_by_id_where_ages_are_equal_and_cut_at_the_limit(graph):
     """R-5 without an age: score, then id."""
     for id_, strength in (("d", 0.5), ("b", 0.5), ("c", 0.9)):
         graph.link("a", id_, strength, "related")
@@ -90,6 +105,19 @@ def test_kinds_are_apart_and_unlink_counts(graph):
     assert graph.unlink("a", "b", None) == 1
     assert graph.unlink("a", "b", None) == 0
     assert reached(graph, "a") == {}
+
+
+def test_ties_are_broken_by_age_before_id(backend, graph):
+    """R-5: the newer first."""
+    newer = datetime(2027, 1, 1, tzinfo=UTC)
+    backend.records.put(a_memory("d", namespace="mine", updated_at=newer), pieces("abcd"))
+    for id_ in "bcd":
+        graph.link("a", id_, 0.5, "related")
+
+    found = graph.walk(["a"], EVERYTHING, 1, 10)
+
+    assert [one.id for one in found] == ["d", "b", "c"]
+    assert found[0].updated_us == newer.timestamp() * 1e6
 
 
 STRENGTHS = st.sampled_from([0.1, 0.25, 0.5, 0.75, 1.0])
@@ -125,6 +153,13 @@ def test_walks_agree_with_every_path_multiplied_out(graph, edges, depth):
     try:
         for seed in "abcdefgh":
             assert reached(graph, seed, depth) == best_paths(edges, seed, depth)
+        of_seed = {seed: best_paths(edges, seed, depth) for seed in SEEDS}
+        several = {one.id: round(one.score, 9) for one in graph.walk(SEEDS, EVERYTHING, depth, 9)}
+        assert several == {
+            id_: max(of[id_] for of in of_seed.values() if id_ in of)
+            for id_ in "abcdefgh"
+            if any(id_ in of for of in of_seed.values())
+        }
     finally:
         for a, b in edges:
             graph.unlink(a, b, None)

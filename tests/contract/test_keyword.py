@@ -50,8 +50,11 @@ def all_terms_first(memories, asked, scores):
     """GN-6: what holds every term stands above what holds only some, and keeps its own order."""
     held = {one.id: set().union(*fields_of(one)) for one in memories}
     complete = {id_ for id_ in scores if held[id_].issuperset(asked)}
-    highest = max((score for id_, score in scores.items() if id_ not in complete), default=0.0)
-    if not complete or min(scores[id_] for id_ in complete) > highest + 2e-6:
+    others = [score for id_, score in scores.items() if id_ not in complete]
+    if not complete or not others:
+        return scores
+    highest = max(others)
+    if min(scores[id_] for id_ in complete) > highest + 2e-6:
         return scores
     return {
         id_: max(score, highest) + 2e-6 + 0.001 * score if id_ in complete else score
@@ -128,6 +131,23 @@ def test_the_order_is_score_then_newer_then_id_wherever_it_is_cut(
     )
     for limit in (1, 3, 10, 50):
         assert backend.keyword.search(asking("tent"), EVERYTHING, limit, {}).rows == whole[:limit]
+
+
+@pytest.mark.parametrize("small", [True, False], ids=["small-store", "large-store"])
+def test_scores_do_not_depend_on_how_many_are_asked_for(backend, corpus, monkeypatch, small):
+    """R-5: those of a longer list were a little higher once it reached memories of no score."""
+    if not small:
+        monkeypatch.setattr(keyword_ranking, "SMALL_STORE", 0)
+    for n in range(50):
+        one = a_memory(f"z{n}", "zebra" if n < 25 else "other", context="zebra", hours=n)
+        backend.records.put(one, pieces(one.text))
+    weights = {"context": 0.0}
+
+    whole = backend.keyword.search(asking("zebra"), EVERYTHING, 500, weights).rows
+
+    assert len(whole) == 50
+    assert whole[-1].score == 0
+    assert backend.keyword.search(asking("zebra"), EVERYTHING, 3, weights).rows == whole[:3]
 
 
 @pytest.mark.parametrize("small", [True, False], ids=["small-store", "large-store"])

@@ -20,8 +20,8 @@ EVERYTHING = Scope()
 def backend(request, tmp_path):
     """One empty store of each kind, and one whose vectors are found by a server."""
     if request.param == "qdrant":
-        url = request.getfixturevalue("qdrant_url")
-        opened = SqliteWithQdrant(str(tmp_path / "notes.db"), url)
+        server = request.getfixturevalue("qdrant")
+        opened = SqliteWithQdrant(str(tmp_path / "notes.db"), f"{server.url}/shared")
     else:
         place = BACKENDS[request.param]
         opened = Sqlite(place if place == ":memory:" else str(tmp_path / place))

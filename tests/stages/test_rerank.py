@@ -14,7 +14,8 @@ from scrubjay.models.guard import GuardedEmbedder
 from scrubjay.models.guarded import GuardedReranker
 from scrubjay.models.patience import InMemory
 from scrubjay.pipeline import Kit, Run, advance
-from scrubjay.stages.fuse import gather, min_max, over_best, rank_bonus, rrf, similarity
+from scrubjay.stages.fuse import gather, over_best, rank_bonus, rrf, similarity
+from scrubjay.stages.min_max import min_max
 from scrubjay.stages.recall import look_up
 from scrubjay.stages.rerank import blend, cross_encoder, late_interaction
 from scrubjay.token_codes import pack, unpack

@@ -22,6 +22,7 @@ from scrubjay.stores.dialect import postgres
         ("FROM memories AS m NOT INDEXED WHERE n = ?", "FROM memories AS m  WHERE n = %s"),
         ("FROM t INDEXED BY t_by_a WHERE +a = ?", "FROM t  WHERE a = %s"),
         ("SELECT a + b, (+c) FROM t", "SELECT a + b, (c) FROM t"),
+        ("WHERE m.n IN () OR a NOT IN ()", "WHERE FALSE OR TRUE"),
         ("LIMIT -1 OFFSET ?", "LIMIT ALL OFFSET %s"),
         ("FROM a CROSS JOIN b AS x ON x.n = a.n", "FROM a JOIN b AS x ON x.n = a.n"),
         ("FROM a CROSS JOIN b AS x WHERE TRUE", "FROM a CROSS JOIN b AS x WHERE TRUE"),

@@ -227,6 +227,7 @@ _MODES = {
     "gnosis": ("default", "standard", "deep"),
     "vault": ("default", "full", "scan"),
     "cognis": ("default",),
+    "novamem": ("default",),
 }
 _BUILT_IN: dict[str, Callable[[], Profile]] = {
     profile if mode == "default" else f"{profile}:{mode}": partial(_of_module, profile, mode)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from scrubjay.pipeline import Stage, configured, recall, when
 from scrubjay.stages.borrow import borrow_words
 from scrubjay.stages.expand import rephrase, skipped_strong, strong_signal
-from scrubjay.stages.fuse import min_max, over_best, rank_bonus, rrf, similarity
+from scrubjay.stages.fuse import over_best, rank_bonus, rrf, similarity
+from scrubjay.stages.min_max import min_max
 from scrubjay.stages.present import (
     at_least,
     check_files,

@@ -22,11 +22,14 @@ from scrubjay.stages.conversation import (
 )
 from scrubjay.stages.entries import describe, fixed_score, scan, top_or_all, widen
 from scrubjay.stages.expand import rephrase, skipped_strong, strong_signal
-from scrubjay.stages.fuse import min_max, over_best, rank_bonus, rrf, similarity, union, weigh
+from scrubjay.stages.fuse import over_best, rank_bonus, rrf, similarity, union, weigh
+from scrubjay.stages.graph import graph
+from scrubjay.stages.min_max import clamp, min_max
 from scrubjay.stages.present import (
     at_least,
     check_files,
     count_candidates,
+    count_hits,
     count_passages,
     load,
     mark_near_duplicates,
@@ -48,7 +51,7 @@ from scrubjay.stages.recall import (
 )
 from scrubjay.stages.rerank import blend, cross_encoder, late_interaction
 from scrubjay.stages.signals import signals
-from scrubjay.stages.spread import fan_out
+from scrubjay.stages.spread import fan_out, namespaces
 from scrubjay.stages.tiers import by_tier, tier_weight, tiers
 from scrubjay.stages.timing import in_time, moment, recency, time_blend, time_range, timed
 from scrubjay.stages.topics import topics
@@ -64,6 +67,7 @@ STAGES: dict[str, Callable[..., Part[Any]]] = {
         time_range,
         timed,
         adaptive,
+        namespaces,
         fan_out,
         strong_signal,
         skipped_strong,
@@ -77,6 +81,7 @@ STAGES: dict[str, Callable[..., Part[Any]]] = {
         immediate,
         moment,
         topics,
+        graph,
         variant,
         lexical,
         semantic,
@@ -95,6 +100,7 @@ STAGES: dict[str, Callable[..., Part[Any]]] = {
         rrf,
         rank_bonus,
         over_best,
+        clamp,
         min_max,
         similarity,
         multiply,
@@ -127,5 +133,6 @@ STAGES: dict[str, Callable[..., Part[Any]]] = {
         passages,
         previews,
         check_files,
+        count_hits,
     )
 }

@@ -109,42 +109,6 @@ def over_best(run: Run) -> Run:
 
 
 @stage
-def min_max(run: Run, *, weights: Mapping[str, float]) -> Run:
-    """Score by (raw - worst) / (best - worst) inside each list, summed by weight; all equal gives 1.
-
-    Such scores are of one query: they say nothing beside those of another.
-    """
-    if any(weight < 0 for weight in weights.values()) or not any(weights.values()):
-        raise InvalidInput(
-            f"min_max.weights is {dict(weights)}; weights must be 0 or more, and one above 0"
-        )
-    # By value, not by place: rows whose scores differ by less than 1e-6 stand in the order of age.
-    ends = {
-        one.name: (min(row.score for row in one.rows), max(row.score for row in one.rows))
-        for one in run.lists
-        if one.rows and weights.get(one.name)
-    }
-    pool = []
-    for one in gather(run.lists, weights=weights):
-        why = {
-            name: weights[name] * _between(one.found[name].score, *ends[name])
-            for name in ends
-            if name in one.found
-        }
-        pool.append(one._replace(score=sum(why.values()), why=why))
-    pool.sort(key=lambda one: one.order)
-    notes: dict[str, Any] = {
-        name: {"weight": weights[name], "worst": worst, "best": best}
-        for name, (worst, best) in ends.items()
-    }
-    return run._replace(pool=tuple(pool)).noting(**notes)
-
-
-def _between(raw: float, worst: float, best: float) -> float:
-    return (raw - worst) / (best - worst) if round(best, 6) > round(worst, 6) else 1.0
-
-
-@stage
 def similarity(run: Run) -> Run:
     """Score by 1 - distance / 2, with the cosine distance of the best chunk: 1 is the same direction."""
     pool = []

@@ -55,6 +55,13 @@ def count_candidates(run: Run) -> Run:
 
 
 @stage
+def count_hits(run: Run) -> Run:
+    """Count how many of the hits each list found; one that two lists found counts for both."""
+    found = {one.name: sum(one.name in hit.found for hit in run.pool) for one in run.lists}
+    return run.noting(hits=found)
+
+
+@stage
 def at_least(run: Run, *, score: float = 0.0) -> Run:
     """Drop what scores below the profile's floor or the caller's minimum."""
     asked = run.query.min_score

@@ -7,7 +7,25 @@ from math import ceil
 
 from scrubjay.errors import InvalidInput
 from scrubjay.pipeline import Run, stage
-from scrubjay.types import RankedList, Row
+from scrubjay.types import DEFAULT_NAMESPACE, RankedList, Row
+
+
+@stage
+def namespaces(run: Run, *, most: int = 50) -> Run:
+    """Note which namespaces are searched: those that were named, or all with something to see.
+
+    More than `most` are not listed. Where nothing is stored yet, it is `default`.
+    """
+    if most < 1:
+        raise InvalidInput(f"namespaces.most is {most}; it must be 1 or more")
+    asked, records = run.query.scope.namespaces, run.kit.records
+    if asked is not None:
+        seen = asked
+    else:
+        seen = () if records is None else tuple(records.namespaces(run.query.scope, most + 1))
+        seen = seen or (DEFAULT_NAMESPACE,)
+    run = run.noting(namespaces=seen[:most])
+    return run.noting(more="not all of them are listed") if len(seen) > most else run
 
 
 @stage

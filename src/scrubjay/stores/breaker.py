@@ -62,6 +62,8 @@ class Breaker:
         with self._changing:
             if self._reason or self._closing.is_set():
                 return
+            if self._pinging is not None:
+                self._pinging.join()  # it has said that the server answers, and does nothing more
             # A daemon: a process that ends does not wait for a server that is gone.
             thread = threading.Thread(
                 target=self._until_it_answers, name=f"ping {self.name}", daemon=True

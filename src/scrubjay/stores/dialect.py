@@ -18,6 +18,9 @@ _SPELLED = (
     # A plus before a column keeps SQLite from using an index.
     (re.compile(r"(?<=[\s(])\+(?=[a-z_])"), ""),
     (re.compile(r"\bLIMIT -1\b"), "LIMIT ALL"),
+    # Of an empty list, Postgres wants to hear what it comes to.
+    (re.compile(r"[\w.]+ NOT IN \(\)"), "TRUE"),
+    (re.compile(r"[\w.]+ IN \(\)"), "FALSE"),
     # In SQLite a cross join may have a condition; it says in which order tables are read.
     (re.compile(r"\bCROSS JOIN (\w+ AS \w+) ON\b"), r"JOIN \1 ON"),
     (re.compile(r"\bgroup_concat\(([\w.]+)\)"), r"string_agg(\1::text, ',')"),

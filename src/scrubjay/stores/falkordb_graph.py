@@ -2,48 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Collection, Iterator, Sequence
 
 from scrubjay.errors import Unavailable
+from scrubjay.stores.breaker import Breaker
 from scrubjay.stores.database import Database
 from scrubjay.stores.falkordb import FalkorServer
 from scrubjay.stores.falkordb_projection import plain
 from scrubjay.stores.scope_cypher import where
 from scrubjay.stores.sql_graph import SqlGraph
-from scrubjay.stores.walking import MOST_NODES, ranked, walked
+from scrubjay.stores.walking import ranked, walked
 from scrubjay.types import Neighbor, Scope
 
-T = TypeVar("T")
-
-
-class Guard(Protocol):
-    """Stands before the calls to a server, as a Breaker does."""
-
-    def call(self, function: Callable[[], T]) -> T:
-        """Run it, or say at once why the server is not asked."""
-        ...
-
-
 # The server shows 15 digits of a number, and a double has up to 17: of two equal paths, one would come
-# out better there and not here. So each score comes in two numbers, a whole one and the rest.
-_PARTS = 2.0**30
+# out better there and not here. So each strength comes in two numbers, a whole one and the rest.
+_PARTS = 2.0**60
+_MOST_LINKS = 50_000  # of one level
 # Without its label: with it, the server looks through every memory instead of walking the links.
 _STEP = (
-    "UNWIND $edge AS here MATCH (x:Memory {{id: here[0]}})-[e:LINK]-(m)"
-    " WHERE NOT m.id IN $origin AND {condition}"
-    f" WITH m.id AS id, max(here[1] * e.strength) AS score ORDER BY score DESC, id LIMIT {MOST_NODES}"
-    f" WITH id, score * {_PARTS} AS scaled RETURN id, floor(scaled), scaled - floor(scaled)"
+    "UNWIND $edge AS here MATCH (x:Memory {{id: here}})-[e:LINK]-(m) WHERE {condition}"
+    " WITH here, m.id AS there, e.strength AS strength"
+    f" ORDER BY strength DESC, there LIMIT {_MOST_LINKS}"
+    f" WITH here, there, strength * {_PARTS} AS scaled"
+    " RETURN here, there, toInteger(scaled), scaled - floor(scaled)"
 )
 
 
 class FalkorGraph(SqlGraph):
     """The links of one store, walked by a server that has a copy; all else is asked of the records."""
 
-    def __init__(self, db: Database, server: FalkorServer, guard: Guard) -> None:
+    def __init__(self, db: Database, server: FalkorServer) -> None:
         super().__init__(db)
         self._server = server
-        self._guard = guard
+        self.breaker = Breaker("graph", server.ping)
 
     def walk(
         self, seeds: Sequence[str], scope: Scope, depth: int, limit: int | None
@@ -55,20 +46,27 @@ class FalkorGraph(SqlGraph):
         origin = self.seen(seeds, scope)
         if not origin:
             return []
+        ages_us = dict(origin)
         condition, arguments = where(scope, self._db)
         query = _STEP.format(condition=condition)
-        bound = {**arguments, "origin": sorted(map(plain, origin))}
 
-        def step(edge: dict[str, float]) -> dict[str, float]:
-            at = [[plain(id_), score] for id_, score in edge.items()]
-            rows = self._guard.call(lambda: self._server.ask(query, {**bound, "edge": at}))
+        def links(edge: Collection[str]) -> Iterator[tuple[str, str, float]]:
+            here = {plain(id_): id_ for id_ in edge}
+            bound = {**arguments, "edge": sorted(here)}
+            rows = self.breaker.call(lambda: self._server.ask(query, bound))
             if rows is None:
                 raise Unavailable(
                     f"{self._server.address.shown} has no graph of this store, which may be on its"
                     " way; if it stays so, run: scrubjay reindex"
                 )
-            further = {id_: (whole + rest) / _PARTS for id_, whole, rest in rows}
-            seen = self.seen(list(further), scope)
-            return {id_: score for id_, score in further.items() if id_ in seen}
+            ages_us.update(self.seen(list({there for _, there, *_ in rows}), scope))
+            for at, there, whole, rest in rows:
+                if there in ages_us:
+                    yield here[at], there, (whole + rest) / _PARTS
 
-        return ranked(walked(origin, depth, step), limit)
+        reached = walked(list(origin), depth, links, lambda ids: {id_: id_ for id_ in ids})
+        return ranked(reached, ages_us, limit)
+
+    def close(self) -> None:
+        """Stop asking whether the server is back; its connections are closed by whoever opened them."""
+        self.breaker.close()

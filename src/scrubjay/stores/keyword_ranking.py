@@ -64,9 +64,10 @@ def parts_of_the_unknown(finds: Callable[[Term], bool], terms: Sequence[Term]) -
 
 def complete_first(scores: Scores, complete: set[int]) -> list[tuple[int, float]]:
     """Lift what holds every term above what holds only some, where it is not there already."""
-    highest = max((score for n, score in scores.items() if n not in complete), default=0.0)
-    lowest = min((scores[n] for n in complete), default=highest)
-    if lowest > highest + _LEAST_LIFT or not complete:
+    if not complete or len(complete) == len(scores):
+        return list(scores.items())
+    highest = max(score for n, score in scores.items() if n not in complete)
+    if min(scores[n] for n in complete) > highest + _LEAST_LIFT:
         return list(scores.items())
     return [
         (n, max(score, highest) + _LEAST_LIFT + _LIFT * score if n in complete else score)

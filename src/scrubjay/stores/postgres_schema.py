@@ -298,6 +298,14 @@ TABLES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     ("unlinked", (f"memory BIGINT PRIMARY KEY REFERENCES memories {_BY_DELETE}",)),
     (
+        "parted",
+        (
+            f"a BIGINT NOT NULL REFERENCES memories {_BY_DELETE}",
+            f"b BIGINT NOT NULL REFERENCES memories {_BY_DELETE}",
+            "PRIMARY KEY (a, b)",
+        ),
+    ),
+    (
         "hits",
         (
             "hour_us BIGINT NOT NULL",
@@ -362,6 +370,7 @@ _INDEXES = (
     "extractions_leased ON extractions (leased_until_s) WHERE leased_until_s > 0",
     "spans_by_message ON spans (message)",
     "outbox_by_tier ON outbox (tier, n)",
+    "parted_back ON parted (b)",
     "word_parts_main ON word_parts USING gin (main)",
     "word_parts_ident ON word_parts USING gin (ident)",
 )
@@ -401,6 +410,11 @@ _TRIGGERS = (
         " WHERE c.memory = new.n AND c.ordinal = 0 ON CONFLICT DO NOTHING; END IF;"
         " IF old.type = 'message' AND old.content_hash <> new.content_hash THEN"
         " DELETE FROM extractions WHERE message = new.n; END IF;"
+        " IF old.namespace <> new.namespace THEN"
+        " DELETE FROM edges WHERE a = new.n AND made = 'auto';"
+        " DELETE FROM edges WHERE b = new.n AND made = 'auto';"
+        " INSERT INTO unlinked SELECT new.n FROM meta WHERE key = 'links' ON CONFLICT DO NOTHING;"
+        " END IF;"
         " INSERT INTO outbox (tier, id) SELECT tier, new.id FROM projections;",
     ),
     (

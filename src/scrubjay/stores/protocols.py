@@ -54,6 +54,10 @@ class Records(Protocol):
         """True when the scope sees at least one memory."""
         ...
 
+    def namespaces(self, scope: Scope, most: int) -> Sequence[str]:
+        """Return the first so many namespaces, by name, in which a scope's person may see anything."""
+        ...
+
     def ids(self, scope: Scope) -> Sequence[str]:
         """Return the ids of everything that a scope may see."""
         ...
@@ -303,7 +307,7 @@ class GraphIndex(Protocol):
         ...
 
     def walk(self, seeds: Sequence[str], scope: Scope, depth: int, limit: int) -> list[Neighbor]:
-        """Return what can be reached from the seeds, best path first."""
+        """Return what can be reached from the seeds, best path first; no seed reaches itself."""
         ...
 
 

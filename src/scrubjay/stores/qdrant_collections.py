@@ -43,9 +43,10 @@ def make(apis: SyncApis[Any], name: str, dims: int) -> None:
     indexed = there.payload_schema if there is not None else {}
     for field, schema in _indexes().items():
         if field not in indexed:
+            # They are made one after the other, and before any point that comes later.
             apis.indexes_api.create_field_index(
                 name,
-                wait=True,
+                wait=False,
                 create_field_index=models.CreateFieldIndex(field_name=field, field_schema=schema),
             )
 

@@ -438,6 +438,21 @@ def m010_servers(db: sqlite3.Connection) -> None:
             INSERT OR IGNORE INTO unlinked SELECT c.memory FROM meta, chunks AS c
             WHERE meta.key = 'links' AND c.n = new.chunk;
         END""",
+        # What moves is linked anew where it is now.
+        """CREATE TRIGGER link_moved AFTER UPDATE OF namespace ON memories
+        WHEN old.namespace <> new.namespace
+        BEGIN
+            DELETE FROM edges WHERE a = new.n AND made = 'auto';
+            DELETE FROM edges WHERE b = new.n AND made = 'auto';
+            INSERT OR IGNORE INTO unlinked SELECT new.n FROM meta WHERE key = 'links';
+        END""",
+        # Pairs whose link somebody took away, the lower number first: nobody links these by themselves.
+        """CREATE TABLE parted (
+            a INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            b INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            PRIMARY KEY (a, b)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX parted_back ON parted (b)",
         # How many results each tier found, and how many searches there were (tier ''), by the hour.
         """CREATE TABLE hits (
             hour_us INTEGER NOT NULL,

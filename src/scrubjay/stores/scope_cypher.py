@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrubjay.stores.falkordb_projection import plain
-from scrubjay.stores.scope_sql import personal
+from scrubjay.stores.scope_sql import namespaces
 from scrubjay.text import label
 from scrubjay.times import micros
 
@@ -59,18 +59,3 @@ def where(scope: Scope, db: Database) -> tuple[str, dict[str, object]]:
             seen += " OR m.session = $spoken"
         bind(f"({seen})", "settled", scope.spoken.settled_us)
     return " AND ".join(conditions) or "true", arguments
-
-
-def namespaces(scope: Scope, db: Database) -> list[str] | None:
-    """Return the namespaces that a scope may see, with the collections of its people; None for all."""
-    seen = None if scope.namespaces is None else set(scope.namespaces)
-    for person, role in ((scope.reader, ""), (scope.writer, " AND role <> 'reader'")):
-        if person is None:
-            continue
-        with db.read() as connection:
-            rows = connection.execute(
-                f"SELECT namespace FROM members WHERE person = ?{role}", (person,)
-            )
-            theirs = {personal(person), *(name for (name,) in rows)}
-        seen = theirs if seen is None else seen & theirs
-    return None if seen is None else sorted(seen)

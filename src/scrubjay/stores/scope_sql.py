@@ -108,6 +108,21 @@ def in_sight(scope: Scope, column: str) -> tuple[str, list[object]]:
     return " AND ".join(conditions) or EVERYTHING, arguments
 
 
+def namespaces(scope: Scope, db: Database) -> list[str] | None:
+    """Return the namespaces that a scope may see, with the collections of its people; None for all."""
+    seen = None if scope.namespaces is None else set(scope.namespaces)
+    for person, role in ((scope.reader, ""), (scope.writer, " AND role <> 'reader'")):
+        if person is None:
+            continue
+        with db.read() as connection:
+            rows = connection.execute(
+                f"SELECT namespace FROM members WHERE person = ?{role}", (person,)
+            )
+            theirs = {personal(person), *(name for (name,) in rows)}
+        seen = theirs if seen is None else seen & theirs
+    return None if seen is None else sorted(seen)
+
+
 SHARED = "collection:"  # how the namespaces of shared collections begin
 _OWN = "user:"
 PEOPLES = (_OWN, SHARED)

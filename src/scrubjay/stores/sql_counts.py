@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from scrubjay.stores.database import Database
-from scrubjay.stores.scope_sql import where
+from scrubjay.stores.scope_sql import EVERYTHING, where
 from scrubjay.types import Scope
 
 _ENDS = {"chunks": ("memory",), "edges": ("a", "b")}
+# Two memories may each be the other's nearest: that is one link.
+_ONCE = {
+    "edges": "NOT (t.made = 'auto' AND t.a > t.b AND EXISTS (SELECT 1 FROM edges AS o"
+    " WHERE o.a = t.b AND o.b = t.a AND o.kind = t.kind AND o.made = 'auto'))"
+}
 
 
 class SqlCounts:
@@ -17,12 +22,10 @@ class SqlCounts:
 
     def rows(self, table: str, scope: Scope) -> int:
         """Return how many rows of a table belong to memories of the scope, by both ends if it has two."""
-        if scope.everything:
-            with self._db.read() as db:
-                return int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
-        seen, arguments = self._seen(scope)
-        held = " AND ".join(f"t.{end} IN ({seen})" for end in _ENDS[table])
-        statement = f"SELECT count(*) FROM {table} AS t WHERE {held}"
+        seen, arguments = ("", []) if scope.everything else self._seen(scope)
+        held = [f"t.{end} IN ({seen})" for end in _ENDS[table] if seen]
+        held.append(_ONCE.get(table, EVERYTHING))
+        statement = f"SELECT count(*) FROM {table} AS t WHERE {' AND '.join(held)}"
         with self._db.read() as db:
             row = db.execute(statement, arguments * len(_ENDS[table])).fetchone()
         return int(row[0])

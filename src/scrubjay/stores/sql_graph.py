@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from scrubjay.stores.database import Connection, Database
 from scrubjay.stores.scope_sql import in_parts, marks, where
-from scrubjay.stores.walking import best, ranked, walked
+from scrubjay.stores.walking import ranked, walked
 from scrubjay.types import Link, Neighbor, Scope
 
 
@@ -30,6 +30,10 @@ class SqlGraph:
                 " ON CONFLICT (a, b, kind) DO UPDATE SET strength = excluded.strength, made = 'hand'",
                 (kind, strength, a, b),
             )
+            if kind == _AUTOMATIC:
+                db.execute(
+                    f"DELETE FROM parted WHERE (a, b) = {_PAIR} OR (a, b) = {_PAIR}", (a, b, b, a)
+                )
 
     def link_written(self, a: str, targets: Sequence[str], kind: str) -> None:
         """Replace the links that a document's own text makes; one set by hand is never touched."""
@@ -48,16 +52,26 @@ class SqlGraph:
             )
 
     def unlink(self, a: str, b: str, kind: str | None) -> int:
-        """Remove the links between two memories, of one kind or of all; return how many."""
+        """Remove the links between two memories, of one kind or of all; return how many.
+
+        Where memories are linked by themselves, these two no longer are.
+        """
         kind = _FROM_HERE if kind == _SEEN_FROM_THERE else kind
         of_kind, more = ("", ()) if kind is None else (" AND kind = ?", (kind,))
         with self._db.write() as db:
-            return sum(
-                db.execute(
-                    f"DELETE FROM edges WHERE (a, b) = {_PAIR}{of_kind}", (*ends, *more)
-                ).rowcount
-                for ends in ((a, b), (b, a))
-            )
+            gone: set[tuple[str, str]] = set()
+            for ends in ((a, b), (b, a)):
+                rows = db.execute(
+                    f"DELETE FROM edges WHERE (a, b) = {_PAIR}{of_kind} RETURNING kind, made",
+                    (*ends, *more),
+                ).fetchall()
+                # Both may have chosen each other: that is one link.
+                gone |= {
+                    (one, "" if made == "auto" else f"{made} {ends[0]}") for one, made in rows
+                }
+            if any(one == _AUTOMATIC for one, _ in gone):
+                db.execute(_PART, (a, b, a, b))
+            return len(gone)
 
     def links(self, id_: str, scope: Scope) -> list[Link]:
         """Return the links of one memory, whichever end it is, to those that the scope may see.
@@ -67,13 +81,14 @@ class SqlGraph:
         condition, arguments = where(scope, self._db)
         with self._db.read() as db:
             rows = db.execute(
+                "SELECT id, max(strength), kind FROM ("
                 "SELECT m.id, e.strength, e.kind FROM memories AS x JOIN edges AS e ON e.a = x.n"
                 f" JOIN memories AS m ON m.n = e.b WHERE x.id = ? AND {condition}"
-                " UNION"  # two documents may link to each other
+                " UNION ALL"  # two documents may link to each other
                 f" SELECT m.id, e.strength, {_KIND_FROM_THERE} FROM memories AS x"
                 " JOIN edges AS e ON e.b = x.n"
                 f" JOIN memories AS m ON m.n = e.a WHERE x.id = ? AND {condition}"
-                " ORDER BY 2 DESC, 1, 3",
+                ") AS ends GROUP BY id, kind ORDER BY 2 DESC, 1, 3",
                 (id_, *arguments, id_, *arguments),
             )
             return [Link(*row) for row in rows]
@@ -87,10 +102,10 @@ class SqlGraph:
                 rows = db.execute(
                     "SELECT x.id, m.id, e.strength, e.kind FROM memories AS x"
                     " JOIN edges AS e ON e.a = x.n JOIN memories AS m ON m.n = e.b"
-                    f" WHERE x.id IN ({several}) AND e.made <> 'near' AND {condition} UNION"
+                    f" WHERE x.id IN ({several}) AND e.made NOT IN ('near', 'auto') AND {condition} UNION"
                     f" SELECT x.id, m.id, e.strength, {_KIND_FROM_THERE} FROM memories AS x"
                     " JOIN edges AS e ON e.b = x.n JOIN memories AS m ON m.n = e.a"
-                    f" WHERE x.id IN ({several}) AND e.made <> 'near' AND {condition}"
+                    f" WHERE x.id IN ({several}) AND e.made NOT IN ('near', 'auto') AND {condition}"
                     " ORDER BY 1, 3 DESC, 2, 4",
                     (*part, *arguments, *part, *arguments),
                 )
@@ -140,7 +155,8 @@ class SqlGraph:
     ) -> list[Neighbor]:
         """Return what the seeds reach: a path scores the product of its strengths, a node its best path.
 
-        A path leads only over memories that the scope may see, and of each level only over the best.
+        A path leads only over memories that the scope may see, and of each level only over the best. No
+        seed reaches itself; one that another seed reaches counts.
         """
         condition, arguments = where(scope, self._db)
         with self._db.read() as db:
@@ -148,62 +164,62 @@ class SqlGraph:
                 f"SELECT m.n FROM memories AS m WHERE m.id IN ({marks(seeds)}) AND {condition}",
                 (*seeds, *arguments),
             ).fetchall()
-            origin = {n for (n,) in start}
 
-            def step(edge: dict[int, float]) -> dict[int, float]:
-                further = self._step(db, edge, condition, arguments)
-                further = {n: s for n, s in further.items() if n not in origin}
-                return best(further, lambda: _names(db, list(further)))
+            def links(edge: Collection[int]) -> Iterator[tuple[int, int, float]]:
+                for several, part in in_parts(list(edge)):
+                    yield from db.execute(
+                        _LINKS.format(several=several, condition=condition),
+                        (*part, *arguments, *part, *arguments),
+                    ).fetchall()
 
-            reached = walked(origin, depth, step)
-            names = _names(db, list(reached))
+            def names(numbers: Collection[int]) -> dict[int, str]:
+                return {n: id_ for n, (id_, _) in _known(db, numbers).items()}
+
+            reached = walked([n for (n,) in start], depth, links, names)
+            known = _known(db, reached)
         # One may have been forgotten in this very moment.
-        return ranked({names[n]: found for n, found in reached.items() if n in names}, limit)
+        return ranked(
+            {known[n][0]: found for n, found in reached.items() if n in known},
+            dict(known.values()),
+            limit,
+        )
 
-    def seen(self, ids: Sequence[str], scope: Scope) -> set[str]:
-        """Return those of these memories that a scope may see."""
+    def seen(self, ids: Sequence[str], scope: Scope) -> dict[str, int]:
+        """Return those of these memories that a scope may see, with their age in microseconds."""
         condition, arguments = where(scope, self._db)
+        found: dict[str, int] = {}
         with self._db.read() as db:
-            return {
-                id_
-                for several, part in in_parts(ids)
-                for (id_,) in db.execute(
-                    f"SELECT m.id FROM memories AS m WHERE m.id IN ({several}) AND {condition}",
+            for several, part in in_parts(ids):
+                rows = db.execute(
+                    "SELECT m.id, m.updated_us FROM memories AS m"
+                    f" WHERE m.id IN ({several}) AND {condition}",
                     (*part, *arguments),
                 )
-            }
-
-    def _step(
-        self,
-        db: Connection,
-        edge: dict[int, float],
-        condition: str,
-        arguments: list[object],
-    ) -> dict[int, float]:
-        """Return the nodes one link further, each with its best product of strengths."""
-        further: dict[int, float] = {}
-        for several, part in in_parts(list(edge)):
-            rows = db.execute(
-                "SELECT e.a, e.b, e.strength FROM edges AS e JOIN memories AS m ON m.n = e.b"
-                f" WHERE e.a IN ({several}) AND {condition} UNION ALL"
-                " SELECT e.b, e.a, e.strength FROM edges AS e JOIN memories AS m ON m.n = e.a"
-                f" WHERE e.b IN ({several}) AND {condition}",
-                (*part, *arguments, *part, *arguments),
-            )
-            for here, there, strength in rows:
-                score = edge[here] * strength
-                if score > further.get(there, 0.0):
-                    further[there] = score
-        return further
+                found.update(rows.fetchall())
+        return found
 
 
-def _names(db: Connection, numbers: Sequence[int]) -> dict[int, str]:
-    names: dict[int, str] = {}
-    for several, part in in_parts(numbers):
-        names.update(db.execute(f"SELECT n, id FROM memories WHERE n IN ({several})", part))
-    return names
+def _known(db: Connection, numbers: Collection[int]) -> dict[int, tuple[str, int]]:
+    """Return id and age of memories by their number."""
+    known: dict[int, tuple[str, int]] = {}
+    for several, part in in_parts(list(numbers)):
+        rows = db.execute(f"SELECT n, id, updated_us FROM memories WHERE n IN ({several})", part)
+        known.update((n, (id_, updated_us)) for n, id_, updated_us in rows)
+    return known
 
 
+_LINKS = (
+    "SELECT e.a, e.b, e.strength FROM edges AS e JOIN memories AS m ON m.n = e.b"
+    " WHERE e.a IN ({several}) AND {condition} UNION ALL"
+    " SELECT e.b, e.a, e.strength FROM edges AS e JOIN memories AS m ON m.n = e.a"
+    " WHERE e.b IN ({several}) AND {condition}"
+)
+_AUTOMATIC = "related"  # the kind of links that nobody set
+_PART = (
+    "INSERT INTO parted (a, b) SELECT x.n, y.n FROM memories AS x, memories AS y, meta"
+    " WHERE meta.key = 'links' AND x.id IN (?, ?) AND y.id IN (?, ?) AND x.n < y.n"
+    " ON CONFLICT (a, b) DO NOTHING"
+)
 # The one kind with a direction, and what it is called from its other end.
 _FROM_HERE, _SEEN_FROM_THERE = "supersedes", "superseded by"
 _KIND_FROM_THERE = f"CASE e.kind WHEN '{_FROM_HERE}' THEN '{_SEEN_FROM_THERE}' ELSE e.kind END"

@@ -317,6 +317,12 @@ class SqlRecords:
             )
             return [self._memory(row) for row in rows][::-1]
 
+    def namespaces(self, scope: Scope, most: int) -> list[str]:
+        """Return the first so many namespaces, by name, in which a scope's person may see anything."""
+        from scrubjay.stores.sql_namespaces import SqlNamespaces
+
+        return SqlNamespaces(self._db).first(scope, most)
+
     def counts(self, column: str, scope: Scope) -> dict[str, int]:
         """Return how many memories there are for each value of a column, most first."""
         if column not in _COLUMNS:

@@ -5,6 +5,7 @@ Whatever finds vectors quickly builds on this: a copy in memory, a server, an in
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from scrubjay.errors import InvalidInput
 from scrubjay.stores.database import Connection, Database
 from scrubjay.stores.scope_sql import in_parts, where
 from scrubjay.stores.unchanged import Unchanged
-from scrubjay.types import Row, Scope
+from scrubjay.types import RankedList, Row, Scope
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,12 +25,25 @@ Best = dict[int, tuple[float, int]]
 _AT_ONCE = 4096
 
 
-class SqlVectors:
+class SqlVectors(ABC):
     """The table of vectors, for any number of models."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
         self.unchanged = Unchanged(db)
+
+    @abstractmethod
+    def search(
+        self,
+        vector: NDArray[np.float32],
+        model: str,
+        scope: Scope,
+        limit: int,
+        *,
+        shortlist: int | None = None,
+        short_dims: int | None = None,
+    ) -> RankedList:
+        """Return the memories with the nearest chunk, by cosine; one row a memory, its best chunk."""
 
     def add(
         self,

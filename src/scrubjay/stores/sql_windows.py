@@ -25,7 +25,7 @@ class SqlWindows:
             last, any_from, any_until = db.execute(
                 "SELECT (SELECT max(at) FROM (SELECT max(valid_from_us) AS at FROM memories"
                 " WHERE valid_from_us <= ?1 UNION ALL"
-                " SELECT max(valid_until_us) FROM memories WHERE valid_until_us <= ?1) AS both),"
+                " SELECT max(valid_until_us) FROM memories WHERE valid_until_us <= ?1) AS ends),"
                 # Said in so many words, or the indexes are not used and all memories are read.
                 " (SELECT min(valid_from_us) FROM memories WHERE valid_from_us IS NOT NULL),"
                 " (SELECT min(valid_until_us) FROM memories WHERE valid_until_us IS NOT NULL)",

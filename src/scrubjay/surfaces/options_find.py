@@ -35,6 +35,12 @@ def find_options(command: ArgumentParser) -> None:
         metavar="SCORE",
         help="drop what scores less, such as 0.2",
     )
+    command.add_argument(
+        "--weights",
+        default=None,
+        metavar="NAME=NUMBER,…",
+        help="of keyword, vector, graph, or exact_id, semantic, roaming (profile novamem)",
+    )
     command.add_argument("--only-domain", metavar="DOMAIN", default=None, help="nothing else")
     _filters(command)
 
@@ -115,5 +121,7 @@ def _filters(command: ArgumentParser) -> None:
 
 def places(command: ArgumentParser) -> None:
     """Add where a memory is."""
-    command.add_argument("--namespace", default=None)
+    command.add_argument(
+        "--namespace", default=None, help="where; PROJECT/ is everything of a project, to look"
+    )
     command.add_argument("--collection", default=None)

@@ -2,8 +2,8 @@
 
 The text is safe before this begins. A model that does not answer stops the work with a reason; a
 single text that breaks the model is set aside after three tries and counted as failed. With its
-vector, a memory is linked to those that say nearly the same; and when there are many more vectors than
-before, what makes them short is fitted anew.
+vector, a memory is linked to those that say nearly the same, and to its nearest where a search walks
+links; and when there are many more vectors than before, what makes them short is fitted anew.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from scrubjay.stores.sql_near import SqlNear
     from scrubjay.stores.sql_tokens import SqlTokens
     from scrubjay.stores.sql_vectors import SqlVectors
+    from scrubjay.write.auto_links import AutoLinks
 
     Made = tuple[int, NDArray[np.float32]]  # of a chunk
 
@@ -45,12 +46,14 @@ class Backlog:
         vectors: SqlVectors,
         tokens: SqlTokens,
         near: SqlNear,
+        links: AutoLinks,
         embedder: GuardedEmbedder,
     ) -> None:
         self._queue = queue
         self._vectors = vectors
         self._tokens = tokens
         self._near = near
+        self._links = links
         self._embedder = embedder
         # Between two calls of a model the work can be stopped, and progress is seen.
         self._at_once = min(embedder.texts_at_once or BATCH, BATCH)
@@ -91,7 +94,7 @@ class Backlog:
         while time.monotonic() < deadline:
             left, failed = self._queue.left(self._embedder.name)
             thread = self._thread
-            if left <= failed or thread is None:
+            if (left <= failed and not self._links.left()) or thread is None:
                 return
             thread.join(0.01)
 
@@ -112,7 +115,7 @@ class Backlog:
                 progress(max(total - left, 0), total)
             if left <= failed or self.outage:
                 # What is stored already is compared without any model.
-                while not late() and self._near.link_next(BATCH):
+                while not late() and (self._near.link_next(BATCH) or self._link()):
                     pass
                 self._fit(late)
                 return left
@@ -133,7 +136,7 @@ class Backlog:
                 self._wished = False
                 with self._working:
                     embedded = not self.outage and self._one_batch(BATCH)
-                    made = embedded or self._near.link_next(BATCH) > 0
+                    made = embedded or self._near.link_next(BATCH) > 0 or self._link() > 0
                 if not made and self.fit_is_due() and not self._stopping.wait(REST_S):
                     self._fit(self._stopping.is_set)
                 with self._starting:
@@ -147,6 +150,13 @@ class Backlog:
             with self._starting:  # whatever ended this thread, the next wish must find another
                 if self._thread is threading.current_thread():
                     self._thread = None
+
+    def _link(self) -> int:
+        """Link the next few memories to their nearest; an index that does not answer is asked later."""
+        try:
+            return self._links.link_next(BATCH)
+        except Unavailable:
+            return 0
 
     def fit_is_due(self) -> bool:
         """True when there are many more vectors than a rotation was fitted on."""

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from scrubjay.errors import StoreError, Unavailable
+from scrubjay.errors import InvalidInput, StoreError, Unavailable
 from scrubjay.stores.sql_outbox import ANEW, EVERYTHING, Note, SqlOutbox
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class Projecting:
                 self._tell(server.to, notes)
             else:
                 self._check(server)
-        except Unavailable as gone:
+        except (Unavailable, InvalidInput) as gone:  # or it has something else under our name
             server.rest(str(gone))
             self._outbox.release(server.tier, self._who)
             server.leased = False

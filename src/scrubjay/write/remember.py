@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.naming import MOST_NAME_CHARS, check_text, checked_name
+from scrubjay.stores.scope_sql import PEOPLES
 from scrubjay.stores.sql_records import language_of
 from scrubjay.text import label, normalise
 from scrubjay.times import parse, parse_there
@@ -62,6 +63,11 @@ def draft(given: Mapping[str, Any]) -> Memory:
     for name in ("type", "namespace"):
         values[name] = checked_name(
             name, values.get(name, {"type": "fact"}.get(name, DEFAULT_NAMESPACE))
+        )
+    if values["namespace"].endswith("/") and not values["namespace"].startswith(PEOPLES):
+        raise InvalidInput(
+            f"namespace is {values['namespace']!r}, which stands for all of a project; write into one"
+            f" of it, such as {values['namespace'] + 'notes'!r}"
         )
     values["id"] = values.get("id", "").strip()
     if len(values["id"]) > MOST_NAME_CHARS:

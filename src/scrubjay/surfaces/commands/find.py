@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from scrubjay.profiles import Profile
     from scrubjay.surfaces.terminal import Screen
     from scrubjay.types import Results
 
@@ -40,7 +41,7 @@ def find(args: Namespace, screen: Screen) -> int:
         overrides, mode = _by_word(args, profile, overrides), None
     overrides = _left_out(args, profile, mode, overrides)
     # A typing error is said before anything is fetched.
-    chosen = profile_of(profile, overrides, mode=mode)
+    weights, chosen = _weighed(profile_of(profile, overrides, mode=mode), args.weights)
     with open_store(args.db, args.user, tiers=getattr(args, "tier", None)) as store:
         if chosen.uses("embed_query"):
             fetch_model(settings)  # what is missing afterwards is in the answer's own notes
@@ -64,11 +65,22 @@ def find(args: Namespace, screen: Screen) -> int:
             domain=args.domain,
             only_domain=args.only_domain,
             min_score=args.min_score,
+            weights=weights,
             overrides=overrides,
             include_expired=args.include_expired,
         )
     _show(found, _MODES.get(args.command) or mode or "default", args, screen)
     return 0 if len(found) else _NOTHING_FOUND
+
+
+def _weighed(chosen: Profile, typed: str | None) -> tuple[str | dict[str, float] | None, Profile]:
+    """Return what `--weights` says, and the profile that it makes; one that takes none is refused later."""
+    if typed is None:
+        return None, chosen
+    from scrubjay.profiles.weights import FUSE, parse_weights, weighed
+
+    weights = parse_weights(typed)
+    return weights, weighed(chosen, weights) if chosen.uses(FUSE) else chosen
 
 
 def _lacks_mode(args: Namespace, profile: str, mode: str | None) -> bool:

@@ -52,10 +52,12 @@ def _show(store: Store, start: str, args: Namespace, screen: Screen) -> int:
     for made in store.get(start).links:
         kinds.setdefault(made.to, []).append(made.kind)
     if args.json:
-        from scrubjay.surfaces.shapes import dumps, listing
+        from scrubjay.surfaces.shapes import dumps
 
-        listed = listing("neighbors", near)["neighbors"]
-        told = [{**one, "kinds": kinds[one["id"]]} for one in listed]
+        told = [
+            {"id": one.id, "score": one.score, "depth": one.depth, "kinds": kinds[one.id]}
+            for one in near
+        ]
         out(dumps({"id": start, "neighbors": told, "done": "shown", "other": None}))
         return 0 if near else _NOTHING_FOUND
     if not near:
