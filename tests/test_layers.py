@@ -50,7 +50,7 @@ FLOORS = (
     ("reading",),
     ("sharing",),
     ("learning",),
-    ("moving",),
+    ("moving", "promoting"),
     ("searching",),
     ("talking",),
     ("service", "opening"),

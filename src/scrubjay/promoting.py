@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, NotFound, StoreError, Unavailable
 from scrubjay.reports import Moved
+from scrubjay.stores.filling import take
 from scrubjay.stores.places import FilePlace, Place, SchemaPlace, holds_memories, place_of
 from scrubjay.stores.servers import Servers, servers_of
-from scrubjay.write.mirror import filled, mirror, take
+from scrubjay.stores.sqlite_mirror import open_files_stay, write_note
+from scrubjay.write.mirror import mirror
 from scrubjay.write.mirror_check import Differs, Digest, same_rows, same_searches, warm
 
 if TYPE_CHECKING:
@@ -128,15 +130,43 @@ class _Move:
             mark = int.from_bytes(os.urandom(7))
             take(theirs, mark)
             if self._servers.vectors is None:
-                theirs.vectors.unchanged  # noqa: B018 - without pgvector nothing need be copied
+                theirs.vectors  # noqa: B018 - where there is no pgvector, it is said before all the work
             mirror(ours, theirs, mark, self._progress)
             warm(ours)
-            with ours.write():
-                mirror(ours, theirs, mark)
-                tables, searches = same_rows(ours, theirs), self._ask_both(ours, theirs)
-                with filled(theirs, mark):
-                    self._target.publish(theirs)
-                return self._report(tables, searches, self._retire(ours))
+            if open_files_stay() and isinstance(self._source, FilePlace) and not self._keep:
+                return self._switch_closed(ours, theirs, mark, self._source)
+            return self._switch(ours, theirs, mark, self._retire)
+
+    def _switch(
+        self,
+        ours: Database,
+        theirs: Database,
+        mark: int,
+        retire: Callable[[Database], str | None],
+    ) -> Moved:
+        """Copy the rest while nobody can write, compare, and let the target take the source's place."""
+        with ours.write():
+            mirror(ours, theirs, mark)
+            tables, searches = same_rows(ours, theirs), self._ask_both(ours, theirs)
+            self._target.publish(theirs, mark)
+            return self._report(tables, searches, retire(ours))
+
+    def _switch_closed(
+        self, ours: Database, theirs: Database, mark: int, source: FilePlace
+    ) -> Moved:
+        """Do the same where a file can be renamed only while nobody has it open, us included."""
+        from scrubjay.stores.sqlite import SqliteDatabase
+
+        ours.close()
+        aside = source.put_aside()
+        try:
+            with closing(SqliteDatabase(aside)) as renamed:
+                done = self._switch(renamed, theirs, mark, lambda _: aside)
+        except BaseException:
+            os.rename(aside, source.path)
+            raise
+        write_note(source.path, self._target.shown)
+        return done
 
     def _refuse_other(self, ours: Database, theirs: Database) -> None:
         """Refuse to go on filling what was begun with another store."""

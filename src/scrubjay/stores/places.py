@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.stores.database import Connection, Database
 from scrubjay.stores.servers import is_server, tenant_named, tenants_file
-from scrubjay.stores.sqlite_place import moved_to
+from scrubjay.stores.sqlite_place import PROMOTED, moved_to
 
 if TYPE_CHECKING:
     from scrubjay.stores.addresses import Address
@@ -42,8 +42,8 @@ class Place(Protocol):
         """Open what is filled to come here, or begin it."""
         ...
 
-    def publish(self, filled: Database) -> None:
-        """Put what was filled in its place, unless there are memories; only inside a write of it."""
+    def publish(self, filled: Database, mark: int) -> None:
+        """Put what was filled, and carries our mark, in its place, unless there are memories."""
         ...
 
 
@@ -92,20 +92,33 @@ class FilePlace:
 
         return SqliteDatabase(f"{self.path}{FILLING}")
 
-    def publish(self, filled: Database) -> None:
+    def put_aside(self) -> str:
+        """Rename the file, which nobody has open; return its new name."""
+        from scrubjay.stores.sqlite_mirror import free_name
+
+        aside = free_name(f"{self.path}{PROMOTED}")
+        try:
+            os.rename(self.path, aside)
+        except OSError as error:
+            raise StoreError(
+                f"{self.path} cannot be renamed ({error.strerror}); stop what uses it, and try again"
+            ) from error
+        return aside
+
+    def publish(self, filled: Database, mark: int) -> None:
         """Rename what was filled; what is in its place may be an empty store, or a note."""
         from scrubjay.stores.sqlite_mirror import SqliteMirror
 
         assert isinstance(filled.mirror, SqliteMirror)
         before = self.existing()
         if before is None:
-            filled.mirror.publish(self.path)
+            filled.mirror.publish(self.path, mark)
             return
         try:
             with before.write() as db:
                 if holds_memories(db):
                     raise StoreError(in_the_way(self))
-                filled.mirror.publish(self.path)
+                filled.mirror.publish(self.path, mark)
         finally:
             before.close()
 
@@ -144,12 +157,12 @@ class SchemaPlace:
 
         return PostgresDatabase(self.address, schema=f"{self.schema}{FILLING}")
 
-    def publish(self, filled: Database) -> None:
+    def publish(self, filled: Database, mark: int) -> None:
         """Rename what was filled; what is in its place may be an empty store, or a note."""
         from scrubjay.stores.postgres_mirror import PostgresMirror
 
         assert isinstance(filled.mirror, PostgresMirror)
-        filled.mirror.publish(self.schema, holds_memories, in_the_way(self))
+        filled.mirror.publish(self.schema, mark, holds_memories, in_the_way(self))
 
 
 def holds_memories(db: Connection) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from scrubjay.errors import StoreError
 from scrubjay.stores.database import NOTE, Connection
+from scrubjay.stores.filling import filled
 from scrubjay.stores.mirror_tables import NUMBERED, Table
 
 if TYPE_CHECKING:
@@ -84,11 +85,15 @@ class PostgresMirror:
         return aside
 
     def publish(
-        self, schema: str, holds_memories: Callable[[Connection], bool], in_the_way: str
+        self,
+        schema: str,
+        mark: int,
+        holds_memories: Callable[[Connection], bool],
+        in_the_way: str,
     ) -> None:
         """Put this schema in the place of one that holds nothing, or only says where its store went."""
-        with self._db.write() as db:
-            self._db.lock(db, schema, self._db.wait_s)
+        with filled(self._db, mark) as db:
+            self._db.lock(cast("Session", db), schema, self._db.wait_s)
             tables = db.execute(
                 "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(?)"
                 " AND relkind = 'r'",

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import StoreError
 from scrubjay.stores.database import Connection
+from scrubjay.stores.filling import filled
 from scrubjay.stores.mirror_tables import NUMBERED, Table
 from scrubjay.stores.scope_sql import marks
-from scrubjay.stores.sqlite_place import moved_note
+from scrubjay.stores.sqlite_place import PROMOTED, moved_note
 
 if TYPE_CHECKING:
     from scrubjay.stores.sqlite import SqliteDatabase
@@ -76,7 +77,7 @@ class SqliteMirror:
         is brought into the file first, or the file would be left without it.
         """
         path = self._db.path
-        aside = free_name(f"{path}.promoted")
+        aside = free_name(f"{path}{PROMOTED}")
         self._empty_log()
         note = f"{path}.moved"
         try:
@@ -96,12 +97,16 @@ class SqliteMirror:
         remove_logs(path)
         return aside
 
-    def publish(self, path: str) -> None:
-        """Give the file another name, at which there is nothing, or nothing that is missed."""
-        self._empty_log()
-        remove_logs(path)
-        os.replace(self._db.path, path)
-        remove_logs(self._db.path)
+    def publish(self, path: str, mark: int) -> None:
+        """Give the file, if it carries our mark, another name, at which there is nothing to be missed."""
+        if open_files_stay():
+            self._db.purge_log()
+            self._db.close()
+            _rename(self._db.path, path)
+            return
+        with filled(self._db, mark):
+            self._empty_log()
+            _rename(self._db.path, path)
 
     def _empty_log(self) -> None:
         """Bring all of the log into the file; nobody adds to it, because we hold the lock."""
@@ -125,6 +130,23 @@ def free_name(wanted: str) -> str:
         count += 1
         place = f"{wanted}-{count}"
     return place
+
+
+def open_files_stay() -> bool:
+    """True where a file that is open cannot be renamed."""
+    return os.name == "nt"
+
+
+def _rename(path: str, name: str) -> None:
+    """Rename a file without a log; the note of another that was moved away may be in its place."""
+    remove_logs(name)
+    try:
+        os.replace(path, name)
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be renamed to {name} ({error.strerror}); stop what uses the file"
+        ) from error
+    remove_logs(path)
 
 
 def write_note(path: str, moved_to: str) -> None:

@@ -8,6 +8,7 @@ import sqlite3
 from scrubjay.errors import StoreError
 
 _SMALLEST_DATABASE_BYTES = 512
+PROMOTED = ".promoted"  # the end of the name of a file whose memories are elsewhere now
 _MOVED = "scrubjay: the memories of this file were moved to "
 
 

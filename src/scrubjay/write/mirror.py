@@ -8,15 +8,15 @@ time, and what was cut short is finished by mirroring again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 from scrubjay.errors import StoreError
-from scrubjay.stores.database import NOTE, Connection, Database
+from scrubjay.stores.database import Connection, Database
+from scrubjay.stores.filling import disturbed, filled
 from scrubjay.stores.mirror_tables import (
-    MARK,
     MIRRORED,
     OWN_NOTES,
     SEALED_BYTES,
@@ -59,22 +59,6 @@ def mirror(
             run.fill(db, table)
         run.finish(source.mirror.numbers(db))
     return run.done
-
-
-def take(target: Database, mark: int) -> None:
-    """Put our mark on a target: whoever filled it before us, and is still at it, stops."""
-    with target.write() as db:
-        db.execute(NOTE, (MARK, mark))
-
-
-@contextmanager
-def filled(target: Database, mark: int) -> Iterator[Connection]:
-    """Write to a target, as long as it carries our mark."""
-    with target.write() as db:
-        row = db.execute("SELECT value FROM meta WHERE key = ?", (MARK,)).fetchone()
-        if row is None or row[0] != mark:
-            raise StoreError(_disturbed(target))
-        yield db
 
 
 def count_rows(db: Connection, table: Table) -> int:
@@ -149,7 +133,7 @@ class _Run:
         seen = 0
         for key, ours, theirs in self._pairs(db, table, table.columns):
             if ours is None:  # only where somebody else wrote to the target
-                raise StoreError(_disturbed(self._target))
+                raise StoreError(disturbed(self._target))
             seen += len(ours)
             if theirs is None:
                 missing += ours
@@ -309,7 +293,3 @@ def _through(
         else value
         for column, value in zip(columns, row, strict=True)
     )
-
-
-def _disturbed(target: Database) -> str:
-    return f"{target.path}: another process has begun to fill it; let that one end, or run again"
