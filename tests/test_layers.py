@@ -52,7 +52,7 @@ FLOORS = (
     ("reading",),
     ("sharing",),
     ("learning",),
-    ("moving",),
+    ("moving", "promoting"),
     ("searching",),
     ("talking",),
     ("serving",),

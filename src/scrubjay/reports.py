@@ -262,3 +262,22 @@ class Extracted(NamedTuple):
     left: int = 0
     outage: str = ""
     given_up: int = 0
+
+
+class Moved(NamedTuple):
+    """What `promote` or `demote` did: where the memories were, and where they are now.
+
+    `rows` were compared in so many `tables`, by count and by hash, and so many `searches` gave the same
+    on both sides. `aside` is where the old store was put; None where it was kept. `servers` has, by
+    tier, how many memories a server knows now; `unfed` says of those that do not know all why.
+    """
+
+    source: str
+    target: str
+    memories: int
+    tables: int
+    rows: int
+    searches: int
+    aside: str | None
+    servers: Mapping[str, int] = NOTHING
+    unfed: Mapping[str, str] = NOTHING

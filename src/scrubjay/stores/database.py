@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
+    from scrubjay.stores.mirror_tables import Mirror
     from scrubjay.stores.protocols import Codec, KeywordIndex, Words
     from scrubjay.stores.sql_vectors import SqlVectors
     from scrubjay.types import Term
@@ -130,6 +131,11 @@ class Database(Protocol):
     @property
     def vectors(self) -> SqlVectors:
         """What keeps the vectors of this database, and finds memories by them."""
+        ...
+
+    @property
+    def mirror(self) -> Mirror:
+        """What fills this database with the rows of another, and puts it aside."""
         ...
 
     @property

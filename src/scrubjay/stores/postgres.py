@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from scrubjay.stores.addresses import Address
     from scrubjay.stores.postgres_keyword import PostgresKeyword
+    from scrubjay.stores.postgres_mirror import PostgresMirror
     from scrubjay.stores.postgres_vector import PostgresVector
     from scrubjay.stores.postgres_words import PostgresWords
     from scrubjay.stores.protocols import Codec
@@ -190,6 +191,13 @@ class PostgresDatabase:
 
         return PostgresVector(self)
 
+    @cached_property
+    def mirror(self) -> PostgresMirror:
+        """What fills this schema with the rows of another store, and puts it aside or in place."""
+        from scrubjay.stores.postgres_mirror import PostgresMirror
+
+        return PostgresMirror(self)
+
     @property
     def size_bytes(self) -> int:
         """Bytes of the tables and indexes of this schema."""
@@ -332,6 +340,7 @@ class PostgresDatabase:
         with session.connection.transaction():
             self._lock(session, self.wait_s)
             found = self._version(session)  # another process may have been faster
+            self._refuse_moved(session)
             if not found:
                 session.connection.execute(
                     cast("Any", f'CREATE SCHEMA IF NOT EXISTS "{self.schema}"')
@@ -352,10 +361,18 @@ class PostgresDatabase:
         row = session.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
         return int(row[0]) if row else 0
 
+    def _refuse_moved(self, session: Session) -> None:
+        """Say where a store went that was put aside: an empty one in its place would be taken for it."""
+        if (place := moved_note(session, self.schema)) is not None:
+            raise StoreError(f"the memories of {self.path} were moved to {place}; open that")
+
     def _lock(self, session: Session, wait_s: float) -> None:
-        """Become the one who writes, after a bounded wait."""
+        self.lock(session, self.schema, wait_s)
+
+    def lock(self, session: Session, schema: str, wait_s: float) -> None:
+        """Become the one who writes to a schema, after a bounded wait."""
         session.execute("SELECT set_config('lock_timeout', ?, TRUE)", (f"{int(wait_s * 1000)}ms",))
-        session.execute("SELECT pg_advisory_xact_lock(?, hashtext(?))", (_LOCK, self.schema))
+        session.execute("SELECT pg_advisory_xact_lock(?, hashtext(?))", (_LOCK, schema))
 
     def _check_open(self) -> None:
         if self.closed:
@@ -381,6 +398,13 @@ class PostgresDatabase:
             raise InvalidInput(
                 f"{error.object[:40]!r} holds half of a surrogate pair, which is not a character"
             ) from error
+
+
+def moved_note(session: Session, schema: str) -> str | None:
+    """Return where the memories of a schema were moved, if that is all that it says."""
+    note = f'"{schema}".moved'
+    (there,) = session.execute("SELECT to_regclass(?) IS NOT NULL", (note,)).fetchone()
+    return session.execute(f"SELECT place FROM {note}").fetchone()[0] if there else None
 
 
 def _speak_plainly(connection: psycopg.Connection[Any]) -> None:

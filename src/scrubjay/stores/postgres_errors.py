@@ -26,6 +26,10 @@ def explained(address: Address, error: psycopg.Error, waited_s: float) -> Scrubj
             f"{here}: the user has not the rights for this ({said}); let its owner type:"
             f" GRANT CREATE ON DATABASE {address.name} TO {address.user or 'USER'}"
         )
+    if isinstance(error, errors.UndefinedTable):
+        return StoreError(
+            f"{here}: {said}; the store was moved or removed while it was open: open it again"
+        )
     if isinstance(error, errors.DataError):
         return InvalidInput(f"{here} refuses a value: {said}")
     if isinstance(error, errors.OperationalError):

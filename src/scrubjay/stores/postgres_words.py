@@ -7,7 +7,7 @@ to count them takes longer than the search.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.stores.database import Clause, Connection, Gathered
 from scrubjay.stores.scope_sql import in_parts
@@ -87,6 +87,28 @@ class PostgresWords(SqlWords):
         with self._db.write() as db:
             super().clear()
             db.execute("DELETE FROM meta WHERE key IN (?, ?)", (_MEMORIES, _TOKENS))
+
+    def put_lines(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Add lines of tokens as another index has them, by COPY."""
+        from scrubjay.stores.postgres_mirror import copy_rows
+
+        made = {n: vectors(*lines) for n, *lines in rows}
+        with self._db.write() as db:
+            columns = ("rowid", *_LINES.split(", "), "length")
+            copy_rows(db, "words", columns, ((*row, made[row[0]].length) for row in rows))
+            copy_rows(
+                db,
+                "word_parts",
+                ("memory", "part", "main", "ident", "length"),
+                (
+                    (n, at, *part, one.length)
+                    for n, one in made.items()
+                    for at, part in enumerate(one.parts)
+                ),
+            )
+            growth = self._db.gathering(Growth)
+            growth.memories += len(made)
+            growth.tokens += sum(one.length for one in made.values())
 
     def overwrite_deleted(self) -> None:
         """Nothing to do: what Postgres keeps of deleted rows is its owner's to vacuum."""

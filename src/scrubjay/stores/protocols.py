@@ -133,6 +133,14 @@ class Words(Protocol):
         """Drop the words of memories that are about to go; their topics go with them."""
         ...
 
+    def put_lines(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Add lines of tokens as another index has them, each after its number; nothing is counted."""
+        ...
+
+    def drop_lines(self, numbers: Sequence[int]) -> None:
+        """Remove the lines of memories; nothing is counted."""
+        ...
+
     def overwrite_deleted(self) -> None:
         """Leave nothing of deleted words behind."""
         ...

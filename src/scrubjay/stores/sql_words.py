@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrubjay.stores.database import NOTE, Connection, Database
 from scrubjay.stores.scope_sql import in_parts
@@ -126,6 +126,17 @@ class SqlWords(ABC):
             changes = self._changes()
             for _, namespace, lines in _held(db, numbers):
                 changes.lose(lines, namespace)
+            self._drop(db, numbers)
+
+    def put_lines(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Add lines of tokens as another index has them, each after its number; nothing is counted."""
+        with self._db.write() as db:
+            for n, *lines in rows:
+                self._insert(db, n, lines)
+
+    def drop_lines(self, numbers: Sequence[int]) -> None:
+        """Remove the lines of memories; nothing is counted."""
+        with self._db.write() as db:
             self._drop(db, numbers)
 
     @abstractmethod

@@ -29,6 +29,7 @@ from scrubjay.text import label
 if TYPE_CHECKING:
     from scrubjay.stores.protocols import Codec
     from scrubjay.stores.sqlite_keyword import SqliteKeyword
+    from scrubjay.stores.sqlite_mirror import SqliteMirror
     from scrubjay.stores.sqlite_vector import SqliteVector
     from scrubjay.stores.sqlite_words import SqliteWords
     from scrubjay.types import Term
@@ -160,12 +161,13 @@ class SqliteDatabase:
         try:
             with self._errors(wait_s):
                 self._check_open()
-                if self._prepared:
-                    self.check_same()
                 with self._waiting(wait_s):
                     self._writer.execute("BEGIN IMMEDIATE")
                 self._local.in_write = True
                 try:
+                    # Not before the wait: meanwhile somebody may have put the file aside.
+                    if self._prepared:
+                        self.check_same()
                     yield self._writer
                     self.write_gathered()
                     self._writer.execute("COMMIT")
@@ -222,6 +224,13 @@ class SqliteDatabase:
         from scrubjay.stores.sqlite_vector import SqliteVector
 
         return SqliteVector(self)
+
+    @cached_property
+    def mirror(self) -> SqliteMirror:
+        """What fills this file with the rows of another store, and puts it aside."""
+        from scrubjay.stores.sqlite_mirror import SqliteMirror
+
+        return SqliteMirror(self)
 
     @property
     def size_bytes(self) -> int:

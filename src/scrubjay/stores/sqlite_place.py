@@ -8,6 +8,8 @@ import sqlite3
 from scrubjay.errors import StoreError
 
 _SMALLEST_DATABASE_BYTES = 512
+PROMOTED = ".promoted"  # the end of the name of a file whose memories are elsewhere now
+_MOVED = "scrubjay: the memories of this file were moved to "
 
 
 def check_place(path: str) -> None:
@@ -24,7 +26,25 @@ def check_place(path: str) -> None:
         raise StoreError(f"there is no folder {folder}; make it first, or give another path")
     if os.path.isfile(path) and 0 < os.path.getsize(path) < _SMALLEST_DATABASE_BYTES:
         # SQLite would take it for an empty one and write over it.
+        if (place := moved_to(path)) is not None:
+            raise StoreError(f"the memories of {path} were moved to {place}; open that")
         raise StoreError(f"{path} is not a scrubjay store: the file is not an SQLite database")
+
+
+def moved_note(place: str) -> str:
+    """Return what is left in the place of a file whose memories are elsewhere now."""
+    note = f"{_MOVED}{place}".encode()[: _SMALLEST_DATABASE_BYTES - 2]
+    return note.decode(errors="ignore") + "\n"
+
+
+def moved_to(path: str) -> str | None:
+    """Return where the memories of a file were moved, or None for any other file."""
+    # So small a file is no database: nobody here has a lock on it that would be given up.
+    if not os.path.isfile(path) or os.path.getsize(path) >= _SMALLEST_DATABASE_BYTES:
+        return None
+    with open(path, encoding="utf-8", errors="replace") as file:
+        said = file.read()
+    return said.removeprefix(_MOVED).strip() if said.startswith(_MOVED) else None
 
 
 def explain(path: str, error: sqlite3.Error, wait_s: float) -> str:

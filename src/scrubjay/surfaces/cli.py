@@ -103,6 +103,8 @@ def command(name: str) -> Command:
             from scrubjay.surfaces.commands.moving import export as chosen
         case "import":
             from scrubjay.surfaces.commands.moving import import_ as chosen
+        case "promote" | "demote":
+            from scrubjay.surfaces.commands.promoting import move as chosen
         case "profiles":
             from scrubjay.surfaces.commands.profiles import profiles as chosen
         case "tiers":

@@ -44,6 +44,8 @@ COMMANDS = {
     "link": "connect two memories, or show what is connected",
     "export": "write memories as Markdown files, or as lines of JSON",
     "import": "take in what export wrote, or what you wrote yourself",
+    "promote": "move the store from its file to Postgres, while it is in use",
+    "demote": "move the store from Postgres into a file, while it is in use",
     "profiles": "list the ways of searching, with their numbers",
     "tiers": "list the databases that are searched together, and how each is",
     "status": "say what is stored and what is pending",
@@ -325,6 +327,10 @@ def options_of(name: str) -> Callable[[argparse.ArgumentParser], None]:
             from scrubjay.surfaces.options_moving import export as chosen
         case "import":
             from scrubjay.surfaces.options_moving import import_ as chosen
+        case "promote":
+            from scrubjay.surfaces.options_promoting import promote_options as chosen
+        case "demote":
+            from scrubjay.surfaces.options_promoting import demote_options as chosen
         case "extract":
             from scrubjay.surfaces.options_extract import extract_options as chosen
         case "tiers":
