@@ -208,10 +208,12 @@ def _known(db: Connection, numbers: Collection[int]) -> dict[int, tuple[str, int
     return known
 
 
+# Crossed, so that SQLite begins with the links: with a condition on namespaces it would begin with all
+# memories of these, and a step took 350 ms.
 _LINKS = (
-    "SELECT e.a, e.b, e.strength FROM edges AS e JOIN memories AS m ON m.n = e.b"
+    "SELECT e.a, e.b, e.strength FROM edges AS e CROSS JOIN memories AS m ON m.n = e.b"
     " WHERE e.a IN ({several}) AND {condition} UNION ALL"
-    " SELECT e.b, e.a, e.strength FROM edges AS e JOIN memories AS m ON m.n = e.a"
+    " SELECT e.b, e.a, e.strength FROM edges AS e CROSS JOIN memories AS m ON m.n = e.a"
     " WHERE e.b IN ({several}) AND {condition}"
 )
 _AUTOMATIC = "related"  # the kind of links that nobody set
