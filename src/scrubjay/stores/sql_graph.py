@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from scrubjay.stores.database import Connection, Database
-from scrubjay.stores.scope_sql import in_parts, where
+from scrubjay.stores.scope_sql import BY_ID, in_parts, where
 from scrubjay.stores.walking import ranked, walked
 from scrubjay.types import Link, Neighbor, Scope
 
@@ -164,7 +164,7 @@ class SqlGraph:
                 n
                 for several, part in in_parts(seeds)
                 for (n,) in db.execute(
-                    f"SELECT m.n FROM {_BY_ID} WHERE m.id IN ({several}) AND {condition}",
+                    f"SELECT m.n FROM {BY_ID} WHERE m.id IN ({several}) AND {condition}",
                     (*part, *arguments),
                 )
             ]
@@ -195,7 +195,7 @@ class SqlGraph:
         with self._db.read() as db:
             for several, part in in_parts(ids):
                 rows = db.execute(
-                    f"SELECT m.id, m.updated_us FROM {_BY_ID}"
+                    f"SELECT m.id, m.updated_us FROM {BY_ID}"
                     f" WHERE m.id IN ({several}) AND {condition}",
                     (*part, *arguments),
                 )
@@ -212,8 +212,6 @@ def _known(db: Connection, numbers: Collection[int]) -> dict[int, tuple[str, int
     return known
 
 
-# By the index of ids: with a condition on namespaces, SQLite would look through all memories of these.
-_BY_ID = "memories AS m INDEXED BY sqlite_autoindex_memories_1"
 # Crossed, so that SQLite begins with the links: with a condition on namespaces it would begin with all
 # memories of these, and a step took 350 ms.
 _LINKS = (

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrubjay.language import detect
 from scrubjay.stores.database import Database
-from scrubjay.stores.scope_sql import PEOPLES, in_parts, marks, where
+from scrubjay.stores.scope_sql import BY_ID, PEOPLES, in_parts, marks, where
 from scrubjay.stores.sql_chunks import SqlChunks
 from scrubjay.stores.topic_hashes import TopicHashes
 from scrubjay.text import label
@@ -32,6 +32,7 @@ _COLUMNS = (
 # What is derived from the others, for the filters.
 _WRITTEN = (*_COLUMNS, "domain_label")
 _SELECT = "SELECT " + ", ".join(f"m.{column}" for column in _COLUMNS) + " FROM memories AS m"
+_SELECT_BY_ID = _SELECT.replace("memories AS m", BY_ID)
 _SELECT_N = _SELECT.replace("SELECT ", "SELECT m.n, ", 1)
 
 
@@ -173,7 +174,7 @@ class SqlRecords:
         found: dict[str, Memory] = {}
         with self._db.read() as db:
             for several, part in in_parts(ids):
-                statement = f"{_SELECT} WHERE m.id IN ({several}) AND {condition}"
+                statement = f"{_SELECT_BY_ID} WHERE m.id IN ({several}) AND {condition}"
                 for row in db.execute(statement, (*part, *arguments)):
                     found[row[0]] = self._memory(row)
         return found
