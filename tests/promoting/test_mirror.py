@@ -102,7 +102,7 @@ def test_a_mirror_follows_what_was_changed_and_forgotten(source, schema, notes, 
     done = mirror(source, schema, 1)
     same_rows(source, schema)
     assert min(lasting(done)) > 0
-    assert same_searches(source, schema) > 20
+    assert same_searches(source, schema, queries=20) > 20
     with schema.read() as db:
         assert db.execute(
             "SELECT (SELECT count(*) FROM vectors) - (SELECT count(*) FROM embeddings)"
@@ -163,7 +163,7 @@ def test_a_search_that_finds_something_else_is_named(source, schema):
     with schema.write() as db:
         db.execute("UPDATE word_parts SET main = ''::tsvector")
     with pytest.raises(Differs, match="by word for words of .* is not found there"):
-        same_searches(source, schema)
+        same_searches(source, schema, queries=20)
 
 
 def test_lists_may_differ_by_ties_and_by_next_to_nothing():
