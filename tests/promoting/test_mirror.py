@@ -152,7 +152,7 @@ def test_a_row_that_differs_is_named_by_its_table(source, schema):
     with schema.write() as db:
         db.execute("DELETE FROM kept")
         db.execute("DELETE FROM edges")
-    with pytest.raises(Differs, match="table edges: [1-9][0-9]* rows here, 0 there"):
+    with pytest.raises(Differs, match=r"table edges: [1-9][0-9]* rows here, 0 there"):
         same_rows(source, schema)
 
 
@@ -162,7 +162,7 @@ def test_a_search_that_finds_something_else_is_named(source, schema):
     schema.vectors  # noqa: B018
     with schema.write() as db:
         db.execute("UPDATE word_parts SET main = ''::tsvector")
-    with pytest.raises(Differs, match="by word for words of .* is not found there"):
+    with pytest.raises(Differs, match=r"by word for words of .* is not found there"):
         same_searches(source, schema, queries=20)
 
 

@@ -58,9 +58,8 @@ def start(*words: object) -> subprocess.Popen[str]:
 def kill_after(process: subprocess.Popen[str], steps: int | None) -> str:
     """Kill a process without warning after so many lines, or after it has put the target in place."""
     assert process.stdout is not None
-    line, count = "", 0
-    for line in process.stdout:
-        count += 1
+    line = ""
+    for count, line in enumerate(process.stdout, 1):
         if count == steps or line.startswith("in place"):
             break
     process.kill()
@@ -143,7 +142,8 @@ def test_what_is_added_meanwhile_is_moved_or_refused(notes, postgres_url):
 
     with writer:
         *added, last = writer.stdout.read().splitlines()
-    assert last.startswith("refused") and "replaced while it was open" in last
+    assert last.startswith("refused")
+    assert "replaced while it was open" in last
     assert len(added) > 5
     with scrubjay.open(postgres_url, embedder=False, user="ann") as store:
         stored = {memory.id for memory in store.ls(limit=100_000)}
@@ -165,7 +165,8 @@ def test_a_writer_of_postgres_is_refused_after_a_demotion(notes, postgres_url, t
 
     with writer:
         *added, last = writer.stdout.read().splitlines()
-    assert last.startswith("refused") and "was moved or removed while it was open" in last
+    assert last.startswith("refused")
+    assert "was moved or removed while it was open" in last
     with scrubjay.open(tmp_path / "back.db", embedder=False, user="ann") as store:
         stored = {memory.id for memory in store.ls(limit=100_000)}
     assert {line.split()[1] for line in added} <= stored
@@ -210,7 +211,8 @@ def test_a_tenant_is_moved_alone(notes, postgres_url):
     done = promote(notes, postgres_url, tenant="acme")
     assert (done.source, done.memories) == (str(own), 1)
     assert done.target.endswith("#scrubjay_acme")
-    assert notes.exists() and place_of(postgres_url).existing() is None
+    assert notes.exists()
+    assert place_of(postgres_url).existing() is None
     with scrubjay.open(postgres_url, tenant="acme", embedder=False) as store:
         assert store.get("theirs").text == "of acme"
 
