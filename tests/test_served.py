@@ -152,3 +152,26 @@ def test_the_shell_takes_the_same_addresses(
     assert main([*where, "reindex", "vectors", "--json"]) == 0
     assert '"left": 0' in capsys.readouterr().out
     assert main(["reindex", "colours", *where]) == 2
+
+
+def test_the_doctor_examines_the_servers(
+    truth: str, servers: dict[str, str], served: scrubjay.Store, capsys: pytest.CaptureFixture[str]
+):
+    """One that answers is well; one that does not is named, with what it said."""
+    tiers = [word for tier, url in servers.items() for word in (f"--{tier}", url)]
+    main(["doctor", "--store", truth, *tiers])
+    said = capsys.readouterr().out
+    assert "qdrant://" in said
+    assert "falkordb://" in said
+    assert said.count("answers") == 2
+    if truth.startswith("postgres"):
+        assert "pgvector 0.8" in said
+    assert main(["doctor", "--store", truth, "--vectors", "qdrant://127.0.0.1:1/nothing"]) == 1
+    assert "127.0.0.1:1" in capsys.readouterr().out
+
+
+def test_the_doctor_makes_nothing(postgres_url: str, capsys: pytest.CaptureFixture[str]):
+    main(["doctor", "--store", postgres_url])
+    assert "nothing is stored yet" in capsys.readouterr().out
+    main(["doctor", "--store", postgres_url])
+    assert "nothing is stored yet" in capsys.readouterr().out

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from scrubjay.config import SHORT_TURN_CHARS
 from scrubjay.errors import InvalidInput, MissingExtra, StoreError
@@ -405,6 +405,28 @@ def moved_note(session: Session, schema: str) -> str | None:
     note = f'"{schema}".moved'
     (there,) = session.execute("SELECT to_regclass(?) IS NOT NULL", (note,)).fetchone()
     return session.execute(f"SELECT place FROM {note}").fetchone()[0] if there else None
+
+
+class Found(NamedTuple):
+    """What a look at a server shows: its version, that of pgvector, and of the store's tables if any."""
+
+    version: str
+    pgvector: str | None
+    schema: int | None
+
+
+def found_in(address: Address, schema: str) -> Found:
+    """Look at a server and change nothing; StoreError says why that was not possible."""
+    looking = PostgresDatabase.__new__(PostgresDatabase)
+    looking.address, looking.schema, looking.path = address, schema, address.shown
+    looking.wait_s = WAIT_S
+    with looking._errors(), looking._first() as connection:
+        session = Session(connection)
+        looking._check_version(connection)
+        row = session.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+        (pgvector,) = row.fetchone() or (None,)
+        (version,) = session.execute("SHOW server_version").fetchone()
+        return Found(version.split()[0], pgvector, looking._version(session) or None)
 
 
 def _speak_plainly(connection: psycopg.Connection[Any]) -> None:
