@@ -165,7 +165,7 @@ def test_the_doctor_examines_the_servers(
     assert "falkordb://" in said
     assert said.count("answers") == 2
     if truth.startswith("postgres"):
-        assert "pgvector 0.8" in said
+        assert "PostgreSQL 18" in said
     assert main(["doctor", "--store", truth, "--vectors", "qdrant://127.0.0.1:1/nothing"]) == 1
     assert "127.0.0.1:1" in capsys.readouterr().out
 
