@@ -6,6 +6,7 @@ import pytest
 
 from backends import a_memory, asking, pieces
 from clocks import NOON
+from scrubjay.stores.sql_namespaces import SqlNamespaces
 from scrubjay.types import Scope
 
 EVERYTHING = Scope()
@@ -170,3 +171,23 @@ def test_inside_a_transaction_one_sees_ones_own_rows_and_others_do_not(backend):
 
     assert set(other.records.get(["a"], EVERYTHING)) == {"a"}
     other.close()
+
+
+def test_namespaces_are_listed_by_name_as_far_as_one_sees_them(backend):
+    """NM-5: each once, so many at most, and those of a project by how they begin."""
+    for n, place in enumerate(("work/web", "home", "work/api", "work", "workshop/a", "home")):
+        backend.records.put(a_memory(f"m{n}", namespace=place), pieces("some text"))
+    named = SqlNamespaces(backend.db)
+
+    assert backend.records.namespaces(Scope(), 9) == [
+        "home",
+        "work",
+        "work/api",
+        "work/web",
+        "workshop/a",
+    ]
+    assert backend.records.namespaces(Scope(), 2) == ["home", "work"]
+    assert backend.records.namespaces(Scope(reader="ann"), 9) == []
+    assert named.of_project("work/", Scope()) == ["work/api", "work/web"]
+    assert named.of_project("work/", Scope(namespaces=("work/api", "home"))) == ["work/api"]
+    assert named.of_project("w%/", Scope()) == []

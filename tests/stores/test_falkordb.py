@@ -158,7 +158,11 @@ def test_a_walk_begins_at_what_it_walks_from(store, monkeypatch):
         store.graph.walk(ids, scope, 2, None)
 
     graph = store.server._connected()
-    plans = [str(graph.explain(query, dict(arguments))) for query, arguments in asked]
+    plans = [
+        str(graph.explain(query, dict(arguments)))
+        for query, arguments in asked
+        if "LINK" in query  # and not how many there are
+    ]
     assert len(plans) > len(BOUND)
     for plan in plans:
         assert "Node By Index Scan | (x:Memory)" in plan

@@ -99,7 +99,8 @@ class Projecting:
                 return left
             if self._gave_up():
                 return self.left()
-            time.sleep(0.02)
+            # Many take a while to be counted, too.
+            time.sleep(0.02 if left <= BATCH else 0.25)
 
     def settle(self) -> None:
         """Wait a little for what was written just before, if that is little: a process may end now."""
@@ -113,7 +114,7 @@ class Projecting:
     def _gave_up(self) -> bool:
         """True when nobody is at work here, or all that is left is for servers that do not answer."""
         return self._thread is None or all(
-            one.outage or not self._outbox.lag(one.tier) for one in self._servers
+            one.outage or not self._outbox.next(one.tier, 1) for one in self._servers
         )
 
     def _in_background(self) -> None:
@@ -146,7 +147,7 @@ class Projecting:
         rests = [
             max(one.next_try - now, 0.0) if one.failed else _OTHERS_S
             for one in self._servers
-            if one.failed or self._outbox.lag(one.tier)
+            if one.failed or self._outbox.next(one.tier, 1)
         ]
         return min(rests, default=None)
 
