@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from scrubjay.config import SHORT_TURN_CHARS
 from scrubjay.errors import InvalidInput, MissingExtra, StoreError
 from scrubjay.stores.codec import WithoutNul
-from scrubjay.stores.database import NOTE, Clause, Cursor, G, Gathered
-from scrubjay.stores.dialect import postgres
+from scrubjay.stores.database import NOTE, Clause, G, Gathered
 from scrubjay.stores.postgres_errors import explained
 from scrubjay.stores.postgres_schema import MIGRATIONS
+from scrubjay.stores.postgres_session import Session
 from scrubjay.stores.schema import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -45,27 +45,6 @@ _COMMITS = "commits"
 
 def _nothing() -> None:
     pass
-
-
-class Session:
-    """A connection that takes statements as SQLite reads them."""
-
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        self.connection = connection
-
-    def execute(self, statement: str, arguments: Sequence[Any] = (), /) -> Cursor:
-        """Run one statement with its arguments."""
-        spoken = postgres(statement)
-        made = self.connection.execute(cast("Any", spoken.sql), spoken.arguments(arguments))
-        return cast("Cursor", made)
-
-    def executemany(self, statement: str, several: Iterable[Sequence[Any]], /) -> None:
-        """Run one statement for each of several lists of arguments, without waiting in between."""
-        spoken = postgres(statement)
-        with self.connection.cursor() as cursor:
-            cursor.executemany(
-                cast("Any", spoken.sql), [spoken.arguments(given) for given in several]
-            )
 
 
 class PostgresDatabase:
@@ -143,10 +122,13 @@ class PostgresDatabase:
         if not self._writing.acquire(timeout=wait_s):
             raise StoreError(f"{self.path}: another thread has been writing for {wait_s:.0f} s")
         try:
-            with self._errors(wait_s), self._connection() as connection:
-                session = Session(connection)
-                with connection.transaction():
-                    self._lock(session, wait_s)
+            with (
+                self._errors(wait_s),
+                self._connection() as connection,
+                connection.transaction(),
+            ):
+                self._lock(Session(connection), wait_s)
+                with Session(connection, queueing=True).settled() as session:
                     self._local.session, self._local.in_write = session, True
                     try:
                         yield session

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from scrubjay.stores.postgres import PostgresDatabase, Session
+    from scrubjay.stores.postgres import PostgresDatabase
+    from scrubjay.stores.postgres_session import Session
 
 # Until then every vector is compared: that takes about as long as the index, and misses none.
 EXACT_MOST = 50_000
@@ -133,6 +134,7 @@ class PostgresVector(SqlVectors):
         if indexed:
             # The order by number would keep Postgres from using the index.
             statement = statement.replace(", e.vector LIMIT", " LIMIT")
+        db.settle()
         with db.connection.transaction():
             if indexed:
                 db.execute(f"SET LOCAL hnsw.ef_search = {_EF_SEARCH}")
@@ -164,6 +166,7 @@ class PostgresVector(SqlVectors):
             with self._postgres.write() as db:
                 try:
                     db.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+                    db.settle()
                 except (
                     errors.UndefinedFile,
                     errors.FeatureNotSupported,

@@ -123,22 +123,24 @@ class SqlRecords:
         """Write a memory with its chunks, in place of any other of the same id."""
         values = self._values(memory)
         with self._db.write() as db:
-            row = db.execute("SELECT n FROM memories WHERE id = ?", (memory.id,)).fetchone()
-            before = self.get([memory.id], Scope()).get(memory.id) if row else None
+            before = None
+            row = db.execute(
+                f"INSERT INTO memories ({', '.join(_WRITTEN)}) VALUES ({marks(_WRITTEN)})"
+                " ON CONFLICT (id) DO NOTHING RETURNING n",
+                values,
+            ).fetchone()
             if row is None:
-                (n,) = db.execute(
-                    f"INSERT INTO memories ({', '.join(_WRITTEN)}) VALUES ({marks(_WRITTEN)})"
-                    " RETURNING n",
-                    values,
-                ).fetchone()
-            else:
-                n = row[0]
+                before = self.get([memory.id], Scope())[memory.id]
+                row = db.execute("SELECT n FROM memories WHERE id = ?", (memory.id,)).fetchone()
                 db.execute(
                     f"UPDATE memories SET ({', '.join(_WRITTEN)}) = ({marks(_WRITTEN)}) WHERE n = ?",
-                    (*values, n),
+                    (*values, row[0]),
                 )
+            n = row[0]
             self._words.put(n, memory, None if before is None else before.namespace)
-            if before is None or before.topics != memory.topics:
+            if before is None:
+                self._hashes.put_new(n, memory.topics)
+            elif before.topics != memory.topics:
                 self._hashes.put(n, memory.topics)
             self._chunks.put(n, before, memory, chunks)
             if "message" in (memory.type, before.type if before else ""):
