@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 # Each is read outside of quoted texts only.
 _SPELLED = (
-    (re.compile(r"\bIS (\?\d*)"), r"IS NOT DISTINCT FROM \1"),
+    (re.compile(r"\bIS (\?\d*|coalesce\()"), r"IS NOT DISTINCT FROM \1"),
     (re.compile(r"\bNOT INDEXED\b|\bINDEXED BY \w+"), ""),
     # A plus before a column keeps SQLite from using an index.
     (re.compile(r"(?<=[\s(])\+(?=[a-z_])"), ""),
