@@ -134,7 +134,7 @@ def fill(path: str, corpus: Corpus) -> None:
         numbers = [n for (n,) in writer.execute("SELECT n FROM memories ORDER BY n")]
         links = ((numbers[a], numbers[b], strength) for a, b, strength in _nearest(corpus))
         writer.executemany(_LINK, list(links))
-        writer.execute("INSERT INTO meta (key, value) VALUES ('links', '1')")
+        writer.execute("INSERT INTO meta (key, value) VALUES ('links', 1)")
 
 
 def copy_file(source: Way, target: Way) -> None:

@@ -89,14 +89,14 @@ def _rows(way: Way, one: Log, all_: Log, seconds: float) -> list[Row]:
 def _crowd(
     way: Way, corpus: Path, new: Path, seconds: float, processes: int, threads: int, run: int
 ) -> Log:
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        with get_context("spawn").Manager() as manager:
-            start = manager.Barrier(processes)
-            parts = [
-                pool.submit(_process, way, corpus, new, seconds, threads, (run, number), start)
-                for number in range(processes)
-            ]
-            logs = [part.result() for part in parts]
+    spawn = get_context("spawn")
+    with spawn.Manager() as manager, ProcessPoolExecutor(processes, mp_context=spawn) as pool:
+        start = manager.Barrier(processes)
+        parts = [
+            pool.submit(_process, way, corpus, new, seconds, threads, (run, number), start)
+            for number in range(processes)
+        ]
+        logs = [part.result() for part in parts]
     return sum(logs[1:], logs[0])
 
 

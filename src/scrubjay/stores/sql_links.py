@@ -55,7 +55,7 @@ class SqlLinks:
                 return
         with self._db.write(wait_s) as db:
             db.execute(
-                "INSERT INTO meta (key, value) VALUES ('links', '1') ON CONFLICT (key) DO NOTHING"
+                "INSERT INTO meta (key, value) VALUES ('links', 1) ON CONFLICT (key) DO NOTHING"
             )
             db.execute(
                 "INSERT INTO unlinked (memory) SELECT DISTINCT c.memory FROM vectors AS v"
