@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def postgres(settings: Settings) -> Iterator[Finding]:
     """Examine a store that Postgres keeps; nothing is made where there is none yet."""
     from scrubjay.stores.addresses import POSTGRES, address
-    from scrubjay.stores.postgres import found_in
+    from scrubjay.stores.postgres_existing import found_in
     from scrubjay.stores.servers import schema_of
 
     def look() -> Finding:

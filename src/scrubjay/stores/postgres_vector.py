@@ -104,7 +104,7 @@ class PostgresVector(SqlVectors):
                     )
                 )
             finally:
-                self._postgres.limit_statements(connection)
+                self._postgres.login.limit_statements(connection)
         return True
 
     def reindex(self) -> None:
