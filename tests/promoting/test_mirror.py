@@ -162,7 +162,7 @@ def test_a_search_that_finds_something_else_is_named(source, schema):
     schema.vectors  # noqa: B018
     with schema.write() as db:
         db.execute("UPDATE word_parts SET main = ''::tsvector")
-    with pytest.raises(Differs, match=r"by word for words of .* is not found there"):
+    with pytest.raises(Differs, match=r"a search by word for words of m\d+: "):
         same_searches(source, schema, queries=20)
 
 
