@@ -115,7 +115,7 @@ def served(
         for id_, text in TEXTS.items():
             store.add(text, id=id_)
         store.link("launch", "fuel", 0.8)
-        assert store.pending() == 0
+        until(lambda: store.pending() == 0, store.servers)
         for tier in (store._tables.vectors, store._tables.graph):
             tier.breaker._rest_s = 0.2  # type: ignore[union-attr]
         yield store
