@@ -104,6 +104,11 @@ class Embedding:
         if self._backlog is not None:
             self._backlog.wake()
 
+    def go_on(self) -> None:
+        """Begin to make links that waited for a server to know the vectors."""
+        if self._backlog is not None and self.unlinked(most=1):
+            self._backlog.wake()
+
     def settle(self) -> None:
         """Wait for the last few vectors and links, so that one finds by them what one just wrote.
 

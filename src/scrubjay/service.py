@@ -278,7 +278,14 @@ class Store(Serving):
             untold = 0 if served is None else served.projecting.left()
             return self._embedding.left() + self._embedding.unlinked() + untold
         left = self._embedding.wait(timeout_s, progress)
-        return left + (0 if served is None else served.projecting.wait(timeout_s))
+        if served is None:
+            return left
+        untold = served.projecting.wait(timeout_s)
+        if self._embedding.unlinked(most=1) and not untold:
+            # A server finds what a memory is like once it knows the vectors.
+            left = self._embedding.wait(timeout_s, progress)
+            untold = served.projecting.wait(timeout_s)
+        return left + untold
 
     def extract(
         self,

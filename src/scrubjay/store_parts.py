@@ -139,6 +139,8 @@ class StoreParts:
                 self._embedding_made = Embedding(
                     self._db, self._vectors, self._chosen_embedder, links=self._walks_links
                 )
+                if self._tables.served is not None:
+                    self._tables.served.projecting.on_told = self._embedding_made.go_on
             return self._embedding_made
 
     def _walks_links(self) -> bool:

@@ -77,6 +77,12 @@ class QdrantVectors(SqlVectors):
             rows = self._found(vector, model, scope, limit)
         return RankedList("vector", tuple(rows[:limit]))
 
+    def is_current(self) -> bool:
+        """True when the server was told of every vector."""
+        with self._db.read() as db:
+            statement = "SELECT 1 FROM outbox WHERE tier = 'vectors' LIMIT 1"
+            return db.execute(statement).fetchone() is None
+
     def close(self) -> None:
         """Stop asking whether the server is back; its connections are closed by whoever opened them."""
         self.breaker.close()

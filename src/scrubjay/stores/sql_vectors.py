@@ -120,6 +120,10 @@ class SqlVectors(ABC):
             ).fetchone()
         return int(row[0])
 
+    def is_current(self) -> bool:
+        """True when a search goes by every vector that is stored: always, but for a copy elsewhere."""
+        return True
+
     def fit_is_due(self, model: str, prefixes: Sequence[int]) -> bool:
         """True when something should be fitted on a model's vectors; a table needs nothing."""
         return False

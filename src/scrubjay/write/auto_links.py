@@ -13,7 +13,7 @@ from scrubjay.stores.sql_links import Linked, SqlLinks
 from scrubjay.types import Row, Scope
 
 if TYPE_CHECKING:
-    from scrubjay.stores.protocols import VectorIndex
+    from scrubjay.stores.sql_vectors import SqlVectors
     from scrubjay.stores.sql_links import Unlinked
 
 FAN_OUT = 3
@@ -22,7 +22,7 @@ FAN_OUT = 3
 class AutoLinks:
     """Links the memories of one store by the vectors of one model."""
 
-    def __init__(self, links: SqlLinks, vectors: VectorIndex, model: str) -> None:
+    def __init__(self, links: SqlLinks, vectors: SqlVectors, model: str) -> None:
         self._links = links
         self._vectors = vectors
         self._model = model
@@ -32,8 +32,10 @@ class AutoLinks:
 
         All types are linked, messages and documents too, each inside its namespace, and only to what
         points the same way at all: a cosine above 0. Raises Unavailable where the index is on a server
-        that does not answer.
+        that does not answer; while that has yet to be told of vectors, all wait: it would find none.
         """
+        if not self._vectors.is_current():
+            return 0
         found = []
         for one in self._links.waiting(self._model, most):
             if stopped():

@@ -50,6 +50,7 @@ class Projecting:
         self._stopping = False
         self._wished = False
         self._thread: threading.Thread | None = None
+        self.on_told: Callable[[], None] = lambda: None  # when a server knows everything again
 
     @property
     def outage(self) -> dict[str, str]:
@@ -187,6 +188,8 @@ class Projecting:
         server.answered()
         more = self._outbox.done(server.tier, notes, self._who, LEASE_S)
         server.leased = more
+        if notes and not self._outbox.next(server.tier, 1):
+            self.on_told()
         return True
 
     def _tell(self, server: Projection, notes: Sequence[Note]) -> None:
