@@ -36,6 +36,7 @@ class Backend:
 
     path: str
     db: Database
+    many = 5000  # memories that a test may write
 
     def _open(self) -> None:
         self.records = SqlRecords(self.db)
@@ -94,6 +95,8 @@ class Sqlite(Backend):
 
 class InPostgres(Backend):
     """Everything in a schema of a Postgres: records, words, links, and vectors by pgvector."""
+
+    many = 1000
 
     def __init__(self, path: str, schema: str = "scrubjay") -> None:
         self.path = path

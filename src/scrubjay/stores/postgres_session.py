@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from scrubjay.stores.dialect import postgres
@@ -12,6 +14,9 @@ if TYPE_CHECKING:
     import psycopg
 
     from scrubjay.stores.database import Cursor
+
+_AT_ONCE = (64, 8, 2, 1)  # rows in one statement; few sizes, so that the server knows all of them
+_ROW = re.compile(r"(INSERT INTO [^()]+\([^()]+\) VALUES )(\([^()]+\))(.*)$", re.DOTALL)
 
 
 class Session:
@@ -36,13 +41,28 @@ class Session:
         return cast("Cursor", made if self._queue is None else _Queued(made, self._queue))
 
     def executemany(self, statement: str, several: Iterable[Sequence[Any]], /) -> None:
-        """Run one statement for each of several lists of arguments, without waiting in between."""
+        """Run one statement for each of several lists of arguments, without waiting in between.
+
+        Rows to insert go several in one statement, so no two of them may replace the same row.
+        """
         self._begin()
         spoken = postgres(statement)
+        rows = [spoken.arguments(given) for given in several]
         with self.connection.cursor() as cursor:
-            cursor.executemany(
-                cast("Any", spoken.sql), [spoken.arguments(given) for given in several]
-            )
+            while rows:
+                size = next(size for size in _AT_ONCE if size <= len(rows))
+                if size == 1 or (wide := _wide(spoken.sql, size)) is None:
+                    cursor.executemany(cast("Any", spoken.sql), rows)
+                    return
+                whole = len(rows) // size * size
+                cursor.executemany(
+                    cast("Any", wide),
+                    [
+                        [one for row in rows[at : at + size] for one in row]
+                        for at in range(0, whole, size)
+                    ],
+                )
+                rows = rows[whole:]
 
     def settle(self) -> None:
         """Wait until all that was queued is done."""
@@ -59,6 +79,16 @@ class Session:
     def _begin(self) -> None:
         if self._queueing and self._queue is None:
             self._queue = self._leaving.enter_context(self.connection.pipeline())
+
+
+@lru_cache(maxsize=256)
+def _wide(sql: str, size: int) -> str | None:
+    """Return an insertion of one row as one of several; None for any other statement."""
+    found = _ROW.match(sql)
+    if found is None:
+        return None
+    before, row, after = found.groups()
+    return f"{before}{', '.join([row] * size)}{after}"
 
 
 class _Queued:

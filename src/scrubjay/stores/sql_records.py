@@ -181,6 +181,12 @@ class SqlRecords:
                     found[row[0]] = self._memory(row)
         return found
 
+    def holds(self, id_: str) -> bool:
+        """True when a memory has this id."""
+        with self._db.read() as db:
+            found = db.execute("SELECT 1 FROM memories WHERE id = ?", (id_,)).fetchone()
+            return found is not None
+
     def holds_any(self, scope: Scope) -> bool:
         """True when the scope sees at least one memory."""
         condition, arguments = where(scope, self._db)
