@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
+from weakref import WeakKeyDictionary
 
 from scrubjay.config import SHORT_TURN_CHARS
 from scrubjay.errors import InvalidInput, MissingExtra, StoreError
@@ -39,6 +41,7 @@ WAIT_S = 60.0
 MOST_CONNECTIONS = 16
 LEAST_VERSION = 16  # before it, a query inside a query had to have a name
 _STATEMENT_S = 60.0
+_CHECK_AFTER_S = 0.5  # no server stops and starts in less
 _LOCK = 0x5343_4A59  # of the writer; the second key is that of the schema
 _COMMITS = "commits"
 
@@ -95,6 +98,7 @@ class PostgresDatabase:
         self._pid = os.getpid()
         self.on_commit: Callable[[], None] = _nothing
         self._pool: ConnectionPool[psycopg.Connection[Any]] | None = None
+        self._used: WeakKeyDictionary[psycopg.Connection[Any], float] = WeakKeyDictionary()
         self.closed = False
         with self._errors(), self._first() as connection:
             self._check_version(connection)
@@ -257,7 +261,18 @@ class PostgresDatabase:
         try:
             yield lent
         finally:
+            self._used[lent] = time.monotonic()
             self._pool.putconn(lent)
+
+    def _check_unused(self, connection: psycopg.Connection[Any]) -> None:
+        """Make sure that a connection still answers: the server may have been started anew.
+
+        One that answered a moment ago is not asked: that was a third of all that a search asks.
+        """
+        from psycopg_pool import ConnectionPool
+
+        if time.monotonic() - self._used.get(connection, 0.0) > _CHECK_AFTER_S:
+            ConnectionPool.check_connection(connection)
 
     @contextmanager
     def _first(self) -> Iterator[psycopg.Connection[Any]]:
@@ -274,7 +289,7 @@ class PostgresDatabase:
         return ConnectionPool(
             kwargs={**self._arguments(), "autocommit": True},
             configure=self._configure,
-            check=ConnectionPool.check_connection,  # a server may have been started anew
+            check=self._check_unused,
             min_size=1,
             max_size=MOST_CONNECTIONS,
             reconnect_timeout=1.0,

@@ -7,6 +7,7 @@ ones, those of a store that is older than this, and those whose memory moved to 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.stores.database import Connection, Database
@@ -104,16 +105,26 @@ class SqlNear:
 
     def _met(self, db: Connection, made: Sketch) -> list[int]:
         """Return the vectors in the buckets of a sketch that differ in few bits, fewest first."""
-        differ: dict[int, int] = {}
-        left = _MOST_READ
-        for table, bucket in made.probes:
-            rows = db.execute(_BUCKETS[table], (bucket, left)).fetchall()
-            differ.update((vector, (bits ^ made.bits).bit_count()) for vector, bits in rows)
-            left -= len(rows)
-            if not left:
-                break
+        # All buckets at once: one by one, a server was asked a hundred times for each memory.
+        rows = db.execute(
+            _every_bucket(len(made.probes) // len(_PARTS)),
+            (*(bucket for _, bucket in sorted(made.probes)), _MOST_READ + 1),
+        ).fetchall()
+        if len(rows) > _MOST_READ:
+            rows = self._likeliest(db, made)
+        differ = {vector: (bits ^ made.bits).bit_count() for vector, bits in rows}
         close = sorted((bits, -vector) for vector, bits in differ.items() if bits <= _MOST_BITS)
         return [-vector for _, vector in close[:_MOST_COMPARED]]
+
+    def _likeliest(self, db: Connection, made: Sketch) -> list[tuple[int, int]]:
+        """Return as many as are read of a crowd, from the likeliest buckets."""
+        found: list[tuple[int, int]] = []
+        for table, bucket in made.probes:
+            rows = db.execute(_BUCKETS[table], (bucket, _MOST_READ - len(found)))
+            found += rows.fetchall()
+            if len(found) == _MOST_READ:
+                break
+        return found
 
     def _nearest(self, db: Connection, new: _New, met: list[int]) -> list[tuple[float, int]]:
         """Return cosine and memory of the near-duplicates among these, nearest and then newest first."""
@@ -177,8 +188,17 @@ class SqlNear:
         )
 
 
+_PARTS = ("bits & 1048575", "bits >> 20 & 1048575", "bits >> 40 & 1048575")
 # The newest of a bucket: the oldest of a crowd have all the links that they may have.
 _BUCKETS = tuple(
     f"SELECT vector, bits FROM sketches WHERE {part} = ? ORDER BY vector DESC LIMIT ?"
-    for part in ("bits & 1048575", "bits >> 20 & 1048575", "bits >> 40 & 1048575")
+    for part in _PARTS
 )
+
+
+@lru_cache(maxsize=4)
+def _every_bucket(looks: int) -> str:
+    """Return how to read so many buckets of each table."""
+    several = ", ".join("?" * looks)
+    tables = (f"SELECT vector, bits FROM sketches WHERE {part} IN ({several})" for part in _PARTS)
+    return f"SELECT vector, bits FROM ({' UNION ALL '.join(tables)}) AS met LIMIT ?"
