@@ -30,10 +30,10 @@ def written(way: Way, corpus: Corpus, *, links: bool) -> Rate:
     embedder = Precomputed(
         [*corpus.texts, *corpus.queries], np.vstack([corpus.vectors, corpus.query_vectors])
     )
-    with way.open(embedder, "novamem") as store:
+    with way.open(embedder, "novamem" if links else "default") as store:
         # The first search of `novamem` has every memory linked from then on; and what is imported
         # late is imported now.
-        store.search(corpus.queries[0], profile="novamem" if links else "default")
+        store.search(corpus.queries[0])
         took_s = seconds(lambda: fill_scrubjay(store, corpus.texts))
         return Rate(len(corpus.texts), took_s)
 
