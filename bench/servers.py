@@ -88,9 +88,11 @@ def _filled(
     took_s = seconds(lambda: promote(file.path, one.path, keep=True))
     machines.database(three, template=one)
     told = []
-    for way in (three, and_two):
-        say(f"servers: telling Qdrant and FalkorDB: {way.name}")
-        told.append((way, fed(way, count)))
+    for way in ways:
+        say(f"servers: making ready: {way.name}")
+        rate = fed(way, corpus)
+        if way in (three, and_two):
+            told.append((way, rate))
     return ways, Rate(count, took_s), told
 
 
