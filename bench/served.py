@@ -115,7 +115,8 @@ class Machines:
     def _green(self) -> list[bool]:
         from qdrant_client import QdrantClient
 
-        with closing(QdrantClient(port=self.qdrant.port, host="127.0.0.1")) as client:
+        client = QdrantClient(port=self.qdrant.port, check_compatibility=False)
+        with closing(client):
             names = [one.name for one in client.get_collections().collections]
             return [client.get_collection(name).status.value == "green" for name in names]
 

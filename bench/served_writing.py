@@ -30,25 +30,22 @@ def written(way: Way, corpus: Corpus, *, links: bool) -> Rate:
     embedder = Precomputed(
         [*corpus.texts, *corpus.queries], np.vstack([corpus.vectors, corpus.query_vectors])
     )
-    with way.open(embedder, "novamem") as store:
+    with way.open(embedder, "novamem" if links else "default") as store:
         # The first search of `novamem` has every memory linked from then on; and what is imported
         # late is imported now.
-        store.search(corpus.queries[0], profile="novamem" if links else "default")
+        store.search(corpus.queries[0])
         took_s = seconds(lambda: fill_scrubjay(store, corpus.texts))
         return Rate(len(corpus.texts), took_s)
 
 
-def fed(way: Way, count: int) -> Rate:
-    """Let the servers of a store know of everything."""
-    with way.open(embedder=False) as store:
-        took_s = seconds(lambda: _all_told(store))
-    return Rate(count, took_s)
-
-
-def _all_told(store: object) -> None:
-    left = store.pending(wait=True)  # type: ignore[attr-defined]
-    if left:
-        raise RuntimeError(f"servers have yet to be told of {left}")
+def fed(way: Way, corpus: Corpus) -> Rate:
+    """Let the servers of a store know of everything; and what is fitted to many vectors, is."""
+    with way.open(Precomputed(corpus.queries, corpus.query_vectors)) as store:
+        left: list[int] = []
+        took_s = seconds(lambda: left.append(store.pending(wait=True)))
+    if left != [0]:
+        raise RuntimeError(f"{way.name}: {left[0]} are left")
+    return Rate(len(corpus.texts), took_s)
 
 
 def rows(

@@ -23,51 +23,53 @@ class Plan(NamedTuple):
     memories: int = 100_000
     rounds: int = 2
     written: int = 5_000
-    linked: int = 2_000
-    writings: int = 2
+    linked: int = 1_000
     crowd_s: float = 60.0
 
 
 def measure(home: Path, say: Say, *, quick: bool) -> list[Row]:
     """Return all rows about servers, which are started for it; files are made below `home`."""
-    plan = Plan(5_000, 1, 500, 200, 1, 10.0) if quick else Plan()
+    plan = Plan(5_000, 1, 500, 200, 10.0) if quick else Plan()
     corpus, new = generate(plan.memories), generate(plan.written, _NEW_SEED)
     corpus.save(home / "corpus")
     new.save(home / "new")
+    rows: list[Row] = []
+
+    def keep(found: list[Row]) -> None:
+        """Show figures as they come: all of it takes long."""
+        rows.extend(found)
+        for row in found:
+            say(row.markdown())
+
     with Machines() as machines:
-        plain = _writing(machines, home, new, plan.writings, say, links=False)
-        few = _first(new, plan.linked)
-        linked = _writing(machines, home, few, plan.writings, say, links=True)
         ways, promoted, told = _filled(machines, home, corpus, say)
-        rows = served_writing.rows(plain, linked, promoted, told)
         say("servers: waiting until Qdrant has built its indexes")
         machines.settle()
         say("servers: asking all four")
-        rows = [*served_queries.race(ways, machines, corpus, plan.rounds), *rows]
+        keep(served_queries.race(ways, machines, corpus, plan.rounds))
         say("servers: a server hangs")
-        outages = served_outages.measure(ways[2], machines, corpus)
-        say("servers: sixteen clients")
+        keep(served_outages.measure(ways[2], machines, corpus))
+        say(f"servers: {served_clients.PROCESSES * served_clients.THREADS} clients at once")
         crowd = [ways[2], ways[0]]
-        rows += served_clients.measure(crowd, home / "corpus", home / "new", plan.crowd_s)
-        return [*rows, *outages]
+        keep(served_clients.measure(crowd, home / "corpus", home / "new", plan.crowd_s))
+        plain = _writing(machines, home, new, say, links=False)
+        linked = _writing(machines, home, _first(new, plan.linked), say, links=True)
+        keep(served_writing.rows(plain, linked, promoted, told))
+    return rows
 
 
 def _writing(
-    machines: Machines, home: Path, corpus: Corpus, times: int, say: Say, *, links: bool
+    machines: Machines, home: Path, corpus: Corpus, say: Say, *, links: bool
 ) -> list[tuple[Way, Rate]]:
-    """Write into an empty store of each kind; the best of several times counts."""
-    best: dict[str, tuple[Way, Rate]] = {}
-    for turn in range(times):
-        name = f"new_{'linked' if links else 'plain'}_{turn}"
-        for way in machines.ways(name, home / name):
-            say(f"servers: writing {len(corpus.texts):,} memories: {way.name}")
-            if way.path.startswith("postgres"):
-                machines.database(way)
-            rate = written(way, corpus, links=links)
-            before = best.get(way.name)
-            if before is None or rate.seconds < before[1].seconds:
-                best[way.name] = (way, rate)
-    return list(best.values())
+    """Write into an empty store of each kind."""
+    rates = []
+    name = "linked" if links else "plain"
+    for way in machines.ways(name, home / name):
+        say(f"servers: writing {len(corpus.texts):,} memories: {way.name}")
+        if way.path.startswith("postgres"):
+            machines.database(way)
+        rates.append((way, written(way, corpus, links=links)))
+    return rates
 
 
 def _filled(
@@ -86,9 +88,11 @@ def _filled(
     took_s = seconds(lambda: promote(file.path, one.path, keep=True))
     machines.database(three, template=one)
     told = []
-    for way in (three, and_two):
-        say(f"servers: telling Qdrant and FalkorDB: {way.name}")
-        told.append((way, fed(way, count)))
+    for way in ways:
+        say(f"servers: making ready: {way.name}")
+        rate = fed(way, corpus)
+        if way in (three, and_two):
+            told.append((way, rate))
     return ways, Rate(count, took_s), told
 
 

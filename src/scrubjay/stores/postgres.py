@@ -236,6 +236,7 @@ class PostgresDatabase:
         try:
             yield lent
         finally:
+            self.login.note_used(lent)
             self._pool.putconn(lent)
 
     def _prepare(self, session: Session) -> None:

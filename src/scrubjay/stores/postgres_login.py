@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from scrubjay.errors import InvalidInput, MissingExtra, StoreError
 from scrubjay.stores.postgres_errors import explained
@@ -20,6 +22,7 @@ WAIT_S = 60.0  # for another writer
 MOST_CONNECTIONS = 16
 LEAST_VERSION = 16  # before it, a query inside a query had to have a name
 _STATEMENT_S = 60.0
+_CHECK_AFTER_S = 0.5  # hardly a server stops and starts in less
 
 
 class Login:
@@ -34,6 +37,7 @@ class Login:
         except ImportError:
             raise MissingExtra("postgres", 'pip install "scrubjay[postgres]"') from None
         self._client = psycopg
+        self._used_s: WeakKeyDictionary[psycopg.Connection[Any], float] = WeakKeyDictionary()
 
     @contextmanager
     def connected(self) -> Iterator[psycopg.Connection[Any]]:
@@ -53,13 +57,27 @@ class Login:
         return ConnectionPool(
             kwargs={**self._arguments(), "autocommit": True},
             configure=self._prepare,
-            check=ConnectionPool.check_connection,  # a server may have been started anew
+            check=self._check_unused,
             min_size=1,
             max_size=MOST_CONNECTIONS,
             reconnect_timeout=1.0,
             open=True,
             name="scrubjay",
         )
+
+    def note_used(self, connection: psycopg.Connection[Any]) -> None:
+        """Note that a connection has answered just now."""
+        self._used_s[connection] = time.monotonic()
+
+    def _check_unused(self, connection: psycopg.Connection[Any]) -> None:
+        """Make sure that a connection still answers: the server may have been started anew.
+
+        One that answered a moment ago is not asked: that was a third of all that a search asks.
+        """
+        from psycopg_pool import ConnectionPool
+
+        if time.monotonic() - self._used_s.get(connection, 0.0) > _CHECK_AFTER_S:
+            ConnectionPool.check_connection(connection)
 
     def limit_statements(self, connection: psycopg.Connection[Any]) -> None:
         """Let no statement of a connection run for longer than the usual bound."""

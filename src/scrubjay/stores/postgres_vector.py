@@ -181,6 +181,11 @@ class PostgresVector(SqlVectors):
                     " vectors ON DELETE CASCADE, model BIGINT NOT NULL, memory BIGINT NOT NULL,"
                     " v public.vector NOT NULL)"
                 )
+                # Before a new table's rows are counted, Postgres joins as if there were hardly any:
+                # without this index it compared every memory with every vector.
+                db.execute(
+                    "CREATE INDEX IF NOT EXISTS embeddings_of_memories ON embeddings (memory)"
+                )
         with self._postgres.read() as db:
             vectors, known = db.execute(
                 "SELECT (SELECT count(*) FROM vectors), (SELECT count(*) FROM embeddings)"
