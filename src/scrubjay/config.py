@@ -197,7 +197,9 @@ def load(
         tiers=tiers,
         db_chosen=bool(chosen),
         db_given=db,
-        **{name: _where(name, table, one) for name, one in elsewhere._asdict().items()},
+        vectors=_server("vectors", table, elsewhere.vectors, db),
+        graph=_server("graph", table, elsewhere.graph, db),
+        tenant=_named("tenant", table, elsewhere.tenant),
         timezone=_timezone(env.get("SCRUBJAY_TIMEZONE") or table.get("timezone") or ""),
         # An empty name is a wrong one, not none at all: it must not open everything.
         user=next(
@@ -211,11 +213,23 @@ def load(
     )
 
 
-def _where(name: str, table: Mapping[str, Any], given: str | None) -> str | None:
-    """Return where a tier is, or which tenant is meant: by argument, environment or file."""
+def _named(name: str, table: Mapping[str, Any], given: str | None) -> str | None:
+    """Return what is named by argument, at the shell, in the environment or in the file."""
     if given is not None:
         return given
     return getattr(typed, name) or os.environ.get(f"SCRUBJAY_{name.upper()}") or table.get(name)
+
+
+def _server(name: str, table: Mapping[str, Any], given: str | None, db: str | None) -> str | None:
+    """Return the server of a tier. One is meant for the store that is named in the same place.
+
+    Whoever names another store for one call must not have it told to the company's server.
+    """
+    if db is not None:
+        return given if given is not None else getattr(typed, name)
+    if os.environ.get("SCRUBJAY_DB"):
+        table = {}
+    return _named(name, table, given)
 
 
 def _tiers(file: str, table: object) -> tuple[TierSetting, ...]:
