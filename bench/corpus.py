@@ -57,12 +57,16 @@ _SUFFIXES = ["", "", "", "ing", "ed", "s", "er", "tion", "ly"]
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Memories and questions with one unit vector each; row i of `vectors` is text i."""
+    """Memories and questions with one unit vector each; row i of `vectors` is text i.
+
+    Texts with the same number in `topics` share words, and their vectors lie in one cluster.
+    """
 
     texts: list[str]
     vectors: Vectors
     queries: list[str]
     query_vectors: Vectors
+    topics: NDArray[np.int64]
 
     @property
     def raw_bytes(self) -> int:
@@ -74,6 +78,7 @@ class Corpus:
         folder.mkdir(parents=True, exist_ok=True)
         np.save(folder / "vectors.npy", self.vectors)
         np.save(folder / "query_vectors.npy", self.query_vectors)
+        np.save(folder / "topics.npy", self.topics)
         words = json.dumps({"texts": self.texts, "queries": self.queries})
         (folder / "words.json").write_text(words, encoding="utf-8")
 
@@ -86,6 +91,7 @@ class Corpus:
             np.load(folder / "vectors.npy"),
             words["queries"],
             np.load(folder / "query_vectors.npy"),
+            np.load(folder / "topics.npy"),
         )
 
 
@@ -105,7 +111,8 @@ def generate(size: int, seed: int = 20) -> Corpus:
     asked = rng.choice(size, QUERIES, replace=size < QUERIES)
     queries = [_question(rng, texts[row], number) for number, row in enumerate(asked)]
     wobble = _unit(rng.standard_normal((QUERIES, DIMS), dtype=np.float32))
-    return Corpus(texts, vectors, queries, _unit(0.8 * vectors[asked] + 0.6 * wobble))
+    query_vectors = _unit(0.8 * vectors[asked] + 0.6 * wobble)
+    return Corpus(texts, vectors, queries, query_vectors, topic_of)
 
 
 def _unit(rows: NDArray[Any]) -> Vectors:

@@ -72,7 +72,7 @@ def rows(outcomes: Sequence[Outcome], corpus: Corpus) -> list[Row]:
     """Set every peer beside scrubjay: how many times its CPU, and how alike the answers are."""
     own = next(one for one in outcomes if one.system is SCRUBJAY)
     count = f"{own.count // 1000}k"
-    exact = _exact(corpus)
+    nearest = exact(corpus)
     found = [
         Row(
             f"hybrid query, {count}: scrubjay's p95 beside its own p50, CPU",
@@ -91,11 +91,11 @@ def rows(outcomes: Sequence[Outcome], corpus: Corpus) -> list[Row]:
                 ratio >= GOAL if judged else None,
             )
         )
-    recalls = [f"{one.system.name} {_overlap(one.nearest, exact):.3f}" for one in outcomes]
+    recalls = [f"{one.system.name} {overlap(one.nearest, nearest):.3f}" for one in outcomes]
     found.append(Row(f"vector list, {count}: share of the exact top {LIMIT}", ", ".join(recalls)))
     ours = [answer.ids for answer in own.answers]
     alike = [
-        f"{one.system.name} {_overlap([answer.ids for answer in one.answers], ours):.2f}"
+        f"{one.system.name} {overlap([answer.ids for answer in one.answers], ours):.2f}"
         for one in outcomes
         if one is not own
     ]
@@ -130,14 +130,14 @@ def footprint(outcomes: Sequence[Outcome], corpus: Corpus) -> list[Row]:
     return found
 
 
-def _exact(corpus: Corpus) -> list[list[str]]:
+def exact(corpus: Corpus) -> list[list[str]]:
     """Return the true nearest by comparing every vector in float32."""
     scores = corpus.query_vectors @ corpus.vectors.T
     best = np.argsort(-scores, axis=1, kind="stable")[:, :LIMIT]
     return [[str(row) for row in line] for line in best.tolist()]
 
 
-def _overlap(found: Sequence[list[str]], wanted: Sequence[list[str]]) -> float:
+def overlap(found: Sequence[list[str]], wanted: Sequence[list[str]]) -> float:
     """Return the mean share of the wanted ids that were found."""
     shares = [len({*a} & {*b}) / max(1, len(b)) for a, b in zip(found, wanted, strict=True)]
     return float(np.mean(shares))

@@ -16,7 +16,8 @@ MODES = "bench of modes"
 GNOSIS = "bench of gnosis"
 VAULT = "bench of vault"
 TWO_PASS = "bench of two passes"
-_PARTS = (MEMORIES, DOCUMENTS, MODES, GNOSIS, VAULT, TWO_PASS)
+SERVERS = "bench of servers"
+_PARTS = (MEMORIES, DOCUMENTS, MODES, GNOSIS, VAULT, TWO_PASS, SERVERS)
 
 
 @dataclass(frozen=True, slots=True)

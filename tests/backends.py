@@ -11,12 +11,13 @@ import pytest
 from numpy.typing import NDArray
 
 from clocks import NOON
-from scrubjay.stores.addresses import FALKORDB, QDRANT, address
+from scrubjay.stores.addresses import FALKORDB, POSTGRES, QDRANT, address
 from scrubjay.stores.database import Database
 from scrubjay.stores.falkordb import FalkorServer
 from scrubjay.stores.falkordb_graph import FalkorGraph
 from scrubjay.stores.falkordb_projection import FalkorProjection
-from scrubjay.stores.protocols import Projected
+from scrubjay.stores.postgres import PostgresDatabase
+from scrubjay.stores.protocols import KeywordIndex, Projected
 from scrubjay.stores.qdrant import QdrantServer
 from scrubjay.stores.qdrant_projection import QdrantProjection
 from scrubjay.stores.qdrant_vectors import QdrantVectors
@@ -26,28 +27,30 @@ from scrubjay.stores.sql_outbox import SqlOutbox
 from scrubjay.stores.sql_projected import SqlProjected
 from scrubjay.stores.sql_records import SqlRecords
 from scrubjay.stores.sqlite import SqliteDatabase
-from scrubjay.stores.sqlite_keyword import SqliteKeyword
-from scrubjay.stores.sqlite_vector import SqliteVector
 from scrubjay.types import Chunk, Memory, Neighbor, Scope, Term
 from scrubjay.write.projecting import Projecting
 
 
-class Sqlite:
-    """The embedded store, in a file or in memory."""
+class Backend:
+    """One store of any kind, with what it finds memories by."""
 
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.db = SqliteDatabase(path)
+    path: str
+    db: Database
+    many = 5000  # memories that a test may write
+
+    def _open(self) -> None:
         self.records = SqlRecords(self.db)
-        self.keyword = SqliteKeyword(self.db)
-        self.vectors = SqliteVector(self.db)
-        self.graph = SqlGraph(self.db)
+        self.keyword: KeywordIndex = self.db.keyword
+        self.vectors: Any = self.db.vectors
+        self.graph: Any = SqlGraph(self.db)
 
-    def again(self) -> Sqlite:
+    def again(self) -> Backend:
         """Open the same data a second time, as another process would."""
-        if self.path == ":memory:":
-            pytest.skip("a store in memory cannot be opened twice")
-        return Sqlite(self.path)
+        raise NotImplementedError
+
+    def another(self) -> Backend:
+        """Open a store of other data, of the same kind."""
+        raise NotImplementedError
 
     def activate(self, model: str, dims: int) -> None:
         """Make a model known."""
@@ -71,6 +74,44 @@ class Sqlite:
         self.db.close()
 
 
+class Sqlite(Backend):
+    """The embedded store, in a file or in memory."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.db = SqliteDatabase(path)
+        self._open()
+
+    def again(self) -> Sqlite:
+        """Open the same data a second time, as another process would."""
+        if self.path == ":memory:":
+            pytest.skip("a store in memory cannot be opened twice")
+        return Sqlite(self.path)
+
+    def another(self) -> Sqlite:
+        """Open a store of other data, of the same kind."""
+        return Sqlite(self.path if self.path == ":memory:" else f"{self.path}.other.db")
+
+
+class InPostgres(Backend):
+    """Everything in a schema of a Postgres: records, words, links, and vectors by pgvector."""
+
+    many = 1000
+
+    def __init__(self, path: str, schema: str = "scrubjay") -> None:
+        self.path = path
+        self.db = PostgresDatabase(address(path, POSTGRES, "store"), schema=schema)
+        self._open()
+
+    def again(self) -> InPostgres:
+        """Open the same data a second time, as another process would."""
+        return InPostgres(self.path)
+
+    def another(self) -> InPostgres:
+        """Open a store of other data, of the same kind."""
+        return InPostgres(self.path, "another")
+
+
 class SqliteWithQdrant(Sqlite):
     """The embedded store, with its vectors found by a Qdrant that is told of each as it comes."""
 
@@ -79,7 +120,7 @@ class SqliteWithQdrant(Sqlite):
         self.url = url
         self.server = QdrantServer(address(url, QDRANT, "vectors"))
         self.embedded = self.vectors
-        self.vectors: QdrantVectors = QdrantVectors(self.db, self.server)
+        self.vectors = QdrantVectors(self.db, self.server)
         self.projection = QdrantProjection(self.db, self.server)
 
     def again(self) -> SqliteWithQdrant:
@@ -159,7 +200,7 @@ class SqliteWithFalkor(Sqlite):
         truth = SqlProjected(self.db)
         self.projecting = Projecting(self.outbox, truth, [self.projection], who)
         self.embedded = self.graph
-        self.graph: ToldGraph = ToldGraph(self.db, self.server)
+        self.graph = ToldGraph(self.db, self.server)
         self.graph.projecting = self.projecting
 
     def close(self) -> None:
@@ -170,7 +211,15 @@ class SqliteWithFalkor(Sqlite):
         super().close()
 
 
-BACKENDS = {"sqlite": "notes.db", "sqlite-memory": ":memory:"}
+BACKENDS = ("sqlite", "sqlite-memory", "postgres")
+
+
+def opened(kind: str, request: pytest.FixtureRequest) -> Backend:
+    """Open an empty store of one of these kinds."""
+    if kind == "postgres":
+        return InPostgres(request.getfixturevalue("emptied_postgres_url"))
+    folder = request.getfixturevalue("tmp_path")
+    return Sqlite(":memory:" if kind == "sqlite-memory" else str(folder / "notes.db"))
 
 
 def a_memory(id_: str, text: str = "some text", *, hours: int = 0, **fields: Any) -> Memory:

@@ -114,6 +114,41 @@ def postgres_url(postgres: Postgres) -> Iterator[str]:
     postgres.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
+EMPTYING = """
+DO $$ DECLARE one text; BEGIN
+  SET LOCAL search_path = scrubjay, public;
+  FOR one IN SELECT tablename FROM pg_tables WHERE schemaname = 'scrubjay' AND tablename <> 'meta'
+    ORDER BY tablename <> 'memories'
+  LOOP EXECUTE format('DELETE FROM %I', one); END LOOP;
+  DELETE FROM meta WHERE key NOT IN ('schema', 'commits');
+  DELETE FROM outbox;
+  INSERT INTO keys VALUES ('store', uuid_send(gen_random_uuid()));
+  DROP SCHEMA IF EXISTS another CASCADE;
+END $$
+"""
+
+
+@pytest.fixture(scope="session")
+def made_postgres_url(postgres: Postgres) -> str:
+    """The address of a database in which a store was made."""
+    from scrubjay.stores.addresses import POSTGRES, address
+    from scrubjay.stores.postgres import PostgresDatabase
+
+    postgres.execute("CREATE DATABASE made TEMPLATE template0")
+    url = postgres.url_of("made")
+    made = PostgresDatabase(address(url, POSTGRES, "store"))
+    assert made.vectors is not None  # which makes its table
+    made.close()
+    return url
+
+
+@pytest.fixture
+def emptied_postgres_url(postgres: Postgres, made_postgres_url: str) -> Iterator[str]:
+    """The address of a store of nothing: to empty its tables is far quicker than to make them."""
+    yield made_postgres_url
+    postgres.execute(EMPTYING, database="made")
+
+
 @pytest.fixture
 def qdrant_url(qdrant: Qdrant) -> Iterator[str]:
     """The address of a collection of the test's own, which is not there yet."""

@@ -147,7 +147,12 @@ def fill(open_as: Callable[[str | None], scrubjay.Store]) -> None:
         with store._records.transaction():
             for _ in range(4_000):
                 a, b = chance.sample(ids, 2)
-                store.link(a, b, round(1 - chance.random(), 3) or 0.5, chance.choice(("related", "causes")))
+                store.link(
+                    a,
+                    b,
+                    round(1 - chance.random(), 3) or 0.5,
+                    chance.choice(("related", "causes")),
+                )
             for other in chance.sample(ids[1:], 150):  # a hub
                 store.link(ids[0], other, 0.5)
             gone = chance.sample(ids, 20)
@@ -210,4 +215,3 @@ def _filters(chance: random.Random) -> dict[str, Any]:
         {"namespace": "default", "topics": ["billing", "sea"], "owner": "ann"},
     )
     return chance.choice(kinds)
-

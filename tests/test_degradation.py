@@ -1,4 +1,4 @@
-"""Servers that go away in the middle of a run of searches: what is answered, how soon, and what comes after."""
+"""Servers that go away in the middle of a run of searches: what is answered, how soon, and then."""
 
 from __future__ import annotations
 
@@ -215,7 +215,10 @@ def test_a_server_that_never_answers_is_not_hammered(
     for id_, text in TEXTS.items():
         memory.add(text, id=id_)
     with scrubjay.open(
-        memory.path, embedder=embedder, clock=clock, **{tier: url}  # type: ignore[arg-type]
+        memory.path,
+        embedder=embedder,
+        clock=clock,
+        **{tier: url},  # type: ignore[arg-type]
     ) as store:
         for part in (store._tables.vectors, store._tables.graph):
             if hasattr(part, "breaker"):

@@ -85,8 +85,8 @@ class TestOlder:
         assert after["models"] == [(*row, 0) for row in before["models"]]
         # The eighth added whose feedback it is: here, the owner's.
         assert after["feedback"] == [(*row, "") for row in before["feedback"]]
-        # The ninth added when what it speaks of is over: nobody had said.
-        assert after["memories"] == [(*row, None) for row in before["memories"]]
+        # The ninth added when what it speaks of is over, the tenth how its domain is compared: none.
+        assert after["memories"] == [(*row, None, None) for row in before["memories"]]
         assert after == {
             **before,
             **{table: after[table] for table in ("models", "feedback", "memories")},

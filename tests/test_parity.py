@@ -221,7 +221,9 @@ def test_words_are_ranked_alike(places: Places):
     words = [call for call in places.calls if call.tier == "keyword"]
     found = [_again(places.served["pgvector"], call) for call in words]
     different = [
-        (call, there) for call, there in zip(words, found, strict=True) if not _same(call.rows, there)
+        (call, there)
+        for call, there in zip(words, found, strict=True)
+        if not _same(call.rows, there)
     ]
     assert different == []
     taus = [

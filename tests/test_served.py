@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,13 +30,17 @@ def truth(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
+def servers(qdrant_url: str, falkordb_url: str) -> dict[str, str]:
+    """Where the other tiers are; a busy machine may take its time."""
+    return {"vectors": f"{qdrant_url}?timeout_s=30", "graph": f"{falkordb_url}?timeout_s=30"}
+
+
+@pytest.fixture
 def served(
-    truth: str, qdrant_url: str, falkordb_url: str, embedder: HashingEmbedder, clock: Clock
+    truth: str, servers: dict[str, str], embedder: HashingEmbedder, clock: Clock
 ) -> Iterator[scrubjay.Store]:
     """A store with both of its other tiers on servers."""
-    with scrubjay.open(
-        truth, vectors=qdrant_url, graph=falkordb_url, embedder=embedder, clock=clock
-    ) as store:
+    with scrubjay.open(truth, embedder=embedder, clock=clock, **servers) as store:
         for id_, text in TEXTS.items():
             store.add(text, id=id_)
         store.link("launch", "fuel", 0.8)
@@ -81,29 +86,37 @@ def test_what_is_forgotten_or_moved_is_not_found_any_more(served: scrubjay.Store
 
 
 def test_what_lags_is_said_and_made_up_for(
-    served: scrubjay.Store, truth: str, clock: Clock, embedder: HashingEmbedder
+    served: scrubjay.Store,
+    servers: dict[str, str],
+    truth: str,
+    clock: Clock,
+    embedder: HashingEmbedder,
 ):
     """Another process that does not know the servers writes; the next one that does tells them."""
+    served.close()
     with scrubjay.open(truth, embedder=embedder, clock=clock) as other:
-        behind = other.servers()
-        assert [(one.tier, one.behind) for one in behind] == [("graph", 0), ("vectors", 0)]
+        assert [(one.tier, one.behind) for one in other.servers()] == [
+            ("graph", 0), ("vectors", 0),
+        ]  # fmt: skip
         other.add("The rocket is called Nightjar", id="name")
         other.pending()
-        assert {one.tier: one.behind > 0 for one in other.servers()} == {
-            "graph": True, "vectors": True,
-        }  # fmt: skip
+        assert all(one.behind > 0 for one in other.servers())
         assert other.status().servers == other.servers()
-    served.pending()
-    assert "name" in {hit.id for hit in served.search("Nightjar", profile="novamem")}
-    assert [one.behind for one in served.servers()] == [0, 0]
+    with scrubjay.open(truth, embedder=embedder, clock=clock, **servers) as again:
+        assert again.pending() == 0
+        found = again.search("Nightjar", profile="novamem", weights="semantic")
+        assert found.hits[0].id == "name"
+        assert [one.behind for one in again.servers()] == [0, 0]
 
 
-def test_servers_are_rebuilt_from_the_truth(
-    served: scrubjay.Store, qdrant_url: str, falkordb_url: str
-):
-    tables = served._tables
-    assert tables.served is not None
-    for one in tables.served._told:
+def test_servers_are_rebuilt_from_the_truth(served: scrubjay.Store):
+    copies = served._tables.served
+    assert copies is not None
+    while (
+        copies.projecting._thread is not None
+    ):  # it would notice by itself that something is lost
+        time.sleep(0.01)
+    for one in copies._told:
         one.clear()
     gone = served.search("rocket", profile="novamem", weights={"vector": 1})
     assert len(gone) == 0
@@ -125,12 +138,12 @@ def test_a_server_is_dropped(served: scrubjay.Store):
 
 def test_the_shell_takes_the_same_addresses(
     truth: str,
-    qdrant_url: str,
-    falkordb_url: str,
+    servers: dict[str, str],
     capsys: pytest.CaptureFixture[str],
     served: scrubjay.Store,
 ):
-    where = ["--store", truth, "--vectors", qdrant_url, "--graph", falkordb_url]
+    tiers = (word for tier, url in servers.items() for word in (f"--{tier}", url))
+    where = ["--store", truth, *tiers]
     assert main([*where, "search", "rocket"]) == 0
     assert main([*where, "status"]) == 0
     said = capsys.readouterr().out
@@ -139,3 +152,26 @@ def test_the_shell_takes_the_same_addresses(
     assert main([*where, "reindex", "vectors", "--json"]) == 0
     assert '"left": 0' in capsys.readouterr().out
     assert main(["reindex", "colours", *where]) == 2
+
+
+def test_the_doctor_examines_the_servers(
+    truth: str, servers: dict[str, str], served: scrubjay.Store, capsys: pytest.CaptureFixture[str]
+):
+    """One that answers is well; one that does not is named, with what it said."""
+    tiers = [word for tier, url in servers.items() for word in (f"--{tier}", url)]
+    main(["doctor", "--store", truth, *tiers])
+    said = capsys.readouterr().out
+    assert "qdrant://" in said
+    assert "falkordb://" in said
+    assert said.count("answers") == 2
+    if truth.startswith("postgres"):
+        assert "PostgreSQL 18" in said
+    assert main(["doctor", "--store", truth, "--vectors", "qdrant://127.0.0.1:1/nothing"]) == 1
+    assert "127.0.0.1:1" in capsys.readouterr().out
+
+
+def test_the_doctor_makes_nothing(postgres_url: str, capsys: pytest.CaptureFixture[str]):
+    main(["doctor", "--store", postgres_url])
+    assert "nothing is stored yet" in capsys.readouterr().out
+    main(["doctor", "--store", postgres_url])
+    assert "nothing is stored yet" in capsys.readouterr().out

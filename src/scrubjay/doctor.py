@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrubjay.doctor_assistants import assistants
+from scrubjay.doctor_servers import tiers as servers
 from scrubjay.doctor_store import PULL, own_store, pip_install, tiers
 from scrubjay.findings import Finding, State
 from scrubjay.models.checksum import sha256_of
@@ -56,6 +57,7 @@ def examine(settings: Settings) -> list[Finding]:
         _files(),
         *own_store(settings),
         *tiers(settings),
+        *servers(settings),
         *_model(settings),
         *assistants(settings),
         _settings(settings),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from scrubjay.commands import ADD, to_make, to_type
 from scrubjay.findings import Finding
 from scrubjay.stores.schema import APPLICATION_ID, SCHEMA_VERSION
+from scrubjay.stores.servers import is_server, tenants_file
 from scrubjay.tier_files import TierFile, same_file
 
 if TYPE_CHECKING:
@@ -34,10 +35,15 @@ def pip_install(*what: str) -> str:
 def own_store(settings: Settings) -> Iterator[Finding]:
     """Examine the file that is written to."""
     path, given = settings.db, settings.db_given
-    if path == ":memory:" or "://" in path:
+    if path == ":memory:":
         yield Finding("store", "ok", f"{path} (nothing to examine in a file)")
         return
-    file = Path(path)
+    if is_server(path):
+        from scrubjay.doctor_servers import postgres
+
+        yield from postgres(settings)
+        return
+    file = Path(tenants_file(path, settings.tenant))
     if not file.exists():
         # The folder of a store that the settings name is made with it.
         make = to_type(ADD) if given is None else to_make(given)

@@ -8,8 +8,8 @@ goes on where it ended.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, NotFound, StoreError, Unavailable
@@ -19,7 +19,7 @@ from scrubjay.stores.places import FilePlace, Place, SchemaPlace, holds_memories
 from scrubjay.stores.servers import Servers, servers_of
 from scrubjay.stores.sqlite_mirror import open_files_stay, write_note
 from scrubjay.write.mirror import mirror
-from scrubjay.write.mirror_check import Differs, Digest, same_rows, same_searches, warm
+from scrubjay.write.mirror_check import QUERIES, Differs, Digest, same_rows, same_searches, warm
 
 if TYPE_CHECKING:
     from scrubjay.stores.database import Database
@@ -179,7 +179,8 @@ class _Move:
             )
 
     def _ask_both(self, ours: Database, theirs: Database) -> int:
-        return same_searches(ours, theirs, vectors=self._servers.vectors is None)
+        with_vectors = self._servers.vectors is None
+        return same_searches(ours, theirs, vectors=with_vectors, queries=QUERIES)
 
     def _retire(self, ours: Database) -> str | None:
         return None if self._keep else ours.mirror.retire(self._target.shown)
@@ -203,9 +204,8 @@ class _Move:
 
         db = self._target.existing()
         assert db is not None
-        with closing(db):
-            truth, outbox = SqlProjected(db), SqlOutbox(db)
-            servers = _projections(db, self._servers, outbox.store())
+        truth, outbox = SqlProjected(db), SqlOutbox(db)
+        with closing(db), _projections(db, self._servers, outbox.store()) as servers:
             for one in servers:
                 outbox.attach(one.tier, one.place)
             feeding = Projecting(outbox, truth, servers, who=f"promote {os.getpid()}")
@@ -233,20 +233,24 @@ class _Move:
             self._progress(done, total, "servers")
 
 
-def _projections(db: Database, servers: Servers, store: str) -> list[Projection]:
-    """Return what feeds each of these servers."""
+@contextmanager
+def _projections(db: Database, servers: Servers, store: str) -> Iterator[list[Projection]]:
+    """Give what feeds each of these servers, and let go of them."""
     made: list[Projection] = []
-    if servers.vectors is not None:
-        from scrubjay.stores.qdrant import QdrantServer
-        from scrubjay.stores.qdrant_projection import QdrantProjection
+    with ExitStack() as opened:
+        if servers.vectors is not None:
+            from scrubjay.stores.qdrant import QdrantServer
+            from scrubjay.stores.qdrant_projection import QdrantProjection
 
-        made.append(QdrantProjection(db, QdrantServer(servers.vectors)))
-    if servers.graph is not None:
-        from scrubjay.stores.falkordb import FalkorServer
-        from scrubjay.stores.falkordb_projection import FalkorProjection
+            qdrant = opened.enter_context(closing(QdrantServer(servers.vectors)))
+            made.append(QdrantProjection(db, qdrant))
+        if servers.graph is not None:
+            from scrubjay.stores.falkordb import FalkorServer
+            from scrubjay.stores.falkordb_projection import FalkorProjection
 
-        made.append(FalkorProjection(FalkorServer(servers.graph, store)))
-    return made
+            falkor = opened.enter_context(closing(FalkorServer(servers.graph, store)))
+            made.append(FalkorProjection(falkor))
+        yield made
 
 
 def _store_id(db: Database) -> bytes:

@@ -14,6 +14,7 @@ from scrubjay.stores.servers import (
     NO_SERVERS,
     Servers,
     is_server,
+    schema_of,
     tenant_named,
     tenants_file,
 )
@@ -306,7 +307,7 @@ def _on_a_server(url: str, given: Sequence[TierSetting], made: Making) -> tuple[
     from scrubjay.stores.addresses import POSTGRES, address
     from scrubjay.stores.postgres import PostgresDatabase
 
-    schema = "scrubjay" if made.tenant is None else f"scrubjay_{made.tenant}"
+    schema = schema_of(made.tenant)
     db = PostgresDatabase(
         address(url, POSTGRES, "the store"),
         schema=schema,

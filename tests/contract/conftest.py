@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from backends import BACKENDS, Sqlite
+from backends import BACKENDS, Backend, opened
 
 
 @pytest.fixture(params=BACKENDS)
-def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sqlite]:
+def backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
     """One empty store of each kind."""
-    place = BACKENDS[request.param]
-    opened = Sqlite(place if place == ":memory:" else str(tmp_path / place))
-    yield opened
-    opened.close()
+    store = opened(request.param, request)
+    yield store
+    store.close()

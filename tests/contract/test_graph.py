@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends import BACKENDS, Sqlite, SqliteWithFalkor, a_memory, pieces
+from backends import BACKENDS, SqliteWithFalkor, a_memory, opened, pieces
 from scrubjay.types import Scope
 
 EVERYTHING = Scope()
@@ -21,12 +21,11 @@ def backend(request, tmp_path):
     """One empty store of each kind, and one whose links are walked by a server."""
     if request.param == "falkordb":
         url = request.getfixturevalue("falkordb_url")
-        opened = SqliteWithFalkor(str(tmp_path / "notes.db"), url)
+        store = SqliteWithFalkor(str(tmp_path / "notes.db"), url)
     else:
-        place = BACKENDS[request.param]
-        opened = Sqlite(place if place == ":memory:" else str(tmp_path / place))
-    yield opened
-    opened.close()
+        store = opened(request.param, request)
+    yield store
+    store.close()
 
 
 @pytest.fixture

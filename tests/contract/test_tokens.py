@@ -246,7 +246,7 @@ class TestKept:
         kept = SqlKept(other.db)
         kept.put("speed", "k", "1", 1)
         with backend.db.write() as db:
-            db.execute("INSERT INTO meta VALUES ('k', 'v')")
+            db.execute("INSERT INTO meta VALUES ('k', 1)")
             kept.put("speed", "k", "2", 2)
             kept.drop("speed", "k")
             assert kept.get("speed", "k") == "1"

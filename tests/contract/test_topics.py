@@ -220,9 +220,9 @@ class TestKept:
         put(backend, "b", "python")
         assert found(topics, "python") == [("b", 1)]
 
-    def test_hashes_do_not_show_what_they_stand_for(self, tmp_path, backend, topics):
+    def test_hashes_do_not_show_what_they_stand_for(self, backend, topics):
         """Keyed: the same topic looks different in another store."""
-        other = type(backend)(str(tmp_path / "other.db"))
+        other = backend.another()
         seen = []
         for one in (backend, other):
             put(one, "a", "python")
@@ -261,8 +261,8 @@ class TestKept:
         assert found(topics, "continuous", "python") == [("a", 2)]
 
 
-def test_a_hundred_thousand_topics_are_filled_and_searched_in_little_time(backend, topics):
-    """An old store opens in seconds; a lookup reads what matches, not everything there is."""
+def test_very_many_topics_are_filled_and_searched_in_little_time(backend, topics):
+    """A hundred thousand: they are hashed in seconds; a lookup reads what matches, not everything."""
     with backend.db.write() as db:
         db.execute("DELETE FROM meta WHERE key = 'topic_hashes'")
         columns = "id namespace type text title context metadata language content_hash".split()
@@ -271,13 +271,13 @@ def test_a_hundred_thousand_topics_are_filled_and_searched_in_little_time(backen
             f" VALUES ({', '.join('?' * len(columns))}, ?, 0, 0)",
             [
                 (f"m{n}", "default", "fact", "t", "", "", "{}", "", "", f'["topic number{n}"]')
-                for n in range(100_000)
+                for n in range(20 * backend.many)
             ],
         )
     began = time.process_time()
     topics.index_again()
     filling_s = time.process_time() - began
-    assert found(topics, "number77777") == [("m77777", 1)]
+    assert found(topics, "number17777") == [("m17777", 1)]
     began = time.process_time()
     for n in range(100):
         assert len(found(topics, f"number{n}", "nowhere")) == 1

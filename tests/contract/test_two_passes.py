@@ -378,6 +378,7 @@ def test_of_two_that_fit_at_once_the_first_one_stays(store):
     other.close()
 
 
+@pytest.mark.parametrize("backend", ["sqlite", "sqlite-memory"], indirect=True)
 def test_searches_during_a_refit_always_find_the_nearest(backend):
     """CG-1: never an empty list, never one of two rotations mixed, while it is fitted and swapped."""
     vectors = texts_like(5 * LEAST, 128)

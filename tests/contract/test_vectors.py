@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backends import BACKENDS, Sqlite, SqliteWithQdrant, a_memory, pieces
+from backends import BACKENDS, InPostgres, SqliteWithQdrant, a_memory, opened, pieces
 from scrubjay import InvalidInput
 from scrubjay.types import Scope
 
@@ -21,12 +21,11 @@ def backend(request, tmp_path):
     """One empty store of each kind, and one whose vectors are found by a server."""
     if request.param == "qdrant":
         server = request.getfixturevalue("qdrant")
-        opened = SqliteWithQdrant(str(tmp_path / "notes.db"), f"{server.url}/shared?timeout_s=60")
+        store = SqliteWithQdrant(str(tmp_path / "notes.db"), f"{server.url}/shared?timeout_s=60")
     else:
-        place = BACKENDS[request.param]
-        opened = Sqlite(place if place == ":memory:" else str(tmp_path / place))
-    yield opened
-    opened.close()
+        store = opened(request.param, request)
+    yield store
+    store.close()
 
 
 def units(rows):
@@ -57,8 +56,8 @@ def ids(found):
 
 
 def test_recall_against_brute_force(backend):
-    """Of the ten nearest of 5,000 clustered vectors, at least 99 % are found, with exact cosines."""
-    vectors = clustered(5000, 96)
+    """Of the ten nearest of thousands of clustered vectors, 99 % are found, with exact cosines."""
+    vectors = clustered(backend.many, 96)
     fill(backend, vectors)
     queries = clustered(50, 96, seed=4)
     queries[:25] = units(vectors[:25] + 0.1 * queries[:25])
@@ -233,6 +232,9 @@ def test_a_cache_lets_go_of_what_is_gone(backend):
 
     if isinstance(backend, SqliteWithQdrant):
         assert backend.projection.count() == 50
+    elif isinstance(backend, InPostgres):
+        with backend.db.read() as db:
+            assert db.execute("SELECT count(*) FROM embeddings").fetchone() == (50,)
     else:
         assert len(backend.vectors._codes["m"]) == 50
 

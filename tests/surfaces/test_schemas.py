@@ -100,6 +100,9 @@ OUTPUTS = [
     ("imported", ["import", "{docs}/a.md"]),
     ("imported", ["import", "{docs}", "--dry-run"]),
     ("error", ["import", "{docs}/nowhere"]),
+    ("moved", ["promote", "--to", "{postgres}"]),
+    ("moved", ["demote", "--db", "{postgres}", "--to", "{docs}/back.db", "--keep"]),
+    ("error", ["demote", "--to", "{docs}/back.db"]),
     ("profiles", ["profiles"]),
     ("profiles", ["profiles", "default", "--set", "rrf.k=30"]),
     ("profiles", ["profiles", "gno:thorough"]),
@@ -108,6 +111,9 @@ OUTPUTS = [
     ("results", ["query", "kettle", "--profile", "novamem", "--weights", "exact_id"]),
     ("error", ["query", "kettle", "--profile", "novamem", "--weights", "keyword=-1"]),
     ("hits", ["hits"]),
+    ("reindexed", ["reindex"]),
+    ("reindexed", ["reindex", "vectors"]),
+    ("error", ["reindex", "graph", "--drop"]),
     ("status", ["status"]),
     ("doctor", ["doctor"]),
     ("models", ["models"]),
@@ -145,8 +151,12 @@ def docs(tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize(("name", "words"), OUTPUTS, ids=[" ".join(words) for _, words in OUTPUTS])
-def test_the_output_of_each_command_fits_its_schema(shell, docs, monkeypatch, name, words):
+def test_the_output_of_each_command_fits_its_schema(
+    shell, docs, monkeypatch, request, name, words
+):
     """Whatever the exit code is, one document is printed, and it is the one described."""
+    postgres = request.getfixturevalue("postgres_url") if "{postgres}" in words else ""
+    words = [word.format(docs=docs, postgres=postgres) for word in words]
     if name == "extracted":
         monkeypatch.setenv("SCRUBJAY_GENERATOR", "http://localhost:1/v1#nobody")
     shell("add", "The kettle whistles", "--id", "kettle", "--topic", "kitchen")
@@ -160,7 +170,9 @@ def test_the_output_of_each_command_fits_its_schema(shell, docs, monkeypatch, na
         shell("collections", "create", "crew")
         shell("share", "crew", "ben")
         shell("publish", "teapot", "crew")
-    if "{docs}/edited" in words:
+    if words[0] == "demote" and postgres:
+        shell("promote", "--to", postgres)
+    if f"{docs}/edited" in words:
         shell("export", "--md", f"{docs}/edited")
         with open(f"{docs}/edited/kettle.md", "a", encoding="utf-8") as opened:
             opened.write("By hand.")
@@ -170,8 +182,7 @@ def test_the_output_of_each_command_fits_its_schema(shell, docs, monkeypatch, na
         shell("query", "kettle", "--profile", "novamem")
     if name == "links" and "--show" in words:
         shell("link", "kettle", "teapot")
-    printed = shell(*(word.format(docs=docs) for word in words[:1]), "--json",
-                    *(word.format(docs=docs) for word in words[1:]))  # fmt: skip
+    printed = shell(words[0], "--json", *words[1:])
     validator(name).validate(printed.json)
 
 

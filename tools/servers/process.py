@@ -142,6 +142,19 @@ class Server(ABC):
         path = self.folder / "log"
         return path.read_text("utf-8", "replace")[-most_chars:] if path.exists() else ""
 
+    def cpu_s(self) -> float:
+        """CPU seconds that it and its workers have used since it was started."""
+        import psutil
+
+        spent_s = 0.0
+        for number, pid in enumerate(self._pids()):
+            with suppress(psutil.NoSuchProcess):
+                used = psutil.Process(pid).cpu_times()
+                spent_s += used.user + used.system
+                if not number:  # workers that have ended count with the server
+                    spent_s += used.children_user + used.children_system
+        return spent_s
+
     def __enter__(self) -> Self:
         return self.start()
 

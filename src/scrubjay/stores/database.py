@@ -48,7 +48,7 @@ class Connection(Protocol):
         ...
 
     def executemany(self, statement: str, several: Iterable[Sequence[Any]], /) -> object:
-        """Run one statement for each of several lists of arguments."""
+        """Run one statement for each of several lists of arguments; no two may replace the same row."""
         ...
 
 

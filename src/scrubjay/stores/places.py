@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.stores.database import Connection, Database
-from scrubjay.stores.servers import is_server, tenant_named, tenants_file
+from scrubjay.stores.servers import is_server, schema_of, tenant_named, tenants_file
 from scrubjay.stores.sqlite_place import PROMOTED, moved_to
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def place_of(named: str | os.PathLike[str], tenant: str | None = None) -> Place:
         return FilePlace(tenants_file(place, tenant))
     from scrubjay.stores.addresses import POSTGRES, address
 
-    schema = "scrubjay" if tenant is None else f"scrubjay_{tenant}"
+    schema = schema_of(tenant)
     return SchemaPlace(address(place, POSTGRES, "the store"), schema)
 
 

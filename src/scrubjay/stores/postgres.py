@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from scrubjay.config import SHORT_TURN_CHARS
-from scrubjay.errors import InvalidInput, MissingExtra, StoreError
+from scrubjay.errors import StoreError
 from scrubjay.stores.codec import WithoutNul
-from scrubjay.stores.database import NOTE, Clause, Cursor, G, Gathered
-from scrubjay.stores.dialect import postgres
-from scrubjay.stores.postgres_errors import explained
+from scrubjay.stores.database import NOTE, Clause, G, Gathered
+from scrubjay.stores.postgres_login import WAIT_S, Login
 from scrubjay.stores.postgres_schema import MIGRATIONS
+from scrubjay.stores.postgres_session import Session
 from scrubjay.stores.schema import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -35,37 +35,12 @@ if TYPE_CHECKING:
     from scrubjay.stores.protocols import Codec
     from scrubjay.types import Term
 
-WAIT_S = 60.0
-MOST_CONNECTIONS = 16
-LEAST_VERSION = 16  # before it, a query inside a query had to have a name
-_STATEMENT_S = 60.0
 _LOCK = 0x5343_4A59  # of the writer; the second key is that of the schema
 _COMMITS = "commits"
 
 
 def _nothing() -> None:
     pass
-
-
-class Session:
-    """A connection that takes statements as SQLite reads them."""
-
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        self.connection = connection
-
-    def execute(self, statement: str, arguments: Sequence[Any] = (), /) -> Cursor:
-        """Run one statement with its arguments."""
-        spoken = postgres(statement)
-        made = self.connection.execute(cast("Any", spoken.sql), spoken.arguments(arguments))
-        return cast("Cursor", made)
-
-    def executemany(self, statement: str, several: Iterable[Sequence[Any]], /) -> None:
-        """Run one statement for each of several lists of arguments, without waiting in between."""
-        spoken = postgres(statement)
-        with self.connection.cursor() as cursor:
-            cursor.executemany(
-                cast("Any", spoken.sql), [spoken.arguments(given) for given in several]
-            )
 
 
 class PostgresDatabase:
@@ -83,9 +58,10 @@ class PostgresDatabase:
         wait_s: float = WAIT_S,
         short_turn_chars: int = SHORT_TURN_CHARS,
     ) -> None:
+        self.login = Login(address, schema)
         self.address = address
         self.schema = schema
-        self.path = address.shown if schema == "scrubjay" else f"{address.shown}#{schema}"
+        self.path = self.login.shown
         self.codec: Codec = codec or WithoutNul()
         self.wait_s = wait_s
         self.short_turn_chars = short_turn_chars
@@ -96,10 +72,10 @@ class PostgresDatabase:
         self.on_commit: Callable[[], None] = _nothing
         self._pool: ConnectionPool[psycopg.Connection[Any]] | None = None
         self.closed = False
-        with self._errors(), self._first() as connection:
-            self._check_version(connection)
+        with self.login.connected() as connection:
+            self.login.check_version(connection)
             self._prepare(Session(connection))
-        self._pool = self._made_pool()
+        self._pool = self.login.pool()
 
     @contextmanager
     def read(self) -> Iterator[Session]:
@@ -107,10 +83,10 @@ class PostgresDatabase:
         held: Session | None = getattr(self._local, "session", None)
         if held is not None:  # of a write, or of a read around this one
             self._check_open()
-            with self._errors():
+            with self.login.errors(self.wait_s):
                 yield held
             return
-        with self._errors(), self._connection() as connection:
+        with self.login.errors(self.wait_s), self._connection() as connection:
             self._local.session = session = Session(connection)
             try:
                 yield session
@@ -143,10 +119,13 @@ class PostgresDatabase:
         if not self._writing.acquire(timeout=wait_s):
             raise StoreError(f"{self.path}: another thread has been writing for {wait_s:.0f} s")
         try:
-            with self._errors(wait_s), self._connection() as connection:
-                session = Session(connection)
-                with connection.transaction():
-                    self._lock(session, wait_s)
+            with (
+                self.login.errors(wait_s),
+                self._connection() as connection,
+                connection.transaction(),
+            ):
+                self._lock(Session(connection), wait_s)
+                with Session(connection, queueing=True).settled() as session:
                     self._local.session, self._local.in_write = session, True
                     try:
                         yield session
@@ -251,85 +230,18 @@ class PostgresDatabase:
             lent = self._pool.getconn(self.address.timeout_s)
         except PoolTimeout:
             # The pool does not tell why; or all are in use, and then one more is opened.
-            with self._first() as connection:
+            with self.login.connected() as connection:
                 yield connection
             return
         try:
             yield lent
         finally:
+            self.login.note_used(lent)
             self._pool.putconn(lent)
-
-    @contextmanager
-    def _first(self) -> Iterator[psycopg.Connection[Any]]:
-        connection = self._connect_with().connect(**self._arguments(), autocommit=True)
-        try:
-            self._configure(connection)
-            yield connection
-        finally:
-            connection.close()
-
-    def _made_pool(self) -> ConnectionPool[psycopg.Connection[Any]]:
-        from psycopg_pool import ConnectionPool
-
-        return ConnectionPool(
-            kwargs={**self._arguments(), "autocommit": True},
-            configure=self._configure,
-            check=ConnectionPool.check_connection,  # a server may have been started anew
-            min_size=1,
-            max_size=MOST_CONNECTIONS,
-            reconnect_timeout=1.0,
-            open=True,
-            name="scrubjay",
-        )
-
-    def _arguments(self) -> dict[str, Any]:
-        address = self.address
-        given = {
-            "host": address.host,
-            "port": address.port,
-            "dbname": address.name,
-            "user": address.user or None,
-            "password": address.password or None,
-            "connect_timeout": max(2, round(address.timeout_s)),
-            "application_name": "scrubjay",
-        }
-        return {
-            **{key: one for key, one in given.items() if one is not None},
-            **dict(address.options),
-        }
-
-    def _configure(self, connection: psycopg.Connection[Any]) -> None:
-        _speak_plainly(connection)
-        connection.execute(
-            "SELECT set_config('search_path', %s, FALSE)", (f'"{self.schema}", public',)
-        )
-        # To start helpers takes longer than most searches by word.
-        connection.execute("SET parallel_setup_cost = 20000")
-        self.limit_statements(connection)
-
-    def limit_statements(self, connection: psycopg.Connection[Any]) -> None:
-        """Let no statement of a connection run for longer than the usual bound."""
-        connection.execute(
-            "SELECT set_config('statement_timeout', %s, FALSE)", (f"{int(_STATEMENT_S * 1000)}ms",)
-        )
-
-    def _connect_with(self) -> type[psycopg.Connection[Any]]:
-        try:
-            import psycopg
-        except ImportError:
-            raise MissingExtra("postgres", 'pip install "scrubjay[postgres]"') from None
-        return psycopg.Connection
-
-    def _check_version(self, connection: psycopg.Connection[Any]) -> None:
-        found = connection.info.server_version // 10_000
-        if found < LEAST_VERSION:
-            raise StoreError(
-                f"{self.path} is PostgreSQL {found}; scrubjay needs {LEAST_VERSION} or newer"
-            )
 
     def _prepare(self, session: Session) -> None:
         """Make the tables, or bring older ones up to date, in one transaction."""
-        found = self._version(session)
+        found = self.login.schema_version(session)
         if found == SCHEMA_VERSION:
             return
         if found > SCHEMA_VERSION:
@@ -339,7 +251,7 @@ class PostgresDatabase:
             )
         with session.connection.transaction():
             self._lock(session, self.wait_s)
-            found = self._version(session)  # another process may have been faster
+            found = self.login.schema_version(session)  # another process may have been faster
             self._refuse_moved(session)
             if not found:
                 session.connection.execute(
@@ -354,16 +266,9 @@ class PostgresDatabase:
                 (_COMMITS,),
             )
 
-    def _version(self, session: Session) -> int:
-        table = session.execute("SELECT to_regclass(?)", (f'"{self.schema}".meta',)).fetchone()
-        if table[0] is None:
-            return 0
-        row = session.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
-        return int(row[0]) if row else 0
-
     def _refuse_moved(self, session: Session) -> None:
         """Say where a store went that was put aside: an empty one in its place would be taken for it."""
-        if (place := moved_note(session, self.schema)) is not None:
+        if (place := self.login.moved_to(session)) is not None:
             raise StoreError(f"the memories of {self.path} were moved to {place}; open that")
 
     def _lock(self, session: Session, wait_s: float) -> None:
@@ -381,44 +286,3 @@ class PostgresDatabase:
             raise StoreError(
                 f"{self.path} was opened before this process was forked; open it again here"
             )
-
-    @contextmanager
-    def _errors(self, wait_s: float | None = None) -> Iterator[None]:
-        module = self._connect_with().__module__  # where the client is missing, that is said first
-        assert module
-        import psycopg
-
-        try:
-            yield
-        except psycopg.Error as error:
-            raise explained(
-                self.address, error, self.wait_s if wait_s is None else wait_s
-            ) from error
-        except UnicodeEncodeError as error:
-            raise InvalidInput(
-                f"{error.object[:40]!r} holds half of a surrogate pair, which is not a character"
-            ) from error
-
-
-def moved_note(session: Session, schema: str) -> str | None:
-    """Return where the memories of a schema were moved, if that is all that it says."""
-    note = f'"{schema}".moved'
-    (there,) = session.execute("SELECT to_regclass(?) IS NOT NULL", (note,)).fetchone()
-    return session.execute(f"SELECT place FROM {note}").fetchone()[0] if there else None
-
-
-def _speak_plainly(connection: psycopg.Connection[Any]) -> None:
-    """Let sums of whole numbers be whole numbers, where Postgres gives decimals; and texts be texts.
-
-    What a text is meant for the client would leave open, and Postgres cannot always tell.
-    """
-    from psycopg.adapt import Loader
-    from psycopg.types.string import StrDumper
-
-    class Number(Loader):
-        def load(self, data: Any) -> int | float:
-            text = bytes(data)
-            return int(text) if text.lstrip(b"-").isdigit() else float(text)
-
-    connection.adapters.register_loader("numeric", Number)
-    connection.adapters.register_dumper(str, StrDumper)

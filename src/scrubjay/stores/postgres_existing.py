@@ -1,32 +1,48 @@
-"""A store in Postgres that is there already: opened as it is, and never made."""
+"""A store in Postgres that is there already, opened as it is; and a look at a server that makes nothing."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from scrubjay.errors import NotFound
 from scrubjay.stores.addresses import Address
-from scrubjay.stores.postgres import PostgresDatabase, Session, moved_note
+from scrubjay.stores.postgres import PostgresDatabase
+from scrubjay.stores.postgres_login import Login
+from scrubjay.stores.postgres_session import Session
 
 
 class ExistingSchema(PostgresDatabase):
     """A schema that holds a store; NotFound where it does not."""
 
     def _prepare(self, session: Session) -> None:
-        if not self._version(session):
+        if not self.login.schema_version(session):
             raise NotFound(f"there is no store in {self.path}")
         super()._prepare(session)
 
 
+class Found(NamedTuple):
+    """What a look at a server shows: its version, that of pgvector, and of the store's tables if any."""
+
+    version: str
+    pgvector: str | None
+    schema: int | None
+
+
+def found_in(address: Address, schema: str) -> Found:
+    """Look at a server; StoreError says why that was not possible."""
+    login = Login(address, schema)
+    with login.connected() as connection:
+        login.check_version(connection)
+        session = Session(connection)
+        row = session.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+        (pgvector,) = row.fetchone() or (None,)
+        (version,) = session.execute("SHOW server_version").fetchone()
+        return Found(version.split()[0], pgvector, login.schema_version(session) or None)
+
+
 def moved_from(address: Address, schema: str) -> str | None:
     """Return where the store went that was in a schema; None where none went away."""
-    look = _Look(address, schema=schema)
-    look.close()
-    return look.found
-
-
-class _Look(PostgresDatabase):
-    """Looks for a note, and makes nothing."""
-
-    found: str | None = None
-
-    def _prepare(self, session: Session) -> None:
-        self.found = moved_note(session, self.schema)
+    login = Login(address, schema)
+    with login.connected() as connection:
+        login.check_version(connection)
+        return login.moved_to(Session(connection))

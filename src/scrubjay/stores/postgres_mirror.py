@@ -12,7 +12,8 @@ from scrubjay.stores.filling import filled
 from scrubjay.stores.mirror_tables import NUMBERED, Table
 
 if TYPE_CHECKING:
-    from scrubjay.stores.postgres import PostgresDatabase, Session
+    from scrubjay.stores.postgres import PostgresDatabase
+    from scrubjay.stores.postgres_session import Session
 
 
 class PostgresMirror:
@@ -135,8 +136,10 @@ def copy_rows(
 ) -> None:
     """Add many rows to a table at once."""
     statement = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
+    session = cast("Session", db)
+    session.settle()  # rows cannot be sent while statements are under way
     with (
-        cast("Session", db).connection.cursor() as cursor,
+        session.connection.cursor() as cursor,
         cursor.copy(cast("Any", statement)) as copy,
     ):
         for row in rows:

@@ -11,21 +11,22 @@ from typing import TYPE_CHECKING, Any, cast
 
 from scrubjay.errors import StoreError
 from scrubjay.stores.scope_sql import in_parts, where
-from scrubjay.stores.sql_vectors import SqlVectors, check_positive, with_ties
+from scrubjay.stores.sql_vectors import Best, SqlVectors, check_positive, with_ties
 from scrubjay.types import RankedList, Scope
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from scrubjay.stores.postgres import PostgresDatabase, Session
+    from scrubjay.stores.postgres import PostgresDatabase
+    from scrubjay.stores.postgres_session import Session
 
 # Until then every vector is compared: that takes about as long as the index, and misses none.
 EXACT_MOST = 50_000
 LEAST_VERSION = (0, 8)  # before it, a filter left an index with fewer results than asked for
 _AT_ONCE = 500
 _EF_SEARCH = 400
-_ROUNDS = 4
+_ROUNDS = 6
 
 
 class PostgresVector(SqlVectors):
@@ -57,13 +58,15 @@ class PostgresVector(SqlVectors):
                 return RankedList("vector")
             fetch = 2 * limit + 16
             for _ in range(_ROUNDS):
+                best: Best = {}
                 found = self._nearest(db, vector, row[0], row[1], scope, fetch)
-                if len(found) < fetch or len({memory for memory, *_ in found}) > limit:
+                self._keep_best(best, vector, found)
+                kept = with_ties(best, limit)
+                # All that tie with the last are wanted, for age and id to decide between them.
+                if len(found) < fetch or len(kept) < len(best):
                     break
                 fetch *= 4
-            best: dict[int, tuple[float, int]] = {}
-            self._keep_best(best, vector, found)
-            rows = self._named(db, with_ties(best, limit), scope)
+            rows = self._named(db, kept, scope)
         return RankedList("vector", tuple(rows[:limit]))
 
     def add(
@@ -99,11 +102,11 @@ class PostgresVector(SqlVectors):
                     cast(
                         "Any",
                         f"CREATE INDEX CONCURRENTLY {_index(n)} ON embeddings USING hnsw"
-                        f" ((v::vector({dims})) vector_cosine_ops) WHERE model = {n}",
+                        f" ((v::vector({dims})) vector_ip_ops) WHERE model = {n}",
                     )
                 )
             finally:
-                self._postgres.limit_statements(connection)
+                self._postgres.login.limit_statements(connection)
         return True
 
     def reindex(self) -> None:
@@ -124,15 +127,17 @@ class PostgresVector(SqlVectors):
         """Return memory, ordinal and stored vector of the nearest passages."""
         condition, arguments = where(scope, self._postgres)
         asked = _written(vector)
+        # By the inner product, as everywhere: of unit vectors that is the cosine.
         statement = (
             f"SELECT e.vector FROM embeddings AS e JOIN memories AS m ON m.n = e.memory"
             f" WHERE e.model = {model} AND {condition}"
-            f" ORDER BY e.v::vector({dims}) <=> ?::vector, e.vector LIMIT ?"
+            f" ORDER BY e.v::vector({dims}) <#> ?::vector, e.vector LIMIT ?"
         )
         indexed = self._indexed(db, model)
         if indexed:
             # The order by number would keep Postgres from using the index.
             statement = statement.replace(", e.vector LIMIT", " LIMIT")
+        db.settle()
         with db.connection.transaction():
             if indexed:
                 db.execute(f"SET LOCAL hnsw.ef_search = {_EF_SEARCH}")
@@ -164,6 +169,7 @@ class PostgresVector(SqlVectors):
             with self._postgres.write() as db:
                 try:
                     db.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+                    db.settle()
                 except (
                     errors.UndefinedFile,
                     errors.FeatureNotSupported,
@@ -174,6 +180,11 @@ class PostgresVector(SqlVectors):
                     "CREATE TABLE IF NOT EXISTS embeddings (vector BIGINT PRIMARY KEY REFERENCES"
                     " vectors ON DELETE CASCADE, model BIGINT NOT NULL, memory BIGINT NOT NULL,"
                     " v public.vector NOT NULL)"
+                )
+                # Before a new table's rows are counted, Postgres joins as if there were hardly any:
+                # without this index it compared every memory with every vector.
+                db.execute(
+                    "CREATE INDEX IF NOT EXISTS embeddings_of_memories ON embeddings (memory)"
                 )
         with self._postgres.read() as db:
             vectors, known = db.execute(

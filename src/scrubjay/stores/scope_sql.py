@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 
 EVERYTHING = "TRUE"
+# A few memories by id under a scope: without a word about it SQLite would rather go through a whole
+# namespace, or all of a type. Of 100,000 memories, 64 took eight times as long.
+BY_ID = "memories AS m INDEXED BY sqlite_autoindex_memories_1"
 
 _SPOKEN = (
     "(m.type <> 'message' OR m.session = ? OR (m.created_us <= ? AND NOT EXISTS"

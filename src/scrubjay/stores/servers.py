@@ -52,6 +52,11 @@ def tenant_named(tenant: str) -> str:
     return tenant
 
 
+def schema_of(tenant: str | None) -> str:
+    """Return the schema of Postgres in which a tenant's store is, or the only one."""
+    return "scrubjay" if tenant is None else f"scrubjay_{tenant_named(tenant)}"
+
+
 def tenants_file(path: str, tenant: str | None) -> str:
     """Return the file of a tenant: beside that of the store, with the tenant in its name."""
     if tenant is None or path == ":memory:" or is_server(path):

@@ -72,9 +72,11 @@ class SqlChunks:
             return
         with self._db.write() as db:
             kept = self._unchanged(db, n, before, after)
-            (last,) = db.execute("SELECT coalesce(max(n), 0) FROM chunks").fetchone()
-            # Out of the way of the ordinals to come; what is not taken up again is dropped.
-            db.execute("UPDATE chunks SET ordinal = -1 - n WHERE memory = ?", (n,))
+            last = 0
+            if before is not None:
+                (last,) = db.execute("SELECT coalesce(max(n), 0) FROM chunks").fetchone()
+                # Out of the way of the ordinals to come; what is not taken up again is dropped.
+                db.execute("UPDATE chunks SET ordinal = -1 - n WHERE memory = ?", (n,))
             made = []
             for c in chunks:
                 place = (c.ordinal, c.start, c.stop, c.first_line, c.last_line)
@@ -87,7 +89,8 @@ class SqlChunks:
                     )
                 else:
                     made.append((n, *place, self._db.codec.seal(c.heading)))
-            db.execute("DELETE FROM chunks WHERE memory = ? AND ordinal < 0", (n,))
+            if before is not None:
+                db.execute("DELETE FROM chunks WHERE memory = ? AND ordinal < 0", (n,))
             db.executemany(
                 "INSERT INTO chunks (memory, ordinal, start, stop, first_line, last_line, heading)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from scrubjay.stores.database import Connection, Database
-from scrubjay.stores.scope_sql import in_parts, marks, where
+from scrubjay.stores.scope_sql import BY_ID, in_parts, where
 from scrubjay.stores.walking import ranked, walked
 from scrubjay.types import Link, Neighbor, Scope
 
@@ -160,10 +160,14 @@ class SqlGraph:
         """
         condition, arguments = where(scope, self._db)
         with self._db.read() as db:
-            start = db.execute(
-                f"SELECT m.n FROM memories AS m WHERE m.id IN ({marks(seeds)}) AND {condition}",
-                (*seeds, *arguments),
-            ).fetchall()
+            start = [
+                n
+                for several, part in in_parts(seeds)
+                for (n,) in db.execute(
+                    f"SELECT m.n FROM {BY_ID} WHERE m.id IN ({several}) AND {condition}",
+                    (*part, *arguments),
+                )
+            ]
 
             def links(edge: Collection[int]) -> Iterator[tuple[int, int, float]]:
                 for several, part in in_parts(list(edge)):
@@ -175,7 +179,7 @@ class SqlGraph:
             def names(numbers: Collection[int]) -> dict[int, str]:
                 return {n: id_ for n, (id_, _) in _known(db, numbers).items()}
 
-            reached = walked([n for (n,) in start], depth, links, names)
+            reached = walked(start, depth, links, names)
             known = _known(db, reached)
         # One may have been forgotten in this very moment.
         return ranked(
@@ -191,7 +195,7 @@ class SqlGraph:
         with self._db.read() as db:
             for several, part in in_parts(ids):
                 rows = db.execute(
-                    "SELECT m.id, m.updated_us FROM memories AS m"
+                    f"SELECT m.id, m.updated_us FROM {BY_ID}"
                     f" WHERE m.id IN ({several}) AND {condition}",
                     (*part, *arguments),
                 )

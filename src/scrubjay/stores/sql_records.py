@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrubjay.language import detect
 from scrubjay.stores.database import Database
-from scrubjay.stores.scope_sql import PEOPLES, in_parts, marks, where
+from scrubjay.stores.scope_sql import BY_ID, PEOPLES, in_parts, marks, where
 from scrubjay.stores.sql_chunks import SqlChunks
 from scrubjay.stores.topic_hashes import TopicHashes
 from scrubjay.text import label
@@ -32,6 +32,7 @@ _COLUMNS = (
 # What is derived from the others, for the filters.
 _WRITTEN = (*_COLUMNS, "domain_label")
 _SELECT = "SELECT " + ", ".join(f"m.{column}" for column in _COLUMNS) + " FROM memories AS m"
+_SELECT_BY_ID = _SELECT.replace("memories AS m", BY_ID)
 _SELECT_N = _SELECT.replace("SELECT ", "SELECT m.n, ", 1)
 
 
@@ -122,22 +123,24 @@ class SqlRecords:
         """Write a memory with its chunks, in place of any other of the same id."""
         values = self._values(memory)
         with self._db.write() as db:
-            row = db.execute("SELECT n FROM memories WHERE id = ?", (memory.id,)).fetchone()
-            before = self.get([memory.id], Scope()).get(memory.id) if row else None
+            before = None
+            row = db.execute(
+                f"INSERT INTO memories ({', '.join(_WRITTEN)}) VALUES ({marks(_WRITTEN)})"
+                " ON CONFLICT (id) DO NOTHING RETURNING n",
+                values,
+            ).fetchone()
             if row is None:
-                (n,) = db.execute(
-                    f"INSERT INTO memories ({', '.join(_WRITTEN)}) VALUES ({marks(_WRITTEN)})"
-                    " RETURNING n",
-                    values,
-                ).fetchone()
-            else:
-                n = row[0]
+                before = self.get([memory.id], Scope())[memory.id]
+                row = db.execute("SELECT n FROM memories WHERE id = ?", (memory.id,)).fetchone()
                 db.execute(
                     f"UPDATE memories SET ({', '.join(_WRITTEN)}) = ({marks(_WRITTEN)}) WHERE n = ?",
-                    (*values, n),
+                    (*values, row[0]),
                 )
+            n = row[0]
             self._words.put(n, memory, None if before is None else before.namespace)
-            if before is None or before.topics != memory.topics:
+            if before is None:
+                self._hashes.put_new(n, memory.topics)
+            elif before.topics != memory.topics:
                 self._hashes.put(n, memory.topics)
             self._chunks.put(n, before, memory, chunks)
             if "message" in (memory.type, before.type if before else ""):
@@ -173,10 +176,16 @@ class SqlRecords:
         found: dict[str, Memory] = {}
         with self._db.read() as db:
             for several, part in in_parts(ids):
-                statement = f"{_SELECT} WHERE m.id IN ({several}) AND {condition}"
+                statement = f"{_SELECT_BY_ID} WHERE m.id IN ({several}) AND {condition}"
                 for row in db.execute(statement, (*part, *arguments)):
                     found[row[0]] = self._memory(row)
         return found
+
+    def holds(self, id_: str) -> bool:
+        """True when a memory has this id."""
+        with self._db.read() as db:
+            found = db.execute("SELECT 1 FROM memories WHERE id = ?", (id_,)).fetchone()
+            return found is not None
 
     def holds_any(self, scope: Scope) -> bool:
         """True when the scope sees at least one memory."""

@@ -63,7 +63,7 @@ class SqlSpans:
         with self._db.read() as db:
             for several, part in in_parts(messages):
                 rows = db.execute(
-                    "SELECT DISTINCT f.id FROM memories AS m JOIN spans AS s ON s.message = m.n"
+                    "SELECT f.id FROM memories AS m JOIN spans AS s ON s.message = m.n"
                     f" JOIN memories AS f ON f.n = s.fact WHERE m.id IN ({several}) ORDER BY f.n",
                     part,
                 )

@@ -61,22 +61,35 @@ class SqlVectors(ABC):
             row = db.execute("SELECT n FROM models WHERE name = ?", (model,)).fetchone()
             if row is None:
                 return
-            for chunk, one in vectors:
-                this = (row[0], chunk)
-                number = asked.get(chunk, 0) if asked else 0
-                wish = db.execute(
-                    "SELECT asked FROM wanting WHERE model = ? AND chunk = ?", this
-                ).fetchone()
-                if wish is not None and wish[0] != number:
-                    continue
-                if wish is not None and number:
-                    db.execute("DELETE FROM vectors WHERE model = ? AND chunk = ?", this)
-                db.execute(
-                    "INSERT OR IGNORE INTO vectors (model, chunk, vector)"
-                    " SELECT ?, n, ? FROM chunks WHERE n = ?",
-                    (row[0], seal(one.astype("<f4").tobytes()), chunk),
-                )
-                db.execute("DELETE FROM wanting WHERE model = ? AND chunk = ?", this)
+            model_n, wishes = row[0], dict[int, int]()
+            for several, part in in_parts([chunk for chunk, _ in vectors]):
+                wishes |= db.execute(
+                    f"SELECT chunk, asked FROM wanting WHERE model = ? AND chunk IN ({several})",
+                    (model_n, *part),
+                ).fetchall()
+            numbers = asked or {}
+            told = [
+                (chunk, one)
+                for chunk, one in vectors
+                if wishes.get(chunk, numbers.get(chunk, 0)) == numbers.get(chunk, 0)
+            ]
+            db.executemany(
+                "DELETE FROM vectors WHERE model = ? AND chunk = ?",
+                [
+                    (model_n, chunk)
+                    for chunk, of in wishes.items()
+                    if of and of == numbers.get(chunk)
+                ],
+            )
+            db.executemany(
+                "INSERT OR IGNORE INTO vectors (model, chunk, vector)"
+                " SELECT ?, n, ? FROM chunks WHERE n = ?",
+                [(model_n, seal(one.astype("<f4").tobytes()), chunk) for chunk, one in told],
+            )
+            db.executemany(
+                "DELETE FROM wanting WHERE model = ? AND chunk = ?",
+                [(model_n, chunk) for chunk, _ in told],
+            )
 
     def missing(self, model: str, scope: Scope) -> int:
         """Return how many chunks have no vector of this model yet."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from scrubjay.stores.database import NOTE
+from scrubjay.stores.database import NOTE, Connection, Gathered
 from scrubjay.text import STOP_WORDS, normalise, telling, words
 
 if TYPE_CHECKING:
@@ -65,13 +65,16 @@ class TopicHashes:
 
     def put(self, n: int, topics: Iterable[str]) -> None:
         """Write the hashes of a memory's topics in place of those that it had."""
-        forms = forms_of(topics)
         with self._db.write() as db:
             db.execute("DELETE FROM topic_hashes WHERE memory = ?", (n,))
-            if not forms:
-                return
-            key = self.made_key()
-            db.executemany(_INSERT, [(_hashed(key, form), n) for form in forms])
+            self.put_new(n, topics)
+
+    def put_new(self, n: int, topics: Iterable[str]) -> None:
+        """Write the hashes of the topics of a memory that has none yet."""
+        if forms := forms_of(topics):
+            with self._db.write() as db:
+                key = self.made_key()
+                db.executemany(_INSERT, [(_hashed(key, form), n) for form in forms])
 
     def replace(self, changes: Sequence[tuple[int, Sequence[str], Sequence[str]]]) -> None:
         """Write what differs where memories, by number, had some topics before and have others after."""
@@ -121,13 +124,18 @@ class TopicHashes:
     def _key(self) -> bytes | None:
         if self._known_key is not None:
             return self._known_key
+        # One made in a transaction that is rolled back was never the store's.
+        held = self._db.gathering(_Key) if self._db.in_write else None
+        if held is not None and held.key:
+            return held.key
         with self._db.read() as db:
             row = db.execute("SELECT key FROM keys WHERE name = 'topics'").fetchone()
         if row is None:
             return None
-        # One made in a transaction that is rolled back was never the store's.
-        if not self._db.in_write:
-            self._known_key = row[0]
+        if held is None:
+            self._known_key = bytes(row[0])
+        else:
+            held.key = bytes(row[0])
         return bytes(row[0])
 
     def made_key(self) -> bytes:
@@ -140,6 +148,15 @@ class TopicHashes:
             with self._db.write() as db:
                 db.execute("INSERT INTO keys (name, key) VALUES ('topics', ?)", (key,))
         return key
+
+
+class _Key(Gathered):
+    """The key as a write knows it."""
+
+    key = b""
+
+    def write(self, db: Connection) -> None:
+        """Nothing to write: it was when it was made."""
 
 
 class _Known(dict[str, bytes]):

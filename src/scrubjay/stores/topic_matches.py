@@ -51,7 +51,7 @@ def _size(sets: Sequence[NDArray[Any]], seen: NDArray[np.bool_] | None) -> int:
     flags = [one for one in (*sets, seen) if one is not None and one.dtype == np.bool_]
     if flags:
         return len(flags[0])  # all of one state of the file, so all are of one length
-    return 1 + max((int(one[-1]) for one in sets if len(one)), default=0)
+    return 1 + max((int(one.max()) for one in sets if len(one)), default=0)
 
 
 def _union(several: Sequence[NDArray[Any]], size: int) -> NDArray[np.bool_]:

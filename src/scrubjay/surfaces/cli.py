@@ -54,6 +54,8 @@ def _run(words: list[str]) -> int:
         return left.code if isinstance(left.code, int) else USAGE
     except ScrubjayError as error:
         return _explain_failure(error, as_json)
+    finally:
+        config.typed = config.Typed()  # whoever calls this as a function may open other stores
 
 
 def command(name: str) -> Command:

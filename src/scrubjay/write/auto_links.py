@@ -13,8 +13,8 @@ from scrubjay.stores.sql_links import Linked, SqlLinks
 from scrubjay.types import Row, Scope
 
 if TYPE_CHECKING:
-    from scrubjay.stores.sql_vectors import SqlVectors
     from scrubjay.stores.sql_links import Unlinked
+    from scrubjay.stores.sql_vectors import SqlVectors
 
 FAN_OUT = 3
 

@@ -52,11 +52,13 @@ def mirror(
     """
     run = _Run(source, target, mark, progress)
     with source.watched() as (db, _):
-        run.total = sum(count_rows(db, table) for table in MIRRORED)
+        counts = {table.name: count_rows(db, table) for table in MIRRORED}
+        run.total = sum(counts.values())
         for table in reversed(MIRRORED):
             run.remove(db, table)
         for table in MIRRORED:
-            run.fill(db, table)
+            if counts[table.name]:  # the target has none either, now
+                run.fill(db, table)
         run.finish(source.mirror.numbers(db))
     return run.done
 
@@ -78,12 +80,14 @@ def units(
     named = table.columns if columns is None else columns
     key = itemgetter(*map(named.index, table.key))
     several = len(table.key) > 1
+    sealed = table.name in SEALED_TEXTS or table.name in SEALED_BYTES
+    limit = _PAGES.get(table.name, PAGE) if len(named) > len(table.key) else 10 * PAGE
     after: Row | None = None
-    while True:
+    rows: list[Row] = [()] * limit
+    while len(rows) >= limit:
         with read() as db:
-            rows = [_opened(of, table, named, row) for row in _page(db, table, named, after)]
-        if not rows:
-            return
+            page = _page(db, table, named, after, limit)
+        rows = [_opened(of, table, named, row) for row in page] if sealed else page
         for found, same in groupby(rows, key):
             after = found if several else (found,)
             given = tuple(same)
@@ -161,16 +165,17 @@ class _Run:
         theirs = units(self._target, self._target.read, table, columns)
         here, there = next(ours, None), next(theirs, None)
         while here is not None or there is not None:
-            if there is None or (here is not None and ordered(here[0]) < ordered(there[0])):
+            # Most are the same, and to compare keys by their bytes takes longer than all the rest.
+            if here is not None and there is not None and here[0] == there[0]:
+                yield here[0], here[1], there[1]
+                here, there = next(ours, None), next(theirs, None)
+            elif there is None or (here is not None and ordered(here[0]) < ordered(there[0])):
                 assert here is not None
                 yield here[0], here[1], None
                 here = next(ours, None)
-            elif here is None or ordered(there[0]) < ordered(here[0]):
+            else:
                 yield there[0], None, there[1]
                 there = next(theirs, None)
-            else:
-                yield here[0], here[1], there[1]
-                here, there = next(ours, None), next(theirs, None)
 
     def _write(
         self,
@@ -234,11 +239,12 @@ class _Run:
         return _through(table, table.columns, row, seal, seal_bytes)
 
 
-def _page(db: Connection, table: Table, columns: Sequence[str], after: Row | None) -> list[Row]:
-    """Return the rows of the next keys."""
+def _page(
+    db: Connection, table: Table, columns: Sequence[str], after: Row | None, limit: int
+) -> list[Row]:
+    """Return the rows of the next keys: fewer than the limit where there are no more."""
     key, name = ", ".join(table.key), table.name
     condition, arguments = _mirrored(table, after)
-    limit = _PAGES.get(name, PAGE) if len(columns) > len(table.key) else 10 * PAGE
     wanted = f"SELECT {', '.join(columns)} FROM {name}"
     if table.keyed:
         statement = f"{wanted}{condition} ORDER BY {key} LIMIT ?"

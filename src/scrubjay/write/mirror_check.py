@@ -64,7 +64,7 @@ def same_rows(source: Database, target: Database) -> dict[str, Digest]:
 
 
 def same_searches(
-    source: Database, target: Database, *, vectors: bool = True, queries: int = QUERIES
+    source: Database, target: Database, *, vectors: bool = True, queries: int
 ) -> int:
     """Ask both stores the same, and return how often; Differs says which query had other answers.
 

@@ -121,7 +121,7 @@ def remember(
     updated = memory.updated_at or memory.created_at or now
     memory = dated(memory, now, before)._replace(updated_at=updated.astimezone(UTC))
     if not memory.id:
-        memory = memory._replace(id=new_id(records, memory))
+        memory = memory._replace(id=new_id(records, memory, only_one=memory.type != "message"))
     return store(shelf, memory, visible), True
 
 
@@ -153,8 +153,10 @@ def content_hash(text: str) -> str:
     return hashlib.sha256(normalise(text).encode()).hexdigest()
 
 
-def new_id(records: SqlRecords, memory: Memory) -> str:
+def new_id(records: SqlRecords, memory: Memory, *, only_one: bool = False) -> str:
     """Return a short id made from the content, so that equal stores have equal ids.
+
+    Of one that is the `only_one` with its content, nobody has to count the others.
 
     Where people have namespaces, a secret of the store is in it: who can guess what another has stored
     must not find out by asking for its id.
@@ -162,11 +164,12 @@ def new_id(records: SqlRecords, memory: Memory) -> str:
     place = records.secret(memory.namespace) + memory.namespace
     seed = "\0".join((place, memory.type, memory.session or "", memory.content_hash))
     # The same message may be said a thousand times: begin where the last one ended.
-    said = records.times_stored(memory.content_hash, memory.type, memory.namespace)
+    content = (memory.content_hash, memory.type, memory.namespace)
+    said = 0 if only_one else records.times_stored(*content)
     for attempt in range(said, said + 1_000_000):
         digest = hashlib.sha256(f"{seed}\0{attempt}".encode()).digest()
         made = "".join(_ID_LETTERS[byte & 31] for byte in digest[:12])
-        if not records.get([made], Scope()):
+        if not records.holds(made):
             return made
     raise InvalidInput("this text is stored a million times already; give ids of your own")
 

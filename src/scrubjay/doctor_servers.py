@@ -1,0 +1,75 @@
+"""How the servers are that the settings name: there, of a version that will do, with what is needed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrubjay.errors import MissingExtra, ScrubjayError
+from scrubjay.findings import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from scrubjay.config import Settings
+
+
+def postgres(settings: Settings) -> Iterator[Finding]:
+    """Examine a store that Postgres keeps; nothing is made where there is none yet."""
+    from scrubjay.stores.addresses import POSTGRES, address
+    from scrubjay.stores.postgres_existing import found_in
+    from scrubjay.stores.servers import schema_of
+
+    def look() -> Finding:
+        read = address(settings.db, POSTGRES, "the store")
+        found = found_in(read, schema_of(settings.tenant))
+        versions = f"PostgreSQL {found.version}, pgvector {found.pgvector or 'not installed'}"
+        if found.schema is None:
+            return Finding("store", "missing", f"{read.shown}: {versions}; nothing is stored yet")
+        return Finding("store", "ok", f"{read.shown}, schema {found.schema}: {versions}")
+
+    yield _looked("store", look)
+
+
+def tiers(settings: Settings) -> Iterator[Finding]:
+    """Examine the servers of the vectors and of the graph."""
+    from scrubjay.stores.addresses import FALKORDB, QDRANT, address
+
+    if settings.vectors is not None:
+        named = settings.vectors
+
+        def qdrant() -> Finding:
+            from scrubjay.stores.qdrant import QdrantServer
+
+            read = address(named, QDRANT, "vectors")
+            server = QdrantServer(read)
+            try:
+                server.ping()
+            finally:
+                server.close()
+            return Finding("vectors server", "ok", f"{read.shown} answers")
+
+        yield _looked("vectors server", qdrant)
+    if settings.graph is not None:
+        place = settings.graph
+
+        def falkordb() -> Finding:
+            from scrubjay.stores.falkordb import FalkorServer
+
+            read = address(place, FALKORDB, "graph")
+            server = FalkorServer(read, "")
+            try:
+                server.ping()
+            finally:
+                server.close()
+            return Finding("graph server", "ok", f"{read.shown} answers")
+
+        yield _looked("graph server", falkordb)
+
+
+def _looked(name: str, look: Callable[[], Finding]) -> Finding:
+    try:
+        return look()
+    except MissingExtra as missing:
+        return Finding(name, "failed", str(missing), missing.command)
+    except ScrubjayError as error:
+        return Finding(name, "failed", str(error))

@@ -1,0 +1,60 @@
+"""`promote` and `demote` at the shell."""
+
+from __future__ import annotations
+
+
+def test_a_store_is_promoted_and_demoted(shell, postgres_url, tmp_path):
+    """What was moved and compared is said, with what to type from now on; a password never is."""
+    notes = tmp_path / "notes.db"
+    shell("add", "The kettle whistles", "--id", "kettle", "--db", str(notes))
+    secret = postgres_url.replace("postgres@", "postgres:hush@")
+
+    up = shell("promote", "--db", str(notes), "--to", secret)
+
+    assert (up.code, up.err) == (0, "")
+    assert "promoted  " in up.out
+    assert "1 memory: " in up.out
+    assert "are the same by count and hash" in up.out
+    assert f"the old store is {notes}.promoted now" in up.out
+    assert f"from now on: --db {postgres_url}, or SCRUBJAY_DB" in up.out
+    assert "hush" not in up.out
+    refused = shell("add", "too late", "--db", str(notes))
+    assert refused.code == 1
+    assert "were moved to postgres://" in refused.err
+    assert shell("search", "kettle", "--db", postgres_url, "--json").json["hits"][0]["id"] == (
+        "kettle"
+    )
+
+    down = shell("demote", "--db", postgres_url, "--to", str(tmp_path / "back.db"), "--keep")
+
+    assert down.code == 0
+    assert "was kept: a copy from now on" in down.out
+    assert shell("search", "whistles", "--db", str(tmp_path / "back.db")).code == 0
+
+
+def test_a_wrong_place_is_refused(shell, tmp_path):
+    """Exit codes tell wrong usage, nothing found and a failure apart."""
+    notes = str(tmp_path / "notes.db")
+    for words, code, said in (
+        (("promote",), 2, "the following arguments are required: --to"),
+        (("promote", "--to", "postgres://127.0.0.1:1/x"), 3, "there is no store in"),
+        (("demote", "--to", notes), 2, "the other way round it is promote"),
+    ):
+        outcome = shell(*words, "--db", notes)
+        assert outcome.code == code
+        assert said in outcome.err
+    shell("add", "something", "--db", notes)
+    outcome = shell("promote", "--to", "postgres://127.0.0.1:1/x", "--db", notes)
+    assert outcome.code == 1
+    assert "does not answer" in outcome.err
+
+
+def test_a_server_that_is_not_told_all_is_a_failure(shell, postgres_url, tmp_path):
+    """The store is moved; what is missing is named, and the exit code says so."""
+    notes = str(tmp_path / "notes.db")
+    shell("add", "something", "--db", notes)
+    outcome = shell(
+        "promote", "--db", notes, "--to", postgres_url, "--graph", "falkordb://127.0.0.1:1/x"
+    )
+    assert outcome.code == 1
+    assert "graph: not all of it yet: " in outcome.out
