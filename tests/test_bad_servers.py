@@ -1,4 +1,4 @@
-"""Servers that cannot be used: one sentence that says which, what it said and what to do, and no password."""
+"""Servers that cannot be used: one sentence that says which, what it said, what to do; no password."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import scrubjay
 from clocks import Clock
 from conftest import running
 from fakes import HashingEmbedder
-from scrubjay.stores import postgres as postgres_module
-from scrubjay.stores import postgres_vector, qdrant
+from scrubjay.stores import postgres_login, postgres_vector, qdrant
 from scrubjay.stores.addresses import QDRANT, address
 from scrubjay.stores.falkordb import FalkorServer
 from scrubjay.stores.qdrant import QdrantServer
@@ -241,6 +240,7 @@ def test_wrong_urls_of_tiers(
         )
     _is_one_sentence(str(raised.value), said)
     assert not path.exists()
+    scrubjay.open(path, embedder=False).close()
     assert main(["--store", str(path), f"--{tier}", url, "search", "rocket"]) == 2
     _is_one_sentence(capsys.readouterr().err.removesuffix("\n"), said)
 
@@ -248,12 +248,12 @@ def test_wrong_urls_of_tiers(
 def test_records_of_a_version_that_is_too_old(postgres_url: str, monkeypatch: pytest.MonkeyPatch):
     """Of Postgres and of pgvector: which it is, and which is needed."""
     with monkeypatch.context() as older:
-        older.setattr(postgres_module, "LEAST_VERSION", 99)
+        older.setattr(postgres_login, "LEAST_VERSION", 99)
         with pytest.raises(scrubjay.StoreError, match=r"is PostgreSQL \d+; scrubjay needs 99"):
             scrubjay.open(postgres_url, embedder=False)
     scrubjay.open(postgres_url, embedder=False).close()
     monkeypatch.setattr(postgres_vector, "LEAST_VERSION", (99, 0))
-    with pytest.raises(scrubjay.StoreError, match="needs 99.0 or newer: ALTER EXTENSION vector"):
+    with pytest.raises(scrubjay.StoreError, match=r"needs 99\.0 or newer: ALTER EXT"):
         scrubjay.open(postgres_url, embedder=False)
 
 
@@ -289,9 +289,7 @@ def test_a_collection_of_other_dimensions(
     name = server.collection(embedder.name, embedder.dims)
     vectors = models.VectorParams(size=7, distance=models.Distance.COSINE)
     wanted = models.CreateCollection(vectors=vectors)
-    server.ask(
-        lambda apis: apis.collections_api.create_collection(name, create_collection=wanted)
-    )
+    server.ask(lambda apis: apis.collections_api.create_collection(name, create_collection=wanted))
     memory.add("The launch of the rocket is in May", id="launch")
     memory.pending()
     said = (
