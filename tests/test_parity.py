@@ -108,11 +108,12 @@ class Place:
 
 
 class Places(NamedTuple):
-    """The embedded store, the same on servers, and what searches asked the tiers of the first."""
+    """The embedded store, the same on servers, and what the first says, also tier by tier."""
 
     embedded: Place
     served: dict[str, Place]
     calls: list[Call]
+    found: list[scrubjay.Results]
 
 
 @pytest.fixture(scope="module")
@@ -148,10 +149,16 @@ def places(
         known = (("vectors", servers["vectors"]), ("graph", servers["graph"]))
         for tier, place in known:
             db.execute("INSERT INTO projections (tier, place) VALUES (?, ?)", (tier, place))
-    yield Places(embedded, served, _heard(embedded))
+    found = [embedded.search(asked, _profile(n)) for n, asked in enumerate(QUESTIONS)]
+    yield Places(embedded, served, _heard(embedded), found)
     for place in (embedded, *served.values()):
         place.close()
     postgres.execute("DROP DATABASE parity WITH (FORCE)")
+
+
+def _profile(question: int) -> str:
+    """Return the profile by which a question is asked: one after the other."""
+    return PROFILES[question % len(PROFILES)]
 
 
 def _heard(embedded: Place) -> list[Call]:
@@ -247,9 +254,8 @@ def test_the_same_memories_match_words(places: Places):
 @pytest.mark.parametrize("name", SERVERS)
 def test_whole_profiles_give_the_same_hits(places: Places, name: str):
     """Each question by one profile after the other: the same hits, with the same scores and parts."""
-    for n, asked in enumerate(QUESTIONS):
-        profile = PROFILES[(n + SERVERS.index(name)) % len(PROFILES)]
-        here = places.embedded.search(asked, profile)
+    for n, (asked, here) in enumerate(zip(QUESTIONS, places.found, strict=True)):
+        profile = _profile(n)
         there = places.served[name].search(asked, profile)
         assert there.degraded == here.degraded
         assert _same(*([(hit.id, hit.score) for hit in one] for one in (here, there))), (

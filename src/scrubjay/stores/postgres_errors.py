@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, ScrubjayError, StoreError
@@ -60,6 +61,9 @@ def _said(address: Address, error: psycopg.Error) -> str:
     """Return what the server said, in one line and without the password."""
     told = error.diag.message_primary or str(error)
     line = " ".join(told.split()) or type(error).__name__
-    # The client puts host and port before what the server said, which we have said already.
+    # The client puts host and port before what the server said, which we have said already, and asks
+    # whether it runs after that.
     line = line.rpartition("FATAL: ")[2].strip()
+    line = re.sub(r"^connection failed: connection to server at .* failed: ", "", line)
+    line = line.partition(" Is the server running")[0]
     return line.replace(address.password, "…") if address.password else line

@@ -72,11 +72,13 @@ class Login:
     def _check_unused(self, connection: psycopg.Connection[Any]) -> None:
         """Make sure that a connection still answers: the server may have been started anew.
 
-        One that answered a moment ago is not asked: that was a third of all that a search asks.
+        One that answered a moment ago is not asked: that was a third of all that a search asks. But a
+        server that says something unasked says farewell.
         """
         from psycopg_pool import ConnectionPool
 
-        if time.monotonic() - self._used_s.get(connection, 0.0) > _CHECK_AFTER_S:
+        unused_s = time.monotonic() - self._used_s.get(connection, 0.0)
+        if unused_s > _CHECK_AFTER_S or _has_news(connection):
             ConnectionPool.check_connection(connection)
 
     def limit_statements(self, connection: psycopg.Connection[Any]) -> None:
@@ -140,6 +142,15 @@ class Login:
         # To start helpers takes longer than most searches by word.
         connection.execute("SET parallel_setup_cost = 20000")
         self.limit_statements(connection)
+
+
+def _has_news(connection: psycopg.Connection[Any]) -> bool:
+    """True when there is something to be read, or the other end is closed."""
+    from selectors import EVENT_READ, DefaultSelector
+
+    with DefaultSelector() as waiting:
+        waiting.register(connection.fileno(), EVENT_READ)
+        return bool(waiting.select(0))
 
 
 def _speak_plainly(connection: psycopg.Connection[Any]) -> None:
