@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from scrubjay.errors import NotFound
 from scrubjay.stores.addresses import Address
-from scrubjay.stores.postgres import PostgresDatabase
-from scrubjay.stores.postgres import moved_note
+from scrubjay.stores.postgres import PostgresDatabase, moved_note
 from scrubjay.stores.postgres_session import Session
 
 
