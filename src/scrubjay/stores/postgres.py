@@ -41,13 +41,22 @@ WAIT_S = 60.0
 MOST_CONNECTIONS = 16
 LEAST_VERSION = 16  # before it, a query inside a query had to have a name
 _STATEMENT_S = 60.0
-_CHECK_AFTER_S = 0.5  # no server stops and starts in less
+_CHECK_AFTER_S = 0.5
 _LOCK = 0x5343_4A59  # of the writer; the second key is that of the schema
 _COMMITS = "commits"
 
 
 def _nothing() -> None:
     pass
+
+
+def _has_news(connection: psycopg.Connection[Any]) -> bool:
+    """True when a server has said something unasked, or hung up."""
+    from selectors import EVENT_READ, DefaultSelector
+
+    with DefaultSelector() as selector:
+        selector.register(connection.fileno(), EVENT_READ)
+        return bool(selector.select(0))
 
 
 class Session:
@@ -267,11 +276,13 @@ class PostgresDatabase:
     def _check_unused(self, connection: psycopg.Connection[Any]) -> None:
         """Make sure that a connection still answers: the server may have been started anew.
 
-        One that answered a moment ago is not asked: that was a third of all that a search asks.
+        One that answered a moment ago is not asked: that was a third of all that a search asks. The
+        last word of a server that stopped is there to be read, though.
         """
         from psycopg_pool import ConnectionPool
 
-        if time.monotonic() - self._used.get(connection, 0.0) > _CHECK_AFTER_S:
+        used = time.monotonic() - self._used.get(connection, 0.0) <= _CHECK_AFTER_S
+        if not used or _has_news(connection):
             ConnectionPool.check_connection(connection)
 
     @contextmanager
