@@ -12,6 +12,7 @@ import pytest
 import scrubjay
 from fakes import BrokenEmbedder, HashingEmbedder
 from scrubjay import Unavailable
+from scrubjay.promoting import promote
 from scrubjay.stores.sql_links import SqlLinks
 from scrubjay.write import backlog
 from scrubjay.write.auto_links import AutoLinks
@@ -93,6 +94,18 @@ def test_only_a_profile_that_walks_links_makes_them(memory):
     memory.add("apple banana cherry nectarine", id="new")
     memory.pending()
     assert "a" in strengths(memory, "new")
+
+
+def test_a_linked_store_can_be_promoted(filled, tmp_path, postgres_url, embedder):
+    """The note that a store is linked is a number, as all notes are: Postgres takes no other."""
+    before = {id_: strengths(filled, id_) for id_ in TEXTS}
+    filled.close()
+    promote(tmp_path / "n.db", postgres_url)
+    with scrubjay.open(postgres_url, profile="novamem", embedder=embedder) as moved:
+        assert {id_: strengths(moved, id_) for id_ in TEXTS} == before
+        moved.add("apple banana cherry fennel", id="new")
+        assert moved.pending() == 0
+        assert chosen_by(moved, "new")
 
 
 def test_links_stay_inside_a_namespace(linked):
