@@ -56,6 +56,4 @@ def reindex(
 def _dropped(served: Served, tier: str | None) -> Reindexed:
     if tier not in TIERS:
         raise InvalidInput(f"say which server is told nothing any more: {' or '.join(TIERS)}")
-    if not served.drop(tier):
-        raise InvalidInput(f"no server is told of the {tier}: there is nothing to drop")
-    return Reindexed((), 0, served.states())
+    return Reindexed((), 0, served.states(), served.drop(tier))

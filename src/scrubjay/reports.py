@@ -99,11 +99,15 @@ class Status(NamedTuple):
 
 
 class Reindexed(NamedTuple):
-    """What was made anew, how many changes servers have yet to be told, and how each server is."""
+    """What was made anew, how many changes servers have yet to be told, and how each server is.
+
+    `note` says what a server keeps that was let go.
+    """
 
     done: tuple[str, ...]
     left: int
     servers: tuple[ServerState, ...] = ()
+    note: str = ""
 
 
 class TierState(NamedTuple):

@@ -99,7 +99,9 @@ class Searching(Moving):
                 if not tiers:  # other tiers can answer where the own file is damaged
                     raise
         if self._tables.served is not None:
-            self._tables.served.projecting.settle()
+            self._tables.served.prepare_search()
+        # Before and after: what a server is told while it is asked, it may not have known yet.
+        lagging = self._lagging(chosen)
         found = search(
             Query(
                 query,
@@ -128,7 +130,7 @@ class Searching(Moving):
                 found.degraded = (*found.degraded, missing)
         if chosen.uses("graph"):
             found.degraded = (*found.degraded, *self._unlinked())
-        found.degraded = (*found.degraded, *self._lagging(chosen))
+        found.degraded = (*found.degraded, *(lagging or self._lagging(chosen)))
         found.degraded = (*found.degraded, *self._caller.unmatched(scope.namespaces))
         self._note_hits(found)
         if asked <= chosen.most:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.reports import ServerState
 from scrubjay.stores.sql_outbox import SqlOutbox
 
@@ -44,6 +45,7 @@ class Served:
             qdrant = QdrantServer(servers.vectors)
             vectors = self.vectors = QdrantVectors(db, qdrant)
             told.append(QdrantProjection(db, qdrant))
+            vectors.on_loss = lambda: self.projecting.recheck(VECTORS)
             self._closing += (vectors.close, qdrant.close)
         if servers.graph is not None:
             from scrubjay.stores.falkordb import FalkorServer
@@ -53,27 +55,46 @@ class Served:
             falkor = FalkorServer(servers.graph, self.outbox.store())
             graph = self.graph = FalkorGraph(db, falkor)
             told.append(FalkorProjection(falkor))
+            graph.on_loss = lambda: self.projecting.recheck(GRAPH)
             self._closing += (graph.close, falkor.close)
         self._told = told
         who = f"{os.getpid()}-{secrets.token_hex(4)}"
         self.projecting = Projecting(self.outbox, SqlProjected(db), told, who)
-        for one in told:
-            self.outbox.attach(one.tier, one.place)
+        known = [one for one in told if self.outbox.is_attached(one.tier, one.place)]
         if told:
             db.on_commit = self._committed
-        self.projecting.wake()  # whoever was here before may have left something to tell
+        if any(self.outbox.lag(one.tier) for one in known):
+            self.projecting.wake()  # whoever was here before has left something to tell
+
+    def prepare_search(self) -> None:
+        """Begin to tell a server that is used for the first time, and wait a little for the last changes."""
+        if not all(self.outbox.is_attached(one.tier, one.place) for one in self._told):
+            self.projecting.wake()
+        self.projecting.settle()
 
     def states(self) -> tuple[ServerState, ...]:
-        """Say of each server, of this process or of another, what it has yet to be told, and why."""
+        """Say of each server, of this process or of another, what it has yet to be told, and why.
+
+        Those of this process are asked whether they are there.
+        """
+        mine = {one.tier: one for one in self._told if not self.projecting.is_dropped(one.tier)}
+        places = {**self.outbox.attached(), **{tier: one.place for tier, one in mine.items()}}
         return tuple(
-            ServerState(tier, place, self.outbox.lag(tier), self.projecting.outage.get(tier, ""))
-            for tier, place in sorted(self.outbox.attached().items())
+            ServerState(
+                tier,
+                place,
+                self.projecting.behind(tier),
+                _outage(mine[tier]) if tier in mine else "",
+            )
+            for tier, place in sorted(places.items())
         )
 
     def lagging(self, tiers: Sequence[str]) -> Iterator[str]:
         """Say which of these tiers, as this process searches them, do not know everything yet."""
         for one in self._told:
-            if one.tier in tiers and (behind := self.outbox.lag(one.tier)):
+            if one.tier in tiers and self.projecting.is_dropped(one.tier):
+                yield f"{one.tier}: {one.place} is told nothing any more; open the store anew"
+            elif one.tier in tiers and (behind := self.projecting.behind(one.tier)):
                 changes = "1 change" if behind == 1 else f"{behind:,} changes"
                 why = self.projecting.outage.get(one.tier)
                 yield (
@@ -90,11 +111,20 @@ class Served:
         self.outbox.again(tier)
         self.projecting.wake()
 
-    def drop(self, tier: str) -> bool:
-        """Tell a server nothing from now on; False where none was told."""
-        known = tier in self.outbox.attached()
+    def drop(self, tier: str) -> str:
+        """Tell a server nothing from now on, and let it forget this store if that can be; say what stays."""
+        there = self.outbox.attached().get(tier)
+        if there is None:
+            raise InvalidInput(f"no server is told of the {tier}: there is nothing to drop")
         self.outbox.detach(tier)
-        return known
+        for one in self._told:
+            if one.tier == tier:
+                try:
+                    one.clear()
+                except Unavailable as gone:
+                    return f"what {there} holds stays there: {gone}"
+                return ""
+        return f"what {there} holds stays there; with --{tier} it is cleared, too"
 
     def close(self) -> None:
         """Wait a little for the last changes to be told, then let go of the servers."""
@@ -107,3 +137,12 @@ class Served:
         # The thread that tells the servers writes down itself what it has told.
         if threading.current_thread().name != "scrubjay-projecting":
             self.projecting.wake()
+
+
+def _outage(server: Projection) -> str:
+    """Return why a server does not answer; nothing where it does."""
+    try:
+        server.ping()
+    except (Unavailable, InvalidInput) as gone:
+        return str(gone)
+    return ""

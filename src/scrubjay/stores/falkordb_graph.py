@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from scrubjay.errors import Unavailable
 from scrubjay.stores.breaker import Breaker
@@ -31,6 +31,10 @@ _STEP = (
 )
 
 
+def _nothing() -> None:
+    pass
+
+
 class FalkorGraph(SqlGraph):
     """The links of one store, walked by a server that has a copy; all else is asked of the records."""
 
@@ -38,6 +42,7 @@ class FalkorGraph(SqlGraph):
         super().__init__(db)
         self._server = server
         self.breaker = Breaker("graph", server.ping)
+        self.on_loss: Callable[[], None] = _nothing
 
     def walk(
         self, seeds: Sequence[str], scope: Scope, depth: int, limit: int | None
@@ -58,6 +63,7 @@ class FalkorGraph(SqlGraph):
             bound = {**arguments, "edge": sorted(here)}
             rows = self.breaker.call(lambda: self._server.ask(query, bound))
             if rows is None:
+                self.on_loss()
                 raise Unavailable(
                     f"{self._server.address.shown} has no graph of this store, which may be on its"
                     " way; if it stays so, run: scrubjay reindex"

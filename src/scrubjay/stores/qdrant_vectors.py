@@ -6,10 +6,11 @@ these are really there and seen, and scores them by their float32 values, exactl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrubjay.errors import Unavailable
 from scrubjay.stores.breaker import Breaker
 from scrubjay.stores.qdrant import NotThere
 from scrubjay.stores.qdrant_projection import store_of
@@ -38,6 +39,10 @@ _FEW = (
 )
 
 
+def _nothing() -> None:
+    pass
+
+
 class _Point(NamedTuple):
     id: str
     ordinal: int
@@ -52,6 +57,7 @@ class QdrantVectors(SqlVectors):
         self._server = server
         self._store = store_of(db)
         self.breaker = Breaker("vectors", server.ping)
+        self.on_loss: Callable[[], None] = _nothing
 
     def search(
         self,
@@ -115,6 +121,8 @@ class QdrantVectors(SqlVectors):
                 with_payload=["id", "ordinal"],
             )
             points = self.breaker.call(partial(self._listed, name, known[0], request))
+            if points is None:
+                return self._lost(model)
             rows = self._judged(vector, model, scope, points)
             if len(points) < wanted:
                 return rows
@@ -125,17 +133,32 @@ class QdrantVectors(SqlVectors):
         # Nearly all that is near cannot be seen, for a reason that the server does not know.
         return rows if len(rows) >= limit else self._of_scope(vector, model, scope)
 
-    def _listed(self, name: str, dims: int, request: QueryRequest) -> list[_Point]:
-        """Return the nearest points, best first; none where nobody has told the server of any yet."""
+    def _lost(self, model: str) -> list[Row]:
+        """Say that the server has no vectors of a model; where there are none at all, that is right."""
+        with self._db.read() as db:
+            some = db.execute(
+                "SELECT 1 FROM vectors WHERE model = (SELECT n FROM models WHERE name = ?) LIMIT 1",
+                (model,),
+            ).fetchone()
+        if some is None:
+            return []
+        self.on_loss()
+        raise Unavailable(
+            f"{self._server.address.shown} has no vectors of this store, which may be on their way;"
+            " if it stays so, run: scrubjay reindex vectors"
+        )
+
+    def _listed(self, name: str, dims: int, request: QueryRequest) -> list[_Point] | None:
+        """Return the nearest points, best first; None where the server has no collection of them."""
         try:
             if not self._server.has(name, dims):
-                return []
+                return None
             found = self._server.ask(
                 lambda apis: apis.search_api.query_points(name, query_request=request)
             )
         except NotThere:  # somebody has deleted the collection meanwhile
             self._server.forget(name)
-            return []
+            return None
         return [
             _Point(point.payload["id"], point.payload["ordinal"], point.score)
             for point in (found.result.points if found.result is not None else ())

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from scrubjay.errors import StoreError
+from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.stores.database import Connection, Database
 from scrubjay.stores.scope_sql import in_parts
 
@@ -44,20 +44,28 @@ class SqlOutbox:
             return dict(db.execute("SELECT tier, place FROM projections ORDER BY tier").fetchall())
 
     def attach(self, tier: str, place: str) -> bool:
-        """Note from now on what a server has to be told; a new one is told everything. True then."""
-        if self.attached().get(tier) == place:
+        """Note from now on what a server has to be told; a new one is told everything. True then.
+
+        A tier has one server, whoever opens the store: of two, each process would tell another one.
+        """
+        if self.is_attached(tier, place):
             return False
         with self._db.write() as db:
-            if self.attached().get(tier) == place:  # another process was faster
+            if self.is_attached(tier, place):  # another process was faster
                 return False
-            db.execute(
-                "INSERT INTO projections (tier, place) VALUES (?, ?)"
-                " ON CONFLICT (tier) DO UPDATE SET place = excluded.place, leased_by = '',"
-                " leased_until_s = 0",
-                (tier, place),
-            )
+            db.execute("INSERT INTO projections (tier, place) VALUES (?, ?)", (tier, place))
             self._note_everything(db, tier)
         return True
+
+    def is_attached(self, tier: str, place: str) -> bool:
+        """True when a server is told of a tier already; another one is refused."""
+        there = self.attached().get(tier)
+        if there is not None and there != place:
+            raise InvalidInput(
+                f"the {tier} of {self._db.path} are at {there}, and {place} is another place; name"
+                f" that one, or let go of it first: scrubjay reindex {tier} --drop"
+            )
+        return there == place
 
     def detach(self, tier: str) -> None:
         """Note nothing more for a tier, and forget what was noted."""

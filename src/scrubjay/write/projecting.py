@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, StoreError, Unavailable
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 BATCH = 1_000
-LEASE_S = 15.0  # renewed with every batch; after a crash others wait no longer than this
+LEASE_S = 15.0  # renewed while a server is told; after a crash others wait no longer than this
+CHECK_S = 5.0  # how often a server that is told things is asked whether it still knows the others
 REST_S, MOST_REST_S = 0.5, 30.0  # while a server does not answer
 STOP_S = 10.0
 _OTHERS_S = 0.25  # how often we look whether another process still feeds a server
@@ -82,7 +84,25 @@ class Projecting:
 
     def left(self) -> int:
         """Return how much the servers have yet to be told."""
-        return sum(self._outbox.lag(one.tier) for one in self._servers)
+        return sum(self.behind(one.tier) for one in self._servers)
+
+    def behind(self, tier: str) -> int:
+        """Return how much one server has yet to be told; one that nobody has used yet, everything."""
+        if tier in self._outbox.attached():
+            return self._outbox.lag(tier)
+        return 0 if self.is_dropped(tier) else self._truth.expected(vectors=tier == "vectors")
+
+    def is_dropped(self, tier: str) -> bool:
+        """True when somebody has let go of a server that is used here: it is told nothing any more."""
+        used = any(one.tier == tier and one.attached for one in self._servers)
+        return used and tier not in self._outbox.attached()
+
+    def recheck(self, tier: str) -> None:
+        """Look whether a server has lost something, and tell it again then."""
+        for one in self._servers:
+            if one.tier == tier:
+                one.checked_s = None
+        self.wake()
 
     def wait(self, timeout_s: float | None = None, progress: Progress | None = None) -> int:
         """Wait until servers know everything, do not answer, or time is up; return how much is left."""
@@ -96,7 +116,7 @@ class Projecting:
             if progress:
                 progress(max(total - left, 0), total)
             late = deadline is not None and time.monotonic() >= deadline
-            if not left or late or self._stopping:
+            if (not left and self._all_attached()) or late or self._stopping:
                 return left
             if self._gave_up():
                 return self.left()
@@ -115,8 +135,13 @@ class Projecting:
     def _gave_up(self) -> bool:
         """True when nobody is at work here, or all that is left is for servers that do not answer."""
         return self._thread is None or all(
-            one.outage or not self._outbox.next(one.tier, 1) for one in self._servers
+            one.outage or (one.attached and not self._outbox.next(one.tier, 1))
+            for one in self._servers
         )
+
+    def _all_attached(self) -> bool:
+        known = self._outbox.attached()
+        return all(one.attached or one.tier in known for one in self._servers)
 
     def _in_background(self) -> None:
         try:
@@ -148,7 +173,7 @@ class Projecting:
         rests = [
             max(one.next_try - now, 0.0) if one.failed else _OTHERS_S
             for one in self._servers
-            if one.failed or self._outbox.next(one.tier, 1)
+            if one.failed or not one.attached or self._outbox.next(one.tier, 1)
         ]
         return min(rests, default=None)
 
@@ -164,6 +189,8 @@ class Projecting:
         """Tell a server one batch; False when there was none to be told, or it does not answer."""
         if self._stopping or time.monotonic() < server.next_try:
             return False
+        if not server.attached and not self._attach(server):
+            return False
         notes = self._outbox.next(server.tier, BATCH)
         if not notes and server.checked:
             return False
@@ -174,12 +201,13 @@ class Projecting:
             if server.failed:
                 # What it was told when it did not answer, it may do yet: newer things come after that.
                 server.to.ping()
-            if notes:
-                # Read after that: another may have told these meanwhile.
-                notes = self._outbox.next(server.tier, BATCH)
-                self._tell(server.to, notes)
-            else:
-                self._check(server)
+            with self._keeping(server):
+                if notes:
+                    # Read after that: another may have told these meanwhile.
+                    notes = self._outbox.next(server.tier, BATCH)
+                    self._tell(server.to, notes)
+                else:
+                    self._check(server)
         except (Unavailable, InvalidInput) as gone:  # or it has something else under our name
             server.rest(str(gone))
             self._outbox.release(server.tier, self._who)
@@ -191,6 +219,42 @@ class Projecting:
         if notes and not self._outbox.next(server.tier, 1):
             self.on_told()
         return True
+
+    def _attach(self, server: _Server) -> bool:
+        """Have a server told of a tier from now on, once it has answered: it may be a wrong address."""
+        try:
+            if not self._outbox.is_attached(server.tier, server.to.place):
+                server.to.ping()
+                self._outbox.attach(server.tier, server.to.place)
+        except (Unavailable, InvalidInput) as gone:
+            server.rest(str(gone))
+            return False
+        server.attached = True
+        server.answered()
+        return True
+
+    @contextmanager
+    def _keeping(self, server: _Server) -> Iterator[None]:
+        """Stay the one who feeds a server for as long as that takes.
+
+        Two who lost their leases to each other in turn told everything again and again.
+        """
+        told = threading.Event()
+
+        def renew() -> None:
+            try:
+                while not told.wait(LEASE_S / 3):
+                    self._outbox.renew(server.tier, self._who, LEASE_S)
+            except StoreError:
+                return  # the lease runs out
+
+        keeper = threading.Thread(target=renew, name="scrubjay-projecting", daemon=True)
+        keeper.start()
+        try:
+            yield
+        finally:
+            told.set()
+            keeper.join()
 
     def _tell(self, server: Projection, notes: Sequence[Note]) -> None:
         """Let a server know how everything stands that the notes name."""
@@ -214,7 +278,7 @@ class Projecting:
             return  # that first
         if known < expected:
             self._outbox.again(server.tier)
-        server.checked = True
+        server.checked_s = time.monotonic()
 
 
 class _Server:
@@ -227,16 +291,22 @@ class _Server:
         self.failed = False  # when it was asked last
         self.next_try = 0.0
         self.leased = False
-        self.checked = False  # that it has lost nothing
+        self.attached = False
+        self.checked_s: float | None = None  # when it was seen last that it has lost nothing
         self._rest_s = REST_S
 
     def rest(self, reason: str) -> None:
         """Ask it again after a while, which is longer each time."""
         self.outage = reason
         self.failed = True
-        self.checked = False
+        self.checked_s = None
         self.next_try = time.monotonic() + self._rest_s
         self._rest_s = min(2 * self._rest_s, MOST_REST_S)
+
+    @property
+    def checked(self) -> bool:
+        """True when it was seen a moment ago that it has lost nothing."""
+        return self.checked_s is not None and time.monotonic() - self.checked_s < CHECK_S
 
     def answered(self) -> None:
         """Note that it is there."""

@@ -27,7 +27,12 @@ def reindex(args: Namespace, screen: Screen) -> int:
 
 def _said(done: Reindexed, what: str | None, screen: Screen) -> str:
     if not done.done:
-        return f"the server of the {what} is told nothing any more; what it holds stays there"
+        dropped = f"the server of the {what} is told nothing any more"
+        return (
+            f"{dropped}; {one_line(done.note)}"
+            if done.note
+            else f"{dropped}, and knows nothing now"
+        )
     lines = [f"made anew: {', '.join(done.done)}"]
     lines += [screen.yellow(behind(one)) for one in done.servers if one.behind]
     return "\n".join(lines)
