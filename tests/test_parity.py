@@ -137,7 +137,9 @@ def places(
         take(there, 1)
         mirror(here, there, 1)
         assert there.vectors is not None  # pgvector has them before anybody asks
-    servers = {"vectors": f"{qdrant.url}/parity", "graph": f"{falkordb.url}/parity"}
+    at = {"vectors": f"{qdrant.url}/parity", "graph": f"{falkordb.url}/parity"}
+    # A machine that does other things too is slow now and then, which is not what this is about.
+    servers = {tier: f"{place}?timeout_s=60" for tier, place in at.items()}
     served = {
         "pgvector": Place(url, embedder),
         "postgres and servers": Place(url, embedder, **servers),
@@ -146,9 +148,7 @@ def places(
     assert served["postgres and servers"].of(None).pending() == 0
     # Both stores have one id and the same memories, so what the servers know holds for both.
     with closing(SqliteDatabase(path)) as here, here.write() as db:
-        known = (("vectors", servers["vectors"]), ("graph", servers["graph"]))
-        for tier, place in known:
-            db.execute("INSERT INTO projections (tier, place) VALUES (?, ?)", (tier, place))
+        db.executemany("INSERT INTO projections (tier, place) VALUES (?, ?)", at.items())
     found = [embedded.search(asked, _profile(n)) for n, asked in enumerate(QUESTIONS)]
     yield Places(embedded, served, _heard(embedded), found)
     for place in (embedded, *served.values()):
@@ -243,7 +243,7 @@ def test_words_are_ranked_alike(places: Places):
 def test_the_same_memories_match_words(places: Places):
     """Every memory that matches, not only the best: the same set under the same filters."""
     words = [call for call in places.calls if call.tier == "keyword"]
-    for call in words[::4]:
+    for call in words[::6]:
         here, there = (
             {id_ for id_, _ in _again(place, call, limit=MEMORIES)}
             for place in (places.embedded, places.served["pgvector"])
