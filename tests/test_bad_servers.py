@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -114,10 +115,54 @@ def test_records_that_cannot_be_had(
     if bad.code == 1:
         host = url.rpartition("@")[2]
         assert f"@{host}" in str(raised.value)
-    assert main(["--store", url, "search", "rocket"]) == bad.code
+    assert main(["--store", url, "add", "a rocket", "--no-embed"]) == bad.code
     told = capsys.readouterr()
     assert told.out == ""
     _is_one_sentence(told.err.removesuffix("\n"), bad.said, bad.advice)
+
+
+def test_what_is_advised_to_a_second_user_helps(
+    guarded: Guarded, embedder: HashingEmbedder, clock: Clock
+):
+    """One who may not make a store may use that of another, after what the message says."""
+    guarded.postgres.execute("CREATE DATABASE shared")
+    guarded.postgres.add_role("second", SECRET)
+    owners = guarded.postgres.url_of("shared")
+    theirs = guarded.postgres.url_of("shared", role="second", password=SECRET)
+    with scrubjay.open(owners, embedder=embedder, clock=clock) as store:
+        store.add("The launch of the rocket is in May", id="launch")
+        assert store.pending() == 0
+    with pytest.raises(scrubjay.StoreError) as raised:
+        scrubjay.open(theirs, embedder=embedder, clock=clock)
+    _is_one_sentence(str(raised.value), "permission denied for schema scrubjay")
+    grants = str(raised.value).partition("type: ")[2].split("; ")
+    guarded.postgres.execute(*grants[:1], database="shared")
+    with pytest.raises(scrubjay.StoreError) as raised:
+        scrubjay.open(theirs, embedder=embedder, clock=clock)
+    _is_one_sentence(str(raised.value), "permission denied for table meta", "; ".join(grants))
+    guarded.postgres.execute(*grants, database="shared")
+    with scrubjay.open(theirs, embedder=embedder, clock=clock) as store:
+        store.add("The rocket burns methane", id="fuel")
+        assert store.pending() == 0
+        assert {hit.id for hit in store.search("rocket")} == {"launch", "fuel"}
+        assert store.forget("launch") == 1
+
+
+def test_a_pool_without_a_server_says_nothing_by_itself(
+    postgres: Postgres, postgres_url: str, capfd: pytest.CaptureFixture[str]
+):
+    """One sentence is raised; lines of the client on standard error would hide it."""
+    import logging
+
+    with scrubjay.open(postgres_url, embedder=False) as store:
+        store.add("a rocket")
+        postgres.stop()
+        with pytest.raises(scrubjay.StoreError, match="does not answer"):
+            store.search("rocket")
+        time.sleep(1.2)  # in which the pool tries again
+    quiet = logging.getLogger("psycopg.pool").handlers
+    assert any(isinstance(one, logging.NullHandler) for one in quiet)
+    assert capfd.readouterr().err == ""
 
 
 class BadTier(NamedTuple):

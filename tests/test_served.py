@@ -241,3 +241,15 @@ def test_the_doctor_makes_nothing(postgres_url: str, capsys: pytest.CaptureFixtu
     assert "nothing is stored yet" in capsys.readouterr().out
     main(["doctor", "--store", postgres_url])
     assert "nothing is stored yet" in capsys.readouterr().out
+
+
+def test_words_that_are_indexed_again_are_told_to_no_server(memory: scrubjay.Store):
+    """They are not on servers: to tell these every memory again would take hours for nothing."""
+    with scrubjay.open(memory.path, embedder=False, vectors="qdrant://127.0.0.1:1/notes") as store:
+        store.add("The launch of the rocket is in May")
+        with store._db.write() as db:
+            db.execute("DELETE FROM outbox")
+        store._tables.served.projecting.stop()  # type: ignore[union-attr]
+        assert store.reindex("words").done == ("words",)
+        assert [one.behind for one in store.servers()] == [0]
+        assert len(store.search("rocket", mode="keyword")) == 1

@@ -89,6 +89,15 @@ class Caller:
             for one in lost
         ]
 
+    def half_named(self, namespaces: tuple[str, ...] | None) -> list[str]:
+        """Say of each project that was named without its slash how all of it is named."""
+        bare = (one for one in namespaces or () if one and not _is_project(one))
+        return [
+            f"there is no namespace {one!r}; did you mean {f'{one}/'!r}, all of that project?"
+            for one in bare
+            if self._of_project(f"{one}/") and one not in self._of_project(one)
+        ]
+
     def placed(self, given: dict[str, Any]) -> dict[str, Any]:
         """Return what the caller writes, in the namespace where it belongs.
 
