@@ -20,7 +20,7 @@ from tools.servers import Qdrant
 from backends import SqliteWithQdrant, a_memory, pieces, projected
 from clocks import NOON
 from scrubjay import InvalidInput, Unavailable
-from scrubjay.stores import qdrant_vectors
+from scrubjay.stores import qdrant_vectors, sql_vectors
 from scrubjay.stores.addresses import QDRANT, address
 from scrubjay.stores.qdrant import QdrantServer
 from scrubjay.stores.sql_people import SqlPeople
@@ -165,7 +165,7 @@ class TestTheSameAnswers:
     def test_under_every_field_of_a_scope(self, opened, monkeypatch, most_exact):
         """R-3: alone and several together; also where the server does not compare one by one."""
         monkeypatch.setattr(qdrant_vectors, "MOST_EXACT", most_exact)
-        monkeypatch.setattr(qdrant_vectors, "_FEW", 3)
+        monkeypatch.setattr(sql_vectors, "_FEW", 3)
         chance = random.Random(most_exact)
         a_varied_store(opened, chance, 60)
         seen = 0
@@ -276,7 +276,7 @@ class TestTheTruthDecides:
         scope = Scope(holds=(Term((("quinc",),)),))
 
         for few in (2_000, 0):
-            monkeypatch.setattr(qdrant_vectors, "_FEW", few)
+            monkeypatch.setattr(sql_vectors, "_FEW", few)
             here = opened.vectors.search(query, "m", scope, 5)
             assert here == opened.embedded.search(query, "m", scope, 5)
             assert set(ids(here)) == set(farthest)
