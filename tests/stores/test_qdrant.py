@@ -428,20 +428,21 @@ class TestBadInput:
         [(8, Distance.COSINE, "8 dimensions, compared by Cosine"), (DIMS, Distance.DOT, "by Dot")],
     )
     def test_a_collection_of_another_kind_is_refused(self, alone, client, size, distance, there):
+        """NM-6: only the records may fail a search, so this tier is as if it did not answer."""
         name = alone.server.collection("m", DIMS)
         client.create_collection(name, VectorParams(size=size, distance=distance))
         wanted = f"{name} has .*{there}; wanted are {DIMS} dimensions, compared by Cosine: give"
 
-        with pytest.raises(InvalidInput, match=wanted):
+        with pytest.raises(Unavailable, match=wanted):
             filled(alone, 1)
-        with pytest.raises(InvalidInput, match=wanted):
+        with pytest.raises(Unavailable, match=wanted):
             alone.vectors.search(vectors(1)[0], "m", EVERYTHING, 5)
 
     def test_vectors_under_names_are_refused(self, alone, client):
         name = alone.server.collection("m", DIMS)
         client.create_collection(name, {"a": VectorParams(size=DIMS, distance=Distance.COSINE)})
 
-        with pytest.raises(InvalidInput, match="vectors under names of their own; wanted"):
+        with pytest.raises(Unavailable, match="vectors under names of their own; wanted"):
             filled(alone, 1)
 
     def test_a_wrong_name_of_a_collection_is_refused(self):
@@ -475,7 +476,7 @@ class TestBadInput:
             (
                 200,
                 '{"title": "qdrant", "version": "1.9.7"}',
-                InvalidInput,
+                Unavailable,
                 r"is Qdrant 1\.9\.7; .*1\.13",
             ),
             (200, "<html>Hello</html>", Unavailable, "gave an answer that cannot be used: "),
