@@ -65,7 +65,10 @@ class _Ask(NamedTuple):
         others = [f"SELECT 1 FROM word_parts AS o WHERE o.memory = w.memory AND {_HELD}"] * (
             len(each) - 1
         )
-        spread = " AND ".join(f"EXISTS ({one.replace('w.main', 'o.main').replace('w.ident', 'o.ident')})" for one in others)
+        spread = " AND ".join(
+            f"EXISTS ({one.replace('w.main', 'o.main').replace('w.ident', 'o.ident')})"
+            for one in others
+        )
         longer = min(token_vectors.MOST_POSITIONS, token_vectors.MOST_ALIKE)
         narrowed, given = self.narrowing
         picked = (
@@ -157,7 +160,11 @@ def _large(
     # The best that a term can give is what its rarest form gives; one that none holds gives nothing.
     idfs = [
         max(
-            (run.idf for run, count in zip(runs, of_form, strict=True) if run.term == at and count),
+            (
+                run.idf
+                for run, count in zip(runs, of_form, strict=True)
+                if run.term == at and count
+            ),
             default=fts5_idf(rarity_of(memories, held[at])),
         )
         for at in range(len(terms))

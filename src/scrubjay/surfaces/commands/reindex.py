@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrubjay.surfaces.session import open_store
 from scrubjay.surfaces.shapes import dumps, plain
-from scrubjay.surfaces.terminal import out
+from scrubjay.surfaces.terminal import one_line, out
 from scrubjay.surfaces.waiting import untold
 
 if TYPE_CHECKING:
