@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Apis = SyncApis[Any]
 
 T = TypeVar("T")
+_LOADING = threading.Lock()
 
 # Tenants as an index know from 1.11 on; what is older than 1.13 nobody has tried.
 LEAST_VERSION = (1, 13)
@@ -34,6 +35,16 @@ _NAME = re.compile(r"[\w.-]{1,120}", re.ASCII)
 
 class NotThere(Unavailable):
     """The server has no such collection."""
+
+
+def load() -> None:
+    """Import Qdrant's client, before anything of it is named: by one thread, whole.
+
+    Of two threads that began with different parts of it, each waited for the other, and one was told
+    that this is a deadlock.
+    """
+    with _LOADING:
+        import qdrant_client  # noqa: F401
 
 
 class QdrantServer:
@@ -141,6 +152,7 @@ class QdrantServer:
             return self._apis
 
     def _connected(self) -> Apis:
+        load()
         from httpx import Limits
         from qdrant_client.http import SyncApis
 

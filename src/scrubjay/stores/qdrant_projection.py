@@ -7,7 +7,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID, uuid5
 
-from scrubjay.stores.qdrant import NotThere
+from scrubjay.stores.qdrant import NotThere, load
 
 if TYPE_CHECKING:
     from qdrant_client.http.models import Filter, PointStruct, ScrollResult
@@ -67,6 +67,7 @@ class QdrantProjection:
 
     def clear(self) -> None:
         """Let the server forget all of this store; what others keep there stays."""
+        load()
         from qdrant_client.http.models import Filter
 
         from scrubjay.stores.qdrant_filter import of_store

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.errors import Unavailable
 from scrubjay.stores.breaker import Breaker
-from scrubjay.stores.qdrant import NotThere
+from scrubjay.stores.qdrant import NotThere, load
 from scrubjay.stores.qdrant_projection import store_of
 from scrubjay.stores.sql_vectors import Best, SqlVectors, check_positive
 from scrubjay.types import RankedList, Row, Scope
@@ -96,6 +96,7 @@ class QdrantVectors(SqlVectors):
             known = db.execute("SELECT dims FROM models WHERE name = ?", (model,)).fetchone()
         if known is None:
             return []
+        load()
         from qdrant_client.http.models import QueryRequest
 
         from scrubjay.stores.qdrant_filter import filter_of

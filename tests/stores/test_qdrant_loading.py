@@ -1,0 +1,50 @@
+"""Qdrant's client is imported late, and by threads that know nothing of each other."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+# The second begins in the middle of what the first imports.
+TWO_THREADS = """
+import sys, threading, time
+import numpy
+from scrubjay.errors import Unavailable
+from scrubjay.stores.addresses import QDRANT, address
+from scrubjay.stores.qdrant import QdrantServer
+from scrubjay.stores.qdrant_vectors import QdrantVectors
+from scrubjay.stores.sql_backlog import SqlBacklog
+from scrubjay.stores.sqlite import SqliteDatabase
+from scrubjay.types import Scope
+
+db = SqliteDatabase(":memory:")
+SqlBacklog(db).activate("model", 4)
+server = QdrantServer(address("qdrant://127.0.0.1:1/notes", QDRANT, "vectors"))
+vectors = QdrantVectors(db, server)
+
+def ping():
+    try:
+        server.ping()
+    except Unavailable:
+        print("pinged")
+
+first = threading.Thread(target=ping)
+first.start()
+while sys.argv[1] not in sys.modules:
+    time.sleep(0.001)
+try:
+    vectors.search(numpy.ones(4, "f4"), "model", Scope(), 3)
+except Unavailable:
+    print("searched")
+first.join()
+vectors.close()
+"""
+
+
+def test_two_threads_import_it_at_once():
+    """A search and the thread that tells the server may both be the first to name it (NM-6)."""
+    for part in ("qdrant_client", "qdrant_client.http", "qdrant_client.http.models"):
+        done = subprocess.run(
+            [sys.executable, "-c", TWO_THREADS, part], capture_output=True, text=True, check=False
+        )
+        assert sorted(done.stdout.split()) == ["pinged", "searched"], done.stderr
