@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput, NotFound
-from scrubjay.naming import check_text, checked_name
+from scrubjay.naming import check_text, checked_name, nearest
 from scrubjay.stores.scope_sql import SHARED, personal
 from scrubjay.stores.sql_people import OWNER, ROLES, WRITER
 from scrubjay.times import When, parse
@@ -78,8 +78,6 @@ class Caller:
         lost = [one for one in namespaces or () if _is_project(one) and not self._of_project(one)]
         if not lost:
             return []
-        from scrubjay.profiles.overrides import nearest
-
         names = (one.partition("/") for one in self._of_project(""))
         known = sorted({f"{project}/" for project, slash, _ in names if slash})
         shown = ", ".join(known[:_MOST_SHOWN]) or "none"

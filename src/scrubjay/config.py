@@ -382,7 +382,7 @@ def _check(file: str, table: dict[str, Any]) -> None:
     unknown = sorted(set(table) - {*_KEYS, "profile", "tiers"})
     if unknown:
         known = ", ".join((*_KEYS, "profile", "tiers"))
-        from scrubjay.profiles.overrides import nearest
+        from scrubjay.naming import nearest
 
         meant = nearest(unknown[0], (*_KEYS, "profile", "tiers"))
         raise InvalidInput(f"{file}: unknown setting {unknown[0]!r}{meant}; known are {known}")

@@ -29,7 +29,7 @@ def reindex(
 ) -> Reindexed:
     """Make one index anew, or all of them; or let go of a server."""
     if what is not None and what not in WHAT:
-        from scrubjay.profiles.overrides import nearest
+        from scrubjay.naming import nearest
 
         raise InvalidInput(
             f"there is no index {what!r}{nearest(what, WHAT)}; there are: {', '.join(WHAT)}"

@@ -24,7 +24,7 @@ def test_a_server_that_is_down_is_what_is_said_to_wait(linked):
     assert "found by word and by meaning" in added.out
     assert "vectors: qdrant://127.0.0.1:1/notes has yet to be told of" in added.err
     assert "cannot be reached" in added.err
-    assert "whoever opens the store next with this server tells it" in added.err
+    assert "the next command with this server tells it, once it answers" in added.err
     assert "until the server of the vectors knows them" in added.err
     assert "models pull" not in added.err
     assert "pending" not in added.err

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from scrubjay.errors import InvalidInput
+from scrubjay.naming import nearest
 from scrubjay.profiles import Profile
-from scrubjay.profiles.overrides import flat, nearest
+from scrubjay.profiles.overrides import flat
 from scrubjay.stages.min_max import check_weights
 
 FUSE = "min_max"

@@ -78,7 +78,7 @@ def _with_nearest(message: str) -> str:
     wrong, choose, choices = message.partition(" (choose from ")
     if not choose:
         return message
-    from scrubjay.profiles.overrides import nearest
+    from scrubjay.naming import nearest
 
     word = wrong.rpartition("invalid choice: ")[2].strip("'\"")
     known = [one.strip(" ')") for one in choices.split(",")]

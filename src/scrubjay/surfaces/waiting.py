@@ -18,7 +18,7 @@ def waiting(state: Status, db: str | None) -> Iterator[str]:
     """Say which servers do not know everything yet, and which memories wait for their links."""
     behind = [one for one in state.servers if one.behind]
     for one in behind:
-        yield f"{untold(one)}; whoever opens the store next with this server tells it"
+        yield f"{untold(one)}; the next command with this server tells it, once it answers"
     if state.unlinked:
         yield unlinked(state, db)
 
