@@ -18,9 +18,7 @@ from scrubjay.stores.protocols import Codec
 from scrubjay.stores.token_vectors import run_asked, run_counted
 
 # How often a part holds a run of tokens.
-_OFTEN = (
-    "ts_rank_cd({main}, w.main, ?::tsquery) + ts_rank_cd({ident}, w.ident, ?::tsquery) AS often{at}"
-)
+_OFTEN = "ts_rank_cd({main}, w.main, ?::tsquery) + ts_rank_cd({ident}, w.ident, ?::tsquery) AS often{at}"
 _HOLDS = "(w.main @@ ?::tsquery OR w.ident @@ ?::tsquery) AS held{at}"
 # Rounded, because a weight such as 1.2 is not quite that in the four bytes that Postgres gives it.
 _SUMMED = "round(sum(often{at})::float8 * {scale} * 1e5) / 1e5 AS often{at}"
