@@ -267,3 +267,16 @@ def test_what_another_process_stores_counts_in_the_next_search(postgres_store, p
     assert postgres_store.keyword.rarity(amber) < before
     assert seen[0] == []
     assert [id_ for id_, _ in found(postgres_store, [amber], Scope(reader="ann"))[0]] == ["c"]
+
+
+def test_a_common_word_outweighs_a_rare_one_that_says_little(both, monkeypatch):
+    """Ten long texts name the rare word once; short ones that say nothing but the other are better."""
+    monkeypatch.setattr(keyword_ranking, "SMALL_STORE", 0)
+    long = [a_memory(f"long{n}", "rare " + "filler " * 150) for n in range(10)]
+    short = [a_memory(f"short{n}", "usual usual usual") for n in range(75)]
+    put(both, *long, *short, *(a_memory(f"other{n}", "something else") for n in range(215)))
+
+    embedded, server = (found(store, asking("rare", "usual"), limit=4) for store in both)
+
+    assert server == embedded
+    assert {id_[:5] for id_, _ in server[0]} == {"short"}
