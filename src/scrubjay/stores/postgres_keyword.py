@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from scrubjay.stores import keyword_ranking, token_vectors
@@ -26,6 +26,7 @@ from scrubjay.stores.token_vectors import asked
 from scrubjay.types import RankedList, Scope, Term
 
 _HELD = "(w.main @@ ?::tsquery OR w.ident @@ ?::tsquery)"
+_OTHER = "(o.main @@ ?::tsquery OR o.ident @@ ?::tsquery)"
 _CLOSE = 2e-6  # more than two scores may differ by and still be equal
 
 
@@ -58,6 +59,7 @@ class _Ask(NamedTuple):
 
     def of_complete(self, terms: Sequence[Term]) -> Clause:
         """Return the condition that a part is of a memory that holds every term, the rarest first."""
+<<<<<<< HEAD
         each = [(wanted, wanted) for wanted in (asked(term, self.of.codec) for term in terms)]
         flat = [one for pair in each for one in pair]
         at_once = " AND ".join([_HELD] * len(each))
@@ -69,14 +71,23 @@ class _Ask(NamedTuple):
             f"EXISTS ({one.replace('w.main', 'o.main').replace('w.ident', 'o.ident')})"
             for one in others
         )
+=======
+        each = [wanted for term in terms for wanted in [asked(term, self.of.codec)] * 2]
+        at_once = " AND ".join([_HELD] * len(terms))
+        # Those that hold all in one part Postgres finds without a look at any other. Only a long
+        # memory has several parts.
+>>>>>>> w8-kw
         longer = min(token_vectors.MOST_POSITIONS, token_vectors.MOST_ALIKE)
+        spread = (
+            f" AND EXISTS (SELECT 1 FROM word_parts AS o WHERE o.memory = w.memory AND {_OTHER})"
+        )
         narrowed, given = self.narrowing
         picked = (
-            f"SELECT w.memory FROM word_parts AS w WHERE {at_once}{narrowed}"
-            f" UNION SELECT w.memory FROM word_parts AS w"
-            f" WHERE w.length > {longer} AND {_HELD} AND {spread}{narrowed}"
+            f"SELECT w.memory FROM word_parts AS w WHERE {at_once}{narrowed} UNION"
+            f" SELECT w.memory FROM word_parts AS w WHERE w.length > {longer} AND {_HELD}"
+            f"{spread * (len(terms) - 1)}{narrowed}"
         )
-        return Clause(f"w.memory = ANY(ARRAY({picked}))", (*flat, *given, *flat, *given))
+        return Clause(f"w.memory = ANY(ARRAY({picked}))", (*each, *given, *each, *given))
 
 
 class PostgresKeyword:
@@ -188,8 +199,7 @@ def _ranked(
         rows = ask.bm25.score(runs, ask.of_complete(in_order), taken, each_form=True)
         if len(rows) >= ask.limit:
             return rows
-    few, most_of_others = _telling(runs, rarest_first, held, ask.limit)
-    if few < len(terms):
+    for few, most_of_others in _telling(runs, rarest_first, held, ask.limit):
         rows = ask.bm25.score(runs, ask.of_holding(in_order[:few]), taken, each_form=True)
         if len(rows) >= ask.limit:
             _, score, count = rows[ask.limit - 1]
@@ -200,16 +210,19 @@ def _ranked(
 
 def _telling(
     runs: Sequence[Run], rarest_first: Sequence[int], held: Sequence[int], limit: int
-) -> tuple[int, float]:
-    """Return how many of the rarest terms are likely to decide, and the most that all others can give.
+) -> Iterator[tuple[int, float]]:
+    """Yield how many of the rarest terms may decide, and the most that all others can give.
 
     A run gives less than its weight times K1 + 1, and about its weight where a memory of usual length
     holds it once. What holds only common words need not be looked at where that is not enough.
     """
-    for few in range(1, len(rarest_first)):
-        first = set(rarest_first[:few])
+    total, reach, tried = sum(held), 0, limit // 2
+    for few, last in enumerate(rarest_first[:-1], 1):
+        reach += held[last]
+        first = rarest_first[:few]
         others = (K1 + 1) * sum(run.idf for run in runs if run.term not in first)
         usual = min(run.idf for run in runs if run.term in first)
-        if sum(held[at] for at in first) >= limit and usual > others:
-            return few, others
-    return len(rarest_first), 0.0
+        # A scope may leave too few, and then more are tried: twice as many, or all.
+        if usual > others and 2 * tried <= reach <= total / 2:
+            tried = reach
+            yield few, others
