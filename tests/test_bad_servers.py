@@ -12,8 +12,8 @@ from tools.servers import FalkorDB, Postgres, Qdrant
 
 import scrubjay
 from clocks import Clock
-from conftest import running
 from fakes import HashingEmbedder
+from running import running
 from scrubjay.stores import postgres_login, postgres_vector, qdrant
 from scrubjay.stores.addresses import QDRANT, address
 from scrubjay.stores.falkordb import FalkorServer

@@ -58,7 +58,7 @@ def test_a_small_namespace_of_a_large_store_is_found_as_a_whole(store, few, monk
     ]
 
 
-@pytest.mark.parametrize("dims, made", [(2_500, True), (4_100, False)])
+@pytest.mark.parametrize(("dims", "made"), [(2_500, True), (4_100, False)])
 def test_wide_vectors_are_found(emptied_postgres_url, clock, monkeypatch, dims, made):
     """HNSW takes 2,000 numbers, or 4,000 rounded ones; what is wider has no index and none is due."""
     monkeypatch.setattr(postgres_vector, "EXACT_MOST", 2)

@@ -59,24 +59,10 @@ class _Ask(NamedTuple):
 
     def of_complete(self, terms: Sequence[Term]) -> Clause:
         """Return the condition that a part is of a memory that holds every term, the rarest first."""
-<<<<<<< HEAD
-        each = [(wanted, wanted) for wanted in (asked(term, self.of.codec) for term in terms)]
-        flat = [one for pair in each for one in pair]
-        at_once = " AND ".join([_HELD] * len(each))
-        # Postgres finds parts that hold all without a look at any. Only a long memory has several.
-        others = [f"SELECT 1 FROM word_parts AS o WHERE o.memory = w.memory AND {_HELD}"] * (
-            len(each) - 1
-        )
-        spread = " AND ".join(
-            f"EXISTS ({one.replace('w.main', 'o.main').replace('w.ident', 'o.ident')})"
-            for one in others
-        )
-=======
         each = [wanted for term in terms for wanted in [asked(term, self.of.codec)] * 2]
         at_once = " AND ".join([_HELD] * len(terms))
         # Those that hold all in one part Postgres finds without a look at any other. Only a long
         # memory has several parts.
->>>>>>> w8-kw
         longer = min(token_vectors.MOST_POSITIONS, token_vectors.MOST_ALIKE)
         spread = (
             f" AND EXISTS (SELECT 1 FROM word_parts AS o WHERE o.memory = w.memory AND {_OTHER})"
