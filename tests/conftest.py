@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -15,14 +13,12 @@ from hypothesis import HealthCheck, settings
 sys.path.insert(0, str(Path(__file__).parent))  # so that tests in any folder can import these two
 sys.path.insert(1, str(Path(__file__).parent.parent))  # and the servers in tools
 
-from tools.servers import CannotRun, FalkorDB, Postgres, Qdrant, Server
-from tools.servers.programs import on_linux_x64
+from tools.servers import FalkorDB, Postgres, Qdrant
 
 import scrubjay
 from clocks import Clock
 from fakes import HashingEmbedder
-
-S = TypeVar("S", bound=Server)
+from running import running
 
 # A store on a busy machine is slow now and then; that is no reason to fail.
 settings.register_profile(
@@ -68,18 +64,6 @@ def words_only(tmp_path: Path, clock: Clock) -> Iterator[scrubjay.Store]:
     """An empty store in a file, without any model."""
     with scrubjay.open(tmp_path / "words.db", embedder=False, clock=clock) as store:
         yield store
-
-
-def running(kind: type[S]) -> Iterator[S]:
-    """One server for the whole run; where it cannot be had its tests are skipped, but never in CI."""
-    try:
-        server = kind().start()
-    except CannotRun as error:
-        if "CI" in os.environ or on_linux_x64():
-            raise
-        pytest.skip(str(error))
-    yield server
-    server.close()
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -127,6 +128,71 @@ def test_servers_are_rebuilt_from_the_truth(served: scrubjay.Store):
     assert {one.id for one in served.neighbors("launch")} == {"fuel", "party"}
 
 
+def test_another_place_for_a_tier_is_refused(
+    served: scrubjay.Store, truth: str, servers: dict[str, str], embedder: HashingEmbedder
+):
+    """Of two, each process would tell another one, and both would lack something."""
+    other = {**servers, "vectors": servers["vectors"].replace("127.0.0.1", "localhost")}
+    with pytest.raises(scrubjay.InvalidInput, match="scrubjay reindex vectors --drop"):
+        scrubjay.open(truth, embedder=embedder, **other)
+    assert served.search("rocket", profile="novamem").degraded == ()
+
+
+def test_to_look_at_a_store_takes_no_server_for_it(
+    truth: str, servers: dict[str, str], embedder: HashingEmbedder
+):
+    """The first write or search does, once the server has answered; a wrong address is not kept."""
+    dead = {**servers, "vectors": "qdrant://127.0.0.1:1/nothing"}
+    with scrubjay.open(truth, embedder=embedder, **dead) as store:
+        assert {one.tier: bool(one.reason) for one in store.servers()} == {
+            "graph": False, "vectors": True,
+        }  # fmt: skip
+        store.add("The rocket is called Nightjar", id="name")
+        found = store.search("Nightjar", profile="novamem")
+        assert [hit.id for hit in found] == ["name"]
+        assert any("127.0.0.1:1" in one for one in found.degraded)
+    with scrubjay.open(truth, embedder=embedder, **servers) as store:
+        assert store.pending() == 0
+        found = store.search("Nightjar", profile="novamem", weights="semantic")
+        assert ([hit.id for hit in found], found.degraded) == (["name"], ())
+
+
+def test_a_copy_of_a_file_takes_nothing_from_the_original(
+    tmp_path: Path, servers: dict[str, str], embedder: HashingEmbedder
+):
+    """It is a store of its own for the servers."""
+    with scrubjay.open(tmp_path / "one.db", embedder=embedder, **servers) as one:
+        one.add(TEXTS["launch"], id="launch")
+        one.add(TEXTS["fuel"], id="fuel")
+        assert one.pending() == 0
+    shutil.copy(tmp_path / "one.db", tmp_path / "two.db")
+    with scrubjay.open(tmp_path / "two.db", embedder=embedder, **servers) as two:
+        two.forget("fuel")
+        assert two.pending() == 0
+        assert [hit.id for hit in two.search("rocket", mode="vector")] == ["launch"]
+    with scrubjay.open(tmp_path / "one.db", embedder=embedder, **servers) as one:
+        found = one.search("rocket", profile="novamem", weights="semantic")
+        assert {hit.id for hit in found} == {"launch", "fuel"}
+
+
+def test_a_server_that_lost_everything_is_told_again(served: scrubjay.Store):
+    """A search says so, and the next ones find everything again."""
+    copies = served._tables.served
+    assert copies is not None
+    while copies.projecting._thread is not None:
+        time.sleep(0.01)
+    server = copies.vectors._server  # type: ignore[union-attr]
+    for name in list(server._good):
+        server.ask(lambda apis, name=name: apis.collections_api.delete_collection(name))
+    found = served.search("rocket", profile="novamem", weights="semantic")
+    assert any("has no vectors of this store" in one for one in found.degraded)
+    until = time.monotonic() + 60
+    while found.degraded and time.monotonic() < until:
+        found = served.search("rocket", profile="novamem", weights="semantic")
+        time.sleep(0.1)
+    assert {"launch", "fuel"} <= {hit.id for hit in found}
+
+
 def test_a_server_is_dropped(served: scrubjay.Store):
     served.reindex("graph", drop=True)
     assert [one.tier for one in served.servers()] == ["vectors"]
@@ -175,3 +241,15 @@ def test_the_doctor_makes_nothing(postgres_url: str, capsys: pytest.CaptureFixtu
     assert "nothing is stored yet" in capsys.readouterr().out
     main(["doctor", "--store", postgres_url])
     assert "nothing is stored yet" in capsys.readouterr().out
+
+
+def test_words_that_are_indexed_again_are_told_to_no_server(memory: scrubjay.Store):
+    """They are not on servers: to tell these every memory again would take hours for nothing."""
+    with scrubjay.open(memory.path, embedder=False, vectors="qdrant://127.0.0.1:1/notes") as store:
+        store.add("The launch of the rocket is in May")
+        with store._db.write() as db:
+            db.execute("DELETE FROM outbox")
+        store._tables.served.projecting.stop()  # type: ignore[union-attr]
+        assert store.reindex("words").done == ("words",)
+        assert [one.behind for one in store.servers()] == [0]
+        assert len(store.search("rocket", mode="keyword")) == 1

@@ -39,10 +39,33 @@ def test_a_tenant_is_named_at_the_shell_and_in_the_environment(
     monkeypatch.setenv("SCRUBJAY_TENANT", "acme")
     assert main(["search", "launch", "--db", place]) == 0
     assert main(["search", "launch", "--db", place, "--tenant", "globex"]) == 3
-    assert "there is no" in capsys.readouterr().err
+    assert f"there is no {tmp_path / 'notes.globex.db'}" in capsys.readouterr().err
 
 
 def test_a_name_that_leads_elsewhere_is_refused(tmp_path: Path):
     with pytest.raises(scrubjay.InvalidInput, match="such as acme"):
         scrubjay.open(tmp_path / "notes.db", tenant="../other", embedder=False)
     assert list(tmp_path.glob("**/*.db")) == []
+
+
+def test_to_read_from_postgres_makes_nothing(
+    postgres_url: str, capsys: pytest.CaptureFixture[str]
+):
+    """As with a file that is not there; the tenants that are there are named, the nearest first."""
+    import psycopg
+
+    assert main(["ls", "--db", postgres_url]) == 3
+    assert f"there is no store in {postgres_url}; `scrubjay add` m" in capsys.readouterr().err
+    for tenant in ("zeta", "acme"):
+        scrubjay.open(postgres_url, tenant=tenant, embedder=False).close()
+    for words in (["ls"], ["search", "launch"], ["status"], ["reindex", "words"]):
+        assert main(["--db", postgres_url, "--tenant", "acmee", *words]) == 3
+        said = capsys.readouterr().err
+        assert (
+            f"there is no store in {postgres_url}#scrubjay_acmee; tenants are: acme, zeta;" in said
+        )
+    assert main(["--db", postgres_url, "--tenant", "acme", "ls"]) == 3
+    assert "there is no" not in capsys.readouterr().err
+    with psycopg.connect(postgres_url) as connection:
+        rows = connection.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'scrub%'")
+        assert {name for (name,) in rows} == {"scrubjay_acme", "scrubjay_zeta"}

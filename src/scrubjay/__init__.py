@@ -73,7 +73,8 @@ def open(
     `tiers` names other files to search: agent, project, team. Without a path the highest of them is
     the one that is written to, and made if it is not there. Any other vault is added by `connect`.
     `tenant` has a store of its own there, which no other tenant sees. `vectors` and `graph` are URLs
-    of servers that hold these tiers: qdrant://host:6333/collection, falkordb://host:6379/graph.
+    of servers that hold these tiers: qdrant://host:6333/collection, falkordb://host:6379/graph;
+    "none" is no server, where the settings name one.
     `key` is reserved: this version refuses it.
     """
     from scrubjay.config import load

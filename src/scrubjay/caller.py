@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput, NotFound
-from scrubjay.naming import check_text, checked_name
+from scrubjay.naming import check_text, checked_name, nearest
 from scrubjay.stores.scope_sql import SHARED, personal
 from scrubjay.stores.sql_people import OWNER, ROLES, WRITER
 from scrubjay.times import When, parse
@@ -78,8 +78,6 @@ class Caller:
         lost = [one for one in namespaces or () if _is_project(one) and not self._of_project(one)]
         if not lost:
             return []
-        from scrubjay.profiles.overrides import nearest
-
         names = (one.partition("/") for one in self._of_project(""))
         known = sorted({f"{project}/" for project, slash, _ in names if slash})
         shown = ", ".join(known[:_MOST_SHOWN]) or "none"
@@ -87,6 +85,15 @@ class Caller:
         return [
             f"no namespace begins with {one!r}{nearest(one, known)}; projects are: {shown}{more}"
             for one in lost
+        ]
+
+    def half_named(self, namespaces: tuple[str, ...] | None) -> list[str]:
+        """Say of each project that was named without its slash how all of it is named."""
+        bare = (one for one in namespaces or () if one and not _is_project(one))
+        return [
+            f"there is no namespace {one!r}; did you mean {f'{one}/'!r}, all of that project?"
+            for one in bare
+            if self._of_project(f"{one}/") and one not in self._of_project(one)
         ]
 
     def placed(self, given: dict[str, Any]) -> dict[str, Any]:

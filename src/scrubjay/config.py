@@ -221,15 +221,17 @@ def _named(name: str, table: Mapping[str, Any], given: str | None) -> str | None
 
 
 def _server(name: str, table: Mapping[str, Any], given: str | None, db: str | None) -> str | None:
-    """Return the server of a tier. One is meant for the store that is named in the same place.
+    """Return the server of a tier; "none" is none. One is meant for the store named in the same place.
 
     Whoever names another store for one call must not have it told to the company's server.
     """
     if db is not None:
-        return given if given is not None else getattr(typed, name)
-    if os.environ.get("SCRUBJAY_DB"):
-        table = {}
-    return _named(name, table, given)
+        found = given if given is not None else getattr(typed, name)
+    elif os.environ.get("SCRUBJAY_DB"):
+        found = _named(name, {}, given)
+    else:
+        found = _named(name, table, given)
+    return None if found == "none" else found
 
 
 def _tiers(file: str, table: object) -> tuple[TierSetting, ...]:
@@ -380,7 +382,10 @@ def _check(file: str, table: dict[str, Any]) -> None:
     unknown = sorted(set(table) - {*_KEYS, "profile", "tiers"})
     if unknown:
         known = ", ".join((*_KEYS, "profile", "tiers"))
-        raise InvalidInput(f"{file}: unknown setting {unknown[0]!r}; known are {known}")
+        from scrubjay.naming import nearest
+
+        meant = nearest(unknown[0], (*_KEYS, "profile", "tiers"))
+        raise InvalidInput(f"{file}: unknown setting {unknown[0]!r}{meant}; known are {known}")
     for key in _TEXTS:
         if not isinstance(table.get(key, ""), str):
             raise InvalidInput(f"{file}: {key} must be a text")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from scrubjay.errors import InvalidInput
 from scrubjay.text import storable
 
@@ -29,3 +31,11 @@ def check_text(name: str, value: object) -> str:
             " decode the bytes with errors='replace' first"
         )
     return value
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return a hint with the name that was probably meant, or nothing."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, list(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -29,7 +29,11 @@ def reindex(
 ) -> Reindexed:
     """Make one index anew, or all of them; or let go of a server."""
     if what is not None and what not in WHAT:
-        raise InvalidInput(f"there is no index {what!r}; there are: {', '.join(WHAT)}")
+        from scrubjay.naming import nearest
+
+        raise InvalidInput(
+            f"there is no index {what!r}{nearest(what, WHAT)}; there are: {', '.join(WHAT)}"
+        )
     if drop:
         return _dropped(served, what)
     here = {state.tier for state in served.states()}

@@ -122,6 +122,8 @@ class Searching(Moving):
                 f"only {self.path} was searched: profile {chosen.name} searches one file, profile"
                 " vault searches every tier",
             )
+        if not found.hits:
+            found.degraded = (*found.degraded, *self._caller.half_named(scope.namespaces))
         if collection is not None and not found.hits and not tiers:
             known = [one.name for one in self.collections()]
             if collection not in known:
@@ -189,5 +191,6 @@ def _check_scoring(profile: Profile, **given: object) -> None:
                 for one in profiles.built_in()
                 if ":" not in one and profiles.get(one).uses(stage)
             ]
-            hint = f"; profile {' or '.join(others)} has one" if others else ""
+            way = f" (at the shell: --profile {others[0]})" if others else ""
+            hint = f"; profile {' or '.join(others)} has one{way}" if others else ""
             raise InvalidInput(f"profile {profile.name} has no stage that takes {name}={hint}")

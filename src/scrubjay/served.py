@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.reports import ServerState
+from scrubjay.stores.servers import NO_SERVERS
 from scrubjay.stores.sql_outbox import SqlOutbox
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ class Served:
         from scrubjay.write.projecting import Projecting
 
         self.outbox = SqlOutbox(db)
+        if servers != NO_SERVERS:
+            self.outbox.tell_copy_apart()
         self.vectors: SqlVectors | None = None
         self.graph: SqlGraph | None = None
         self._closing: list[Callable[[], None]] = []

@@ -245,7 +245,10 @@ class TestWeights:
             ({"vector": float("nan")}, "the weight of vector is nan"),
             ({"vector": "much"}, "the weight of vector is 'much'"),
             ("exactid", r"no pattern of weights 'exactid' \(did you mean 'exact_id'\?\)"),
-            (0.5, "weights is 0.5; give {'keyword': 1} or 'exact_id' or 'semantic' or 'roaming'"),
+            (
+                0.5,
+                "weights is 0.5; give .* {'keyword': 1} in Python, or exact_id, semantic, roaming",
+            ),
         ],
     )
     def test_what_makes_no_sense_is_refused(self, words, weights, said):
@@ -321,7 +324,13 @@ class TestNamespaces:
             "no namespace begins with 'wrok/' (did you mean 'work/'?); projects are: work/"
         )
         assert spread.ls(namespace="wrok/") == []
-        assert ids(spread.search("kettle", namespace="work")) == []
+        half = spread.search("kettle", namespace="work")
+        assert ids(half) == []
+        assert half.degraded[-1] == (
+            "there is no namespace 'work'; did you mean 'work/', all of that project?"
+        )
+        nothing = spread.search("teapot", namespace="work/api", mode="keyword", profile="default")
+        assert nothing.degraded == ()
 
     def test_nothing_is_written_into_a_whole_project(self, words):
         """It would be in none of its namespaces."""

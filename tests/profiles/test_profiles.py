@@ -117,7 +117,7 @@ class TestUsersOwn:
             ('[profile.mine]\nbase = "b"\n[profile.b]\nbase = "mine"', "its own base"),
             ("profile = 3", "a profile is a table"),
             ("[profile]\nmine = 3", "a profile is a table"),
-            ("dbb = 'x'", "unknown setting 'dbb'; known are db, user, default_profile"),
+            ("dbb = 'x'", r"unknown setting 'dbb' \(did you mean 'db'\?\); known are db, "),
             ("db = 3", "db must be a text"),
             ("not toml at all", "cannot be read as TOML"),
         ],

@@ -219,3 +219,64 @@ def test_a_search_inside_a_write_sees_what_was_written(postgres_store):
         put([postgres_store], a_memory("a", "amber"))
         assert ids(postgres_store, *asking("amber")) == {"a"}
         assert postgres_store.keyword.rarity(asking("amber")[0]) > 0
+
+
+def test_common_words_are_passed_over_only_where_they_cannot_decide(both, monkeypatch):
+    """NM-2: rare words first, then all; whatever the scope leaves, ids, order and scores are SQLite's."""
+    monkeypatch.setattr(keyword_ranking, "SMALL_STORE", 0)
+    monkeypatch.setattr(token_vectors, "MOST_ALIKE", 8)  # so that some have several parts
+    chance = random.Random(3)
+    words = [f"w{n}" for n in range(60)]
+    put(
+        both,
+        *(
+            a_memory(
+                f"m{n}",
+                " ".join(chance.choices(words, [1 / (at + 1) for at in range(60)], k=12 + n % 30)),
+                hours=n % 5,
+                namespace=("default", "rarely")[n % 20 == 0],
+            )
+            for n in range(300)
+        ),
+    )
+    embedded, server = both
+
+    for at in range(80):
+        terms = asking(
+            *{f"w{int(60 * chance.random() ** 2)}" for _ in range(chance.randint(2, 5))}
+        )
+        scope = Scope(namespaces=("rarely",)) if at % 4 == 0 else EVERYTHING
+        asked = (terms, scope, chance.choice((2, 6, 20)))
+        every = bool(at % 3)
+
+        right = found(embedded, *asked, every_first=every)
+
+        assert found(server, *asked, every_first=every) == right, terms
+
+
+def test_what_another_process_stores_counts_in_the_next_search(postgres_store, postgres_url):
+    """How many hold a word is kept only until somebody commits."""
+    put([postgres_store], a_memory("a", "amber"), a_memory("b", "bronze"))
+    (amber,) = asking("amber")
+    before = postgres_store.keyword.rarity(amber)
+    seen = found(postgres_store, [amber], Scope(reader="ann"))
+    other = InPostgres(postgres_url)
+    put([other], a_memory("c", "amber", namespace="user:ann"))
+    other.db.close()
+
+    assert postgres_store.keyword.rarity(amber) < before
+    assert seen[0] == []
+    assert [id_ for id_, _ in found(postgres_store, [amber], Scope(reader="ann"))[0]] == ["c"]
+
+
+def test_a_common_word_outweighs_a_rare_one_that_says_little(both, monkeypatch):
+    """Ten long texts name the rare word once; short ones that say nothing but the other are better."""
+    monkeypatch.setattr(keyword_ranking, "SMALL_STORE", 0)
+    long = [a_memory(f"long{n}", "rare " + "filler " * 150) for n in range(10)]
+    short = [a_memory(f"short{n}", "usual usual usual") for n in range(75)]
+    put(both, *long, *short, *(a_memory(f"other{n}", "something else") for n in range(215)))
+
+    embedded, server = (found(store, asking("rare", "usual"), limit=4) for store in both)
+
+    assert server == embedded
+    assert {id_[:5] for id_, _ in server[0]} == {"short"}

@@ -20,7 +20,7 @@ from tools.servers import Qdrant
 from backends import SqliteWithQdrant, a_memory, pieces, projected
 from clocks import NOON
 from scrubjay import InvalidInput, Unavailable
-from scrubjay.stores import qdrant_vectors
+from scrubjay.stores import qdrant_vectors, sql_vectors
 from scrubjay.stores.addresses import QDRANT, address
 from scrubjay.stores.qdrant import QdrantServer
 from scrubjay.stores.sql_people import SqlPeople
@@ -165,7 +165,7 @@ class TestTheSameAnswers:
     def test_under_every_field_of_a_scope(self, opened, monkeypatch, most_exact):
         """R-3: alone and several together; also where the server does not compare one by one."""
         monkeypatch.setattr(qdrant_vectors, "MOST_EXACT", most_exact)
-        monkeypatch.setattr(qdrant_vectors, "_FEW", 3)
+        monkeypatch.setattr(sql_vectors, "_FEW", 3)
         chance = random.Random(most_exact)
         a_varied_store(opened, chance, 60)
         seen = 0
@@ -276,7 +276,7 @@ class TestTheTruthDecides:
         scope = Scope(holds=(Term((("quinc",),)),))
 
         for few in (2_000, 0):
-            monkeypatch.setattr(qdrant_vectors, "_FEW", few)
+            monkeypatch.setattr(sql_vectors, "_FEW", few)
             here = opened.vectors.search(query, "m", scope, 5)
             assert here == opened.embedded.search(query, "m", scope, 5)
             assert set(ids(here)) == set(farthest)
@@ -428,20 +428,21 @@ class TestBadInput:
         [(8, Distance.COSINE, "8 dimensions, compared by Cosine"), (DIMS, Distance.DOT, "by Dot")],
     )
     def test_a_collection_of_another_kind_is_refused(self, alone, client, size, distance, there):
+        """NM-6: only the records may fail a search, so this tier is as if it did not answer."""
         name = alone.server.collection("m", DIMS)
         client.create_collection(name, VectorParams(size=size, distance=distance))
         wanted = f"{name} has .*{there}; wanted are {DIMS} dimensions, compared by Cosine: give"
 
-        with pytest.raises(InvalidInput, match=wanted):
+        with pytest.raises(Unavailable, match=wanted):
             filled(alone, 1)
-        with pytest.raises(InvalidInput, match=wanted):
+        with pytest.raises(Unavailable, match=wanted):
             alone.vectors.search(vectors(1)[0], "m", EVERYTHING, 5)
 
     def test_vectors_under_names_are_refused(self, alone, client):
         name = alone.server.collection("m", DIMS)
         client.create_collection(name, {"a": VectorParams(size=DIMS, distance=Distance.COSINE)})
 
-        with pytest.raises(InvalidInput, match="vectors under names of their own; wanted"):
+        with pytest.raises(Unavailable, match="vectors under names of their own; wanted"):
             filled(alone, 1)
 
     def test_a_wrong_name_of_a_collection_is_refused(self):
@@ -475,7 +476,7 @@ class TestBadInput:
             (
                 200,
                 '{"title": "qdrant", "version": "1.9.7"}',
-                InvalidInput,
+                Unavailable,
                 r"is Qdrant 1\.9\.7; .*1\.13",
             ),
             (200, "<html>Hello</html>", Unavailable, "gave an answer that cannot be used: "),

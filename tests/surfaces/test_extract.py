@@ -37,7 +37,7 @@ def test_facts_are_drawn_and_counted(shell, server, said):
     assert server.requests == []  # a command that writes one turn asks nobody
     server.says = json.dumps({"facts": [FACT, {**FACT, "text": "John Doe lives in Berlin"}]})
     assert (
-        "extraction   1 messages wait for tiny; reads them: scrubjay extract"
+        "extraction   1 message waits for tiny; reads them: scrubjay extract"
         in shell("status").out
     )
 

@@ -54,7 +54,8 @@ def test_weights_are_given_as_numbers_or_by_name(stocked):
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("keyword", "there is no pattern of weights 'keyword'"),
+        ("keyword", "there is no pattern of weights 'keyword'; give keyword=1 at the shell, "),
+        ("keyword=1,keyword=2", "--weights gives keyword twice"),
         ("keywrod=1", "did you mean 'keyword'?"),
         ("keyword=much", "--weights 'keyword=much' is not of the form NAME=NUMBER"),
         ("keyword=-1", "give a number of 0 or more"),
@@ -74,7 +75,7 @@ def test_other_profiles_take_no_weights(stocked):
     outcome = stocked("query", "kettle", "--weights", "exact_id")
 
     assert outcome.code == 2
-    assert "profile novamem has one" in outcome.err
+    assert "profile novamem has one (at the shell: --profile novamem)" in outcome.err
 
 
 def test_a_project_is_searched_listed_and_forgotten(stocked):

@@ -16,7 +16,9 @@ def test_a_store_is_promoted_and_demoted(shell, postgres_url, tmp_path):
     assert "1 memory: " in up.out
     assert "are the same by count and hash" in up.out
     assert f"the old store is {notes}.promoted now" in up.out
-    assert f"from now on: --db {postgres_url}, or SCRUBJAY_DB" in up.out
+    assert f"when you like: rm {notes}.promoted" in up.out
+    assert f"from now on: --db {postgres_url}\n" in up.out
+    assert f'    db = "{postgres_url}"' in up.out
     assert "hush" not in up.out
     refused = shell("add", "too late", "--db", str(notes))
     assert refused.code == 1
@@ -30,6 +32,9 @@ def test_a_store_is_promoted_and_demoted(shell, postgres_url, tmp_path):
     assert down.code == 0
     assert "was kept: a copy from now on" in down.out
     assert shell("search", "whistles", "--db", str(tmp_path / "back.db")).code == 0
+    gone = shell("demote", "--db", postgres_url, "--to", str(tmp_path / "last.db"))
+    assert 'when you like: DROP SCHEMA "scrubjay.demoted" CASCADE' in gone.out
+    assert f"from now on: --db {tmp_path / 'last.db'}\n" in gone.out
 
 
 def test_a_wrong_place_is_refused(shell, tmp_path):
@@ -53,8 +58,15 @@ def test_a_server_that_is_not_told_all_is_a_failure(shell, postgres_url, tmp_pat
     """The store is moved; what is missing is named, and the exit code says so."""
     notes = str(tmp_path / "notes.db")
     shell("add", "something", "--db", notes)
+    shell("add", "something", "--db", notes, "--tenant", "acme")
     outcome = shell(
-        "promote", "--db", notes, "--to", postgres_url, "--graph", "falkordb://127.0.0.1:1/x"
+        *("promote", "--db", notes, "--to", postgres_url, "--tenant", "acme"),
+        *("--graph", "falkordb://:hush@127.0.0.1:1/x"),
     )
     assert outcome.code == 1
     assert "graph: not all of it yet: " in outcome.out
+    typed = f"--db {postgres_url} --graph falkordb://127.0.0.1:1/x --tenant acme"
+    assert f"from now on: {typed}\n" in outcome.out
+    assert '    tenant = "acme"' in outcome.out
+    assert "hush" not in outcome.out
+    assert shell(*typed.split(), "search", "something").code == 0

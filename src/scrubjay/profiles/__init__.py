@@ -11,8 +11,9 @@ from functools import partial
 from typing import Any
 
 from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.naming import nearest
 from scrubjay.pipeline import Part, Stage
-from scrubjay.profiles.overrides import addressed, checked, flat, nearest, nested
+from scrubjay.profiles.overrides import addressed, checked, flat, nested
 from scrubjay.types import NOTHING
 
 GROUP = "scrubjay.profiles"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from scrubjay.errors import InvalidInput
+from scrubjay.naming import nearest
 from scrubjay.pipeline import Part, is_parts
 
 _MOST = 1e9  # larger numbers mean nothing here, and their sums overflow
@@ -137,11 +138,3 @@ def _said(kind: str, usual: object) -> str:
     }
     options = [one.strip() for one in kind.split("|") if one.strip() != "None"]
     return " or ".join(words.get(one, f"a table such as {{{table}}}") for one in options)
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a hint with the name that was probably meant, or nothing."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, list(known), n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""

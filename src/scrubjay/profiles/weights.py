@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from scrubjay.errors import InvalidInput
+from scrubjay.naming import nearest
 from scrubjay.profiles import Profile
-from scrubjay.profiles.overrides import flat, nearest
+from scrubjay.profiles.overrides import flat
 from scrubjay.stages.min_max import check_weights
 
 FUSE = "min_max"
@@ -33,7 +34,8 @@ def weighed(profile: Profile, given: object) -> Profile:
 
 def weights_of(given: object, known: tuple[str, ...]) -> dict[str, float]:
     """Return the weight of every known list, 0 for those left out; refuse what makes no sense."""
-    such_as = " or ".join((f"{{{known[0]!r}: 1}}", *(repr(name) for name in PATTERNS)))
+    one = known[0]
+    such_as = f"{one}=1 at the shell, {{{one!r}: 1}} in Python, or {', '.join(PATTERNS)}"
     if isinstance(given, str):
         if given not in PATTERNS:
             raise InvalidInput(
@@ -60,6 +62,8 @@ def parse_weights(text: str) -> str | dict[str, float]:
     weights: dict[str, float] = {}
     for one in text.split(","):
         name, _, number = (part.strip() for part in one.partition("="))
+        if name in weights:
+            raise InvalidInput(f"--weights gives {name} twice; give each list one weight")
         try:
             weights[name] = float(number)
         except ValueError as error:

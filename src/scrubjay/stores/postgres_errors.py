@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from scrubjay.stores.addresses import Address
 
 
-def explained(address: Address, error: psycopg.Error, waited_s: float) -> ScrubjayError:
+def explained(
+    address: Address, schema: str, error: psycopg.Error, waited_s: float
+) -> ScrubjayError:
     """Return the error that a caller sees in place of the client's."""
     from psycopg import errors
 
@@ -24,8 +26,7 @@ def explained(address: Address, error: psycopg.Error, waited_s: float) -> Scrubj
         return StoreError(f"{here} took too long and was stopped ({said}); try again")
     if isinstance(error, errors.InsufficientPrivilege):
         return StoreError(
-            f"{here}: the user has not the rights for this ({said}); let its owner type:"
-            f" GRANT CREATE ON DATABASE {address.name} TO {address.user or 'USER'}"
+            f"{here}: the user has not the rights for this ({said}); {_grants(address, schema, said)}"
         )
     if isinstance(error, errors.UndefinedTable):
         return StoreError(
@@ -36,6 +37,26 @@ def explained(address: Address, error: psycopg.Error, waited_s: float) -> Scrubj
     if isinstance(error, errors.OperationalError):
         return StoreError(f"{here} does not answer: {said}; {_what_to_do(address, said)}")
     return StoreError(f"{here}: {said}")
+
+
+def _grants(address: Address, schema: str, said: str) -> str:
+    """Say what gives a user the rights for this: to make a store, to use one, or to change its tables."""
+    user = _quoted(address.user or "USER")
+    if "must be owner" in said:
+        return "open it once as the owner of its tables, who may change them"
+    if "for database" in said:
+        return f"let its owner type: GRANT CREATE ON DATABASE {_quoted(address.name)} TO {user}"
+    its = _quoted(schema)
+    return (
+        f"let who made the store type: GRANT USAGE ON SCHEMA {its} TO {user}; GRANT SELECT, INSERT,"
+        f" UPDATE, DELETE ON ALL TABLES IN SCHEMA {its} TO {user}; GRANT USAGE ON ALL SEQUENCES IN"
+        f" SCHEMA {its} TO {user}"
+    )
+
+
+def _quoted(name: str) -> str:
+    """Write a name as SQL has it: in quotes, unless it is plain."""
+    return name if re.fullmatch(r"[a-z_][a-z0-9_]*|USER", name) else f'"{name}"'
 
 
 def _what_to_do(address: Address, said: str) -> str:

@@ -9,6 +9,9 @@ from scrubjay.stores.addresses import Address
 from scrubjay.stores.postgres import PostgresDatabase
 from scrubjay.stores.postgres_login import Login
 from scrubjay.stores.postgres_session import Session
+from scrubjay.stores.servers import TENANTS
+
+_MOST_SHOWN = 10
 
 
 class ExistingSchema(PostgresDatabase):
@@ -46,3 +49,35 @@ def moved_from(address: Address, schema: str) -> str | None:
     with login.connected() as connection:
         login.check_version(connection)
         return login.moved_to(Session(connection))
+
+
+def look_for(address: Address, schema: str) -> None:
+    """NotFound where no store is in a schema, and none was moved from it; it names those of tenants."""
+    login = Login(address, schema)
+    with login.connected() as connection:
+        login.check_version(connection)
+        session = Session(connection)
+        if login.schema_version(session) or login.moved_to(session) is not None:
+            return
+        rows = session.execute(
+            "SELECT nspname FROM pg_namespace WHERE starts_with(nspname, ?)"
+            " AND strpos(nspname, '.') = 0 ORDER BY nspname",
+            (TENANTS,),
+        ).fetchall()
+    tenants = [name.removeprefix(TENANTS) for (name,) in rows]
+    raise NotFound(
+        f"nothing is stored yet: there is no store in {login.shown}"
+        f"{_meant(schema, tenants)}; `scrubjay add` makes it"
+    )
+
+
+def _meant(schema: str, tenants: list[str]) -> str:
+    """Say which tenants there are, the nearest first."""
+    if not tenants:
+        return ""
+    from difflib import get_close_matches
+
+    near = get_close_matches(schema.removeprefix(TENANTS), tenants, _MOST_SHOWN)
+    shown = [*near, *(one for one in tenants if one not in near)]
+    more = " …" if len(shown) > _MOST_SHOWN else ""
+    return f"; tenants are: {', '.join(shown[:_MOST_SHOWN])}{more}"

@@ -1,22 +1,15 @@
-"""Words in Postgres: BM25 over tokens that text.py made, counted by `ts_rank_cd`.
-
-Of one token, or of one phrase, `ts_rank_cd` is the sum of the weights of its occurrences. From that
-the formula of FTS5 gives the same scores, and the tokens are the same: so a store ranks alike
-wherever it is.
-"""
+"""Words in Postgres: which memories are looked at, and how those are ranked."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import ceil, log2
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from scrubjay.stores import keyword_ranking
+from scrubjay.stores import keyword_ranking, token_vectors
 from scrubjay.stores.database import Clause, Connection, Database
 from scrubjay.stores.keyword_ranking import (
     K1,
     MOST_TIES,
-    B,
     Scores,
     best_of,
     complete_first,
@@ -26,73 +19,25 @@ from scrubjay.stores.keyword_ranking import (
     rarity_of,
     selects,
 )
-from scrubjay.stores.postgres_words import Indexed, indexed
-from scrubjay.stores.scope_sql import EVERYTHING, where
-from scrubjay.stores.token_vectors import run_asked, run_counted
+from scrubjay.stores.postgres_bm25 import ALL, Bm25, Run, Scored, best
+from scrubjay.stores.postgres_counts import Counting, PostgresCounts, narrowing
+from scrubjay.stores.postgres_words import Indexed
+from scrubjay.stores.token_vectors import asked
 from scrubjay.types import RankedList, Scope, Term
 
-if TYPE_CHECKING:
-    pass
-
-_MOST_LOOKED_AT = 8_000  # memories, one by one, for whether they hold the other terms
-# What every branch of a search gives: the part's memory, and how often it holds one run of tokens.
-_RUN = (
-    "SELECT ?::int AS term, ?::int AS run, ?::float8 AS idf, w.memory, w.length,"
-    " ts_rank_cd({main}, w.main, ?::tsquery) + ts_rank_cd({ident}, w.ident, ?::tsquery) AS often"
-    " FROM word_parts AS w WHERE (w.main @@ ?::tsquery OR w.ident @@ ?::tsquery){narrowed}"
-)
-# Rounded, because a weight such as 1.2 is not quite that in the four bytes that Postgres gives it.
-_SCORED = (
-    "WITH found AS ({runs}), counted AS ("
-    "SELECT term, idf, memory, length, round(sum(often)::float8 * {scale} * 1e5) / 1e5 AS often"
-    " FROM found GROUP BY term, run, idf, memory, length"
-    "), terms AS ("
-    "SELECT memory, term, {of_runs}(idf * often * {k1_more}"
-    " / (often + {k1} * ({one_less_b} + {b} * length / ?::float8))) AS score"
-    " FROM counted GROUP BY memory, term"
-    "), scored AS ("
-    "SELECT memory, sum(score) AS score, count(*) AS held FROM terms GROUP BY memory)"
-)
-_ALL = " SELECT memory, score, held FROM scored"
-# Complete ones first; with all that tie with the last, for age and id to decide between them.
-_BEST = (
-    ", ordered AS (SELECT memory, score, held,"
-    " score + CASE WHEN held >= ?::int THEN 1e6 ELSE 0 END AS place FROM scored)"
-    " SELECT memory, score, held FROM ordered WHERE place >= coalesce("
-    "(SELECT place FROM ordered ORDER BY place DESC LIMIT 1 OFFSET ?), 0) - 1e-6"
-    " ORDER BY place DESC LIMIT ?"
-)
-
-
-class _Run(NamedTuple):
-    """One run of neighbouring tokens that is asked for: of which term, and its weight."""
-
-    term: int
-    tokens: tuple[str, ...]
-    idf: float
+_HELD = "(w.main @@ ?::tsquery OR w.ident @@ ?::tsquery)"
+_OTHER = "(o.main @@ ?::tsquery OR o.ident @@ ?::tsquery)"
+_CLOSE = 2e-6  # more than two scores may differ by and still be equal
 
 
 class _Ask(NamedTuple):
-    """One search: what narrows it, how fields weigh, and how deep it goes."""
+    """One search: what narrows it, what scores, and how deep it goes."""
 
     db: Connection
     of: Database
     narrowing: Clause
-    weights: Mapping[str, float]
+    bm25: Bm25
     limit: int
-
-    def counts(self, terms: Sequence[Term], narrowing: Clause | None = None) -> list[int]:
-        """Count the memories that hold each term, of all or of some."""
-        narrowed, arguments = narrowing or Clause("", ())
-        counting: list[str] = []
-        given: list[object] = []
-        for term in terms:
-            held, _ = self.of.holding(term)
-            counting.append(
-                f"(SELECT count(DISTINCT w.memory) FROM ({held.sql}) AS w WHERE TRUE{narrowed})"
-            )
-            given += (*held.arguments, *arguments)
-        return list(self.db.execute(f"SELECT {', '.join(counting)}", given).fetchone())
 
     def finds(self, term: Term) -> bool:
         """True when anything in reach holds a term."""
@@ -101,50 +46,34 @@ class _Ask(NamedTuple):
         statement = f"SELECT 1 FROM ({held.sql}) AS w WHERE TRUE{narrowed} LIMIT 1"
         return self.db.execute(statement, (*held.arguments, *arguments)).fetchone() is not None
 
-    def complete(self, terms: Sequence[Term]) -> list[int]:
-        """List the memories that hold every term, the rarest of which is given first."""
-        first, *others = (self.of.holding(term)[0] for term in terms)
-        narrowed, given = self.narrowing.sql, [*first.arguments, *self.narrowing.arguments]
-        for other in others:
-            narrowed += f" AND EXISTS ({other.sql} AND memory = w.memory)"
-            given += other.arguments
-        statement = f"SELECT DISTINCT w.memory FROM ({first.sql}) AS w WHERE TRUE{narrowed}"
-        return [n for (n,) in self.db.execute(statement, given)]
+    def holding(self, terms: Sequence[Term]) -> Clause:
+        """Return the condition that a part holds any of some terms."""
+        wanted = " | ".join(filter(None, (asked(term, self.of.codec) for term in terms)))
+        return Clause(_HELD + self.narrowing.sql, (wanted, wanted, *self.narrowing.arguments))
 
-    def score(
-        self, runs: Sequence[_Run], index: Indexed, of_runs: str, best: Clause
-    ) -> list[tuple[int, float, int]]:
-        """Score what holds any of the runs: the memory, its score, how many of the terms it holds."""
-        # Postgres takes no weight above 1. By a power of two nothing is lost.
-        scale = 2.0 ** ceil(log2(max(1.0, *map(self._weight, keyword_ranking.FIELDS))))
-        title, text, topics, context, ident = (
-            self._weight(field) / scale for field in keyword_ranking.FIELDS
-        )
-        branch = _RUN.format(
-            main=_array(text, text, context, title),
-            ident=_array(ident, 0, 0, topics),
-            narrowed=self.narrowing.sql,
-        )
-        given: list[object] = []
-        for at, run in enumerate(runs):
-            counted = run_counted(run.tokens, self.of.codec)
-            wanted = run_asked(run.tokens, self.of.codec)
-            given += (run.term, at, run.idf, counted, counted, wanted, wanted)
-            given += self.narrowing.arguments
-        scored = _SCORED.format(
-            runs=" UNION ALL ".join([branch] * len(runs)),
-            scale=scale,
-            of_runs=of_runs,
-            k1=K1,
-            k1_more=K1 + 1,
-            b=B,
-            one_less_b=1 - B,
-        )
-        mean = index.tokens / index.memories if index.tokens else 1.0
-        return self.db.execute(scored + best.sql, (*given, mean, *best.arguments)).fetchall()
+    def of_holding(self, terms: Sequence[Term]) -> Clause:
+        """Return the condition that a part is of a memory that holds any of some terms."""
+        held = self.holding(terms)
+        picked = f"SELECT w.memory FROM word_parts AS w WHERE {held.sql}"
+        return Clause(f"w.memory = ANY(ARRAY({picked}))", held.arguments)
 
-    def _weight(self, field: str) -> float:
-        return float(self.weights.get(field, 1.0))
+    def of_complete(self, terms: Sequence[Term]) -> Clause:
+        """Return the condition that a part is of a memory that holds every term, the rarest first."""
+        each = [wanted for term in terms for wanted in [asked(term, self.of.codec)] * 2]
+        at_once = " AND ".join([_HELD] * len(terms))
+        # Those that hold all in one part Postgres finds without a look at any other. Only a long
+        # memory has several parts.
+        longer = min(token_vectors.MOST_POSITIONS, token_vectors.MOST_ALIKE)
+        spread = (
+            f" AND EXISTS (SELECT 1 FROM word_parts AS o WHERE o.memory = w.memory AND {_OTHER})"
+        )
+        narrowed, given = self.narrowing
+        picked = (
+            f"SELECT w.memory FROM word_parts AS w WHERE {at_once}{narrowed} UNION"
+            f" SELECT w.memory FROM word_parts AS w WHERE w.length > {longer} AND {_HELD}"
+            f"{spread * (len(terms) - 1)}{narrowed}"
+        )
+        return Clause(f"w.memory = ANY(ARRAY({picked}))", (*each, *given, *each, *given))
 
 
 class PostgresKeyword:
@@ -152,6 +81,7 @@ class PostgresKeyword:
 
     def __init__(self, db: Database) -> None:
         self._db = db
+        self._counts = PostgresCounts(db)
 
     def search(
         self,
@@ -168,21 +98,23 @@ class PostgresKeyword:
         if self._db.in_write:
             self._db.write_gathered()
         with self._db.read() as db:
-            ask = _Ask(db, self._db, self._narrowing(scope), weights, limit)
+            counting = self._counts.at(db)
+            index = counting.indexed
+            bm25 = Bm25(db, self._db.codec, weights, _mean(index))
+            ask = _Ask(db, self._db, narrowing(scope, self._db), bm25, limit)
             terms = parts_of_the_unknown(ask.finds, terms)
-            index = indexed(db)
             small = index.memories <= keyword_ranking.SMALL_STORE
-            memories, held = index.memories, ask.counts(terms)
+            memories, held = index.memories, counting.held(terms)
             many = sum(held) > keyword_ranking.MANY
             if scope.reader is not None and not (many and selects(scope)):
                 # As in SQLite: otherwise scores would tell of what others have stored.
-                seen = self._narrowing(Scope(reader=scope.reader))
-                small, memories, held = True, self._seen(db, scope), ask.counts(terms, seen)
+                small, memories = True, counting.seen(scope.reader)
+                held = counting.held(terms, scope.reader)
             if small:
                 idfs = [idf(rarity_of(memories, count)) for count in held]
-                scores, complete = _small(ask, terms, idfs, index)
+                scores, complete = _small(ask, terms, idfs)
             else:
-                scores, complete, idfs = _large(ask, terms, held, index, every_first)
+                scores, complete, idfs = _large(ask, terms, counting, every_first)
             ranked = complete_first(scores, complete) if every_first else list(scores.items())
             return best_of(db, ranked, limit, idfs)
 
@@ -191,80 +123,92 @@ class PostgresKeyword:
         if self._db.in_write:
             self._db.write_gathered()
         with self._db.read() as db:
-            (held,) = _Ask(db, self._db, Clause("", ()), {}, 0).counts([term])
-            return idf(rarity_of(indexed(db).memories, held))
-
-    def _narrowing(self, scope: Scope) -> Clause:
-        """Return what narrows `w.memory` to a scope."""
-        condition, arguments = where(scope, self._db)
-        if condition == EVERYTHING:
-            return Clause("", ())
-        seen = f" AND EXISTS (SELECT 1 FROM memories AS m WHERE m.n = w.memory AND {condition})"
-        return Clause(seen, tuple(arguments))
-
-    def _seen(self, db: Connection, scope: Scope) -> int:
-        """Count what a person may see."""
-        condition, arguments = where(Scope(reader=scope.reader), self._db)
-        counting = f"SELECT count(*) FROM memories AS m WHERE {condition}"
-        return int(db.execute(counting, arguments).fetchone()[0])
+            counting = self._counts.at(db)
+            return idf(rarity_of(counting.indexed.memories, counting.held([term])[0]))
 
 
-def _small(
-    ask: _Ask, terms: Sequence[Term], idfs: Sequence[float], index: Indexed
-) -> tuple[Scores, set[int]]:
+def _mean(index: Indexed) -> float:
+    return index.tokens / index.memories if index.tokens else 1.0
+
+
+def _small(ask: _Ask, terms: Sequence[Term], idfs: Sequence[float]) -> tuple[Scores, set[int]]:
     """Rank by our own weights; of several forms of a term, the one that says most counts."""
     runs = [
-        _Run(at, run, weight)
+        Run(at, run, weight)
         for at, (term, weight) in enumerate(zip(terms, idfs, strict=True))
         for run in term.any_of
     ]
-    rows = ask.score(runs, index, "max", Clause(_ALL, ()))
+    rows = ask.bm25.score(runs, ask.holding(terms), ALL, each_form=False)
     return {n: score for n, score, _ in rows}, {n for n, _, held in rows if held == len(terms)}
 
 
 def _large(
-    ask: _Ask, terms: Sequence[Term], held: Sequence[int], index: Indexed, every_first: bool
+    ask: _Ask, terms: Sequence[Term], counting: Counting, every_first: bool
 ) -> tuple[Scores, set[int], list[float]]:
     """Rank as FTS5 does: each form of a term by a weight of its own, and all of them count."""
     forms = [(at, run) for at, term in enumerate(terms) for run in term.any_of]
-    several = [(at, run) for at, run in forms if len(terms[at].any_of) > 1]
-    counts = ask.counts([Term((run,)) for _, run in several]) if several else []
-    of_form = dict(zip(several, counts, strict=True))
-    weight = {one: _weight(index, of_form.get(one, held[one[0]])) for one in forms}
-    runs = [_Run(at, run, weight[at, run]) for at, run in forms]
-    # The best that a term can give is what its rarest form gives; one that none holds gives nothing.
-    rarest = [
-        min(filter(None, (of_form.get((at, run)) for run in term.any_of)), default=held[at])
-        for at, term in enumerate(terms)
+    of_form = counting.held([Term((run,)) for _, run in forms])
+    memories = counting.indexed.memories
+    runs = [
+        Run(at, run, fts5_idf(rarity_of(memories, held)))
+        for (at, run), held in zip(forms, of_form, strict=True)
     ]
-    wanted = len(terms) + 1  # more than any memory holds
-    if every_first:
-        wanted = len(terms)
-        ask = _among_complete(ask, terms, held)
-    best = Clause(_BEST, (wanted, ask.limit - 1, ask.limit + MOST_TIES))
-    rows = ask.score(runs, index, "sum", best)
+    held = counting.held(terms)
+    # The best that a term can give is what its rarest form gives; one that none holds gives nothing.
+    idfs = [
+        max(
+            (
+                run.idf
+                for run, count in zip(runs, of_form, strict=True)
+                if run.term == at and count
+            ),
+            default=fts5_idf(rarity_of(memories, held[at])),
+        )
+        for at in range(len(terms))
+    ]
+    wanted = len(terms) if every_first else len(terms) + 1  # more than any memory holds
+    rows = _ranked(ask, terms, runs, held, wanted)
     complete = {n for n, _, count in rows if count == wanted}
     if len(complete) >= ask.limit:
         rows = [row for row in rows if row[0] in complete]
-    idfs = [_weight(index, count) for count in rarest]
     return {n: score for n, score, _ in rows}, complete, idfs
 
 
-def _weight(index: Indexed, held: int) -> float:
-    return fts5_idf(rarity_of(index.memories, held))
+def _ranked(
+    ask: _Ask, terms: Sequence[Term], runs: Sequence[Run], held: Sequence[int], wanted: int
+) -> list[Scored]:
+    """Rank the fewest memories among which the best must be."""
+    rarest_first = sorted(range(len(terms)), key=held.__getitem__)
+    in_order = [terms[at] for at in rarest_first]
+    taken = best(ask.limit, MOST_TIES, wanted)
+    if len(terms) == wanted > 1 and held[rarest_first[0]] >= ask.limit:
+        rows = ask.bm25.score(runs, ask.of_complete(in_order), taken, each_form=True)
+        if len(rows) >= ask.limit:
+            return rows
+    for few, most_of_others in _telling(runs, rarest_first, held, ask.limit):
+        rows = ask.bm25.score(runs, ask.of_holding(in_order[:few]), taken, each_form=True)
+        if len(rows) >= ask.limit:
+            _, score, count = rows[ask.limit - 1]
+            if count == wanted or score > most_of_others + _CLOSE:
+                return rows
+    return ask.bm25.score(runs, ask.holding(terms), taken, each_form=True)
 
 
-def _among_complete(ask: _Ask, terms: Sequence[Term], held: Sequence[int]) -> _Ask:
-    """Rank only what holds every term, where that is enough: to rank all that holds any takes longer."""
-    rarest, *others = sorted(range(len(terms)), key=held.__getitem__)
-    if not others or not ask.limit <= held[rarest] <= _MOST_LOOKED_AT:
-        return ask
-    complete = ask.complete([terms[at] for at in (rarest, *others)])
-    if len(complete) < ask.limit:
-        return ask
-    return ask._replace(narrowing=Clause(" AND w.memory = ANY(?::bigint[])", (complete,)))
+def _telling(
+    runs: Sequence[Run], rarest_first: Sequence[int], held: Sequence[int], limit: int
+) -> Iterator[tuple[int, float]]:
+    """Yield how many of the rarest terms may decide, and the most that all others can give.
 
-
-def _array(unlabelled: float, ahead: float, second: float, first: float) -> str:
-    """Return weights as Postgres takes them: of D, C, B and A."""
-    return f"'{{{unlabelled},{ahead},{second},{first}}}'::real[]"
+    A run gives less than its weight times K1 + 1, and about its weight where a memory of usual length
+    holds it once. What holds only common words need not be looked at where that is not enough.
+    """
+    total, reach, tried = sum(held), 0, limit // 2
+    for few, last in enumerate(rarest_first[:-1], 1):
+        reach += held[last]
+        first = rarest_first[:few]
+        others = (K1 + 1) * sum(run.idf for run in runs if run.term not in first)
+        usual = min(run.idf for run in runs if run.term in first)
+        # A scope may leave too few, and then more are tried: twice as many, or all.
+        if usual > others and 2 * tried <= reach <= total / 2:
+            tried = reach
+            yield few, others

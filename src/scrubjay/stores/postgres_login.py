@@ -52,8 +52,13 @@ class Login:
 
     def pool(self) -> ConnectionPool[psycopg.Connection[Any]]:
         """Return connections to be lent, none of which was cut meanwhile."""
+        from logging import NullHandler, getLogger
+
         from psycopg_pool import ConnectionPool
 
+        # Where nobody listens, Python writes warnings to standard error: two dozen lines of the pool,
+        # with a server that is down, beside the one sentence that says so.
+        getLogger("psycopg.pool").addHandler(NullHandler())
         return ConnectionPool(
             kwargs={**self._arguments(), "autocommit": True},
             configure=self._prepare,
@@ -115,7 +120,7 @@ class Login:
         try:
             yield
         except self._client.Error as error:
-            raise explained(self.address, error, wait_s) from error
+            raise explained(self.address, self.schema, error, wait_s) from error
         except UnicodeEncodeError as error:
             raise InvalidInput(
                 f"{error.object[:40]!r} holds half of a surrogate pair, which is not a character"

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # Until then every vector is compared: that takes about as long as the index, and misses none.
 EXACT_MOST = 50_000
+# HNSW takes no more numbers than these of a vector; rounded to halves, more.
+_MOST_WHOLE_DIMS, _MOST_HALF_DIMS = 2_000, 4_000
 LEAST_VERSION = (0, 8)  # before it, a filter left an index with fewer results than asked for
 _AT_ONCE = 500
 _EF_SEARCH = 400
@@ -57,10 +59,17 @@ class PostgresVector(SqlVectors):
             row = db.execute("SELECT n, dims FROM models WHERE name = ?", (model,)).fetchone()
             if row is None:
                 return RankedList("vector")
-            fetch = 2 * limit + 16
+            fetch, by_index = 2 * limit + 16, False
+            if self._indexed(db, row[0]):
+                by_index = scope.everything or not self._are_few(scope)
             for _ in range(_ROUNDS):
                 best: Best = {}
-                found = self._nearest(db, vector, row[0], row[1], scope, fetch)
+                found = self._nearest(db, vector, row, scope, fetch, by_index=by_index)
+                if by_index and len(found) < fetch:
+                    # pgvector goes through 20,000 vectors of its index and no further, whether or not
+                    # the scope has any of those: a small namespace of a large store was not found.
+                    by_index = False
+                    found = self._nearest(db, vector, row, scope, fetch, by_index=False)
                 self._keep_best(best, vector, found)
                 kept = with_ties(best, limit)
                 # All that tie with the last are wanted, for age and id to decide between them.
@@ -84,8 +93,10 @@ class PostgresVector(SqlVectors):
     def fit_is_due(self, model: str, prefixes: Sequence[int]) -> bool:
         """True when a model has so many vectors that an index pays."""
         with self._postgres.read() as db:
-            row = db.execute("SELECT n FROM models WHERE name = ?", (model,)).fetchone()
-            return row is not None and not self._indexed(db, row[0]) and self._many(db, row[0])
+            row = db.execute("SELECT n, dims FROM models WHERE name = ?", (model,)).fetchone()
+            if row is None or row[1] > _MOST_HALF_DIMS:
+                return False
+            return not self._indexed(db, row[0]) and self._many(db, row[0])
 
     def fit(
         self, model: str, prefixes: Sequence[int], stopped: Callable[[], bool] = lambda: False
@@ -105,7 +116,8 @@ class PostgresVector(SqlVectors):
                     cast(
                         "Any",
                         f"CREATE INDEX CONCURRENTLY {_index(n)} ON embeddings USING hnsw"
-                        f" ((v::vector({dims})) vector_ip_ops) WHERE model = {n}",
+                        f" ((v::{_indexed_as(dims)}) {_indexed_as(dims).partition('(')[0]}_ip_ops)"
+                        f" WHERE model = {n}",
                     )
                 )
             finally:
@@ -123,27 +135,32 @@ class PostgresVector(SqlVectors):
         self,
         db: Session,
         vector: NDArray[np.float32],
-        model: int,
-        dims: int,
+        model: tuple[int, int],
         scope: Scope,
         fetch: int,
+        *,
+        by_index: bool,
     ) -> list[tuple[int, int, bytes]]:
-        """Return memory, ordinal and stored vector of the nearest passages."""
+        """Return memory, ordinal and stored vector of the nearest passages.
+
+        `model` is its number and its dimensions. Only by its index may there be fewer than there are.
+        """
         condition, arguments = where(scope, self._postgres)
         asked = _written(vector)
         # By the inner product, as everywhere: of unit vectors that is the cosine.
         statement = (
             f"SELECT e.vector FROM embeddings AS e JOIN memories AS m ON m.n = e.memory"
-            f" WHERE e.model = {model} AND {condition}"
-            f" ORDER BY e.v::vector({dims}) <#> ?::vector, e.vector LIMIT ?"
+            f" WHERE e.model = {model[0]} AND {condition} ORDER BY "
         )
-        indexed = self._indexed(db, model)
-        if indexed:
+        if by_index:
             # The order by number would keep Postgres from using the index.
-            statement = statement.replace(", e.vector LIMIT", " LIMIT")
+            kind = _indexed_as(model[1])
+            statement += f"e.v::{kind} <#> ?::{kind} LIMIT ?"
+        else:  # not as the index has it, so that Postgres cannot use it
+            statement += "e.v <#> ?::vector, e.vector LIMIT ?"
         db.settle()
         with db.connection.transaction():
-            if indexed:
+            if by_index:
                 db.execute(f"SET LOCAL hnsw.ef_search = {_EF_SEARCH}")
                 db.execute("SET LOCAL hnsw.iterative_scan = strict_order")
                 db.execute("SET LOCAL enable_seqscan = off")
@@ -238,6 +255,11 @@ class PostgresVector(SqlVectors):
 
 def _index(model: int) -> str:
     return f"embeddings_of_model_{model}"
+
+
+def _indexed_as(dims: int) -> str:
+    """Return the type by which vectors are in an index."""
+    return f"vector({dims})" if dims <= _MOST_WHOLE_DIMS else f"halfvec({dims})"
 
 
 def _written(vector: NDArray[np.float32]) -> str:

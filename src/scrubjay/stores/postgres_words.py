@@ -49,6 +49,15 @@ def indexed(db: Connection) -> Indexed:
     return Indexed(noted.get(_MEMORIES, 0), noted.get(_TOKENS, 0))
 
 
+def indexed_at(db: Connection) -> tuple[Indexed, int]:
+    """Return how much the keyword index holds, and a number that changes whenever anybody has committed."""
+    rows = db.execute(
+        "SELECT key, value FROM meta WHERE key IN (?, ?, 'commits')", (_MEMORIES, _TOKENS)
+    )
+    noted = dict(rows.fetchall())
+    return Indexed(noted.get(_MEMORIES, 0), noted.get(_TOKENS, 0)), noted.get("commits", 0)
+
+
 def holding(term: Term, codec: Codec) -> tuple[Clause, Clause]:
     """Return how to select the memories that hold a term: in any field, and in their own fields."""
     spared = Term(tuple((token,) for token in term.unless))

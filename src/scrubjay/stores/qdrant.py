@@ -197,7 +197,7 @@ class QdrantServer:
         version = apis.service_api.root().version
         if tuple(int(one) for one in re.findall(r"\d+", version)[:2]) < LEAST_VERSION:
             least = ".".join(map(str, LEAST_VERSION))
-            raise InvalidInput(
+            raise Unavailable(
                 f"{self.address.shown} is Qdrant {version}; scrubjay needs {least} or later:"
                 " update the server"
             )

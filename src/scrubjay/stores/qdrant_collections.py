@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from qdrant_client.http import models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
-from scrubjay.errors import InvalidInput
+from scrubjay.errors import Unavailable
 
 if TYPE_CHECKING:
     from qdrant_client.http import SyncApis
@@ -60,7 +60,7 @@ def check(found: models.CollectionInfo, server: str, name: str, dims: int) -> No
     else:
         there, right = "vectors under names of their own", False
     if not right:
-        raise InvalidInput(
+        raise Unavailable(
             f"{server}: the collection {name} has {there}; wanted are {dims} dimensions, compared"
             " by Cosine: give another name in the URL, or delete it"
         )

@@ -14,7 +14,6 @@ from scrubjay.errors import Unavailable
 from scrubjay.stores.breaker import Breaker
 from scrubjay.stores.qdrant import NotThere, load
 from scrubjay.stores.qdrant_projection import store_of
-from scrubjay.stores.scope_sql import where
 from scrubjay.stores.sql_vectors import Best, SqlVectors, check_positive
 from scrubjay.types import RankedList, Row, Scope
 
@@ -34,9 +33,6 @@ _FARTHER = 6  # times as many points as in the round before
 _MOST_POINTS = 10_000
 _SPARE_POINTS = 32
 _BLUR = 1e-5  # by so much may the server's float32 cosines be off
-_FEW = (
-    2_000  # memories are sooner scored than the server asked, where only the truth can tell them
-)
 
 
 def _nothing() -> None:
@@ -186,15 +182,3 @@ class QdrantVectors(SqlVectors):
             hnsw_ef=_HNSW_EF,
             quantization=QuantizationSearchParams(rescore=True, oversampling=_OVERSAMPLING),
         )
-
-    def _are_few(self, scope: Scope) -> bool:
-        return self._counted("memories AS m", *where(scope, self._db), _FEW) <= _FEW
-
-    def _counted(self, table: str, condition: str, arguments: Sequence[object], most: int) -> int:
-        """Count rows, up to one more than so many."""
-        statement = f"SELECT 1 FROM {table} WHERE {condition} LIMIT ?"
-        with self._db.read() as db:
-            row = db.execute(
-                f"SELECT count(*) FROM ({statement}) AS few", (*arguments, most + 1)
-            ).fetchone()
-        return int(row[0])

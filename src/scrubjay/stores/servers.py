@@ -19,10 +19,12 @@ class Servers(NamedTuple):
 
 
 NO_SERVERS = Servers()
+NONE = "none"  # said where the settings name a server, and this call wants none
 
 
 def servers_of(vectors: str | None, graph: str | None) -> Servers:
-    """Read the URLs of the tiers; refuse what is none."""
+    """Read the URLs of the tiers; refuse what is none. The word "none" is no server."""
+    vectors, graph = (None if one == NONE else one for one in (vectors, graph))
     if vectors is None and graph is None:
         return NO_SERVERS
     from scrubjay.stores.addresses import FALKORDB, QDRANT, address
@@ -38,6 +40,7 @@ def is_server(place: str) -> bool:
     return "://" in place
 
 
+TENANTS = "scrubjay_"  # how the schema of a tenant begins
 _TENANT = r"[a-z0-9](?:[a-z0-9_-]{0,38}[a-z0-9])?"
 
 
@@ -54,7 +57,7 @@ def tenant_named(tenant: str) -> str:
 
 def schema_of(tenant: str | None) -> str:
     """Return the schema of Postgres in which a tenant's store is, or the only one."""
-    return "scrubjay" if tenant is None else f"scrubjay_{tenant_named(tenant)}"
+    return "scrubjay" if tenant is None else f"{TENANTS}{tenant_named(tenant)}"
 
 
 def tenants_file(path: str, tenant: str | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -9,6 +10,7 @@ from typing import NamedTuple
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.stores.database import Connection, Database
 from scrubjay.stores.scope_sql import in_parts
+from scrubjay.stores.servers import is_server
 
 GRAPH = "graph"
 MOST_COUNTED = 100_000  # nobody wants to know how many more there are, and counting takes time
@@ -37,6 +39,30 @@ class SqlOutbox:
         if row is None:
             raise StoreError(f"{self._db.path} has no id of its own; open it for writing once")
         return bytes(row[0]).hex()
+
+    def tell_copy_apart(self) -> None:
+        """Give a file that is a copy of another an id of its own, and no server yet.
+
+        Under one id, each would have the servers forget what the other has told them.
+        """
+        here = self._db.path
+        if here == ":memory:" or is_server(here):
+            return
+        with self._db.read() as db:
+            row = db.execute("SELECT key FROM keys WHERE name = 'home'").fetchone()
+        home = None if row is None else bytes(row[0]).decode()
+        if home == here:
+            return
+        with self._db.write() as db:
+            if home is not None and os.path.exists(home) and not os.path.samefile(home, here):
+                db.execute("DELETE FROM projections")
+                db.execute("DELETE FROM outbox")
+                db.execute("UPDATE keys SET key = ? WHERE name = 'store'", (os.urandom(16),))
+            db.execute(
+                "INSERT INTO keys (name, key) VALUES ('home', ?)"
+                " ON CONFLICT (name) DO UPDATE SET key = excluded.key",
+                (here.encode(),),
+            )
 
     def attached(self) -> Mapping[str, str]:
         """Return which tiers have a copy on a server, and where."""

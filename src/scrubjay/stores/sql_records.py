@@ -98,10 +98,12 @@ class SqlRecords:
                 ).fetchall():
                     for n, *stored in batch:
                         memory = self._memory(stored)
-                        memory = memory._replace(language=language_of(memory))
-                        db.execute(
-                            "UPDATE memories SET language = ? WHERE n = ?", (memory.language, n)
-                        )
+                        language = language_of(memory)
+                        if language != memory.language:  # each change is told to servers
+                            db.execute(
+                                "UPDATE memories SET language = ? WHERE n = ?", (language, n)
+                            )
+                            memory = memory._replace(language=language)
                         self._words.put(n, memory)
                     after = batch[-1][0]
                 self._turns.settle_all(ask=not knew_turns)

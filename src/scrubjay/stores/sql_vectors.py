@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Best = dict[int, tuple[float, int]]
 
 _AT_ONCE = 4096
+_FEW = 2_000  # memories are sooner scored than an index or a server asked
 
 
 class SqlVectors(ABC):
@@ -182,6 +183,19 @@ class SqlVectors(ABC):
                 named.update((row[0], (row[3], row[4])) for row in found)
         rows = [Row(named[n][0], *best[n], named[n][1]) for n in best]
         return sorted(rows, key=in_order)
+
+    def _are_few(self, scope: Scope) -> bool:
+        """True when a scope has so few memories that all are sooner scored than an index asked."""
+        return self._counted("memories AS m", *where(scope, self._db), _FEW) <= _FEW
+
+    def _counted(self, table: str, condition: str, arguments: Sequence[object], most: int) -> int:
+        """Count rows, up to one more than so many."""
+        statement = f"SELECT 1 FROM {table} WHERE {condition} LIMIT ?"
+        with self._db.read() as db:
+            row = db.execute(
+                f"SELECT count(*) FROM ({statement}) AS few", (*arguments, most + 1)
+            ).fetchone()
+        return int(row[0])
 
     def _keep_best(
         self,

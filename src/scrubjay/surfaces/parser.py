@@ -70,7 +70,19 @@ class _Parser(argparse.ArgumentParser):
     """A parser that raises instead of leaving, so that one place writes errors."""
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(message, self.format_usage().strip())
+        raise UsageError(_with_nearest(message), self.format_usage().strip())
+
+
+def _with_nearest(message: str) -> str:
+    """Return a message with the word that was probably meant, where one of several was to be typed."""
+    wrong, choose, choices = message.partition(" (choose from ")
+    if not choose:
+        return message
+    from scrubjay.naming import nearest
+
+    word = wrong.rpartition("invalid choice: ")[2].strip("'\"")
+    known = [one.strip(" ')") for one in choices.split(",")]
+    return f"{wrong}{nearest(word, known)}{choose}{choices}"
 
 
 class _Help(argparse.HelpFormatter):

@@ -44,22 +44,32 @@ def open_store(
     a store: a typing error in --db must not leave a file behind. `tiers` are the `--tier` options.
     """
     settings = config.load(db=db, user=user)
-    path = settings.db
     if tiers or (settings.tiers and db is None):
         from scrubjay.surfaces.options_tiers import tiers_of
 
         return _with_tiers(settings, db, tiers_of(tiers), embed=embed, make=make)
-    if not make and path != ":memory:" and not is_server(path) and not _is_there(settings):
-        from scrubjay.stores.sqlite_place import check_place
-
-        if db:  # the folder of the default store is made when it is needed
-            check_place(path)
-        raise NotFound(f"nothing is stored yet: there is no {path}; `scrubjay add` makes it")
+    if not make:
+        check_there(settings)
     return scrubjay.open(db, user=settings.user, embedder=None if embed else False)
 
 
-def _is_there(settings: Settings) -> bool:
-    return os.path.exists(tenants_file(settings.db, settings.tenant))
+def check_there(settings: Settings) -> None:
+    """NotFound where there is no store yet: to look for one makes neither a file nor a schema."""
+    if is_server(settings.db):
+        from scrubjay.stores.addresses import POSTGRES, address
+        from scrubjay.stores.postgres_existing import look_for
+        from scrubjay.stores.servers import schema_of
+
+        look_for(address(settings.db, POSTGRES, "the store"), schema_of(settings.tenant))
+        return
+    path = tenants_file(settings.db, settings.tenant)
+    if path == ":memory:" or os.path.exists(path):
+        return
+    from scrubjay.stores.sqlite_place import check_place
+
+    if settings.db_given:  # the folder of the default store is made when it is needed
+        check_place(path)
+    raise NotFound(f"nothing is stored yet: there is no {path}; `scrubjay add` makes it")
 
 
 def _with_tiers(
@@ -221,7 +231,10 @@ def fetch_reranker(settings: Settings) -> str | None:
 
 
 def embed_pending(store: Store, settings: Settings) -> int:
-    """Make the vectors that are still owed; return how many are left, saying why if any are."""
+    """Make the vectors that are still owed; return how many are left, saying why if any are.
+
+    Links, and what servers have yet to be told, are made and told as well; what of it waits is said.
+    """
     if not store.pending(wait=False):
         return 0
     from scrubjay.progress import ProgressBar
@@ -229,13 +242,18 @@ def embed_pending(store: Store, settings: Settings) -> int:
     why = fetch_model(settings)
     if why is None:
         with ProgressBar("embedding") as bar:
-            left = store.pending(wait=True, progress=bar)
-        why = "; ".join(store.status().failures) or "the model does not answer"
-    else:
-        left = store.pending(wait=False)
+            if not store.pending(wait=True, progress=bar):
+                return 0
+    state = store.status()
+    left = state.pending + state.failed
     if left:
+        why = why or "; ".join(state.failures) or "the model does not answer"
         err(f"scrubjay: stored and found by word; vectors are pending: {one_line(why)}")
         err(f"scrubjay: this makes them: {to_type('models pull', settings.db_given)}")
+    from scrubjay.surfaces.waiting import waiting
+
+    for line in waiting(state, settings.db_given):
+        err(f"scrubjay: {line}")
     return left
 
 

@@ -11,6 +11,7 @@ from scrubjay.surfaces.layout import indent, pad, width
 from scrubjay.surfaces.session import open_store, settings_of
 from scrubjay.surfaces.shapes import dumps, plain
 from scrubjay.surfaces.terminal import one_line, out
+from scrubjay.surfaces.waiting import unlinked, untold
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -56,7 +57,8 @@ def _status(state: Status, screen: Screen, db: str | None) -> str:
         ("store", f"{one_line(state.path)} ({render.size(state.size_bytes)})"),
         (
             "memories",
-            f"{state.memories:,} ({state.documents:,} documents, {state.chunks:,} chunks)",
+            f"{state.memories:,} ({render.plural(state.documents, 'document')},"
+            f" {render.plural(state.chunks, 'chunk')})",
         ),
         (
             "messages",
@@ -80,9 +82,7 @@ def _status(state: Status, screen: Screen, db: str | None) -> str:
         ("failed", f"{state.failed:,}"),
         (
             "unlinked",
-            f"{state.unlinked:,} memories wait for their links; makes them: {pull}"
-            if state.unlinked
-            else "",
+            unlinked(state, db) if state.unlinked else "",
         ),
         ("extraction", _extraction(state, db)),
         (
@@ -103,9 +103,7 @@ def _status(state: Status, screen: Screen, db: str | None) -> str:
 def _server(one: ServerState) -> str:
     if not one.behind:
         return f"{one.tier} at {one_line(one.place)}, which knows everything"
-    from scrubjay.surfaces.commands.reindex import behind
-
-    return behind(one)
+    return untold(one)
 
 
 def _short(model: str, short: ShortVectors) -> str:
@@ -128,7 +126,9 @@ def _extraction(state: Status, db: str | None) -> str:
     why = ", ".join(f"{count:,} {one_line(reason)}" for reason, count in its.failures.items())
     failed = f"; {its.failed:,} failed and stay as they were said: {why}" if its.failed else ""
     failed += f"; tries them again: {to_type('extract --retry', db)}" if its.failed else ""
-    return f"{its.waiting:,} messages wait for {one_line(its.model)}{waiting}{failed}"
+    wait = "waits" if its.waiting == 1 else "wait"
+    messages = render.plural(its.waiting, "message")
+    return f"{messages} {wait} for {one_line(its.model)}{waiting}{failed}"
 
 
 def _counted(counts: Mapping[str, int]) -> str:

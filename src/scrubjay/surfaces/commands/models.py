@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, NotFound
@@ -10,6 +9,7 @@ from scrubjay.surfaces import render
 from scrubjay.surfaces.layout import table
 from scrubjay.surfaces.session import (
     card_of,
+    check_there,
     embed_pending,
     fetch_reranker,
     open_store,
@@ -42,9 +42,7 @@ def models(args: Namespace, screen: Screen) -> int:
         wanted = _card(args.name) if args.name else configured
         if wanted is not None:
             pull(wanted)
-        elif not os.path.exists(
-            settings.db
-        ):  # there is neither a model to fetch nor a vector to make
+        elif not _is_there(settings):  # there is neither a model to fetch nor a vector to make
             raise InvalidInput(f"{settings.embedder} is not fetched by scrubjay; name one that is")
         fetch_reranker(settings)
         if wanted == configured:
@@ -80,12 +78,20 @@ def _calibrate(args: Namespace, screen: Screen) -> int:
 
 def _embed(settings: Settings, db: str | None) -> tuple[int, int]:
     """Make the vectors that the store owes; return how many were made, and how many are left."""
-    if not os.path.exists(settings.db):  # looking must not create the store
+    if not _is_there(settings):
         return 0, 0
     with open_store(db) as store:
-        owed = store.pending(wait=False)
+        before = store.status()
         left = embed_pending(store, settings)
-    return max(owed - left, 0), left
+    return max(before.pending + before.failed - left, 0), left
+
+
+def _is_there(settings: Settings) -> bool:
+    try:
+        check_there(settings)
+    except NotFound:
+        return False
+    return True
 
 
 def _is_card(name: str) -> bool:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from shlex import quote
 from typing import TYPE_CHECKING
 
+from scrubjay.stores.addresses import FALKORDB, POSTGRES, QDRANT, address
+from scrubjay.stores.servers import is_server
 from scrubjay.surfaces import render
 from scrubjay.surfaces.session import settings_of
 from scrubjay.surfaces.terminal import one_line, out, path_line
@@ -11,7 +15,9 @@ from scrubjay.surfaces.terminal import one_line, out, path_line
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from scrubjay.config import Settings
     from scrubjay.reports import Moved
+    from scrubjay.stores.addresses import Kind
     from scrubjay.surfaces.terminal import Screen
 
 _FAILED = 1
@@ -38,7 +44,8 @@ def move(args: Namespace, screen: Screen) -> int:
 
         out(dumps(plain(done)))
     else:
-        out("\n".join(_lines(done, args.command, screen)))
+        lines = _lines(done, args.command, screen)
+        out("\n".join((*lines, *_from_now_on(settings._replace(db=args.to)))))
     return _FAILED if done.unfed else 0
 
 
@@ -53,7 +60,13 @@ def _lines(done: Moved, command: str, screen: Screen) -> list[str]:
             f"  {path_line(done.source)} was kept: a copy from now on, what is added there stays there"
         )
     else:
-        lines.append(f"  the old store is {path_line(done.aside)} now; remove it when you like")
+        remove = f'DROP SCHEMA "{done.aside}" CASCADE'  # of Postgres
+        if command == "promote":
+            remove = f"{'del' if os.name == 'nt' else 'rm'} {quote(done.aside)}"
+        lines.append(
+            f"  the old store is {path_line(done.aside)} now; this removes it, when you like:"
+            f" {path_line(remove)}"
+        )
     lines += (
         f"  {tier}: {render.plural(known, 'memory')} on the server"
         for tier, known in done.servers.items()
@@ -63,4 +76,34 @@ def _lines(done: Moved, command: str, screen: Screen) -> list[str]:
         screen.yellow(f"  {tier}: not all of it yet: {one_line(why)}")
         for tier, why in done.unfed.items()
     )
-    return [*lines, f"  from now on: --db {path_line(done.target)}, or SCRUBJAY_DB"]
+    return lines
+
+
+def _from_now_on(settings: Settings) -> list[str]:
+    """Say how the store is named where it is now: to be typed, and for the settings; without passwords."""
+    here = settings.db
+    if not is_server(here):
+        here = os.path.abspath(os.path.expanduser(here))
+    places = {
+        "db": _shown(here, POSTGRES),
+        "vectors": _shown(settings.vectors, QDRANT),
+        "graph": _shown(settings.graph, FALKORDB),
+        "tenant": settings.tenant,
+    }
+    named = {name: path_line(place) for name, place in places.items() if place is not None}
+    typed = " ".join(f"--{name} {quote(place)}" for name, place in named.items())
+    return [
+        f"  from now on: {typed}",
+        "  or in scrubjay.toml:",
+        *(f"    {name} = {_toml(place)}" for name, place in named.items()),
+    ]
+
+
+def _shown(place: str | None, kind: Kind) -> str | None:
+    return place if place is None or not is_server(place) else address(place, kind, "").shown
+
+
+def _toml(text: str) -> str:
+    from json import dumps
+
+    return dumps(text, ensure_ascii=False)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from scrubjay.surfaces.session import open_store
 from scrubjay.surfaces.shapes import dumps, plain
 from scrubjay.surfaces.terminal import one_line, out
+from scrubjay.surfaces.waiting import untold
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from scrubjay.reports import Reindexed, ServerState
+    from scrubjay.reports import Reindexed
     from scrubjay.surfaces.terminal import Screen
 
 
@@ -34,11 +35,5 @@ def _said(done: Reindexed, what: str | None, screen: Screen) -> str:
             else f"{dropped}, and knows nothing now"
         )
     lines = [f"made anew: {', '.join(done.done)}"]
-    lines += [screen.yellow(behind(one)) for one in done.servers if one.behind]
+    lines += [screen.yellow(untold(one)) for one in done.servers if one.behind]
     return "\n".join(lines)
-
-
-def behind(one: ServerState) -> str:
-    """Say what a server has yet to be told, and why."""
-    why = f" ({one_line(one.reason)})" if one.reason else ""
-    return f"{one.tier}: {one_line(one.place)} has yet to be told of {one.behind:,} changes{why}"
