@@ -131,6 +131,9 @@ def fill(path: str, corpus: Corpus) -> None:
         for start in range(0, len(rows), BATCH):
             store.add_many(rows[start : start + BATCH])
     add_vectors(Path(path), corpus.vectors)
+    # What is alike is compared now: later every copy would have that before it.
+    with scrubjay.open(path, embedder=Precomputed(corpus.queries, corpus.query_vectors)) as store:
+        store.pending(wait=True)
     with closing(SqliteDatabase(path)) as db, db.write() as writer:
         numbers = [n for (n,) in writer.execute("SELECT n FROM memories ORDER BY n")]
         links = ((numbers[a], numbers[b], strength) for a, b, strength in _nearest(corpus))

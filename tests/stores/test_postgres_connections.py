@@ -5,7 +5,7 @@ from __future__ import annotations
 from psycopg_pool import ConnectionPool
 
 import scrubjay
-from scrubjay.stores import postgres as connections
+from scrubjay.stores import postgres_login as connections
 
 
 def test_a_server_that_was_started_anew_is_used_at_once(postgres, postgres_url, monkeypatch):

@@ -28,6 +28,7 @@ _MOST_WHOLE_DIMS, _MOST_HALF_DIMS = 2_000, 4_000
 LEAST_VERSION = (0, 8)  # before it, a filter left an index with fewer results than asked for
 _AT_ONCE = 500
 _EF_SEARCH = 400
+_INDEXING_MB = 512
 _ROUNDS = 6
 
 
@@ -107,6 +108,8 @@ class PostgresVector(SqlVectors):
             n, dims = db.execute("SELECT n, dims FROM models WHERE name = ?", (model,)).fetchone()
             connection = db.connection
             connection.execute("SET statement_timeout = 0")
+            # With the usual 64 MB, the index of 100,000 vectors does not fit, and takes far longer.
+            connection.execute(cast("Any", f"SET maintenance_work_mem = '{_INDEXING_MB}MB'"))
             try:
                 connection.execute(cast("Any", f"DROP INDEX IF EXISTS {_index(n)}"))
                 connection.execute(
@@ -118,6 +121,7 @@ class PostgresVector(SqlVectors):
                     )
                 )
             finally:
+                connection.execute("RESET maintenance_work_mem")
                 self._postgres.login.limit_statements(connection)
         return True
 
