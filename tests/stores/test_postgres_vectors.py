@@ -53,10 +53,12 @@ def test_a_small_namespace_of_a_large_store_is_found_as_a_whole(store, few, monk
     small = sorted((f"m{n}" for n in range(NEAR, NEAR + FAR)), key=lambda id_: -cosines[id_])
     assert [row.id for row in found.rows] == small[:10]
     everywhere = opened.vectors.search(query, "m", Scope(), 3)
-    assert [row.id for row in everywhere.rows] == sorted(cosines, key=lambda id_: -cosines[id_])[:3]
+    assert [row.id for row in everywhere.rows] == sorted(cosines, key=lambda id_: -cosines[id_])[
+        :3
+    ]
 
 
-@pytest.mark.parametrize("dims, made", [(2_500, True), (4_100, False)])
+@pytest.mark.parametrize(("dims", "made"), [(2_500, True), (4_100, False)])
 def test_wide_vectors_are_found(emptied_postgres_url, clock, monkeypatch, dims, made):
     """HNSW takes 2,000 numbers, or 4,000 rounded ones; what is wider has no index and none is due."""
     monkeypatch.setattr(postgres_vector, "EXACT_MOST", 2)
