@@ -32,7 +32,8 @@ settings.load_profile("scrubjay")
 @pytest.fixture(autouse=True)
 def nobody_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No settings of the person who runs the tests, and no store of theirs."""
-    mine = ("DB", "USER", "PROFILE", "CONFIG", "EMBEDDER")
+    mine = ("DB", "USER", "PROFILE", "CONFIG", "EMBEDDER", "VECTORS", "GRAPH", "TENANT")
+    mine += ("POSTGRES_PASSWORD", "QDRANT_API_KEY", "FALKORDB_PASSWORD")
     for role in ("RERANKER", "GENERATOR"):
         mine += (role, f"{role}_API_KEY", f"{role}_TIMEOUT_S", f"{role}_DIALECT")
     for name in mine:

@@ -18,6 +18,8 @@ def to_type(words: str, db: str | None = None) -> str:
 
 def to_make(path: str) -> str:
     """Return what makes a store at a path that was named: its folder too, which no command makes."""
+    if "://" in path:
+        return to_type(ADD, path)
     folder = os.path.dirname(os.path.abspath(path))
     if os.path.isdir(folder):
         return to_type(ADD, path)

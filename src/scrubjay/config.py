@@ -78,10 +78,13 @@ class TierSetting(NamedTuple):
 def tier_setting(name: str, path: object, priority: object = None) -> TierSetting:
     """Return how a tier is found and what it counts; refuse what cannot be a file or a priority."""
     place = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+    if isinstance(place, str) and "://" in place:
+        raise InvalidInput(
+            f"the tier {name!r} is a server, {_shown(place)}; give the path of a file: only a store's"
+            " own place can be a server"
+        )
     if not isinstance(place, str) or not place.strip() or "\0" in place or place == ":memory:":
         raise InvalidInput(f"the tier {name!r} is {path!r}; give the path of its file")
-    if "://" in place:
-        raise InvalidInput(f"{place} is a server; this version keeps memories in a file")
     place = os.path.abspath(os.path.expanduser(place))
     if priority is None:
         return TierSetting(name, place)
@@ -106,12 +109,7 @@ class Access(NamedTuple):
     @property
     def shown(self) -> str:
         """The name or address, without what an address may hide: a login, a query with a key."""
-        scheme, mark, rest = self.spec.partition("://")
-        if not mark:
-            return self.spec
-        place, hash_, model = rest.partition("#")
-        host, slash, path = place.partition("?")[0].partition("/")
-        return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}{hash_}{model}"
+        return _shown(self.spec)
 
     def __repr__(self) -> str:
         """Show everything but keys."""
@@ -145,6 +143,23 @@ class Settings(NamedTuple):
     graph: str | None = None
     tenant: str | None = None
 
+    def __repr__(self) -> str:
+        """Show everything but logins."""
+        shown = (
+            f"{name}={(_shown(one) if isinstance(one, str) else one)!r}"
+            for name, one in self._asdict().items()
+        )
+        return f"Settings({', '.join(shown)})"
+
+
+def _shown(place: str) -> str:
+    """Return a place without its login, where it is an address; anything else as it is."""
+    if "://" not in place:
+        return place
+    from scrubjay.stores.addresses import without_login
+
+    return without_login(place)
+
 
 class Typed(NamedTuple):
     """What the command line says of every command's store; it wins over file and environment."""
@@ -168,7 +183,9 @@ def load(
 ) -> Settings:
     """Read the settings that hold now."""
     if db is not None and (not db.strip() or "\0" in db):
-        raise InvalidInput(f"{db!r} is not a path; give a file, or nothing for the default store")
+        raise InvalidInput(
+            f"{_shown(db)!r} is not a path; give a file, or nothing for the default store"
+        )
     elsewhere = Typed(vectors, graph, tenant)
     file = os.environ.get("SCRUBJAY_CONFIG") or _default_file()
     table = _read(file)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import NamedTuple
 
 from scrubjay.errors import InvalidInput
@@ -83,7 +84,7 @@ def address(url: str, kind: Kind, what: str) -> Address:
     from urllib.parse import parse_qsl, unquote, urlsplit
 
     if not kind.reads(url):
-        scheme = url.partition("://")[0] if "://" in url else repr(url)
+        scheme = url.partition("://")[0] if "://" in url else repr(without_login(url))
         raise InvalidInput(
             f"{what} is {scheme}, which is no {kind.name} URL; write {kind.example}"
         )
@@ -93,6 +94,12 @@ def address(url: str, kind: Kind, what: str) -> Address:
     except ValueError as error:
         wrong = "port" if "port" in str(error).casefold() else "host"
         raise InvalidInput(f"{what} has a wrong {wrong}; write {kind.example}") from None
+    if any("@" in one for one in (parts.path, parts.query, parts.fragment)):
+        # Read as it is, a part of the password would be the name of something, and be shown.
+        raise InvalidInput(
+            f"{what} has an @ after the host; in a user or a password write %2F for /, %3F for ?,"
+            f" %23 for # and %40 for @: {kind.example}"
+        )
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     if not host:
         raise InvalidInput(f"{what} names no host; write {kind.example}")
@@ -115,6 +122,22 @@ def address(url: str, kind: Kind, what: str) -> Address:
         timeout_s,
         tuple(sorted(options.items())),
     )
+
+
+def without_login(text: str) -> str:
+    """Return an address, or a text that ends in one, without its login and what follows its `?`.
+
+    To the last @, as a password may hold any sign; but the path or the name of a model may begin with
+    one. Without a scheme it is taken for `user:password@host`.
+    """
+    before, mark, rest = text.partition("://")
+    if not mark:
+        return text.rpartition("@")[2]
+    models = before.casefold().endswith(("http", "https"))
+    login = re.match(r".*(?<![/#])@" if models else ".*@", rest, re.DOTALL)
+    place, _, query = rest[login.end() if login else 0 :].partition("?")
+    _, hash_, model = query.partition("#")
+    return f"{before}://{place}{hash_}{model}"
 
 
 def _timeout(given: str | None, what: str) -> float:

@@ -62,6 +62,10 @@ class UsageError(InvalidInput):
     """The command line does not parse; `usage` shows what would."""
 
     def __init__(self, message: str, usage: str) -> None:
+        if "://" in message:  # what was typed is repeated
+            from scrubjay.stores.addresses import without_login
+
+            message = without_login(message)
         super().__init__(message)
         self.usage = usage
 
@@ -106,7 +110,8 @@ def parse(argv: list[str]) -> argparse.Namespace:
             raise
         hint = "; write -- before a text that begins with a dash"
         if "unrecognized arguments: --tier" in str(error):
-            hint = f"; {asked} works on one file: name it with --db"
+            command = next((word for word in argv if word in COMMANDS), "this")
+            hint = f"; {command} works on one file: name it with --db"
         raise UsageError(f"{error}{hint}", error.usage) from None
 
 

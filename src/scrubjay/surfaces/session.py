@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from scrubjay.profiles import Profile
     from scrubjay.reports import TierState
     from scrubjay.service import Store
+    from scrubjay.tier_files import Reached
 
 
 def settings_of(args: Namespace) -> Settings:
@@ -116,6 +117,8 @@ def _files_of(
 
     joined = named or settings.tiers
     own = own_path(settings, db, joined, named_here=bool(named))
+    if own is not None and is_server(own):
+        return own, joined, None
     configured = db is None and (own is not None or not named)
     if make:
         if configured:  # the settings say where the store is to be, so its folder is made, too
@@ -134,7 +137,7 @@ def tier_states(db: str | None, user: str | None, tiers: list[str] | None) -> li
     try:
         with open_store(db, user, embed=False, tiers=tiers) as store:
             return store.tiers()
-    except (NotFound, StoreError):  # each says for itself why
+    except (NotFound, StoreError) as lost:  # each says for itself why
         from scrubjay.caller import person_named
         from scrubjay.surfaces.options_tiers import tiers_of
         from scrubjay.tier_files import known_files
@@ -145,9 +148,14 @@ def tier_states(db: str | None, user: str | None, tiers: list[str] | None) -> li
         person = None if settings.user is None else person_named(settings.user)
         own, joined, made_by = _files_of(settings, db, tiers_of(tiers), make=False)
         files = known_files(own, joined, person, made_by=made_by)
-        states = [state_of(one._replace(tables=None), Scope()) for one in files.reached()]
+        reached = [_or_its_server(one, str(lost)) for one in files.reached()]
         files.close()
-        return states
+        return [state_of(one._replace(tables=None), Scope()) for one in reached]
+
+
+def _or_its_server(one: Reached, lost: str) -> Reached:
+    """Say of a store on a server why that could not be opened; a file has said it itself."""
+    return one._replace(tier=one.tier._replace(lost=lost)) if is_server(one.path) else one
 
 
 def overrides_of(sets: list[str] | None) -> Mapping[str, Any] | None:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from scrubjay.at_exit import stop_at_exit
 from scrubjay.errors import StoreError, Unavailable
 from scrubjay.passages import embedding_text
 
@@ -76,13 +77,14 @@ class Backlog:
                 )
                 thread.start()
                 self._thread = thread
+                stop_at_exit(self)
 
-    def stop(self) -> None:
+    def stop(self, wait_s: float = STOP_S) -> None:
         """Finish the batch at hand and stop."""
         self._stopping.set()
         thread = self._thread
         if thread is not None:
-            thread.join(STOP_S)
+            thread.join(wait_s)
 
     def left(self) -> int:
         """Return how many chunks still want a vector."""

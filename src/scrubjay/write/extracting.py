@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from scrubjay.at_exit import stop_at_exit
 from scrubjay.errors import ScrubjayError
 from scrubjay.write.backlog import STOP_S
 
@@ -41,14 +42,15 @@ class Extracting:
                     target=self._in_background, name="scrubjay-extracting", daemon=True
                 )
                 self._thread.start()
+                stop_at_exit(self)
 
-    def stop(self) -> None:
+    def stop(self, wait_s: float = STOP_S) -> None:
         """Finish the turns at hand and stop; what a slow model still reads is left to others."""
         self._stopping.set()
         self._wished.set()
         thread = self._thread
         if thread is not None:
-            thread.join(STOP_S)
+            thread.join(wait_s)
             if thread.is_alive():
                 self._extraction.release()
 

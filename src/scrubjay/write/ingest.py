@@ -27,6 +27,10 @@ def ingest(
     """Bring the index in step with a file or folder."""
     if not os.fspath(path):
         raise InvalidInput("path is empty; give a file or a folder")
+    if "://" in os.fspath(path):
+        from scrubjay.stores.addresses import without_login
+
+        raise InvalidInput(f"{without_login(os.fspath(path))} is no file; give a file or a folder")
     root = os.path.abspath(os.path.expanduser(os.fspath(path)))
     if not os.path.lexists(root):
         raise InvalidInput(f"there is no file or folder {root}")
