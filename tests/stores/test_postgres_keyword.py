@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from backends import Sqlite, a_memory, asking, pieces
-from scrubjay.stores import keyword_ranking, token_vectors
+from scrubjay.stores import keyword_ranking, postgres_keyword, token_vectors
 from scrubjay.stores.addresses import POSTGRES, address
 from scrubjay.stores.postgres import PostgresDatabase
 from scrubjay.stores.postgres_words import indexed
@@ -96,6 +96,7 @@ def test_matches_scores_and_order_are_those_of_sqlite(both, monkeypatch, small):
         monkeypatch.setattr(token_vectors, f"MOST_{name}", most)
     if not small:
         monkeypatch.setattr(keyword_ranking, "SMALL_STORE", 0)
+        monkeypatch.setattr(postgres_keyword, "FEW", 0)
     chance = random.Random(7)
     memories = corpus(chance, 90)
     put(both, *memories)
@@ -224,6 +225,7 @@ def test_a_search_inside_a_write_sees_what_was_written(postgres_store):
 def test_common_words_are_passed_over_only_where_they_cannot_decide(both, monkeypatch):
     """NM-2: rare words first, then all; whatever the scope leaves, ids, order and scores are SQLite's."""
     monkeypatch.setattr(keyword_ranking, "SMALL_STORE", 0)
+    monkeypatch.setattr(postgres_keyword, "FEW", 0)
     monkeypatch.setattr(token_vectors, "MOST_ALIKE", 8)  # so that some have several parts
     chance = random.Random(3)
     words = [f"w{n}" for n in range(60)]
@@ -272,6 +274,7 @@ def test_what_another_process_stores_counts_in_the_next_search(postgres_store, p
 def test_a_common_word_outweighs_a_rare_one_that_says_little(both, monkeypatch):
     """Ten long texts name the rare word once; short ones that say nothing but the other are better."""
     monkeypatch.setattr(keyword_ranking, "SMALL_STORE", 0)
+    monkeypatch.setattr(postgres_keyword, "FEW", 0)
     long = [a_memory(f"long{n}", "rare " + "filler " * 150) for n in range(10)]
     short = [a_memory(f"short{n}", "usual usual usual") for n in range(75)]
     put(both, *long, *short, *(a_memory(f"other{n}", "something else") for n in range(215)))

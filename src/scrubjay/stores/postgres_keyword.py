@@ -27,6 +27,7 @@ from scrubjay.types import RankedList, Scope, Term
 
 _HELD = "(w.main @@ ?::tsquery OR w.ident @@ ?::tsquery)"
 _OTHER = "(o.main @@ ?::tsquery OR o.ident @@ ?::tsquery)"
+FEW = 1_000  # memories, to rank all of which takes no longer than another journey
 _CLOSE = 2e-6  # more than two scores may differ by and still be equal
 
 
@@ -181,6 +182,8 @@ def _ranked(
     rarest_first = sorted(range(len(terms)), key=held.__getitem__)
     in_order = [terms[at] for at in rarest_first]
     taken = best(ask.limit, MOST_TIES, wanted)
+    if sum(held) <= FEW:
+        return ask.bm25.score(runs, ask.holding(terms), taken, each_form=True)
     if len(terms) == wanted > 1 and held[rarest_first[0]] >= ask.limit:
         rows = ask.bm25.score(runs, ask.of_complete(in_order), taken, each_form=True)
         if len(rows) >= ask.limit:
