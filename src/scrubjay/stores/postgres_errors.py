@@ -33,6 +33,10 @@ def explained(address: Address, error: psycopg.Error, waited_s: float) -> Scrubj
         )
     if isinstance(error, errors.DataError):
         return InvalidInput(f"{here} refuses a value: {said}")
+    if isinstance(error, errors.ProgramLimitExceeded):  # which is an OperationalError, too
+        return InvalidInput(
+            f"{here} cannot take a value as long as this: {said}; shorten the longest name"
+        )
     if isinstance(error, errors.OperationalError):
         return StoreError(f"{here} does not answer: {said}; {_what_to_do(address, said)}")
     return StoreError(f"{here}: {said}")
