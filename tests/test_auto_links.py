@@ -172,6 +172,35 @@ def test_one_taken_away_by_hand_does_not_come_back(filled):
     assert strengths(filled, "a")["b"] == 0.6
 
 
+@pytest.mark.parametrize("kind", [None, "related"])
+def test_one_taken_away_before_there_were_any_stays_away(memory, kind):
+    """NM-8: links are made from the first search on that walks them, and of these two none is."""
+    for id_, text in TEXTS.items():
+        memory.add(text, id=id_)
+    memory.link("a", "b", 0.6)
+    assert memory.unlink("a", "b", kind) == 1
+
+    memory.search("apple", profile="novamem")
+    memory.pending()
+
+    assert strengths(memory, "a")
+    assert "b" not in strengths(memory, "a")
+
+
+def test_one_that_is_not_made_yet_can_be_taken_away(linked, monkeypatch):
+    """NM-8: whoever is quicker than the thread in the background is heard all the same."""
+    with monkeypatch.context() as later:
+        later.setattr(AutoLinks, "link_next", lambda *_: 0)
+        for id_, text in TEXTS.items():
+            linked.add(text, id=id_)
+        linked.pending()
+        assert linked.unlink("a", "b") == 0
+    linked.pending()
+
+    assert strengths(linked, "a")
+    assert "b" not in strengths(linked, "a")
+
+
 def test_other_kinds_of_links_are_not_touched(filled):
     """Nor do they keep an automatic one away."""
     filled.link("a", "z", 0.9, kind="cites")

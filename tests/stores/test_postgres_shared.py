@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import random
+import string
 import subprocess
 import sys
 import threading
@@ -275,4 +277,30 @@ def test_half_of_a_surrogate_pair_is_refused(words):
     """It is no character, and no store can keep it."""
     with pytest.raises(InvalidInput, match="surrogate"):
         words.add("half \ud800 of one")
+    assert len(words.ls(limit=100)) == 0
+
+
+def noise(chars, letters=string.ascii_letters):
+    """A text that no server can store in fewer bytes."""
+    return "".join(random.Random(7).choices(letters, k=chars))
+
+
+def test_a_document_with_a_long_link_is_read(words, tmp_path):
+    """A tree of Postgres takes no value above 2,704 bytes: all that was to be read was not."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text(f"# Pump\n\nSee [this](files/{noise(6_000)}.md)\n")
+    (tmp_path / "docs" / "b.md").write_text("# Valve\n\nSee [that](a.md)\n")
+    assert words.ingest(tmp_path / "docs").failed == ()
+    (pump,) = words.search("pump")
+    (valve,) = words.search("valve")
+    assert [one.id for one in words.neighbors(valve.id)] == [pump.id]
+
+
+def test_a_name_that_is_too_long_is_refused(words):
+    """What is bounded is said; a row of names too long for an index is no server that does not answer."""
+    with pytest.raises(InvalidInput, match="session has 5000 characters; at most 512"):
+        words.add("one thing", type="message", session=noise(5_000))
+    long = noise(500, "абвгдежзиклмнопрстуфхцчшщъыьэюя")
+    with pytest.raises(InvalidInput, match=r"value as long as this: .*; shorten"):
+        words.add("a thing", type="message", session=long, owner=long, agent=long, namespace=long)
     assert len(words.ls(limit=100)) == 0

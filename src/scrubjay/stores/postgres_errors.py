@@ -34,6 +34,10 @@ def explained(
         )
     if isinstance(error, errors.DataError):
         return InvalidInput(f"{here} refuses a value: {said}")
+    if isinstance(error, errors.ProgramLimitExceeded):  # which is an OperationalError, too
+        return InvalidInput(
+            f"{here} cannot take a value as long as this: {said}; shorten the longest name"
+        )
     if isinstance(error, errors.OperationalError):
         return StoreError(f"{here} does not answer: {said}; {_what_to_do(address, said)}")
     return StoreError(f"{here}: {said}")

@@ -338,10 +338,12 @@ TABLES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
 )
 
+# A tree takes no value above 2,704 bytes: what has no bound, such as the name that a link leads to, is
+# looked up by its hash.
 _INDEXES = (
     "memories_by_hash ON memories (content_hash, type, namespace)",
     "memories_by_age ON memories (namespace, updated_us)",
-    "memories_by_session ON memories (session) WHERE session IS NOT NULL",
+    "memories_by_session ON memories USING hash (session) WHERE session IS NOT NULL",
     "memories_by_language ON memories (language)",
     "memories_by_collection ON memories (collection) WHERE collection IS NOT NULL",
     "memories_by_type ON memories (type)",
@@ -359,7 +361,7 @@ _INDEXES = (
     "feedback_by_person ON feedback (person, action)",
     "files_by_digest ON files (digest)",
     "targets_by_memory ON targets (memory)",
-    "targets_by_name ON targets (name)",
+    "targets_by_name ON targets USING hash (name)",
     "topic_hashes_by_memory ON topic_hashes (memory)",
     "history_by_memory ON history (memory)",
     "members_by_namespace ON members (namespace)",

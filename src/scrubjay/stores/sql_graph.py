@@ -54,7 +54,7 @@ class SqlGraph:
     def unlink(self, a: str, b: str, kind: str | None) -> int:
         """Remove the links between two memories, of one kind or of all; return how many.
 
-        Where memories are linked by themselves, these two no longer are.
+        Where memories are linked by themselves, or will be some day, these two are not.
         """
         kind = _FROM_HERE if kind == _SEEN_FROM_THERE else kind
         of_kind, more = ("", ()) if kind is None else (" AND kind = ?", (kind,))
@@ -69,7 +69,9 @@ class SqlGraph:
                 gone |= {
                     (one, "" if made == "auto" else f"{made} {ends[0]}") for one, made in rows
                 }
-            if any(one == _AUTOMATIC for one, _ in gone):
+            if any(one == _AUTOMATIC for one, _ in gone) or (
+                kind in (None, _AUTOMATIC) and db.execute(_WAITS, (a, b)).fetchone()
+            ):
                 db.execute(_PART, (a, b, a, b))
             return len(gone)
 
@@ -221,9 +223,12 @@ _LINKS = (
     " WHERE e.b IN ({several}) AND {condition}"
 )
 _AUTOMATIC = "related"  # the kind of links that nobody set
+_WAITS = (
+    "SELECT 1 FROM unlinked AS u JOIN memories AS m ON m.n = u.memory WHERE m.id IN (?, ?) LIMIT 1"
+)
 _PART = (
-    "INSERT INTO parted (a, b) SELECT x.n, y.n FROM memories AS x, memories AS y, meta"
-    " WHERE meta.key = 'links' AND x.id IN (?, ?) AND y.id IN (?, ?) AND x.n < y.n"
+    "INSERT INTO parted (a, b) SELECT x.n, y.n FROM memories AS x, memories AS y"
+    " WHERE x.id IN (?, ?) AND y.id IN (?, ?) AND x.n < y.n"
     " ON CONFLICT (a, b) DO NOTHING"
 )
 # The one kind with a direction, and what it is called from its other end.

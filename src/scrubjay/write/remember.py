@@ -70,8 +70,11 @@ def draft(given: Mapping[str, Any]) -> Memory:
             f" of it, such as {values['namespace'] + 'notes'!r}"
         )
     values["id"] = values.get("id", "").strip()
-    if len(values["id"]) > MOST_NAME_CHARS:
-        raise InvalidInput(f"id has {len(values['id'])} characters; at most {MOST_NAME_CHARS}")
+    for name in ("id", "session", "owner", "agent"):
+        if len(values.get(name, "")) > MOST_NAME_CHARS:
+            raise InvalidInput(
+                f"{name} has {len(values[name])} characters; at most {MOST_NAME_CHARS}"
+            )
     values["topics"] = topics_of(values.get("topics", ()))
     values["links"] = links_of(values.get("links", ()))
     values["metadata"] = _metadata(values.get("metadata", {}))
