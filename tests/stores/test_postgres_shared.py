@@ -65,9 +65,9 @@ def stored(store):
 
 
 def cut_connections(url):
-    """End every connection of ours, as a server does that is started anew."""
+    """End every connection of ours, as a server does that is started anew, and wait for it."""
     with psycopg.connect(url, autocommit=True) as boss:
-        boss.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {OURS}")
+        boss.execute(f"SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE {OURS}")
 
 
 def connections(url):
