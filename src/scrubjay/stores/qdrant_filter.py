@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from qdrant_client.http.models import FieldCondition, Filter, MatchAny, MatchValue, Range
 
-from scrubjay.stores.scope_sql import personal
+from scrubjay.stores.scope_sql import namespaces
 from scrubjay.text import label
 from scrubjay.times import micros
 
@@ -39,7 +39,7 @@ def filter_of(scope: Scope, store: str, db: Database) -> Filter | None:
     token = db.codec.token
     topics = None if scope.topics is None else [token(topic) for topic in scope.topics]
     for field, values in (
-        ("namespace", _namespaces(scope, db)),
+        ("namespace", namespaces(scope, db)),
         ("type", scope.types),
         ("topics", topics),
     ):
@@ -74,20 +74,6 @@ def filter_of(scope: Scope, store: str, db: Database) -> Filter | None:
             seen.append(of_these("session", (scope.spoken.session,)))
         must.append(Filter(should=[*seen]))
     return Filter(must=[*must], must_not=[*must_not] or None)
-
-
-def _namespaces(scope: Scope, db: Database) -> list[str] | None:
-    """Return the namespaces that a scope may see now; None for all."""
-    seen = None if scope.namespaces is None else set(scope.namespaces)
-    for person, role in ((scope.reader, ""), (scope.writer, " AND role <> 'reader'")):
-        if person is not None:
-            with db.read() as connection:
-                joined = connection.execute(
-                    f"SELECT namespace FROM members WHERE person = ?{role}", (person,)
-                ).fetchall()
-            own = {personal(person), *(namespace for (namespace,) in joined)}
-            seen = own if seen is None else seen & own
-    return None if seen is None else sorted(seen)
 
 
 def _from(field: str, us: int) -> FieldCondition:

@@ -32,7 +32,7 @@ class QdrantProjection:
     def __init__(self, db: Database, server: QdrantServer) -> None:
         self._db = db
         self._server = server
-        self._store = store_of(db)
+        self._store = SqlOutbox(db).store()
         self.place = server.address.shown
 
     def put(self, memories: Sequence[Projected]) -> None:
@@ -202,13 +202,6 @@ class QdrantProjection:
             if found.next_page_offset is None:
                 return
             request.offset = found.next_page_offset
-
-
-def store_of(db: Database) -> str:
-    """Return the id of a store, by which a server tells it from others."""
-    with db.read() as connection:
-        (key,) = connection.execute("SELECT key FROM keys WHERE name = 'store'").fetchone()
-    return bytes(key).hex()
 
 
 def _parts(values: Iterable[T], size: int) -> Iterator[list[T]]:

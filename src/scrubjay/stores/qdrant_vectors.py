@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrubjay.errors import Unavailable
 from scrubjay.stores.breaker import Breaker
 from scrubjay.stores.qdrant import NotThere, load
-from scrubjay.stores.qdrant_projection import store_of
+from scrubjay.stores.sql_outbox import SqlOutbox
 from scrubjay.stores.sql_vectors import Best, SqlVectors, check_positive
 from scrubjay.types import RankedList, Row, Scope
 
@@ -51,7 +51,7 @@ class QdrantVectors(SqlVectors):
     def __init__(self, db: Database, server: QdrantServer) -> None:
         super().__init__(db)
         self._server = server
-        self._store = store_of(db)
+        self._store = SqlOutbox(db).store()
         self.breaker = Breaker("vectors", server.ping)
         self.on_loss: Callable[[], None] = _nothing
 
