@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID, uuid5
 
 from scrubjay.stores.qdrant import NotThere, load
+from scrubjay.stores.sql_outbox import SqlOutbox
 
 if TYPE_CHECKING:
     from qdrant_client.http.models import Filter, PointStruct, ScrollResult
