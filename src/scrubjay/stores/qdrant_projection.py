@@ -85,8 +85,10 @@ class QdrantProjection:
         return len({id_ for name in counts for id_ in self._ids(name)})  # models share memories
 
     def ping(self) -> None:
-        """Ask for next to nothing."""
+        """Ask for next to nothing: whether it is there, and has nothing else under our names."""
         self._server.ping()
+        for model, dims in self._models().items():
+            self._server.has(self._server.collection(model, dims), dims)
 
     def _models(self) -> dict[str, int]:
         with self._db.read() as db:
