@@ -52,6 +52,8 @@ def served(
 
 def test_all_three_tiers_find(served: scrubjay.Store):
     """NM-1: keyword, vector and graph each contribute, with the servers asked."""
+    served.search("rocket", profile="novamem")  # from now on memories are linked by likeness
+    assert served.pending() == 0
     found = served.search("rocket launch", profile="novamem", limit=4)
     assert found.degraded == ()
     assert {hit.id for hit in found} >= {"launch", "fuel", "party"}
@@ -135,7 +137,7 @@ def test_another_place_for_a_tier_is_refused(
     other = {**servers, "vectors": servers["vectors"].replace("127.0.0.1", "localhost")}
     with pytest.raises(scrubjay.InvalidInput, match="scrubjay reindex vectors --drop"):
         scrubjay.open(truth, embedder=embedder, **other)
-    assert served.search("rocket", profile="novamem").degraded == ()
+    assert served.search("rocket", mode="vector").degraded == ()
 
 
 def test_to_look_at_a_store_takes_no_server_for_it(
