@@ -23,6 +23,8 @@ FLOORS = (
         "findings",
         "commands",
         "recalled",
+        "logins",
+        "at_exit",
     ),
     ("language", "function_words"),
     ("text", "times", "paths", "token_codes", "tfidf", "timewords"),

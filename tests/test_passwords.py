@@ -8,7 +8,7 @@ import pytest
 
 import scrubjay
 from scrubjay import config
-from scrubjay.stores.addresses import without_login
+from scrubjay.logins import without_login
 from scrubjay.surfaces.cli import main
 
 SECRET = "s3cr3tpw"

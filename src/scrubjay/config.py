@@ -156,7 +156,7 @@ def _shown(place: str) -> str:
     """Return a place without its login, where it is an address; anything else as it is."""
     if "://" not in place:
         return place
-    from scrubjay.stores.addresses import without_login
+    from scrubjay.logins import without_login
 
     return without_login(place)
 

@@ -273,7 +273,7 @@ def _own_of(path: str | None, settings: Sequence[TierSetting]) -> TierSetting:
     agents = any(one.name == "agent" for one in settings)
     place = path if path == ":memory:" else os.path.abspath(path)
     if is_server(path):
-        from scrubjay.stores.addresses import without_login
+        from scrubjay.logins import without_login
 
         place = without_login(path)
     return TierSetting("own" if agents else "agent", place, 1.0)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 from typing import NamedTuple
 
 from scrubjay.errors import InvalidInput
+from scrubjay.logins import without_login
 
 TIMEOUT_S = 2.0  # of one answer of a tier; of the records' server, of reaching it
 _LONGEST_S = 600.0
@@ -122,22 +122,6 @@ def address(url: str, kind: Kind, what: str) -> Address:
         timeout_s,
         tuple(sorted(options.items())),
     )
-
-
-def without_login(text: str) -> str:
-    """Return an address, or a text that ends in one, without its login and what follows its `?`.
-
-    To the last @, as a password may hold any sign; but the path or the name of a model may begin with
-    one. Without a scheme it is taken for `user:password@host`.
-    """
-    before, mark, rest = text.partition("://")
-    if not mark:
-        return text.rpartition("@")[2]
-    models = before.casefold().endswith(("http", "https"))
-    login = re.match(r".*(?<![/#])@" if models else ".*@", rest, re.DOTALL)
-    place, _, query = rest[login.end() if login else 0 :].partition("?")
-    _, hash_, model = query.partition("#")
-    return f"{before}://{place}{hash_}{model}"
 
 
 def _timeout(given: str | None, what: str) -> float:

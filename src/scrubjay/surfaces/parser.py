@@ -63,7 +63,7 @@ class UsageError(InvalidInput):
 
     def __init__(self, message: str, usage: str) -> None:
         if "://" in message:  # what was typed is repeated
-            from scrubjay.stores.addresses import without_login
+            from scrubjay.logins import without_login
 
             message = without_login(message)
         super().__init__(message)

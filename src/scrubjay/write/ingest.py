@@ -28,7 +28,7 @@ def ingest(
     if not os.fspath(path):
         raise InvalidInput("path is empty; give a file or a folder")
     if "://" in os.fspath(path):
-        from scrubjay.stores.addresses import without_login
+        from scrubjay.logins import without_login
 
         raise InvalidInput(f"{without_login(os.fspath(path))} is no file; give a file or a folder")
     root = os.path.abspath(os.path.expanduser(os.fspath(path)))
