@@ -79,12 +79,12 @@ class Backlog:
                 self._thread = thread
                 stop_at_exit(self)
 
-    def stop(self, wait_s: float = STOP_S) -> None:
+    def stop(self, wait_s: float | None = None) -> None:
         """Finish the batch at hand and stop."""
         self._stopping.set()
         thread = self._thread
         if thread is not None:
-            thread.join(wait_s)
+            thread.join(STOP_S if wait_s is None else wait_s)
 
     def left(self) -> int:
         """Return how many chunks still want a vector."""

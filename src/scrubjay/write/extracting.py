@@ -44,13 +44,13 @@ class Extracting:
                 self._thread.start()
                 stop_at_exit(self)
 
-    def stop(self, wait_s: float = STOP_S) -> None:
+    def stop(self, wait_s: float | None = None) -> None:
         """Finish the turns at hand and stop; what a slow model still reads is left to others."""
         self._stopping.set()
         self._wished.set()
         thread = self._thread
         if thread is not None:
-            thread.join(wait_s)
+            thread.join(STOP_S if wait_s is None else wait_s)
             if thread.is_alive():
                 self._extraction.release()
 
