@@ -100,10 +100,10 @@ def test_the_first_calls_of_many_threads_make_one_embedder(file, monkeypatch):
     made = []
     real = scrubjay.embedding.Embedding.__init__
 
-    def slowly(self, *given):
+    def slowly(self, *given, **named):
         made.append(self)
         time.sleep(0.02)
-        real(self, *given)
+        real(self, *given, **named)
 
     monkeypatch.setattr(scrubjay.embedding.Embedding, "__init__", slowly)
     with scrubjay.open(file, embedder=HashingEmbedder()) as store:
