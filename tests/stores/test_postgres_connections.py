@@ -34,3 +34,15 @@ def test_a_connection_that_just_answered_is_not_asked_whether_it_does(postgres_u
         with store._db.read() as db:
             db.execute("SELECT 1")
         assert not checked
+
+
+def test_what_was_acknowledged_outlives_a_killed_server(postgres, postgres_url):
+    """Even where the server was set to answer before it writes: our connections ask for more."""
+    with scrubjay.open(postgres_url, embedder=False) as store:
+        with store._db.read() as db:
+            assert db.execute("SHOW synchronous_commit").fetchone()[0] == "on"
+        for n in range(20):
+            store.add(f"fact number {n}", id=f"f{n}")
+        postgres.kill()
+        postgres.start()
+        assert len(store.get_many([f"f{n}" for n in range(20)])) == 20

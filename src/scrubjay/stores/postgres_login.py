@@ -146,6 +146,12 @@ class Login:
         )
         # To start helpers takes longer than most searches by word.
         connection.execute("SET parallel_setup_cost = 20000")
+        # What was acknowledged is on disk, whatever the server does for others: where it was set to
+        # answer first and write later, a kill of the server lost the last writes.
+        connection.execute(
+            "SELECT set_config('synchronous_commit', 'on', FALSE)"
+            " WHERE current_setting('synchronous_commit') = 'off'"
+        )
         self.limit_statements(connection)
 
 
