@@ -1,0 +1,97 @@
+"""Who asks through a door, and the stores that are open for them."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrubjay.surfaces.verbs import SCOPES
+
+if TYPE_CHECKING:
+    from scrubjay.service import Store
+
+
+class Principal(NamedTuple):
+    """Somebody who asks: whose store they see, and what they may do there.
+
+    `name` is that of their token; empty for whoever needs none. Without a user they see everything in it.
+    """
+
+    name: str = ""
+    scopes: tuple[str, ...] = SCOPES
+    tenant: str | None = None
+    user: str | None = None
+
+    def may(self, scope: str) -> bool:
+        """True when that is allowed; who may write may read, and an admin may do both."""
+        return any(SCOPES.index(one) >= SCOPES.index(scope) for one in self.scopes)
+
+
+class OpenStores:
+    """Stores that are open, one for each tenant and person, opened when first asked for.
+
+    At most `most` stay open: the one that was not used for the longest time is closed when nobody uses it.
+    """
+
+    def __init__(self, open_for: Callable[[Principal], Store], most: int = 32) -> None:
+        self._open_for = open_for
+        self._most = most
+        self._lock = threading.Lock()
+        self._open: OrderedDict[tuple[str | None, str | None], _Lent] = OrderedDict()
+        self._closed = False
+
+    @contextmanager
+    def lend(self, who: Principal) -> Iterator[Store]:
+        """Give the store of somebody for as long as they use it."""
+        lent = self._take((who.tenant, who.user))
+        try:
+            with lent.opening:  # others' stores are opened meanwhile
+                if lent.store is None:
+                    lent.store = self._open_for(who)
+            yield lent.store
+        finally:
+            self._give_back(lent)
+
+    def close(self) -> None:
+        """Close every store; what is lent is closed when it comes back."""
+        with self._lock:
+            self._closed = True
+            idle = [one for one in self._open.values() if not one.users]
+            self._open.clear()
+        for one in idle:
+            one.close()
+
+    def _take(self, key: tuple[str | None, str | None]) -> _Lent:
+        with self._lock:
+            lent = self._open.setdefault(key, _Lent())
+            lent.users += 1
+            self._open.move_to_end(key)
+            return lent
+
+    def _give_back(self, lent: _Lent) -> None:
+        gone: list[_Lent] = []
+        with self._lock:
+            lent.users -= 1
+            if self._closed and not lent.users:
+                gone.append(lent)
+            for key, one in list(self._open.items()):
+                if len(self._open) <= self._most:
+                    break
+                if not one.users:
+                    gone.append(self._open.pop(key))
+        for one in gone:
+            one.close()
+
+
+class _Lent:
+    def __init__(self) -> None:
+        self.store: Store | None = None
+        self.users = 0
+        self.opening = threading.Lock()
+
+    def close(self) -> None:
+        if self.store is not None:
+            self.store.close()

@@ -1,0 +1,1 @@
+"""The store as tools for agents, over MCP."""
