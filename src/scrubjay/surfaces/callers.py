@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrubjay.surfaces.verbs import SCOPES
 
 if TYPE_CHECKING:
+    from scrubjay.access import Token
     from scrubjay.service import Store
 
 
@@ -28,6 +29,11 @@ class Principal(NamedTuple):
     def may(self, scope: str) -> bool:
         """True when that is allowed; who may write may read, and an admin may do both."""
         return any(SCOPES.index(one) >= SCOPES.index(scope) for one in self.scopes)
+
+
+def principal_of(token: Token) -> Principal:
+    """Return who asks with a token."""
+    return Principal(token.name, token.scopes, token.tenant, token.user)
 
 
 class OpenStores:
