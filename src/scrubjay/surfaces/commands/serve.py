@@ -58,7 +58,7 @@ def _serve(stores: OpenStores, wanted: ServerSettings, *, as_json: bool) -> int:
             admission(stores, loopback=loopback),
             wanted,
             names=(wanted.host, *wanted.allow_hosts),
-            mcp=make_server(stores, lambda request: request.state.principal, wanted.tools),
+            mcp=make_server(stores, lambda context: context.request.state.principal, wanted.tools),
         )
 
         def listening() -> None:

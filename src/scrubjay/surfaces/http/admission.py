@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrubjay.access import access_of
-from scrubjay.surfaces.callers import Principal
+from scrubjay.surfaces.callers import Principal, principal_of
 
 if TYPE_CHECKING:
     from scrubjay.surfaces.callers import OpenStores
@@ -29,6 +29,6 @@ def admission(stores: OpenStores, *, loopback: bool) -> FindPrincipal:
             return Principal() if loopback and not has_tokens(stores) else None
         with stores.lend(Principal()) as store:
             found = access_of(store).find(secret)
-        return found and Principal(found.name, tuple(found.scopes), found.tenant, found.user)
+        return None if found is None else principal_of(found)
 
     return find

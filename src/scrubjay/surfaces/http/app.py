@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
@@ -25,7 +26,7 @@ from scrubjay.surfaces.http.workers import Workers
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
-    from starlette.requests import Request
+    from starlette.types import Receive, Scope, Send
 
     from scrubjay.surfaces.callers import OpenStores
 
@@ -73,7 +74,7 @@ def make_app(doors: Doors) -> Starlette:
         _get("/livez", livez),
         _get("/readyz", Readiness(doors.stores, doors.desk)),
         _get("/v1/openapi.json", _openapi),
-        Route("/v1/{verb}", _any(Asking(doors.stores, doors.workers, most_bytes)), methods=None),
+        Route("/v1/{verb}", _Any(Asking(doors.stores, doors.workers, most_bytes))),
     ]
     running = []
     if doors.mcp is not None:
@@ -115,16 +116,18 @@ def _get(path: str, endpoint: Endpoint) -> Route:
             raise not_by(request.method, methods)
         return await endpoint(request)
 
-    return Route(path, _any(answer), methods=None)
+    return Route(path, _Any(answer))
 
 
-def _any(endpoint: Endpoint) -> Endpoint:
-    """Return a function, which Starlette asks for, so that every method comes to the endpoint."""
+class _Any:
+    """An endpoint for every method, so that a wrong one is answered as we answer; Starlette has GET only."""
 
-    async def answer(request: Request) -> Response:
-        return await endpoint(request)
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
 
-    return answer
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await self._endpoint(Request(scope, receive))
+        await response(scope, receive, send)
 
 
 async def _index(request: Request) -> Response:

@@ -16,9 +16,7 @@ class Buckets:
     Nobody has to wait without a rate.
     """
 
-    def __init__(
-        self, per_s: float | None, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, per_s: float | None, clock: Callable[[], float] = time.monotonic) -> None:
         self._per_s = per_s
         self._most = max(1.0, (per_s or 0.0) * _BURST_S)
         self._clock = clock

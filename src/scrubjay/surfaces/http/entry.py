@@ -37,6 +37,7 @@ class Entry:
         self._wrong = Buckets(WRONG_PER_S)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let somebody in, or refuse them before anything of their request is read."""
         if scope["type"] == "http" and is_guarded(scope["path"]):
             who = await self._who(scope)
             scope.setdefault("state", {})["principal"] = who
@@ -54,7 +55,9 @@ class Entry:
         if secret is None:
             raise _no_token("this server asks for a token: send Authorization: Bearer TOKEN")
         self._wrong.take(address)
-        raise _no_token("the token is not valid: unknown, revoked or over", ', error="invalid_token"')
+        raise _no_token(
+            "the token is not valid: unknown, revoked or over", ', error="invalid_token"'
+        )
 
     def _count(self, who: Principal) -> None:
         buckets = self._of_tokens if who.name else self._of_nobody
@@ -64,7 +67,7 @@ class Entry:
 
 def _secret_of(scope: Scope) -> str | None:
     """Return the token of a request, or None where none was sent; another scheme is a wrong one."""
-    given = [value for name, value in scope["headers"] if name == b"authorization"]
+    given: list[bytes] = [value for name, value in scope["headers"] if name == b"authorization"]
     if not given:
         return None
     scheme, _, secret = given[0].decode("latin-1").strip().partition(" ")

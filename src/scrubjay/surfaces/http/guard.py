@@ -36,6 +36,7 @@ class Guard:
         self._names = frozenset(_bare(one) for one in (*LOOPBACK, *names))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Look at the first lines of a request, and at nothing else."""
         if scope["type"] == "http":
             headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
             self._check_host(scope, headers.get(b"host", ""))

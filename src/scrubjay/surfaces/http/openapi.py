@@ -70,7 +70,9 @@ def _operation(verb: Verb, method: str) -> Json:
                 "description": "The answer.",
                 "content": {JSON_TYPE: {"schema": {"$ref": f"{_COMPONENTS}{verb.answer}"}}},
             },
-            **{str(status): {"$ref": f"#/components/responses/{status}"} for status in _statuses()},
+            **{
+                str(status): {"$ref": f"#/components/responses/{status}"} for status in _statuses()
+            },
         },
     }
     if method == "post":

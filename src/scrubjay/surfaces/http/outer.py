@@ -1,4 +1,4 @@
-"""Around every request: its id, its line in the log, the headers of every answer, and what became of errors."""
+"""Around every request: its id, its line in the log, headers of every answer, and errors as problems."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ class Outer:
         self._seen = seen
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, whatever happens within."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -59,7 +60,7 @@ class Outer:
             await answer.tell(_of_ours(error, scope, answer.request_id))
         except asyncio.CancelledError:  # the time to finish is over
             await answer.tell(Problem("busy", "the server is being stopped", retry()))
-        except Exception:  # noqa: BLE001  # whatever it is: the log has it, the client its number
+        except Exception:  # whatever it is: the log has it, the client its number
             log.exception("request %s failed", answer.request_id)
             said = f"the server's log says why, under {answer.request_id}"
             await answer.tell(Problem("failed", said))
@@ -105,7 +106,9 @@ class _Answer:
         body = line(problem.body(self.request_id)).encode()
         headers = {"Content-Type": MEDIA_TYPE, "Content-Length": str(len(body)), **problem.headers}
         named = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-        await self.send({"type": "http.response.start", "status": problem.status, "headers": named})
+        await self.send(
+            {"type": "http.response.start", "status": problem.status, "headers": named}
+        )
         await self.send({"type": "http.response.body", "body": body})
 
 
@@ -120,6 +123,7 @@ def _of_ours(error: ScrubjayError, scope: Scope, request_id: str) -> Problem:
 def _id_of(scope: Scope) -> str:
     """Return the id that a client gave, if it can stand in a log, or a new one."""
     for name, value in scope["headers"]:
-        if name == b"x-request-id" and _SANE.fullmatch(given := value.decode("latin-1")):
+        given: str = value.decode("latin-1") if name == b"x-request-id" else ""
+        if _SANE.fullmatch(given):
             return given
     return uuid4().hex

@@ -87,7 +87,7 @@ class Listener(uvicorn.Server):
             self._listening()
 
     @contextmanager
-    def capture_signals(self) -> Iterator[None]:  # type: ignore[override]
+    def capture_signals(self) -> Iterator[None]:
         """Take the signals that mean to stop; uvicorn would raise them again after a good end."""
         known = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
         try:
@@ -111,7 +111,9 @@ class Listener(uvicorn.Server):
         self.should_exit = True
 
 
-def listener(app: Starlette, listening: Callable[[], None], *, finish_s: int = FINISH_S) -> Listener:
+def listener(
+    app: Starlette, listening: Callable[[], None], *, finish_s: int = FINISH_S
+) -> Listener:
     """Return a server of an app; `run([socket])` serves until it is told to stop."""
     config = uvicorn.Config(
         app,
