@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from scrubjay.surfaces.http.bodies import read_body
+from scrubjay.surfaces.http.bodies import check_json_type, read_body
 from scrubjay.surfaces.http.v1 import not_by
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ class McpDoor:
         # The SDK binds a session to whoever began it, so that nobody else's id opens it.
         scope["user"] = _user_of(request.state.principal)
         if request.method == "POST":
+            check_json_type(request)
             receive = _again(await read_body(request, self._most_bytes), receive)
         await self._sessions.handle_request(scope, receive, send)
 
