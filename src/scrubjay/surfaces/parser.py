@@ -54,6 +54,7 @@ COMMANDS = {
     "doctor": "examine every part and say how to fix what is not well",
     "models": "list the models, fetch one, or measure the reranker's speed",
     "demo": "show scrubjay on sample memories, in a store of its own",
+    "mcp": "serve the store to an agent, as tools over standard input and output",
 }
 _EXITS = "exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing found"
 
@@ -352,6 +353,8 @@ def options_of(name: str) -> Callable[[argparse.ArgumentParser], None]:
             from scrubjay.surfaces.options_extract import extract_options as chosen
         case "tiers":
             from scrubjay.surfaces.options_tiers import tier_option as chosen
+        case "mcp":
+            from scrubjay.surfaces.options_mcp import mcp_options as chosen
         case _:
             return _OPTIONS.get(name, _nothing_more)
     return chosen
