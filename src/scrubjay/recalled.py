@@ -31,12 +31,14 @@ _ITSELF = "…"  # stands for a message in its context
 _BETWEEN_TURNS = " / "
 
 
-def mark(text: str, id: str, at: str = "") -> str:
-    """Return a text on one line inside a pair of tags, by which it is recognised when it comes back.
+def mark(text: str, id: str, at: str = "", *, keep_lines: bool = False) -> str:
+    """Return a text inside a pair of tags, by which it is recognised when it comes back.
 
-    Tags inside of it lose their bracket, so that no text can end its own mark.
+    It is on one line, unless it shall keep its own. Tags inside of it lose their bracket, so that no
+    text can end its own mark.
     """
-    inner = _TAG.sub(lambda tag: f"({tag['closing'] or ''}{_NAME}", " ".join(text.split()))
+    said = text if keep_lines else " ".join(text.split())
+    inner = _TAG.sub(lambda tag: f"({tag['closing'] or ''}{_NAME}", said)
     when = f' at="{_attribute(at)}"' if at else ""
     return f'<{_NAME} id="{_attribute(id)}"{when}>{inner}</{_NAME}>'
 

@@ -1,0 +1,130 @@
+"""What an agent gets of an answer: the names of `--json`, without what says nothing.
+
+An agent pays for every word. Nulls and what is empty are left out, and so is what only `explain` asks
+for; long texts are a passage, and all texts together have a bound.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
+
+if TYPE_CHECKING:
+    from scrubjay.surfaces.shapes import Json
+    from scrubjay.surfaces.verbs import Given
+
+MOST_TEXT_CHARS = 30_000  # of all texts of one answer; it is some 7,500 tokens
+_LONG_CHARS = 2_000  # a text that is longer is shown by its passage
+_BRIEF_CHARS = 200  # of each text that no longer fits
+_OF_A_MEMORY = "scrubjay://memory/"
+_EXPLAINING = ("query", "counts", "terms", "took_ms", "topics")
+_EXPLAINING_HIT = ("why", "found", "cosine", "rerank_score", "passages")
+_NOISE = ("content_hash", "language", "token_estimate", "complete", "snippet")
+
+
+def uri_of(id: str) -> str:
+    """Return the address of a memory as a resource."""
+    return _OF_A_MEMORY + quote(id, safe="")
+
+
+def id_in(uri: str) -> str:
+    """Return the id in the address of a memory; an id is one itself."""
+    return unquote(uri.removeprefix(_OF_A_MEMORY)) if uri.startswith(_OF_A_MEMORY) else uri
+
+
+def lean(value: Any) -> Any:
+    """Return a value without nulls and without what is empty, at any depth."""
+    if isinstance(value, dict):
+        inner = {key: lean(one) for key, one in value.items()}
+        return {key: one for key, one in inner.items() if _says_something(one)}
+    if isinstance(value, list):
+        return [lean(one) for one in value]
+    return value
+
+
+def results(shape: Json, given: Given) -> Json:
+    """Return what was found; `trace` and the parts of each score are there with `explain` alone."""
+    explain = given.get("explain", False)
+    kept = {
+        key: one for key, one in shape.items() if key != "trace" and (explain or key not in _EXPLAINING)
+    }
+    kept["hits"] = _hits(shape["hits"], explain=explain, full=given.get("full", False))
+    answer: Json = {"hits": [], **lean(kept)}
+    if explain:  # as the library has it, for whoever compares
+        answer["trace"] = shape["trace"]
+    return answer
+
+
+def memories(shape: Json, given: Given) -> Json:
+    """Return memories with their texts from `offset` on, `max_chars` of each, and where they go on."""
+    start, most = given.get("offset", 0), given.get("max_chars", MOST_TEXT_CHARS)
+    left = MOST_TEXT_CHARS if most <= MOST_TEXT_CHARS else most
+    shown: list[Json] = []
+    for one in shape["memories"]:
+        whole = one["text"]
+        text = whole[start : start + min(most, max(left, _BRIEF_CHARS))]
+        left -= len(text)
+        kept = _without(one, _NOISE)
+        kept |= {"uri": uri_of(one["id"]), "text": text}
+        if start + len(text) < len(whole):
+            kept |= {"next_offset": start + len(text), "chars": len(whole)}
+        shown.append({"id": one["id"], **lean(kept)})
+    return {**lean(shape), "memories": shown}
+
+
+def memory(one: Json) -> Json:
+    """Return one memory that was written: enough to recognise it, for whoever wrote it has it."""
+    kept = lean(_without(one, _NOISE))
+    kept["text"] = _cut(one["text"], _BRIEF_CHARS)
+    return {"id": one["id"], "uri": uri_of(one["id"]), **kept}
+
+
+def anything(shape: Json, _: Given) -> Json:
+    """Return any other answer, with its long texts cut."""
+    answer: Json = _with_short_texts(lean(shape))
+    return answer
+
+
+def _hits(hits: list[Json], *, explain: bool, full: bool) -> list[Json]:
+    """Return hits with either `text`, which is whole, or `snippet`, which is a passage."""
+    left = MOST_TEXT_CHARS
+    shown: list[Json] = []
+    for hit in hits:
+        cut = hit["text"] == hit["snippet"] and not hit["complete"]
+        brief = _without(hit, _NOISE if explain else (*_NOISE, *_EXPLAINING_HIT))
+        if brief.pop("namespace") != "default":
+            brief["namespace"] = hit["namespace"]
+        if brief["updated_at"] == brief["created_at"]:
+            del brief["updated_at"]
+        text = brief.pop("text")
+        if not full and (cut or len(text) > _LONG_CHARS):
+            brief["snippet"] = hit["snippet"]
+        elif len(text) <= left:
+            brief["text"] = text
+        else:
+            brief["snippet"] = hit["snippet"]
+        if "snippet" in brief and len(brief["snippet"]) > left:
+            brief["snippet"] = _cut(brief["snippet"], _BRIEF_CHARS)
+        left = max(left - len(brief.get("text", "")) - len(brief.get("snippet", "")), 0)
+        shown.append({"id": hit["id"], "uri": uri_of(hit["id"]), **brief})
+    return shown
+
+
+def _with_short_texts(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _with_short_texts(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_with_short_texts(one) for one in value]
+    return _cut(value, _LONG_CHARS) if isinstance(value, str) else value
+
+
+def _cut(text: str, most_chars: int) -> str:
+    return text if len(text) <= most_chars else f"{text[: most_chars - 1]}…"
+
+
+def _without(shape: Json, names: tuple[str, ...]) -> Json:
+    return {key: one for key, one in shape.items() if key not in names}
+
+
+def _says_something(value: object) -> bool:
+    return value is not None and value != "" and value != [] and value != {}
