@@ -133,7 +133,7 @@ def test_a_tenants_own_store_keeps_tokens_of_that_tenant_alone(backend, clock):
     access = Access(backend.db, clock, "acme")
     assert access.create("a").token.tenant == "acme"
     assert access.create("b", tenant="acme").token.tenant == "acme"
-    with pytest.raises(InvalidInput, match="store of tenant acme.*one for globex belongs"):
+    with pytest.raises(InvalidInput, match=r"store of tenant acme.*one for globex belongs"):
         access.create("c", tenant="globex")
 
 
