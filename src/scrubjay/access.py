@@ -87,7 +87,7 @@ class Access:
     ) -> Created:
         """Make a token. Its end is a moment or a time from now, such as 90d; without one it has none."""
         row = AccessRow(
-            checked_name("the name of a token", name, "laptop"),
+            _checked_name(name),
             " ".join(_checked_scopes(scopes)),
             self._checked_tenant(tenant),
             None if user is None else person_named(user),
@@ -111,7 +111,8 @@ class Access:
 
     def revoke(self, name: str) -> None:
         """Remove a token: from now on nobody comes in with it."""
-        if not self._rows.remove(name.strip()):
+        name = _checked_name(name)
+        if not self._rows.remove(name):
             there = [row.name for row in self._rows.all()]
             raise NotFound(
                 f"there is no token {name!r}{nearest(name, there)}; `scrubjay token list` lists them"
@@ -204,6 +205,16 @@ def _sum_of(random: bytes) -> bytes:
 
 def _digest(secret: str) -> str:
     return sha256(secret.encode()).hexdigest()
+
+
+def _checked_name(name: str) -> str:
+    """Refuse a secret given by mistake, without repeating it: names are stored and shown."""
+    name = checked_name("the name of a token", name, "laptop")
+    if name.startswith(PREFIX):
+        raise InvalidInput(
+            f"the name of a token begins with {PREFIX}, as secrets do; give its name, such as laptop"
+        )
+    return name
 
 
 def _checked_scopes(scopes: Iterable[str]) -> tuple[str, ...]:

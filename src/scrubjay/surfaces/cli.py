@@ -121,6 +121,8 @@ def command(name: str) -> Command:
             from scrubjay.surfaces.commands.inspect import doctor as chosen
         case "models":
             from scrubjay.surfaces.commands.models import models as chosen
+        case "token":
+            from scrubjay.surfaces.commands.token import token as chosen
         case "serve":
             from scrubjay.surfaces.commands.serve import serve as chosen
         case "demo":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrubjay.surfaces.options_mcp import TOOL_SETS
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
@@ -17,7 +19,7 @@ def serve_options(command: ArgumentParser) -> None:
     for name, of, told in (
         ("--host", "HOST", "an address or a name of this machine (127.0.0.1)"),
         ("--port", "PORT", "0: any that is free (8765)"),
-        ("--tools", "SET", "tools of /mcp: core or full (core)"),
+        ("--tools", "SET", f"tools of /mcp: {', '.join(TOOL_SETS)} (default)"),
         ("--rate", "N", "requests a second of one token (100; without tokens: any number)"),
         ("--max-body-mb", "MB", "the largest request (10)"),
     ):

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from scrubjay.surfaces.http.problems import Problem
-from scrubjay.text import storable
+from scrubjay.surfaces.verbs.plain import MOST_DEPTH
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from scrubjay.surfaces.verbs import Verb
 
 BODY_TIME_S = 30.0  # for all of it: a byte now and then must not hold a place for ever
-_DEEPEST = 64
-_LARGEST = 2**63  # what a store can keep of whole numbers
 _MOST_FIELDS = 1000
 
 
@@ -82,7 +79,7 @@ def object_of(body: bytes) -> dict[str, Any]:
         where = f"line {error.lineno}, column {error.colno}"
         raise _malformed(f"the body is not JSON: {error.msg} at {where}") from None
     except RecursionError:
-        raise _too_deep() from None
+        raise _malformed(f"the body is nested more than {MOST_DEPTH} deep") from None
     except ValueError as error:  # thousands of digits
         raise _malformed(f"the body cannot be read: {str(error)[:200]}") from None
     if not isinstance(read, dict):
@@ -107,10 +104,6 @@ def _no_number(name: str) -> object:
 
 def _malformed(said: str) -> Problem:
     return Problem("malformed", said)
-
-
-def _too_deep() -> Problem:
-    return _malformed(f"the values are nested more than {_DEEPEST} deep")
 
 
 def query_of(query_string: bytes, verb: Verb) -> dict[str, object]:
@@ -141,29 +134,4 @@ def merged(body: Mapping[str, Any], query: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the body and the address say together; they must not say the same thing twice."""
     if both := sorted(set(body) & set(query)):
         raise _malformed(f"{both[0][:80]!r} is in the body and in the address; give it once")
-    given = {**body, **query}
-    _check_values(given)
-    return given
-
-
-def _check_values(given: object) -> None:
-    """Refuse values that no store can keep, wherever they are: they would fail somewhere within."""
-    level: list[object] = [given]
-    for _ in range(_DEEPEST):
-        below: list[object] = []
-        for one in level:
-            if isinstance(one, dict):
-                below += one.keys()
-                below += one.values()
-            elif isinstance(one, list):
-                below += one
-            elif isinstance(one, str) and not storable(one):
-                raise _malformed("a text holds half of a surrogate pair, which is no character")
-            elif isinstance(one, float) and not isfinite(one):
-                raise _malformed("a number is not finite; give one that is")
-            elif isinstance(one, int) and not -_LARGEST <= one < _LARGEST:
-                raise _malformed("a whole number has more than 64 bits; give a smaller one")
-        if not below:
-            return
-        level = below
-    raise _too_deep()
+    return {**body, **query}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from scrubjay._version import __version__
 from scrubjay.surfaces.http.problems import MEDIA_TYPE, SCHEMA, SORTS
 from scrubjay.surfaces.http.v1 import JSON_TYPE, methods_of
-from scrubjay.surfaces.verbs import SCOPES
+from scrubjay.surfaces.verbs import SCOPES, schema_of
 from scrubjay.surfaces.verbs.table import VERBS
 
 if TYPE_CHECKING:
@@ -78,34 +78,11 @@ def _operation(verb: Verb, method: str) -> Json:
     if method == "post":
         made["requestBody"] = {
             "required": any(one.required for one in verb.params),
-            "content": {JSON_TYPE: {"schema": body_of(verb)}},
+            "content": {JSON_TYPE: {"schema": schema_of(verb.params, all_forms=True)}},
         }
     else:
         made["parameters"] = [_in_address(one) for one in verb.params]
     return made
-
-
-def body_of(verb: Verb) -> Json:
-    """Return the schema of what a verb takes: null is nothing given, a short text a list of words."""
-    shape: Json = {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {
-            **{one.name: {**_wide(one), "description": one.told} for one in verb.params},
-        },
-    }
-    if required := [one.name for one in verb.params if one.required]:
-        shape["required"] = required
-    return shape
-
-
-def _wide(param: Param) -> Json:
-    choices = [param.kind.schema]
-    if param.kind.listed:
-        choices.append({"type": "string"})
-    if not param.required:
-        choices.append({"type": "null"})
-    return choices[0] if len(choices) == 1 else {"anyOf": choices}
 
 
 def _in_address(param: Param) -> Json:

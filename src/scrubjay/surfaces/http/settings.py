@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
+from scrubjay.surfaces.options_mcp import TOOL_SETS
 
 HOST, PORT = "127.0.0.1", 8765
 BODY_MB = 10.0
-TOOLS = ("core", "full")
 TOKEN_RATE = 100.0  # requests a second of one token, where nothing else is said
 
 
@@ -22,7 +22,7 @@ class ServerSettings(NamedTuple):
 
     host: str = HOST
     port: int = PORT
-    tools: str = TOOLS[0]
+    tools: str = TOOL_SETS[0]
     allow_hosts: tuple[str, ...] = ()
     rate_per_s: float | None = None
     max_body_mb: float = BODY_MB
@@ -67,9 +67,9 @@ def _port(where: str, given: object) -> int:
 
 
 def _tools(where: str, given: object) -> str:
-    if given in TOOLS:
+    if given in TOOL_SETS:
         return str(given)
-    raise InvalidInput(f"{where} is {given!r}; give one of {', '.join(TOOLS)}")
+    raise InvalidInput(f"{where} is {given!r}; give one of {', '.join(TOOL_SETS)}")
 
 
 def _names(where: str, given: object) -> tuple[str, ...]:
