@@ -39,8 +39,11 @@ def _serve(stores: OpenStores, wanted: ServerSettings, *, as_json: bool) -> int:
     try:
         from scrubjay.surfaces.http import serving
         from scrubjay.surfaces.http.app import Doors, make_app
+        from scrubjay.surfaces.http.mounting import principal_in
         from scrubjay.surfaces.mcp.server import make_server
-    except ImportError as error:
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("scrubjay"):
+            raise
         raise MissingExtra("The server", 'pip install "scrubjay[server]"') from error
     from scrubjay.surfaces.http.admission import admission, has_tokens
 
@@ -58,7 +61,7 @@ def _serve(stores: OpenStores, wanted: ServerSettings, *, as_json: bool) -> int:
             admission(stores, loopback=loopback),
             wanted,
             names=(wanted.host, *wanted.allow_hosts),
-            mcp=make_server(stores, lambda context: context.request.state.principal, wanted.tools),
+            mcp=make_server(stores, principal_in, wanted.tools),
         )
 
         def listening() -> None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+    from mcp.server.context import ServerRequestContext
     from mcp.server.lowlevel import Server
     from starlette.types import Message, Receive, Scope, Send
 
@@ -54,6 +55,13 @@ class McpDoor:
             check_json_type(request)
             receive = _again(await read_body(request, self._most_bytes), receive)
         await self._sessions.handle_request(scope, receive, send)
+
+
+def principal_in(context: ServerRequestContext[Any, Any]) -> Principal:
+    """Return who asks, as the entry found them."""
+    request: Any = context.request
+    found: Principal = request.state.principal
+    return found
 
 
 def _user_of(who: Principal) -> AuthenticatedUser:
