@@ -72,17 +72,30 @@ def memories(shape: Json, given: Given) -> Json:
     return {**lean(shape), "memories": shown}
 
 
-def memory(one: Json) -> Json:
-    """Return one memory that was written: enough to recognise it, for whoever wrote it has it."""
-    kept = lean(_without(one, _NOISE))
-    kept["text"] = _cut(one["text"], _BRIEF_CHARS)
-    return {"id": one["id"], "uri": uri_of(one["id"]), **kept}
+def stored(shape: Json, _: Given) -> Json:
+    """Return what was written: enough to recognise it, for whoever wrote it has it."""
+    answer: Json = lean(_without(shape, ("memory", "memories")))
+    if "memory" in shape:
+        return {**answer, "memory": _written(shape["memory"])}
+    return {**answer, "memories": [_written(one) for one in shape["memories"]]}
 
 
 def anything(shape: Json, _: Given) -> Json:
     """Return any other answer, with its long texts cut."""
     answer: Json = _with_short_texts(lean(shape))
     return answer
+
+
+def anything_whole(shape: Json, _: Given) -> Json:
+    """Return an answer that has a bound of its own."""
+    answer: Json = lean(shape)
+    return {**answer, "text": shape["text"]}
+
+
+def _written(one: Json) -> Json:
+    kept = lean(_without(one, _NOISE))
+    kept["text"] = _cut(one["text"], _BRIEF_CHARS)
+    return {"id": one["id"], "uri": uri_of(one["id"]), **kept}
 
 
 def _hits(hits: list[Json], *, explain: bool, full: bool) -> list[Json]:
@@ -96,6 +109,8 @@ def _hits(hits: list[Json], *, explain: bool, full: bool) -> list[Json]:
             brief["namespace"] = hit["namespace"]
         if brief["updated_at"] == brief["created_at"]:
             del brief["updated_at"]
+        if not brief["source"]:  # lines of no file
+            del brief["lines"]
         text = brief.pop("text")
         if not full and (cut or len(text) > _LONG_CHARS):
             brief["snippet"] = hit["snippet"]

@@ -55,9 +55,7 @@ class Tool(NamedTuple):
         if not self.listed:
             return schema_of(params)
         known = {one.name: one for one in params}
-        return schema_of(
-            tuple(known[name]._replace(told=told or known[name].told) for name, told in self.listed.items())
-        )
+        return schema_of(tuple(_in_short(known[name], told) for name, told in self.listed.items()))
 
     def ask(self, store: Store, given: Mapping[str, object]) -> Answer:
         """Do what the verb does with what was given, once that is checked."""
@@ -67,3 +65,18 @@ class Tool(NamedTuple):
         asked = {name: value for name, value in taken.items() if name not in own}
         structured = self.lean(self.verb.call(store, asked), taken)
         return Answer(structured, self.said(structured))
+
+
+def _in_short(param: Param, told: str) -> Param:
+    """Return a parameter as an agent is told of it: bounds are said when one is broken."""
+    schema = _of_what_type(param.kind.schema)
+    return param._replace(told=told, kind=param.kind._replace(schema=schema))
+
+
+def _of_what_type(schema: Json) -> Json:
+    if "anyOf" in schema:  # the last of several forms is the one that holds more
+        return _of_what_type(schema["anyOf"][-1])
+    kept = {name: schema[name] for name in ("type", "enum") if name in schema}
+    if "items" in schema:
+        kept["items"] = _of_what_type(schema["items"])
+    return kept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scrubjay.errors import InvalidInput
 from scrubjay.surfaces.mcp.chatgpt import FETCH, SEARCH
-from scrubjay.surfaces.mcp.eight import EIGHT
+from scrubjay.surfaces.mcp.eight import COVERED, EIGHT
 from scrubjay.surfaces.mcp.rest import rest
 from scrubjay.surfaces.mcp.tool import Tool
 from scrubjay.surfaces.options_mcp import TOOL_SETS
@@ -22,5 +22,5 @@ def tools_of(name: str) -> list[Tool]:
         case "chatgpt":
             return [SEARCH, FETCH]
         case "full":
-            return [*EIGHT, SEARCH, FETCH, *rest(one.verb.name for one in EIGHT)]
+            return [*EIGHT, SEARCH, FETCH, *rest(COVERED)]
     raise InvalidInput(f"there is no set of tools {name!r}; the sets are {', '.join(TOOL_SETS)}")
