@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -160,14 +160,19 @@ def db(tmp_path: Path) -> Path:
     return tmp_path / "served.db"
 
 
-@pytest.fixture
-def stores(db: Path) -> Iterator[OpenStores]:
-    """The stores that a server of `serve` opens: no model."""
+def stores_at(db: Path) -> OpenStores:
+    """The stores that a server opens there: no model."""
 
     def open_for(who: Principal) -> scrubjay.Store:
         return scrubjay.open(db, embedder=False, tenant=who.tenant, user=who.user)
 
-    opened = OpenStores(open_for)
+    return OpenStores(open_for)
+
+
+@pytest.fixture
+def stores(db: Path) -> Iterator[OpenStores]:
+    """The stores of `serve`."""
+    opened = stores_at(db)
     yield opened
     opened.close()
 
@@ -175,32 +180,44 @@ def stores(db: Path) -> Iterator[OpenStores]:
 @pytest.fixture
 def serve(stores: OpenStores) -> Iterator[Callable[..., Client]]:
     """Start a server in a thread; `loopback=False` lets nobody in without a token."""
+    with ExitStack() as stack:
+
+        def start(*, loopback: bool = True, names: tuple[str, ...] = (), **settings: Any) -> Client:
+            find = admission(stores, loopback=loopback)
+            doors = Doors.of(stores, find, ServerSettings(**settings), names=names)
+            return stack.enter_context(served(doors))
+
+        yield start
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """One server for the tests of a file, which leave nothing behind; memory.example.org is its name."""
+    stores = stores_at(tmp_path_factory.mktemp("shared") / "served.db")
+    find = admission(stores, loopback=True)
+    with served(Doors.of(stores, find, ServerSettings(), names=("memory.example.org",))) as client:
+        yield client
+    stores.close()
+
+
+@contextmanager
+def served(doors: Doors) -> Iterator[Client]:
+    """A server in a thread of this process, with a real socket."""
     serving.log_to_stderr()
     for name in ("scrubjay", "scrubjay.access", "uvicorn", "mcp", "asyncio"):  # pytest reads the root
         logging.getLogger(name).handlers = []
         logging.getLogger(name).propagate = True
-    with ExitStack() as stack:
-
-        def start(*, loopback: bool = True, names: tuple[str, ...] = (), **settings: Any) -> Client:
-            opened = serving.bind("127.0.0.1", 0)
-            find = admission(stores, loopback=loopback)
-            doors = Doors.of(stores, find, ServerSettings(**settings), names=names)
-            up = threading.Event()
-            server = serving.listener(make_app(doors), up.set, finish_s=5)
-            thread = threading.Thread(target=server.run, args=([opened],))
-            thread.start()
-
-            def stop() -> None:
-                server.should_exit = True
-                thread.join(WAIT_S)
-                assert not thread.is_alive()
-                assert doors.workers.close(WAIT_S)
-                assert doors.desk.close(WAIT_S)
-
-            stack.callback(stop)
-            assert up.wait(WAIT_S)
-            client = Client(serving.url_of(opened))
-            client.doors = doors  # type: ignore[attr-defined]
-            return client
-
-        yield start
+    opened = serving.bind("127.0.0.1", 0)
+    up = threading.Event()
+    server = serving.listener(make_app(doors), up.set, finish_s=5)
+    thread = threading.Thread(target=server.run, args=([opened],))
+    thread.start()
+    try:
+        assert up.wait(WAIT_S)
+        yield Client(serving.url_of(opened))
+    finally:
+        server.should_exit = True
+        thread.join(WAIT_S)
+        assert not thread.is_alive()
+        assert doors.workers.close(WAIT_S)
+        assert doors.desk.close(WAIT_S)
