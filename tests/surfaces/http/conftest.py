@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -107,6 +108,16 @@ def until_the_end(opened: socket.socket) -> bytes:
     except ConnectionError:
         pass
     return read
+
+
+def logged(caplog: pytest.LogCaptureFixture, words: str) -> str:
+    """The line of the log with these words, which is written after the answer."""
+    for _ in range(int(WAIT_S / 0.01)):
+        for one in caplog.records:
+            if one.name == "scrubjay.access" and words in one.getMessage():
+                return one.getMessage()
+        time.sleep(0.01)
+    raise AssertionError(f"no line with {words!r}")
 
 
 class Process:

@@ -11,6 +11,8 @@ import scrubjay
 from scrubjay.surfaces.shapes import results
 from scrubjay.surfaces.verbs.table import VERBS
 
+from .conftest import logged
+
 
 @pytest.fixture
 def client(serve):
@@ -169,7 +171,7 @@ def test_every_answer_has_the_headers_of_a_careful_server(shared):
 
 
 def test_a_request_has_an_id_in_answer_problem_and_log(shared, caplog):
-    """The one that a shared gives, if it can stand in a log; and the log has no words of anybody."""
+    """The one that a client gives, if it can stand in a log; and the log has no words of anybody."""
     caplog.set_level(logging.INFO, "scrubjay.access")
     own = shared.get("/v1/search?query=secretword", X_Request_Id="mine-42")
     bad = shared.get("/v1/nope", X_Request_Id="two\tparts")
@@ -178,9 +180,9 @@ def test_a_request_has_an_id_in_answer_problem_and_log(shared, caplog):
     assert own.headers["x-request-id"] == "mine-42"
     assert bad.json["instance"] == f"urn:scrubjay:request:{bad.headers['x-request-id']}"
     assert len(bad.headers["x-request-id"]) == len(long.headers["x-request-id"]) == 32
-    lines = [one.getMessage() for one in caplog.records if one.name == "scrubjay.access"]
-    assert lines[0].startswith("GET /v1/search 200 ")
-    assert lines[0].endswith(" ms mine-42 -")
+    line = logged(caplog, "mine-42")
+    assert line.startswith("GET /v1/search 200 ")
+    assert line.endswith(" ms mine-42 -")
     assert "secretword" not in caplog.text
 
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 GUARDED = ("/v1", "/mcp", "/metrics")
 _LONGEST_PATH = 512
+_LONGEST_QUERY = 16 * 1024
+_MOST_HEADER_BYTES = 32 * 1024
+_CLOSE = {"Connection": "close"}
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _OWN_SITE = ("same-origin", "none")
 
@@ -38,6 +41,7 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Look at the first lines of a request, and at nothing else."""
         if scope["type"] == "http":
+            _check_sizes(scope)
             headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
             self._check_host(scope, headers.get(b"host", ""))
             _check_origin(scope, headers)
@@ -68,12 +72,19 @@ def _check_origin(scope: Scope, headers: dict[bytes, str]) -> None:
         raise Problem("other-origin", "a page of another site asks; only this server's own may")
 
 
+def _check_sizes(scope: Scope) -> None:
+    """Refuse first lines that no sensible client sends; uvicorn lets in whatever comes in one piece."""
+    if len(scope["raw_path"]) > _LONGEST_PATH or len(scope["query_string"]) > _LONGEST_QUERY:
+        said = f"a path has at most {_LONGEST_PATH} bytes, what follows it {_LONGEST_QUERY}"
+        raise Problem("too-long", f"{said}; send the rest in the body of a POST", _CLOSE)
+    if sum(len(name) + len(value) for name, value in scope["headers"]) > _MOST_HEADER_BYTES:
+        said = f"the headers have more than {_MOST_HEADER_BYTES} bytes; send fewer"
+        raise Problem("large-head", said, _CLOSE)
+
+
 def _check_path(scope: Scope) -> None:
     """Refuse a path that another program might read as another one."""
-    path = scope["path"]
-    raw = scope.get("raw_path") or path.encode()
-    if len(raw) > _LONGEST_PATH:
-        raise Problem("malformed", f"the path has more than {_LONGEST_PATH} characters")
+    path, raw = scope["path"], scope["raw_path"]
     odd = not path.isprintable() or "\\" in path or "//" in path or not path.startswith("/")
     if odd or any(part in (".", "..") for part in path.split("/")) or b"%" in raw:
         raise Problem(

@@ -140,7 +140,7 @@ def log_to_stderr() -> None:
     for name, level in (
         ("scrubjay", logging.WARNING),
         ("scrubjay.access", logging.INFO),
-        ("uvicorn", logging.WARNING),
+        ("uvicorn", logging.ERROR),
         ("mcp", logging.ERROR),
         ("asyncio", logging.ERROR),
     ):

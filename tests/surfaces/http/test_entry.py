@@ -1,0 +1,217 @@
+"""Who is let in: tokens, scopes, tenants, and how often."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+import pytest
+
+import scrubjay
+from scrubjay.access import access_of
+from scrubjay.surfaces.http.buckets import Buckets
+
+from .conftest import Client, logged
+
+
+@pytest.fixture
+def token(db):
+    """Make a token in the store of the server."""
+
+    def make(name="laptop", *scopes, **more):
+        with scrubjay.open(db, embedder=False) as store:
+            return access_of(store).create(name, scopes=scopes or ("read",), **more).secret
+
+    return make
+
+
+def test_without_any_token_whoever_is_on_this_machine_may_ask(serve):
+    """Works at once; but a wrong token is wrong."""
+    client = serve()
+
+    assert client.post("/v1/add", {"text": "mine"}).status == 200
+    assert client.get("/v1/status", Authorization="Bearer nonsense").status == 401
+
+
+def test_as_soon_as_there_is_a_token_everybody_needs_one(serve, token):
+    """Without the server being started anew."""
+    client = serve()
+    assert client.get("/v1/status").status == 200
+    secret = token()
+
+    for path in ("/v1/status", "/v1/openapi.json", "/v1/nope", "/mcp", "/metrics"):
+        answer = client.get(path)
+        assert answer.status == 401
+        assert answer.headers["www-authenticate"] == 'Bearer realm="scrubjay"'
+        assert "Authorization: Bearer" in answer.problem
+    assert client.get("/livez").status == 200
+    assert client.get("/readyz").status == 200
+    assert client.get("/v1/status", Authorization=f"bearer {secret}").status == 200
+
+
+def test_an_address_that_others_can_reach_never_answers_without_a_token(serve, token, db):
+    """Also when the last token was revoked while it ran."""
+    client = serve(loopback=False)
+    secret = token()
+    assert client.get("/v1/status", Authorization=f"Bearer {secret}").status == 200
+
+    with scrubjay.open(db, embedder=False) as store:
+        access_of(store).revoke("laptop")
+
+    assert client.get("/v1/status").status == 401
+    assert client.get("/v1/status", Authorization=f"Bearer {secret}").status == 401
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["Bearer", "Bearer ", "Basic YTpi", "Bearer wrong", "wrong", "Bearer a b", "Bearer \x80", ""],
+)
+def test_a_wrong_token_is_refused_before_anything_is_read(serve, token, given):
+    """Nor does the answer repeat it."""
+    token()
+    answer = serve().ask(
+        "POST", "/v1/add", b"{" * 100, {"Authorization": given, "Content-Type": "application/json"}
+    )
+
+    assert answer.status == 401
+    assert answer.headers["www-authenticate"].startswith("Bearer")
+    assert "wrong" not in answer.problem
+
+
+def test_a_token_may_do_what_its_scope_says(serve, token):
+    """Who may write may read; who may read may not write."""
+    reader, writer = token("reader"), token("writer", "write")
+    client = serve()
+    reads, writes = Client(client.url, reader), Client(client.url, writer)
+
+    kept = writes.post("/v1/add", {"text": "one", "id": "one"})
+    refused = reads.post("/v1/add", {"text": "two"})
+
+    assert kept.status == 200
+    assert reads.get("/v1/get?id=one").status == 200
+    assert writes.get("/v1/get?id=one").status == 200
+    assert refused.status == 403
+    assert 'scope="write"' in refused.headers["www-authenticate"]
+    assert "add needs the scope write; the token 'reader' has read" in refused.problem
+    assert writes.post("/v1/reindex", {}).status == 403
+    assert len(reads.get("/v1/ls").json["memories"]) == 1
+
+
+def test_a_token_of_another_tenant_sees_and_changes_nothing_of_ours(serve, token):
+    """Whatever it asks for: the tenant is named by the token, not by the request."""
+    ours, theirs = token("ours", "admin"), token("theirs", "admin", tenant="others")
+    client = serve()
+    mine, other = Client(client.url, ours), Client(client.url, theirs)
+    mine.post("/v1/add", {"text": "Our secret kettle", "id": "kettle"})
+
+    assert other.get("/v1/get?id=kettle").status == 404
+    assert other.get("/v1/search?query=kettle").json["hits"] == []
+    assert other.post("/v1/forget", {"ids": ["kettle"]}).status in (200, 404, 422)
+    assert other.get("/v1/search?query=kettle&tenant=default").status == 422
+    assert other.post("/v1/add", {"text": "Their teapot", "id": "kettle"}).status == 200
+    assert mine.get("/v1/search?query=kettle").json["hits"][0]["text"] == "Our secret kettle"
+
+
+def test_two_people_share_a_server_and_see_what_is_theirs(serve, token):
+    """A token names its person."""
+    client = serve()
+    ann = Client(client.url, token("ann", "write", user="ann"))
+    ben = Client(client.url, token("ben", "write", user="ben"))
+    ann.post("/v1/add", {"text": "Ann likes kettles"})
+
+    assert len(ann.get("/v1/search?query=kettles").json["hits"]) == 1
+    assert ben.get("/v1/search?query=kettles").json["hits"] == []
+
+
+def test_whoever_asks_too_often_is_told_when_to_come_again(serve, token):
+    """Each token for itself."""
+    often, rarely = token("often"), token("rarely")
+    client = serve(rate_per_s=0.5)
+    first, second = Client(client.url, often), Client(client.url, rarely)
+
+    answers = [first.get("/v1/status") for _ in range(3)]
+
+    assert [one.status for one in answers] == [200, 429, 429]
+    assert 1 <= int(answers[-1].headers["retry-after"]) <= 2
+    assert "wait" in answers[-1].problem
+    assert second.get("/v1/status").status == 200
+    assert first.get("/livez").status == 200
+
+
+def test_whoever_tries_tokens_is_slowed_down(serve, token):
+    """Those who have a right one at the same address are held up as well, but not for long."""
+    token()
+    client = serve()
+
+    statuses = [client.get("/v1/status", Authorization=f"Bearer {n}").status for n in range(30)]
+
+    assert statuses[0] == 401
+    assert statuses[-1] == 429
+
+
+def test_a_bucket_fills_with_time():
+    """Two seconds' worth at once, then as many a second as were agreed."""
+    now = [0.0]
+    buckets = Buckets(10.0, lambda: now[0])
+
+    assert [buckets.take("a") for _ in range(20)] == [0.0] * 20
+    assert buckets.take("a") == pytest.approx(0.1)
+    now[0] = 0.25
+    assert [buckets.take("a") for _ in range(2)] == [0.0, 0.0]
+    assert buckets.take("a") == pytest.approx(0.05)
+    assert buckets.take("b") == 0.0
+
+
+def test_the_log_names_the_token_and_never_shows_it(serve, token, caplog):
+    """Right or wrong."""
+    caplog.set_level(logging.DEBUG)
+    secret = token("laptop")
+    client = serve()
+    client.get("/v1/status", Authorization=f"Bearer {secret}", X_Request_Id="right")
+    client.get("/v1/status", Authorization="Bearer sj_guess", X_Request_Id="wrong")
+
+    assert logged(caplog, " right ").endswith(" laptop")
+    assert logged(caplog, " wrong ").endswith(" -")
+    assert secret not in caplog.text
+    assert "sj_guess" not in caplog.text
+
+
+def test_what_a_store_says_of_its_place_is_for_those_who_run_it(serve, token, db, caplog):
+    """A file that is no store: an admin learns which, a reader that the log says why."""
+    reader, admin = token("reader", tenant="broken"), token("admin", "admin", tenant="broken")
+    client = serve()
+    with scrubjay.open(db, embedder=False, tenant="broken") as store:
+        place = store.status().path
+    with open(place, "wb") as opened:
+        opened.write(b"no database" * 1000)
+
+    less = client.get("/v1/ls", Authorization=f"Bearer {reader}")
+    more = client.get("/v1/ls", Authorization=f"Bearer {admin}")
+
+    assert (less.status, more.status) == (503, 503)
+    assert less.headers["retry-after"]
+    assert str(db.parent) not in less.problem
+    assert str(place) in more.problem
+    assert str(place) in caplog.text
+
+
+def test_one_person_waits_while_others_are_let_in(serve, token, stores, monkeypatch):
+    """The entry has threads of its own: searches that hang keep nobody from being known."""
+    from scrubjay.surfaces.verbs.table import VERBS
+
+    held = threading.Event()
+    monkeypatch.setitem(
+        VERBS, "status", VERBS["status"]._replace(call=lambda store, given: {"held": held.wait(60)})
+    )
+    client = serve()
+    asking = [threading.Thread(target=client.get, args=("/v1/status",)) for _ in range(20)]
+    for one in asking:
+        one.start()
+    try:
+        assert client.get("/livez").status == 200
+        assert client.get("/readyz").status == 200
+        assert client.get("/v1/openapi.json").status == 200
+    finally:
+        held.set()
+        for one in asking:
+            one.join(60)
