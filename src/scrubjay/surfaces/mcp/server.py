@@ -80,8 +80,8 @@ class _Asking:
 
     async def list_tools(self, context: Context, _: object) -> types.ListToolsResult:
         who = self._who_of(context)
-        listed = [_listed(one) for one in self._tools.values() if who.may(one.verb.scope)]
-        return types.ListToolsResult(tools=listed)
+        tools = [listed(one) for one in self._tools.values() if who.may(one.verb.scope)]
+        return types.ListToolsResult(tools=tools)
 
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams
@@ -157,7 +157,8 @@ class _Asking:
             return ask(store)
 
 
-def _listed(tool: Tool) -> types.Tool:
+def listed(tool: Tool) -> types.Tool:
+    """Return a tool as it is listed."""
     return types.Tool(
         name=tool.name,
         title=tool.title,
