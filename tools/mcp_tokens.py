@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 from scrubjay.surfaces.mcp.server import listed
@@ -19,9 +20,7 @@ ENCODING = "o200k_base"
 
 @lru_cache(maxsize=1)
 def _encoding() -> Any:
-    import bpe_openai
-
-    return bpe_openai.get_encoding(ENCODING)
+    return import_module("bpe_openai").get_encoding(ENCODING)
 
 
 def tokens(value: object) -> int:

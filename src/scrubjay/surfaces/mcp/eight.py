@@ -199,15 +199,17 @@ EIGHT = (
         _FORGOTTEN,
         lean.anything,
         told.forgotten,
-        _object("forgotten", forgotten=_WHOLE, matched=_list_of(_STRING), missing=_list_of(_STRING)),
+        _object(
+            "forgotten", forgotten=_WHOLE, matched=_list_of(_STRING), missing=_list_of(_STRING)
+        ),
         Hints(destroys=True, repeatable=True),
         {"ids": ""},
     ),
     Tool(
         "memory_context",
         "What is known",
-        "With a question: the best memories on it as text, within a number of tokens. Without: what is stored"
-        " at all (topics, preferences, open tasks, latest decisions); good at the start of a conversation.",
+        "With a question: the best memories on it as text, within a number of tokens. Without: what is"
+        " stored at all (topics, preferences, open tasks, latest decisions); good at the start of a conversation.",
         VERBS["context"],
         lean.anything_whole,
         told.context,

@@ -49,7 +49,9 @@ def results(shape: Json, given: Given) -> Json:
     """Return what was found; `trace` and the parts of each score are there with `explain` alone."""
     explain = given.get("explain", False)
     kept = {
-        key: one for key, one in shape.items() if key != "trace" and (explain or key not in _EXPLAINING)
+        key: one
+        for key, one in shape.items()
+        if key != "trace" and (explain or key not in _EXPLAINING)
     }
     kept["hits"] = _hits(shape["hits"], explain=explain, full=given.get("full", False))
     answer: Json = {"hits": [], **lean(kept)}

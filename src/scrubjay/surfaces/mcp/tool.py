@@ -75,7 +75,7 @@ def _of_what_type(schema: Json) -> Json:
     """Return a schema as an agent is told of it; bounds are said when one is broken."""
     if "anyOf" in schema:  # the last of several forms is the one that holds more
         return _of_what_type(schema["anyOf"][-1])
-    kept = {name: schema[name] for name in ("type", "enum") if name in schema}
+    kept: Json = {name: one for name, one in schema.items() if name in ("type", "enum")}
     if "items" in schema:
         kept["items"] = _of_what_type(schema["items"])
     return kept
