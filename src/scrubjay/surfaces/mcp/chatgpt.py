@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from scrubjay.types import Hit, Memory
 
 _TITLE_CHARS = 80
+_MOST_CHARS = 200_000  # of one text; its metadata says how long it is where that is more
 _OF_METADATA = ("type", "topics", "namespace", "collection", "source", "created_at", "updated_at")
 _STRING: Json = {"type": "string"}
 
@@ -28,12 +29,14 @@ def _search(store: Store, given: Given) -> Json:
 def _fetch(store: Store, given: Given) -> Json:
     one = store.get(id_in(given["id"]))
     about = {name: plain(getattr(one, name)) for name in _OF_METADATA}
+    if len(one.text) > _MOST_CHARS:
+        about["chars"] = len(one.text)
     return {
         "id": one.id,
         "title": _title(one),
-        "text": one.text,
+        "text": one.text[:_MOST_CHARS],
         "url": _url(one),
-        "metadata": {**lean(about), **plain(one.metadata)},
+        "metadata": {**plain(one.metadata), **lean(about)},
     }
 
 

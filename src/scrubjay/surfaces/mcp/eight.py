@@ -5,6 +5,7 @@ Every word here is read by a model in every conversation: `python -m tools.mcp_t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
@@ -39,10 +40,22 @@ def _store(store: Store, given: Given) -> Json:
     if "memories" not in given:
         if "text" not in given:
             raise InvalidInput("memory_store needs text, or several as memories")
+        _refuse_to_replace(store, [given])
         return VERBS["add"].call(store, given)
     if others := [name for name in given if name != "memories"]:
         raise InvalidInput(f"{others[0]} goes into each of memories, or without memories")
+    _refuse_to_replace(store, given["memories"])
     return VERBS["add_many"].call(store, given)
+
+
+def _refuse_to_replace(store: Store, drafts: Sequence[Given]) -> None:
+    """Keep what is stored from being overwritten by a tool that is said only to add."""
+    for one in drafts:
+        if "id" in one and store.holds(one["id"].strip()):
+            raise InvalidInput(
+                f"a memory has the id {one['id']!r} already; memory_update changes it, and without an id"
+                " this one gets its own; nothing was stored"
+            )
 
 
 _ADD, _ADD_MANY = VERBS["add"], VERBS["add_many"]
@@ -53,6 +66,18 @@ _STORED = _ADD._replace(
     ),
     call=_store,
     aliases={**_ADD_MANY.aliases, **_ADD.aliases},
+)
+
+
+def _forget(store: Store, given: Given) -> Json:
+    return VERBS["forget"].call(store, {"id": given["ids"]})
+
+
+_FORGET = VERBS["forget"]
+_FORGOTTEN = _FORGET._replace(
+    params=(_FORGET.params[0]._replace(name="ids"),),
+    call=_forget,
+    aliases={**dict.fromkeys(_FORGET.aliases, "ids"), "id": "ids"},
 )
 
 EIGHT = (
@@ -171,18 +196,20 @@ EIGHT = (
         "Forget memories",
         "Remove memories for good, with their vectors and links. Only for what is wrong, or what the user"
         " wants gone; look with memory_get first.",
-        VERBS["forget"],
+        _FORGOTTEN,
         lean.anything,
         told.forgotten,
-        _object("forgotten", forgotten=_WHOLE, matched=_list_of(_STRING), missing=_list_of(_STRING)),
+        _object(
+            "forgotten", forgotten=_WHOLE, matched=_list_of(_STRING), missing=_list_of(_STRING)
+        ),
         Hints(destroys=True, repeatable=True),
-        {"id": "one or several"},
+        {"ids": ""},
     ),
     Tool(
         "memory_context",
         "What is known",
-        "With a question: the best memories on it as text, within a number of tokens. Without: what is stored"
-        " at all (topics, preferences, open tasks, latest decisions); good at the start of a conversation.",
+        "With a question: the best memories on it as text, within a number of tokens. Without: what is"
+        " stored at all (topics, preferences, open tasks, latest decisions); good at the start of a conversation.",
         VERBS["context"],
         lean.anything_whole,
         told.context,

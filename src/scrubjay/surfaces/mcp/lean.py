@@ -9,12 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
+from scrubjay.surfaces.shapes import line
+
 if TYPE_CHECKING:
     from scrubjay.surfaces.shapes import Json
     from scrubjay.surfaces.verbs import Given
 
 MOST_TEXT_CHARS = 30_000  # of all texts of one answer; it is some 7,500 tokens
 _LONG_CHARS = 2_000  # a text that is longer is shown by its passage
+_MOST_ANSWER_CHARS = 60_000  # of an answer that is no search
 _BRIEF_CHARS = 200  # of each text that no longer fits
 _OF_A_MEMORY = "scrubjay://memory/"
 _EXPLAINING = ("query", "counts", "terms", "took_ms", "topics")
@@ -46,7 +49,9 @@ def results(shape: Json, given: Given) -> Json:
     """Return what was found; `trace` and the parts of each score are there with `explain` alone."""
     explain = given.get("explain", False)
     kept = {
-        key: one for key, one in shape.items() if key != "trace" and (explain or key not in _EXPLAINING)
+        key: one
+        for key, one in shape.items()
+        if key != "trace" and (explain or key not in _EXPLAINING)
     }
     kept["hits"] = _hits(shape["hits"], explain=explain, full=given.get("full", False))
     answer: Json = {"hits": [], **lean(kept)}
@@ -64,7 +69,7 @@ def memories(shape: Json, given: Given) -> Json:
         whole = one["text"]
         text = whole[start : start + min(most, max(left, _BRIEF_CHARS))]
         left -= len(text)
-        kept = _without(one, _NOISE)
+        kept = _unusual(_without(one, _NOISE))
         kept |= {"uri": uri_of(one["id"]), "text": text}
         if start + len(text) < len(whole):
             kept |= {"next_offset": start + len(text), "chars": len(whole)}
@@ -81,9 +86,14 @@ def stored(shape: Json, _: Given) -> Json:
 
 
 def anything(shape: Json, _: Given) -> Json:
-    """Return any other answer, with its long texts cut."""
+    """Return any other answer, with its long texts cut, and its longest list, where that is too long."""
     answer: Json = _with_short_texts(lean(shape))
-    return answer
+    lists = {name: one for name, one in answer.items() if isinstance(one, list)}
+    if not lists or len(line(answer)) <= _MOST_ANSWER_CHARS:
+        return answer
+    longest = max(lists, key=lambda name: len(line({name: lists[name]})))
+    kept = _beginning(lists[longest])
+    return {**answer, longest: kept, "not_shown": len(lists[longest]) - len(kept)}
 
 
 def anything_whole(shape: Json, _: Given) -> Json:
@@ -93,7 +103,7 @@ def anything_whole(shape: Json, _: Given) -> Json:
 
 
 def _written(one: Json) -> Json:
-    kept = lean(_without(one, _NOISE))
+    kept = lean(_unusual(_without(one, _NOISE)))
     kept["text"] = _cut(one["text"], _BRIEF_CHARS)
     return {"id": one["id"], "uri": uri_of(one["id"]), **kept}
 
@@ -104,11 +114,8 @@ def _hits(hits: list[Json], *, explain: bool, full: bool) -> list[Json]:
     shown: list[Json] = []
     for hit in hits:
         cut = hit["text"] == hit["snippet"] and not hit["complete"]
-        brief = _without(hit, _NOISE if explain else (*_NOISE, *_EXPLAINING_HIT))
-        if brief.pop("namespace") != "default":
-            brief["namespace"] = hit["namespace"]
-        if brief["updated_at"] == brief["created_at"]:
-            del brief["updated_at"]
+        noise = _NOISE if explain else (*_NOISE, *_EXPLAINING_HIT)
+        brief = _unusual(_without(hit, noise))
         if not brief["source"]:  # lines of no file
             del brief["lines"]
         text = brief.pop("text")
@@ -125,6 +132,16 @@ def _hits(hits: list[Json], *, explain: bool, full: bool) -> list[Json]:
     return shown
 
 
+def _beginning(items: list[Any]) -> list[Any]:
+    """Return as many of the first as have room in an answer, and at least one."""
+    left = _MOST_ANSWER_CHARS
+    for count, one in enumerate(items):
+        left -= len(line({"": one}))
+        if left < 0:
+            return items[: max(count, 1)]
+    return items
+
+
 def _with_short_texts(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _with_short_texts(one) for key, one in value.items()}
@@ -135,6 +152,13 @@ def _with_short_texts(value: Any) -> Any:
 
 def _cut(text: str, most_chars: int) -> str:
     return text if len(text) <= most_chars else f"{text[: most_chars - 1]}…"
+
+
+def _unusual(one: Json) -> Json:
+    """Return something without what is usual: the default namespace, and a change that never was."""
+    usual = ("namespace",) if one["namespace"] == "default" else ()
+    unchanged = ("updated_at",) if one["updated_at"] == one["created_at"] else ()
+    return _without(one, (*usual, *unchanged))
 
 
 def _without(shape: Json, names: tuple[str, ...]) -> Json:

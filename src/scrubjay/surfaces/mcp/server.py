@@ -40,7 +40,13 @@ INSTRUCTIONS = (
 )
 _MOST_AT_ONCE = 8  # calls; each has a thread
 _LIST_MS = 3_600_000  # what is listed does not change while a server runs
-_LISTS = ("tools/list", "prompts/list", "resources/list", "resources/templates/list", "server/discover")
+_LISTS = (
+    "tools/list",
+    "prompts/list",
+    "resources/list",
+    "resources/templates/list",
+    "server/discover",
+)
 
 
 def make_server(stores: OpenStores, who_of: WhoOf, tools: str = DEFAULT) -> Server[Any]:
@@ -80,8 +86,8 @@ class _Asking:
 
     async def list_tools(self, context: Context, _: object) -> types.ListToolsResult:
         who = self._who_of(context)
-        listed = [_listed(one) for one in self._tools.values() if who.may(one.verb.scope)]
-        return types.ListToolsResult(tools=listed)
+        tools = [listed(one) for one in self._tools.values() if who.may(one.verb.scope)]
+        return types.ListToolsResult(tools=tools)
 
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams
@@ -92,7 +98,9 @@ class _Asking:
         who = self._who_of(context)
         try:
             if not who.may(tool.verb.scope):
-                raise InvalidInput(f"{tool.name} needs the scope {tool.verb.scope}, which you do not have")
+                raise InvalidInput(
+                    f"{tool.name} needs the scope {tool.verb.scope}, which you do not have"
+                )
             answer = await self._in_thread(partial(self._ask, who, tool, params.arguments or {}))
         except ScrubjayError as error:
             return types.CallToolResult(content=[_text(str(error))], is_error=True)
@@ -157,7 +165,8 @@ class _Asking:
             return ask(store)
 
 
-def _listed(tool: Tool) -> types.Tool:
+def listed(tool: Tool) -> types.Tool:
+    """Return a tool as it is listed."""
     return types.Tool(
         name=tool.name,
         title=tool.title,

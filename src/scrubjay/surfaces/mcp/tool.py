@@ -55,7 +55,11 @@ class Tool(NamedTuple):
         if not self.listed:
             return schema_of(params)
         known = {one.name: one for one in params}
-        return schema_of(tuple(_in_short(known[name], told) for name, told in self.listed.items()))
+        shape = schema_of(tuple(known[name] for name in self.listed))
+        for name, told in self.listed.items():
+            brief = _of_what_type(known[name].kind.schema)
+            shape["properties"][name] = {**brief, "description": told} if told else brief
+        return shape
 
     def ask(self, store: Store, given: Mapping[str, object]) -> Answer:
         """Do what the verb does with what was given, once that is checked."""
@@ -67,16 +71,11 @@ class Tool(NamedTuple):
         return Answer(structured, self.said(structured))
 
 
-def _in_short(param: Param, told: str) -> Param:
-    """Return a parameter as an agent is told of it: bounds are said when one is broken."""
-    schema = _of_what_type(param.kind.schema)
-    return param._replace(told=told, kind=param.kind._replace(schema=schema))
-
-
 def _of_what_type(schema: Json) -> Json:
+    """Return a schema as an agent is told of it; bounds are said when one is broken."""
     if "anyOf" in schema:  # the last of several forms is the one that holds more
         return _of_what_type(schema["anyOf"][-1])
-    kept = {name: schema[name] for name in ("type", "enum") if name in schema}
+    kept: Json = {name: one for name, one in schema.items() if name in ("type", "enum")}
     if "items" in schema:
         kept["items"] = _of_what_type(schema["items"])
     return kept

@@ -13,7 +13,7 @@ DEFAULT = TOOL_SETS[0]
 
 
 def tools_of(name: str) -> list[Tool]:
-    """Return the tools of a set, always in the same order, so that what a model has read is not read again."""
+    """Return the tools of a set, always in the same order: a model that has read them reads them once."""
     match name:
         case "default":
             return list(EIGHT)
