@@ -31,7 +31,7 @@ try:
     from prometheus_client.core import GaugeMetricFamily
     from prometheus_client.registry import Collector
 except ModuleNotFoundError as missing:
-    raise MissingExtra("prometheus-client", "pip install 'scrubjay[server]'") from missing
+    raise MissingExtra("prometheus-client", 'pip install "scrubjay[server]"') from missing
 
 if TYPE_CHECKING:
     from scrubjay.surfaces.callers import OpenStores
@@ -128,8 +128,9 @@ class Metrics:
             self._stage_s.labels(stage).observe(step.took_ms / 1000)
             if step.lost is not None:
                 lost.add(stage)
-            for tier, count in step.notes.get("hits", {}).items():
-                self._hits.labels(self._tiers.known(tier)).inc(count)
+            if step.stage == "count_hits":
+                for tier, count in step.notes["hits"].items():
+                    self._hits.labels(self._tiers.known(tier)).inc(count)
         for stage in lost or ({OTHER} if found.degraded else ()):
             self._degraded.labels(stage).inc()
 
