@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from scrubjay.stores.sql_history import SqlHistory
     from scrubjay.stores.sql_terms import SqlTerms
     from scrubjay.tables import Tables
+    from scrubjay.types import Results
     from scrubjay.write.extract import Extraction
     from scrubjay.write.extracting import Extracting
     from scrubjay.write.facts import Facts
@@ -79,6 +80,7 @@ class StoreParts:
             servers=servers_of(vectors, graph),
         )
         self.tenant = tenant
+        self.on_search: Callable[[Results], None] | None = None
         self._db = self._tables.db
         self.path = self._db.path
         self._people = self._tables.people
