@@ -24,6 +24,7 @@ from scrubjay.surfaces.http import serving
 from scrubjay.surfaces.http.admission import admission
 from scrubjay.surfaces.http.app import Doors, make_app
 from scrubjay.surfaces.http.settings import ServerSettings
+from scrubjay.surfaces.http.watching import Watch
 
 WAIT_S = 60.0
 JSON = {"Content-Type": "application/json"}
@@ -193,9 +194,11 @@ def serve(stores: OpenStores) -> Iterator[Callable[..., Client]]:
     """Start a server in a thread; `loopback=False` lets nobody in without a token."""
     with ExitStack() as stack:
 
-        def start(*, loopback: bool = True, names: tuple[str, ...] = (), **settings: Any) -> Client:
+        def start(
+            *, loopback: bool = True, names: tuple[str, ...] = (), **settings: Any
+        ) -> Client:
             find = admission(stores, loopback=loopback)
-            doors = Doors.of(stores, find, ServerSettings(**settings), names=names)
+            doors = Doors.of(stores, find, ServerSettings(**settings), Watch(stores), names=names)
             return stack.enter_context(served(doors))
 
         yield start
@@ -206,7 +209,8 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """One server for the tests of a file, which leave nothing behind; memory.example.org is its name."""
     stores = stores_at(tmp_path_factory.mktemp("shared") / "served.db")
     find = admission(stores, loopback=True)
-    with served(Doors.of(stores, find, ServerSettings(), names=("memory.example.org",))) as client:
+    names = ("memory.example.org",)
+    with served(Doors.of(stores, find, ServerSettings(), Watch(stores), names=names)) as client:
         yield client
     stores.close()
 
@@ -215,7 +219,13 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 def served(doors: Doors) -> Iterator[Client]:
     """A server in a thread of this process, with a real socket."""
     serving.log_to_stderr()
-    for name in ("scrubjay", "scrubjay.access", "uvicorn", "mcp", "asyncio"):  # pytest reads the root
+    for name in (
+        "scrubjay",
+        "scrubjay.access",
+        "uvicorn",
+        "mcp",
+        "asyncio",
+    ):  # pytest reads the root
         logging.getLogger(name).handlers = []
         logging.getLogger(name).propagate = True
     opened = serving.bind("127.0.0.1", 0)

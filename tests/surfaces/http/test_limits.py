@@ -195,9 +195,7 @@ def test_an_answer_that_nobody_takes_is_dropped(serve, monkeypatch):
     """A client that does not read would otherwise keep the server from stopping."""
     monkeypatch.setattr(wire, "READING_TIME_S", 0.3)
     large = {"text": "a" * 50_000_000}
-    monkeypatch.setitem(
-        VERBS, "status", VERBS["status"]._replace(call=lambda store, given: large)
-    )
+    monkeypatch.setitem(VERBS, "status", VERBS["status"]._replace(call=lambda store, given: large))
     client = serve()
     with socket.create_connection(client.address, WAIT_S) as opened:
         opened.sendall(b"GET /v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -11,44 +11,67 @@ from scrubjay.surfaces.terminal import err, out
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Callable
+    from typing import Any
 
-    from scrubjay.surfaces.callers import OpenStores
+    from mcp.server.lowlevel import Server
+
+    from scrubjay.service import Store
+    from scrubjay.surfaces.callers import OpenStores, Principal
     from scrubjay.surfaces.http.settings import ServerSettings
+    from scrubjay.surfaces.http.watching import Watch
     from scrubjay.surfaces.terminal import Screen
 
 
 def serve(args: Namespace, screen: Screen) -> int:
     """Listen, answer, and stop in good order; 1 where something was still under way at the end."""
-    from scrubjay.surfaces.callers import OpenStores
     from scrubjay.surfaces.http.settings import server_settings
-    from scrubjay.surfaces.opened import opener
     from scrubjay.surfaces.session import settings_of
 
     settings = settings_of(args)
     typed = {name: getattr(args, name) for name in ("host", "port", "tools", "allow_hosts")}
     typed |= {"rate_per_s": args.rate, "max_body_mb": args.max_body_mb}
     wanted = server_settings(settings.server, typed, settings.config_file)
-    stores = OpenStores(opener(args.db, args.user))
     try:
-        return _serve(stores, wanted, as_json=args.json)
-    finally:
-        stores.close()
-
-
-def _serve(stores: OpenStores, wanted: ServerSettings, *, as_json: bool) -> int:
-    try:
-        from scrubjay.surfaces.http import serving
-        from scrubjay.surfaces.http.app import Doors, make_app
-        from scrubjay.surfaces.http.mounting import principal_in
+        from scrubjay.surfaces.http.watching import Watch
         from scrubjay.surfaces.mcp.server import make_server
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("scrubjay"):
             raise
         raise MissingExtra("The server", 'pip install "scrubjay[server]"') from error
-    from scrubjay.surfaces.http.admission import admission, has_tokens
+    from scrubjay.surfaces.callers import OpenStores
+    from scrubjay.surfaces.opened import opener
 
-    socket = serving.bind(wanted.host, wanted.port)
-    with socket:
+    open_for = opener(args.db, args.user)
+
+    def open_watched(who: Principal) -> Store:
+        store = open_for(who)
+        store.on_search = watch.searched
+        return store
+
+    stores = OpenStores(open_watched)
+    watch = Watch(stores)
+    try:
+        return _serve(stores, wanted, watch, make_server, as_json=args.json)
+    finally:
+        stores.close()
+        watch.close()
+
+
+def _serve(
+    stores: OpenStores,
+    wanted: ServerSettings,
+    watch: Watch,
+    make_server: Callable[..., Server[Any]],
+    *,
+    as_json: bool,
+) -> int:
+    from scrubjay.surfaces.http import serving
+    from scrubjay.surfaces.http.admission import admission, has_tokens
+    from scrubjay.surfaces.http.app import Doors, make_app
+    from scrubjay.surfaces.http.mounting import principal_in
+
+    with serving.bind(wanted.host, wanted.port) as socket:
         loopback = serving.is_loopback(socket)
         if not has_tokens(stores) and not loopback:
             raise InvalidInput(
@@ -60,6 +83,7 @@ def _serve(stores: OpenStores, wanted: ServerSettings, *, as_json: bool) -> int:
             stores,
             admission(stores, loopback=loopback),
             wanted,
+            watch,
             names=(wanted.host, *wanted.allow_hosts),
             mcp=make_server(stores, principal_in, wanted.tools),
         )
@@ -70,7 +94,7 @@ def _serve(stores: OpenStores, wanted: ServerSettings, *, as_json: bool) -> int:
 
                 out(line({"url": url, "pid": os.getpid()}))
                 sys.stdout.flush()
-            serving.say_where(url)
+            err(f"scrubjay listens on {url} (Ctrl-C stops)")
 
         serving.log_to_stderr()
         serving.listener(make_app(doors), listening).run([socket])

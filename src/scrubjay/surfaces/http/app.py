@@ -22,6 +22,7 @@ from scrubjay.surfaces.http.outer import Outer
 from scrubjay.surfaces.http.problems import Problem
 from scrubjay.surfaces.http.settings import ServerSettings
 from scrubjay.surfaces.http.v1 import JSON_TYPE, Asking, allow, not_by
+from scrubjay.surfaces.http.watching import MetricsPage, Watch
 from scrubjay.surfaces.http.workers import Workers
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Doors(NamedTuple):
     stores: OpenStores
     find: FindPrincipal
     settings: ServerSettings
+    watch: Watch
     workers: Workers
     desk: Workers
     names: tuple[str, ...] = ()
@@ -56,6 +58,7 @@ class Doors(NamedTuple):
         stores: OpenStores,
         find: FindPrincipal,
         settings: ServerSettings,
+        watch: Watch,
         *,
         names: tuple[str, ...] = (),
         mcp: Server[Any] | None = None,
@@ -63,7 +66,7 @@ class Doors(NamedTuple):
         """Return doors with threads of their own: many for the store, a few for the entry."""
         workers = Workers(THREADS, MOST_WAITING, "asking")
         desk = Workers(_DESK_THREADS, _DESK_WAITING, "entry")
-        return cls(stores, find, settings, workers, desk, names, mcp)
+        return cls(stores, find, settings, watch, workers, desk, names, mcp)
 
 
 def make_app(doors: Doors) -> Starlette:
@@ -73,6 +76,7 @@ def make_app(doors: Doors) -> Starlette:
         _get("/", _index),
         _get("/livez", livez),
         _get("/readyz", Readiness(doors.stores, doors.desk)),
+        _get("/metrics", MetricsPage(doors.watch, doors.desk)),
         _get("/v1/openapi.json", _openapi),
         Route("/v1/{verb}", _Any(Asking(doors.stores, doors.workers, most_bytes))),
     ]
@@ -96,7 +100,7 @@ def make_app(doors: Doors) -> Starlette:
         lifespan=lifespan,
         exception_handlers={HTTPException: _not_there},
         middleware=[
-            Middleware(Outer),
+            Middleware(Outer, doors.watch),
             Middleware(Guard, doors.names),
             Middleware(Entry, doors.find, doors.desk, doors.settings.rate_per_s),
         ],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import time
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -15,11 +14,9 @@ from scrubjay.surfaces.http.problems import MEDIA_TYPE, Problem, problem_of, ret
 from scrubjay.surfaces.terminal import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    Seen = Callable[[str, str, int, float], None]
+    from scrubjay.surfaces.http.watching import Watch
 
 log = logging.getLogger(__name__)
 access = logging.getLogger("scrubjay.access")
@@ -34,14 +31,11 @@ _ALWAYS = (
 
 
 class Outer:
-    """Gives each request an id, answers errors as problems, and writes one line of each to the log.
+    """Gives each request an id, answers errors as problems, and writes one line of each to the log."""
 
-    `seen` is told of each: route, method, status, seconds.
-    """
-
-    def __init__(self, app: ASGIApp, seen: Seen | None = None) -> None:
+    def __init__(self, app: ASGIApp, watch: Watch) -> None:
         self._app = app
-        self._seen = seen
+        self._watch = watch
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, whatever happens within."""
@@ -49,11 +43,25 @@ class Outer:
             await self._app(scope, receive, send)
             return
         answer = _Answer(scope, send)
-        begun = time.perf_counter()
+        with self._watch.request(scope) as seen:
+            await self._answer(scope, receive, answer)
+            seen.status = answer.status or _GONE
+        who = getattr(scope["state"].get("principal"), "name", "")
+        access.info(
+            "%s %s %d %.1f ms %s %s",
+            scope["method"],
+            one_line(scope["path"])[:200],
+            seen.status,
+            seen.took_s * 1000,
+            answer.request_id,
+            who or "-",
+        )
+
+    async def _answer(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
         try:
             await self._app(scope, receive, answer.send)
         except ClientGone:
-            answer.status = answer.status or _GONE
+            return
         except Problem as problem:
             await answer.tell(problem)
         except ScrubjayError as error:
@@ -64,18 +72,6 @@ class Outer:
             log.exception("request %s failed", answer.request_id)
             said = f"the server's log says why, under {answer.request_id}"
             await answer.tell(Problem("failed", said))
-        self._write(scope, answer, time.perf_counter() - begun)
-
-    def _write(self, scope: Scope, answer: _Answer, took_s: float) -> None:
-        status = answer.status or _GONE
-        who = getattr(scope.get("state", {}).get("principal"), "name", "")
-        path = one_line(scope["path"])[:200]
-        took = f"{took_s * 1000:.1f} ms"
-        access.info(
-            "%s %s %d %s %s %s", scope["method"], path, status, took, answer.request_id, who or "-"
-        )
-        if self._seen is not None:
-            self._seen(scope.get("route_name", "other"), scope["method"], status, took_s)
 
 
 class _Answer:

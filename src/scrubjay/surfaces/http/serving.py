@@ -16,7 +16,6 @@ import uvicorn
 
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.surfaces.http.wire import MOST_HEAD_BYTES, Wire
-from scrubjay.surfaces.terminal import err
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -148,8 +147,3 @@ def log_to_stderr() -> None:
         if "." not in name:
             logging.getLogger(name).handlers = [handler]
             logging.getLogger(name).propagate = False
-
-
-def say_where(url: str) -> None:
-    """Tell the person where the server is."""
-    err(f"scrubjay listens on {url} (Ctrl-C stops)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, TypeVar
@@ -37,7 +38,7 @@ class Workers:
             raise Problem(
                 "busy", f"{self._most} requests are under way; come again in a moment", retry()
             )
-        future = self._pool.submit(call)
+        future = self._pool.submit(contextvars.copy_context().run, call)
         self._busy.add(future)  # type: ignore[arg-type]  # of whatever type
         loop = asyncio.get_running_loop()
         future.add_done_callback(lambda done: _forget(loop, self._busy, done))  # type: ignore[arg-type]

@@ -1,0 +1,83 @@
+"""Who watches a server: the figures for Prometheus, and the spans of OpenTelemetry."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from starlette.responses import Response
+
+from scrubjay.surfaces import telemetry
+from scrubjay.surfaces.http.metrics import OTHER, Metrics
+from scrubjay.surfaces.http.problems import Problem
+from scrubjay.surfaces.verbs import READ
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.types import Scope
+
+    from scrubjay.surfaces.callers import OpenStores, Principal
+    from scrubjay.surfaces.http.workers import Workers
+    from scrubjay.types import Results
+
+
+class Seen:
+    """One request that is watched; `status` is set when it was answered."""
+
+    status = 0
+    took_s = 0.0
+
+
+class Watch:
+    """Sees every request and every search of a server."""
+
+    def __init__(self, stores: OpenStores) -> None:
+        self.metrics = Metrics(stores)
+        self._telemetry = telemetry.start()
+
+    def searched(self, found: Results) -> None:
+        """See a search; a store calls this as its `on_search`."""
+        self.metrics.searched(found)
+        self._telemetry.searched(found)
+
+    @contextmanager
+    def request(self, scope: Scope) -> Iterator[Seen]:
+        """See a request, from its beginning to its end."""
+        headers = {
+            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
+        }
+        seen, begun = Seen(), time.perf_counter()
+        self.metrics.began()
+        with self._telemetry.request(scope["method"], headers) as span:
+            try:
+                yield seen
+            finally:
+                seen.took_s = time.perf_counter() - begun
+                route = scope.get("route_name", OTHER)
+                span.answered(scope["method"], route, seen.status)
+                self.metrics.ended(route, scope["method"], seen.status, seen.took_s)
+
+    def close(self) -> None:
+        """Send what is left to send."""
+        self._telemetry.close()
+
+
+class MetricsPage:
+    """`/metrics`: counts of all tenants, so it is for those who are bound to none."""
+
+    def __init__(self, watch: Watch, desk: Workers) -> None:
+        self._watch = watch
+        self._desk = desk
+
+    async def __call__(self, request: Request) -> Response:
+        """Answer Prometheus."""
+        who: Principal = request.state.principal
+        if who.tenant is not None or who.user is not None or not who.may(READ):
+            raise Problem(
+                "not-allowed",
+                "the figures are of all tenants and people; ask with a token that names neither",
+            )
+        page, media_type = await self._desk.do(self._watch.metrics.page)
+        return Response(page, headers={"Content-Type": media_type})
