@@ -40,6 +40,12 @@ def send_large(client, headers, body):
     return answer
 
 
+def send_for_ever(opened, part, every_s):
+    for _ in range(int(WAIT_S / every_s)):
+        opened.sendall(part)
+        time.sleep(every_s)
+
+
 def test_a_body_of_100_mb_is_refused_without_being_kept(shared):
     """Whether its length was said before or not; the answer arrives, and memory stays where it was."""
     process = psutil.Process(os.getpid())
@@ -151,9 +157,7 @@ def test_a_request_that_comes_byte_by_byte_is_cut_off(serve, monkeypatch):
     began = time.monotonic()
     with socket.create_connection(client.address, WAIT_S) as opened:
         with pytest.raises(ConnectionError):
-            for _ in range(1000):
-                opened.sendall(b"GET / HTTP/1.1\r\nX: y\r\n"[:1])
-                time.sleep(0.02)
+            send_for_ever(opened, b"G", every_s=0.02)
         assert until_the_end(opened) == b""
 
     assert time.monotonic() - began < 15
@@ -186,9 +190,7 @@ def test_the_rest_of_a_body_that_was_refused_is_not_read_for_ever(serve, monkeyp
     with socket.create_connection(client.address, WAIT_S) as opened:
         opened.sendall(POST + b"Transfer-Encoding: chunked\r\n\r\n")
         with pytest.raises(ConnectionError):
-            for _ in range(2000):
-                opened.sendall(b"400\r\n" + b"a" * 1024 + b"\r\n")
-                time.sleep(0.005)
+            send_for_ever(opened, b"400\r\n" + b"a" * 1024 + b"\r\n", every_s=0.005)
 
 
 def test_an_answer_that_nobody_takes_is_dropped(serve, monkeypatch):
@@ -235,6 +237,29 @@ def test_a_line_that_is_too_long_is_not_waited_in(serve, monkeypatch):
     refused = next(one for one in answers if one.status == 503)
     assert refused.headers["retry-after"]
     assert "come again" in refused.problem
+
+
+def test_a_write_that_began_is_finished_without_its_client(serve, monkeypatch):
+    """Whoever hangs up while it is under way finds it there when they ask again."""
+    held, begun = threading.Event(), threading.Event()
+    add = VERBS["add"].call
+
+    def slow(store, given):
+        begun.set()
+        assert held.wait(WAIT_S)
+        return add(store, given)
+
+    monkeypatch.setitem(VERBS, "add", VERBS["add"]._replace(call=slow))
+    client = serve()
+    with socket.create_connection(client.address, WAIT_S) as opened:
+        opened.sendall(POST + b'Content-Length: 25\r\n\r\n{"text": "sent and left"}')
+        assert begun.wait(WAIT_S)
+    held.set()
+
+    deadline = time.monotonic() + WAIT_S
+    while not client.get("/v1/search?query=sent").json["hits"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def test_workers_that_hang_are_told_of():

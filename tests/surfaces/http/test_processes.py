@@ -1,0 +1,204 @@
+"""`scrubjay serve` as a process: how it begins, how it ends, and what is stored then."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import sqlite3
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPException
+
+import pytest
+
+import scrubjay
+from scrubjay.access import access_of
+
+from .conftest import WAIT_S, Client
+
+pytestmark = pytest.mark.slow
+HEAD = b"POST /v1/add HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+def texts_in(db):
+    with scrubjay.open(db, embedder=False) as store:
+        return {one.text for one in store.ls(limit=5000)}
+
+
+def request(text, extra=b""):
+    body = json.dumps({"text": text}).encode()
+    return HEAD + extra + b"Content-Length: %d\r\n\r\n" % len(body) + body
+
+
+def hang_up_while_sending(client):
+    with socket.create_connection(client.address, WAIT_S) as opened:
+        opened.sendall(request("never complete")[:-5])
+
+
+def hang_up_before_the_answer(client, text):
+    with socket.create_connection(client.address, WAIT_S) as opened:
+        opened.sendall(request(text))
+        reset = b"\x01\x00\x00\x00\x00\x00\x00\x00"  # no good-bye: the connection is reset
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
+
+
+def test_200_requests_at_once_are_all_answered_and_kept(process, db):
+    """Some may be told to come again; none is lost, also among clients that hang up."""
+    client = process().client()
+    barrier = threading.Barrier(200, timeout=WAIT_S)
+
+    def add(number):
+        barrier.wait()
+        if number % 20 == 0:
+            hang_up_while_sending(client)
+        if number % 20 == 1:
+            hang_up_before_the_answer(client, f"left alone {number}")
+        return number, client.post("/v1/add", {"text": f"memory number {number}"})
+
+    with ThreadPoolExecutor(200) as many:
+        answers = list(many.map(add, range(200)))
+
+    statuses = {answer.status for _, answer in answers}
+    kept = {f"memory number {number}" for number, answer in answers if answer.status == 200}
+    assert statuses <= {200, 429, 503}
+    assert len(kept) >= 100
+    assert client.get("/v1/status").status == 200
+    stored = texts_in(db)
+    assert kept == {one for one in stored if one.startswith("memory")}
+    assert "never complete" not in stored
+
+
+class Load:
+    """Clients that add until nobody answers any more."""
+
+    def __init__(self, client, threads=6):
+        self.kept = set()
+        self.begun = threading.Semaphore(0)
+        self._client = client
+        self._threads = [
+            threading.Thread(target=self._add, args=(number,)) for number in range(threads)
+        ]
+        for one in self._threads:
+            one.start()
+
+    def _add(self, number):
+        for turn in range(100_000):
+            text = f"kept {number} {turn}"
+            try:
+                answer = self._client.post("/v1/add", {"text": text})
+            except (OSError, HTTPException):
+                return
+            if answer.status != 200:
+                assert answer.status == 503
+                return
+            self.kept.add(text)
+            self.begun.release()
+
+    def join(self):
+        for one in self._threads:
+            one.join(WAIT_S)
+            assert not one.is_alive()
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, getattr(signal, "SIGKILL", None)])
+def test_what_was_answered_is_stored_however_the_server_ends(process, db, how):
+    """Told to stop it finishes what is under way; killed, it has at least kept what it said it had."""
+    if how is None:
+        pytest.skip("Windows has no such signal")
+    running = process()
+    load = Load(running.client())
+    for _ in range(30):
+        assert load.begun.acquire(timeout=WAIT_S)
+    running.popen.send_signal(how)
+    load.join()
+    code = running.popen.wait(WAIT_S)
+
+    assert load.kept <= texts_in(db)
+    with sqlite3.connect(db) as opened:
+        assert opened.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    opened.close()
+    if how != getattr(signal, "SIGKILL", None):
+        assert code == 0
+        assert "stopped; what was answered is stored" in running.said()
+        assert "Traceback" not in running.said()
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows ends a process at once anyway")
+def test_told_twice_it_ends_at_once(process):
+    """A request that never comes to its end holds up the first time, not the second."""
+    running = process()
+    client = running.client()
+    with socket.create_connection(client.address, WAIT_S) as opened:
+        opened.sendall(HEAD + b"Content-Length: 1000\r\n\r\n{")
+        time.sleep(0.2)
+        running.popen.send_signal(signal.SIGINT)
+        while True:  # until it no longer listens
+            try:
+                socket.create_connection(client.address, WAIT_S).close()
+            except OSError:
+                break
+            time.sleep(0.02)
+        assert running.popen.poll() is None
+        running.popen.send_signal(signal.SIGTERM)
+        assert running.popen.wait(10) == 128 + signal.SIGTERM
+
+
+def test_how_a_server_that_cannot_start_says_so(process, bare_shell, db):
+    """In a sentence, with the exit code of its kind."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        busy = bare_shell("serve", "--db", str(db), "--port", port)
+    no_host = bare_shell("serve", "--db", str(db), "--host", "nowhere.invalid", "--port", "0")
+    open_door = bare_shell("serve", "--db", str(db), "--host", "0.0.0.0", "--port", "0")
+    no_port = bare_shell("serve", "--db", str(db), "--port", "70000")
+
+    assert (busy.code, f"port {port}" in busy.err, "--port" in busy.err) == (1, True, True)
+    assert (no_host.code, "no host 'nowhere.invalid'" in no_host.err) == (2, True)
+    assert (open_door.code, "scrubjay token create" in open_door.err) == (2, True)
+    assert (no_port.code, "give a port of 1 to 65535" in no_port.err) == (2, True)
+    assert all(len(one.err.splitlines()) == 1 for one in (busy, no_host, open_door, no_port))
+
+
+def test_one_server_has_all_its_doors(process, db):
+    """With tokens: /v1, /mcp and /metrics, each for whom it is meant."""
+    with scrubjay.open(db, embedder=False) as store:
+        made = access_of(store).create
+        ann = made("ann", scopes=("write",), user="ann").secret
+        ben = made("ben", scopes=("write",), user="ben").secret
+        figures = made("figures").secret
+    running = process("--host", "0.0.0.0", "--tools", "full")
+    port = running.client().address[1]
+    url = f"http://127.0.0.1:{port}"
+    as_ann, as_ben, as_figures = (Client(url, one) for one in (ann, ben, figures))
+
+    begun = as_ann.post("/mcp", initialize(), Accept="application/json, text/event-stream")
+    session = {"Mcp_Session_Id": begun.headers["mcp-session-id"], "Accept": "text/event-stream"}
+    session["Accept"] += ", application/json"
+    call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {}}
+    call["params"] = {"name": "memory_store", "arguments": {"text": "Ann likes kettles"}}
+
+    assert begun.status == 200
+    assert as_ben.post("/mcp", call, **session).status == 404
+    assert as_ann.post("/mcp", call, **session).status == 200
+    assert Client(url).post("/mcp", initialize()).status == 401
+    assert len(as_ann.get("/v1/search?query=kettles").json["hits"]) == 1
+    assert as_ben.get("/v1/search?query=kettles").json["hits"] == []
+    assert as_ann.get("/metrics").status == 403
+    page = as_figures.get("/metrics")
+    assert page.status == 200
+    assert b'scrubjay_http_requests_total{method="GET",route="/v1/search",status="200"} 2.0' in (
+        page.body
+    )
+    assert b"scrubjay_searches_total" in page.body
+    assert as_ann.get("/mcp", Host="evil.example").status == 421
+    assert as_ann.ask("PUT", "/mcp").status == 405
+    large = as_ann.post("/mcp", {"a": "b" * 11_000_000}, **session)
+    assert (large.status, "10 MB" in large.problem) == (413, True)
+
+
+def initialize():
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}}
+    about["clientInfo"] = {"name": "test", "version": "1"}
+    return {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}
