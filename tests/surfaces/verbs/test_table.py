@@ -125,7 +125,11 @@ def test_update_takes_the_fields_of_add():
         ("add_many", {"memories": [{"text": "x"}, {"text": 5}]}, "memories[1]: text is 5"),
         ("add_many", {"memories": [{"text": "x", "tpye": "y"}]}, "did you mean 'type'"),
         ("context", {"tokens": 49}, "whole number of 50 to 100000"),
-        ("feedback", {"query": "x", "id": "y", "action": "liked"}, "accepted, modified, dismissed"),
+        (
+            "feedback",
+            {"query": "x", "id": "y", "action": "liked"},
+            "accepted, modified, dismissed",
+        ),
         ("pending", {"timeout_s": 61}, "0 to 60"),
         ("collections", {"name": "x"}, "it takes: none"),
     ],

@@ -53,13 +53,31 @@ JSON = st.recursive(
     ),
     max_leaves=8,
 )
-FIELD_NAMES = ("text", "id", "content", "links", "to", "topics", "metadata", "at", "role", "session")
+FIELD_NAMES = (
+    "text",
+    "id",
+    "content",
+    "links",
+    "to",
+    "topics",
+    "metadata",
+    "at",
+    "role",
+    "session",
+)
 OBJECTS = st.dictionaries(st.sampled_from(FIELD_NAMES), st.one_of(JSON, TEXTS), max_size=4)
 VALUES = st.one_of(
-    JSON, TEXTS, st.lists(OBJECTS, max_size=3), OBJECTS, st.builds(deep), st.builds(dict, x=st.builds(deep))
+    JSON,
+    TEXTS,
+    st.lists(OBJECTS, max_size=3),
+    OBJECTS,
+    st.builds(deep),
+    st.builds(dict, x=st.builds(deep)),
 )
 OVERRIDES = st.dictionaries(
-    st.sampled_from(["rrf", "rrf.k", "rerank", "keyword", "keyword.weights", "recall", "nope", "k"]),
+    st.sampled_from(
+        ["rrf", "rrf.k", "rerank", "keyword", "keyword.weights", "recall", "nope", "k"]
+    ),
     st.one_of(SMALL, st.dictionaries(st.sampled_from(["k", "weights", "x"]), JSON, max_size=2)),
     max_size=2,
 )
