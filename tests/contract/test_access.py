@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,9 @@ from backends import Backend, opened
 from clocks import NOON, Clock
 from scrubjay.access import Access, Token, is_whole, new_secret
 from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.stores import sqlite_existing
+from scrubjay.stores.sqlite import SqliteDatabase
+from scrubjay.stores.sqlite_existing import ExistingDatabase
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -158,3 +162,23 @@ def test_neither_a_secret_nor_more_than_its_hash_is_shown(access, backend):
     with backend.db.read() as db:
         row = db.execute("SELECT * FROM access").fetchone()
     assert made.secret[3:] not in repr(row)
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_a_store_that_only_reads_finds_tokens_and_notes_nothing(
+    tmp_path, clock, monkeypatch, frozen
+):
+    """Be it that nobody may write there, or that the file is one that nobody changes."""
+    path = str(tmp_path / "a.db")
+    with closing(SqliteDatabase(path)) as db:
+        secret = Access(db, clock).create("ci").secret
+    before = Path(path).read_bytes()
+    if frozen:
+        monkeypatch.setattr(sqlite_existing, "_WAYS", ("mode=ro&immutable=1",))
+    with closing(ExistingDatabase(path, why_not_written="it is another's")) as db:
+        assert db.frozen is frozen
+        access = Access(db, clock)
+        found = access.find(secret)
+        assert found is not None
+        assert (found.name, last_used(access)) == ("ci", [None])
+    assert Path(path).read_bytes() == before
