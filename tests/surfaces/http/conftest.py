@@ -198,7 +198,7 @@ def serve(stores: OpenStores) -> Iterator[Callable[..., Client]]:
             *, loopback: bool = True, names: tuple[str, ...] = (), **settings: Any
         ) -> Client:
             find = admission(stores, loopback=loopback)
-            doors = Doors.of(stores, find, ServerSettings(**settings), Watch(stores), names=names)
+            doors = Doors.of(stores, find, ServerSettings(**settings), Watch(), names=names)
             return stack.enter_context(served(doors))
 
         yield start
@@ -210,7 +210,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     stores = stores_at(tmp_path_factory.mktemp("shared") / "served.db")
     find = admission(stores, loopback=True)
     names = ("memory.example.org",)
-    with served(Doors.of(stores, find, ServerSettings(), Watch(stores), names=names)) as client:
+    with served(Doors.of(stores, find, ServerSettings(), Watch(), names=names)) as client:
         yield client
     stores.close()
 

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from mcp.server.lowlevel import Server
 
-    from scrubjay.service import Store
-    from scrubjay.surfaces.callers import OpenStores, Principal
+    from scrubjay.surfaces.callers import OpenStores
     from scrubjay.surfaces.http.settings import ServerSettings
     from scrubjay.surfaces.http.watching import Watch
     from scrubjay.surfaces.terminal import Screen
@@ -39,18 +38,10 @@ def serve(args: Namespace, screen: Screen) -> int:
         if (error.name or "").startswith("scrubjay"):
             raise
         raise MissingExtra("The server", 'pip install "scrubjay[server]"') from error
-    from scrubjay.surfaces.callers import OpenStores
     from scrubjay.surfaces.opened import opener
 
-    open_for = opener(args.db, args.user)
-
-    def open_watched(who: Principal) -> Store:
-        store = open_for(who)
-        store.on_search = watch.searched
-        return store
-
-    stores = OpenStores(open_watched)
-    watch = Watch(stores)
+    watch = Watch()
+    stores = watch.stores(opener(args.db, args.user))
     try:
         return _serve(stores, wanted, watch, make_server, as_json=args.json)
     finally:

@@ -94,7 +94,7 @@ def _in_address(param: Param) -> Json:
     }
     if "object" in str(param.kind.schema):  # as JSON, in one piece
         return {**told, "content": {JSON_TYPE: {"schema": param.kind.schema}}}
-    return {**told, "schema": param.kind.schema}
+    return {**told, "schema": param.kind.whole_schema}
 
 
 def _statuses() -> list[int]:

@@ -38,7 +38,7 @@ SORTS = {
     "too-many": Sort(429, "Too many requests"),
     "large-head": Sort(431, "The headers are too large"),
     "failed": Sort(500, "The server failed"),
-    "unavailable": Sort(503, "The store does not answer"),
+    "unavailable": Sort(503, "Something that is needed does not answer"),
     "busy": Sort(503, "The server is busy"),
 }
 

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
 from scrubjay.surfaces import telemetry
+from scrubjay.surfaces.callers import OpenStores
 from scrubjay.surfaces.http.metrics import OTHER, Metrics
 from scrubjay.surfaces.http.problems import Problem
+from scrubjay.surfaces.opened import watched
 from scrubjay.surfaces.verbs import READ
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import Scope
 
-    from scrubjay.surfaces.callers import OpenStores, Principal
+    from scrubjay.service import Store
+    from scrubjay.surfaces.callers import Principal
     from scrubjay.surfaces.http.workers import Workers
-    from scrubjay.types import Results
 
 
 class Seen:
@@ -33,14 +35,15 @@ class Seen:
 class Watch:
     """Sees every request and every search of a server."""
 
-    def __init__(self, stores: OpenStores) -> None:
-        self.metrics = Metrics(stores)
+    def __init__(self) -> None:
+        self.metrics = Metrics()
         self._telemetry = telemetry.start()
 
-    def searched(self, found: Results) -> None:
-        """See a search; a store calls this as its `on_search`."""
-        self.metrics.searched(found)
-        self._telemetry.searched(found)
+    def stores(self, open_for: Callable[[Principal], Store]) -> OpenStores:
+        """Return stores whose searches are seen, and counted."""
+        stores = OpenStores(watched(open_for, self.metrics.searched, self._telemetry.searched))
+        self.metrics.follow(stores)
+        return stores
 
     @contextmanager
     def request(self, scope: Scope) -> Iterator[Seen]:
