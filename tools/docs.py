@@ -55,6 +55,27 @@ def help_of_all_commands() -> None:
         print(f"\n## scrubjay {name}\n\n```text\n{choices[name].format_help().strip()}\n```")
 
 
+def verb_table() -> None:
+    """Print every verb of the doors, who may use it and what it takes."""
+    from scrubjay.surfaces.verbs.table import VERBS
+
+    print("| verb | scope | what it does | parameters |\n|---|---|---|---|")
+    for verb in VERBS.values():
+        takes = ", ".join(
+            f"**`{one.name}`**" if one.required else f"`{one.name}`" for one in verb.params
+        )
+        print(f"| `{verb.name}` | {verb.scope} | {verb.told} | {takes} |")
+
+
+def problem_table() -> None:
+    """Print every problem that the HTTP door answers."""
+    from scrubjay.surfaces.http.problems import SORTS
+
+    print("| status | type | title |\n|---|---|---|")
+    for name, sort in SORTS.items():
+        print(f"| {sort.status} | `urn:scrubjay:problem:{name}` | {sort.title} |")
+
+
 def _numbers(part: Part[Any]) -> str:
     shown = {key: value for key, value in part.numbers.items() if not is_parts(value)}
     return ", ".join(f"`{part.name}.{key}={value!r}`" for key, value in shown.items())

@@ -127,6 +127,7 @@ OUTPUTS = [
     ("error", ["token", "revoke", "nothing-there"]),
     ("error", ["token", "create", "ci", "--scope", "everything"]),
     ("demo", ["demo"]),
+    ("error", ["serve", "--port", "none"]),
     ("error", ["search"]),
     ("error", ["query", "x", "--profile", "nope"]),
     ("error", ["link", "nothing-there", "kettle"]),
@@ -217,5 +218,6 @@ def test_every_command_and_every_schema_is_covered():
     commands = next(action for action in parser._actions if action.dest == "command").choices
     assert {words[0] for _, words in OUTPUTS} == set(commands)
     # What `models calibrate` prints is checked where there is a reranker: in test_models.py.
-    elsewhere = {"memory", "calibrate"} | BY_VERB_ONLY
+    # What `serve` prints is checked where one is served: in http/test_processes.py.
+    elsewhere = {"memory", "calibrate", "serving"} | BY_VERB_ONLY
     assert {name for name, _ in OUTPUTS} | elsewhere == set(SCHEMAS)

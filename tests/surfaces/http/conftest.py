@@ -16,9 +16,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import jsonschema
 import pytest
 
 import scrubjay
+from scrubjay.surfaces import schemas
 from scrubjay.surfaces.callers import OpenStores, Principal
 from scrubjay.surfaces.http import serving
 from scrubjay.surfaces.http.admission import admission
@@ -27,6 +29,7 @@ from scrubjay.surfaces.http.settings import ServerSettings
 from scrubjay.surfaces.http.watching import Watch
 
 WAIT_S = 60.0
+SCHEMAS = Path(str(schemas.__path__[0]))
 JSON = {"Content-Type": "application/json"}
 
 
@@ -140,6 +143,7 @@ class Process:
         """Wait until it listens."""
         assert self.popen.stdout is not None
         told = json.loads(self.popen.stdout.readline())
+        jsonschema.validate(told, json.loads((SCHEMAS / "serving.json").read_text("utf-8")))
         assert told["pid"] == self.popen.pid
         return Client(told["url"], token)
 

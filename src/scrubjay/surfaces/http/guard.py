@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 GUARDED = ("/v1", "/mcp", "/metrics")
-_LONGEST_PATH = 512
-_LONGEST_QUERY = 16 * 1024
-_MOST_HEADER_BYTES = 32 * 1024
+LONGEST_PATH = 512
+LONGEST_QUERY = 16 * 1024
+MOST_HEADER_BYTES = 32 * 1024
 _CLOSE = {"Connection": "close"}
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _OWN_SITE = ("same-origin", "none")
@@ -74,11 +74,11 @@ def _check_origin(scope: Scope, headers: dict[bytes, str]) -> None:
 
 def _check_sizes(scope: Scope) -> None:
     """Refuse first lines that no sensible client sends; uvicorn lets in whatever comes in one piece."""
-    if len(scope["raw_path"]) > _LONGEST_PATH or len(scope["query_string"]) > _LONGEST_QUERY:
-        said = f"a path has at most {_LONGEST_PATH} bytes, what follows it {_LONGEST_QUERY}"
+    if len(scope["raw_path"]) > LONGEST_PATH or len(scope["query_string"]) > LONGEST_QUERY:
+        said = f"a path has at most {LONGEST_PATH} bytes, what follows it {LONGEST_QUERY}"
         raise Problem("too-long", f"{said}; send the rest in the body of a POST", _CLOSE)
-    if sum(len(name) + len(value) for name, value in scope["headers"]) > _MOST_HEADER_BYTES:
-        said = f"the headers have more than {_MOST_HEADER_BYTES} bytes; send fewer"
+    if sum(len(name) + len(value) for name, value in scope["headers"]) > MOST_HEADER_BYTES:
+        said = f"the headers have more than {MOST_HEADER_BYTES} bytes; send fewer"
         raise Problem("large-head", said, _CLOSE)
 
 

@@ -1,0 +1,61 @@
+"""The page of HTTP says what is true: its examples run, and its limits are the limits."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from scrubjay.surfaces.http import app, bodies, entry, guard, serving, settings, wire
+
+PAGE = (Path(__file__).parents[3] / "docs" / "http.md").read_text("utf-8")
+EXAMPLES = re.findall(r"^```sh\n(curl .*?)\n```(?:\n```json\n(.*?)\n```)?", PAGE, re.M | re.S)
+
+
+def part_of(answer, shown):
+    """Whatever of an answer is shown on the page."""
+    if not isinstance(shown, dict):
+        return answer
+    return {key: part_of(answer[key], one) for key, one in shown.items()}
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not here")
+def test_every_example_runs_and_answers_what_it_shows(serve):
+    """One after another, as somebody would try them."""
+    client = serve()
+    assert len(EXAMPLES) == 4
+    for command, shown in EXAMPLES:
+        words = command.replace("http://127.0.0.1:8765", client.url)
+        done = subprocess.run(shlex.split(words), capture_output=True, check=True)
+        answer = json.loads(done.stdout)
+        expected = json.loads(shown or "{}")
+        assert part_of(answer, expected) == expected
+        if "explain" in command:
+            assert [hit["id"] for hit in answer["hits"]] == ["tea"]
+            assert answer["trace"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"| body of a request | {settings.BODY_MB:g} MB |",
+        f"| {settings.TOKEN_RATE:g}; without tokens any number |",
+        f"| wrong tokens a second from one address | {entry.WRONG_PER_S:g} |",
+        f"| {app.THREADS}; {app.MOST_WAITING}, then 503 |",
+        f"| open connections | {wire.MOST_CONNECTIONS} |",
+        f"| {wire.HEAD_TIME_S:g} s; {bodies.BODY_TIME_S:g} s |",
+        f"| time for a client that takes nothing of its answer | {wire.READING_TIME_S:g} s |",
+        f"| {guard.LONGEST_PATH}; {guard.LONGEST_QUERY:,}; {guard.MOST_HEADER_BYTES:,} bytes |",
+        f"| depth of JSON | {bodies.MOST_DEPTH} |",
+        f"under way for up to {serving.FINISH_S} seconds",
+        f"http://{settings.HOST}:{settings.PORT}",
+    ],
+)
+def test_the_page_has_the_limits_of_the_code(line):
+    """Each number stands in one place of the code."""
+    assert line in PAGE
