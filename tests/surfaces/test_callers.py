@@ -45,6 +45,12 @@ def test_a_scope_allows_what_is_below_it():
     assert not Principal(scopes=()).may("read")
 
 
+def test_a_store_has_its_tokens_once(place):
+    """Who asks for them with each request does not try each time to note a use."""
+    with scrubjay.open(place.path, embedder=False) as store:
+        assert access_of(store) is access_of(store)
+
+
 def test_a_token_makes_a_principal(place):
     with scrubjay.open(place.path, embedder=False) as store:
         made = access_of(store).create("ci", scopes=["write"], tenant="acme", user="ann")
