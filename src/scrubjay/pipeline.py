@@ -9,7 +9,7 @@ used by `when` (Run -> bool) are made the same way.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from time import perf_counter
+from time import perf_counter, time_ns
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
 
 from scrubjay.answers import results_of
@@ -236,13 +236,13 @@ def keeps_the_rest_of(*names: str) -> Callable[[Callable[..., T]], Callable[...,
 
 def attempt(part: Part[T], run: Run, otherwise: T) -> tuple[T, Step]:
     """Run one part, time it, and turn a lost tier into a note instead of a failure."""
-    started = perf_counter()
+    at_us, started = time_ns() // 1000, perf_counter()
     try:
         out, lost = part(run), None
     except Unavailable as gone:  # the only error a search forgives
         out, lost = otherwise, str(gone)
     took_ms = (perf_counter() - started) * 1000
-    return out, Step(part.name, took_ms, part.numbers, lost=lost)
+    return out, Step(part.name, took_ms, part.numbers, lost=lost, at_us=at_us)
 
 
 @stage

@@ -135,10 +135,22 @@ class Searching(Moving):
         found.degraded = (*found.degraded, *(lagging or self._lagging(chosen)))
         found.degraded = (*found.degraded, *self._caller.unmatched(scope.namespaces))
         self._note_hits(found)
-        if asked <= chosen.most:
-            return found
-        found.counts = {**found.counts, "limit_cut_from": asked}
+        if asked > chosen.most:
+            found.counts = {**found.counts, "limit_cut_from": asked}
+        self._tell(found)
         return found
+
+    def _tell(self, found: Results) -> None:
+        """Let whoever watches searches know of one; whatever fails there is none of the searcher's."""
+        if self.on_search is None:
+            return
+        try:
+            self.on_search(found)
+        except Exception as error:  # noqa: BLE001 - it may come from anywhere, and the answer is there
+            import logging
+
+            what = type(error).__name__  # its text may hold what was asked
+            logging.getLogger(__name__).warning("what watches searches has failed: %s", what)
 
     def _lagging(self, profile: Profile) -> tuple[str, ...]:
         """Say which servers that a profile asks do not know everything yet."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import cached_property
 from types import NoneType
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from scrubjay.tier_files import Reached, open_own
 from scrubjay.times import system_clock
 
 if TYPE_CHECKING:
+    from scrubjay.access import Access
     from scrubjay.assistants import Assistants
     from scrubjay.config import TierSetting
     from scrubjay.embedding import Embedding
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from scrubjay.stores.sql_history import SqlHistory
     from scrubjay.stores.sql_terms import SqlTerms
     from scrubjay.tables import Tables
+    from scrubjay.types import Results
     from scrubjay.write.extract import Extraction
     from scrubjay.write.extracting import Extracting
     from scrubjay.write.facts import Facts
@@ -79,6 +82,7 @@ class StoreParts:
             servers=servers_of(vectors, graph),
         )
         self.tenant = tenant
+        self.on_search: Callable[[Results], None] | None = None
         self._db = self._tables.db
         self.path = self._db.path
         self._people = self._tables.people
@@ -121,6 +125,13 @@ class StoreParts:
             files = [one.tables.db for one in self._tiers.reached() if one.tables is not None]
         found = (SqlNamespaces(one).of_project(beginning, self._caller.sees) for one in files)
         return sorted({name for some in found for name in some})
+
+    @cached_property
+    def _access(self) -> Access:
+        """The tokens that are kept here."""
+        from scrubjay.access import Access
+
+        return Access(self._db, self._clock, self.tenant)
 
     @property
     def _terms(self) -> SqlTerms:

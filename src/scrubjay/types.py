@@ -259,7 +259,10 @@ class Candidate(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What one stage did: its numbers, its time, what went in and came out, what was lost."""
+    """What one stage did: its numbers, its time, what went in and came out, what was lost.
+
+    `at_us` is when it began, in microseconds since 1970.
+    """
 
     stage: str
     took_ms: float
@@ -269,6 +272,7 @@ class Step(NamedTuple):
     notes: Mapping[str, Any] = NOTHING
     lost: str | None = None
     branches: tuple[Step, ...] = ()
+    at_us: int = 0
 
 
 class Hit(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from time import perf_counter
+from time import perf_counter, time_ns
 from typing import NamedTuple
 
 from scrubjay.commands import to_type
@@ -273,6 +273,7 @@ def _step(visit: _Visit, went_in: int = 0) -> Step:
         came_out=0 if visit.lost else len(visit.run.pool),
         lost=visit.lost,
         branches=visit.steps,
+        at_us=visit.steps[0].at_us if visit.steps else time_ns() // 1000,
     )
 
 

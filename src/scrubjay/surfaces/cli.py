@@ -123,6 +123,8 @@ def command(name: str) -> Command:
             from scrubjay.surfaces.commands.inspect import doctor as chosen
         case "models":
             from scrubjay.surfaces.commands.models import models as chosen
+        case "token":
+            from scrubjay.surfaces.commands.token import token as chosen
         case "demo":
             from scrubjay.surfaces.commands.demo import demo as chosen
         case _:

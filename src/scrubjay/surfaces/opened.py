@@ -10,6 +10,24 @@ import scrubjay
 if TYPE_CHECKING:
     from scrubjay.service import Store
     from scrubjay.surfaces.callers import Principal
+    from scrubjay.types import Results
+
+
+def watched(
+    open_for: Callable[[Principal], Store], *listeners: Callable[[Results], None]
+) -> Callable[[Principal], Store]:
+    """Return what opens a store so that all of these are told of each search in it."""
+
+    def tell(found: Results) -> None:
+        for listener in listeners:
+            listener(found)
+
+    def opened(who: Principal) -> Store:
+        store = open_for(who)
+        store.on_search = tell
+        return store
+
+    return opened
 
 
 def opener(db: str | None, user: str | None) -> Callable[[Principal], Store]:
