@@ -12,7 +12,7 @@ from scrubjay.learning import Learning
 from scrubjay.stores.scope_sql import SHARED
 
 if TYPE_CHECKING:
-    from scrubjay.reports import Exported, Imported
+    from scrubjay.reports import BackedUp, Exported, Imported
     from scrubjay.types import Memory, Scope
 
 Path = str | os.PathLike[str]
@@ -22,6 +22,35 @@ _BATCH = 100
 
 class Moving(Learning):
     """The verbs that move memories."""
+
+    def backup(
+        self,
+        path: Path,
+        *,
+        force: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> BackedUp:
+        """Copy the whole store into another file, as it stands now, while others go on writing.
+
+        The copy is a store like any other: vectors, links, feedback, history and tokens are in it. A
+        file in the way is replaced only with `force`.
+        """
+        from scrubjay.reports import BackedUp
+        from scrubjay.stores.sqlite import SqliteDatabase
+        from scrubjay.stores.sqlite_backup import back_up
+
+        place = _absolute(path)
+        if self._caller.user is not None:
+            raise InvalidInput(
+                f"a backup holds what everybody has stored, and this store is open for"
+                f" {self._caller.user!r}; open it without a user, or export your own"
+            )
+        if not isinstance(self._db, SqliteDatabase):
+            raise InvalidInput(
+                f"{self.path} is on a server; pg_dump backs that up, and this copies it into a"
+                f" file: scrubjay demote --to {place} --keep"
+            )
+        return BackedUp(place, *back_up(self._db, place, force=force, progress=progress))
 
     def export_md(
         self,

@@ -233,6 +233,14 @@ class Exported(NamedTuple):
     kept: tuple[tuple[str, str], ...] = ()
 
 
+class BackedUp(NamedTuple):
+    """A copy of a store's file: where it is, how large, and how many memories it holds."""
+
+    path: str
+    bytes: int
+    memories: int
+
+
 class Imported(NamedTuple):
     """What one import did; `failed` and `notes` are pairs of a place and a reason.
 

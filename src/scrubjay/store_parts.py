@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import cached_property
 from types import NoneType
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from scrubjay.tier_files import Reached, open_own
 from scrubjay.times import system_clock
 
 if TYPE_CHECKING:
+    from scrubjay.access import Access
     from scrubjay.assistants import Assistants
     from scrubjay.config import TierSetting
     from scrubjay.embedding import Embedding
@@ -123,6 +125,13 @@ class StoreParts:
             files = [one.tables.db for one in self._tiers.reached() if one.tables is not None]
         found = (SqlNamespaces(one).of_project(beginning, self._caller.sees) for one in files)
         return sorted({name for some in found for name in some})
+
+    @cached_property
+    def _access(self) -> Access:
+        """The tokens that are kept here."""
+        from scrubjay.access import Access
+
+        return Access(self._db, self._clock, self.tenant)
 
     @property
     def _terms(self) -> SqlTerms:

@@ -103,6 +103,8 @@ OUTPUTS = [
     ("imported", ["import", "{docs}/a.md"]),
     ("imported", ["import", "{docs}", "--dry-run"]),
     ("error", ["import", "{docs}/nowhere"]),
+    ("backed_up", ["backup", "{docs}/copy.db"]),
+    ("error", ["backup", "{docs}"]),
     ("moved", ["promote", "--to", "{postgres}"]),
     ("moved", ["demote", "--db", "{postgres}", "--to", "{docs}/back.db", "--keep"]),
     ("error", ["demote", "--to", "{docs}/back.db"]),

@@ -103,6 +103,8 @@ def command(name: str) -> Command:
             from scrubjay.surfaces.commands.link import link as chosen
         case "export":
             from scrubjay.surfaces.commands.moving import export as chosen
+        case "backup":
+            from scrubjay.surfaces.commands.backup import backup as chosen
         case "import":
             from scrubjay.surfaces.commands.moving import import_ as chosen
         case "promote" | "demote":

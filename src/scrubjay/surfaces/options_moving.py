@@ -1,4 +1,4 @@
-"""What may be typed after `export` and `import`."""
+"""What may be typed after `export`, `import` and `backup`."""
 
 from __future__ import annotations
 
@@ -41,3 +41,9 @@ def import_(command: ArgumentParser) -> None:
     command.add_argument(
         "--no-embed", action="store_true", help="leave the vectors for later (by word at once)"
     )
+
+
+def backup(command: ArgumentParser) -> None:
+    """Add the options of `backup`."""
+    command.add_argument("path", help="the file to write, a store like any other")
+    command.add_argument("--force", action="store_true", help="replace a file in the way")

@@ -44,6 +44,7 @@ COMMANDS = {
     "link": "connect two memories, or show what is connected",
     "export": "write memories as Markdown files, or as lines of JSON",
     "import": "take in what export wrote, or what you wrote yourself",
+    "backup": "copy the whole store into another file, while it is in use",
     "promote": "move the store from its file to Postgres, while it is in use",
     "demote": "move the store from Postgres into a file, while it is in use",
     "profiles": "list the ways of searching, with their numbers",
@@ -348,6 +349,8 @@ def options_of(name: str) -> Callable[[argparse.ArgumentParser], None]:
             from scrubjay.surfaces.options_learning import weights_options as chosen
         case "export":
             from scrubjay.surfaces.options_moving import export as chosen
+        case "backup":
+            from scrubjay.surfaces.options_moving import backup as chosen
         case "import":
             from scrubjay.surfaces.options_moving import import_ as chosen
         case "promote":

@@ -46,7 +46,7 @@ OTHER = "other"
 class Metrics:
     """What a server counts, in a registry of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, stores: OpenStores | None = None) -> None:
         self._registry = one = CollectorRegistry()
         self._routes, self._profiles = _Names(), _Names()
         self._stages, self._tiers = _Names(), _Names()
@@ -103,6 +103,8 @@ class Metrics:
             {"version": __version__, "python": platform.python_version()}
         )
         ProcessCollector(registry=one)  # memory and processor time, where Linux says them
+        if stores is not None:
+            self.follow(stores)
 
     def follow(self, stores: OpenStores) -> None:
         """Count what is in these stores, too, whenever the page is read."""
