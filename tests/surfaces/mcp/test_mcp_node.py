@@ -6,10 +6,14 @@ import json
 import os
 import shutil
 import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
+from mcp import Client
 from tools.servers import CannotRun
 from tools.servers.programs import mcp_client, on_linux_x64
 
@@ -60,6 +64,37 @@ def check(said: Any, era: str) -> None:
     assert "The kettle whistles at eight" in said["memory"]["contents"][0]["text"]
     assert "The kettle whistles at eight" in said["prompt"]["messages"][0]["content"]["text"]
     assert said["forgotten"]["structuredContent"]["forgotten"] == 1
+
+
+@pytest.fixture
+def url(tmp_path: Path, process_environment: dict[str, str]) -> Iterator[str]:
+    """The address of `/mcp` on a server that is there for one test."""
+    pytest.importorskip("scrubjay.surfaces.commands.serve")
+    words = ["serve", "--port", "0", "--json", "--db", str(tmp_path / "served.db")]
+    with subprocess.Popen(
+        [sys.executable, "-m", "scrubjay", *words],
+        env=process_environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as server:
+        assert server.stdout
+        yield json.loads(server.stdout.readline())["url"] + "/mcp"
+        server.terminate()
+
+
+@pytest.mark.slow
+def test_both_clients_get_the_same_over_http(node, url, process_environment, era):
+    """The SDK's own and the other one, in both eras, at one server."""
+    check(said_to(node, era, [url], process_environment), era)
+
+    async def talk() -> None:
+        async with Client(url, mode="legacy" if era < "2026" else "auto") as client:
+            assert client.protocol_version == era
+            await client.call_tool("memory_store", {"text": "Ann drinks tea"})
+            found = await client.call_tool("memory_search", {"query": "tea"})
+            assert found.structured_content["hits"][0]["text"] == "Ann drinks tea"
+
+    anyio.run(talk)
 
 
 @pytest.mark.slow
