@@ -90,10 +90,7 @@ def landscape(
     records: SqlRecords, topics: SqlTopics, copies: SqlCopies, scope: Scope, tokens: int
 ) -> Landscape:
     """Say what a caller may see, in at most so many tokens."""
-    if type(tokens) is not int or tokens < LEAST_TOKENS:
-        raise InvalidInput(
-            f"tokens is {tokens!r}; it must be a whole number of {LEAST_TOKENS} or more"
-        )
+    check_tokens(tokens)
     types = records.counts("type", scope)
     most = tokens * _CHARS_A_TOKEN // _SHORTEST_LINE_CHARS
     newest = {
@@ -110,6 +107,14 @@ def landscape(
     }
     folded = {type_: len(newest[type_]) - len(read) for type_, read in own.items()}
     return drawn(Known(types, topics.counts(scope), own, folded), tokens)
+
+
+def check_tokens(tokens: object) -> None:
+    """Refuse a number of tokens in which nothing can be said."""
+    if type(tokens) is not int or tokens < LEAST_TOKENS:
+        raise InvalidInput(
+            f"tokens is {tokens!r}; it must be a whole number of {LEAST_TOKENS} or more"
+        )
 
 
 def drawn(known: Known, tokens: int) -> Landscape:

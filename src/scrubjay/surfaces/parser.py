@@ -260,6 +260,9 @@ def _topics(command: argparse.ArgumentParser) -> None:
 
 def _landscape(command: argparse.ArgumentParser) -> None:
     command.add_argument(
+        "question", nargs="*", help="only what is stored on this, as marked text for a prompt"
+    )
+    command.add_argument(
         "--tokens", type=int, default=800, metavar="N", help="at most so many, 50 or more (800)"
     )
     command.add_argument("--namespace", default=None, help="only what is there")
