@@ -6,6 +6,7 @@ import shlex
 from inspect import signature
 from pathlib import Path
 
+import mcp  # noqa: F401  # it keeps the standard error that it finds when it is imported: a real one
 import pytest
 
 from scrubjay import profiles

@@ -76,6 +76,30 @@ def problem_table() -> None:
         print(f"| {sort.status} | `urn:scrubjay:problem:{name}` | {sort.title} |")
 
 
+def mcp_tool_table() -> None:
+    """Print the default tools of MCP, with what each takes."""
+    from scrubjay.surfaces.mcp.tools import tools_of
+
+    print("| tool | scope | takes | what it does |\n|---|---|---|---|")
+    for one in tools_of("default"):
+        schema = one.input_schema()
+        must = schema.get("required", ())
+        takes = ", ".join(
+            f"**`{name}`**" if name in must else f"`{name}`" for name in schema["properties"]
+        )
+        told = " ".join(one.told.split(". ")[0].split()).rstrip(".")
+        print(f"| `{one.name}` | {one.verb.scope} | {takes or 'nothing'} | {told}. |")
+
+
+def mcp_other_tools() -> None:
+    """Print the names of the tools that only the full set has."""
+    from scrubjay.surfaces.mcp.tools import tools_of
+
+    default = {one.name for one in tools_of("default")}
+    others = [one.name for one in tools_of("full") if one.name not in default]
+    print(", ".join(f"`{name}`" for name in others) + ".")
+
+
 def _numbers(part: Part[Any]) -> str:
     shown = {key: value for key, value in part.numbers.items() if not is_parts(value)}
     return ", ".join(f"`{part.name}.{key}={value!r}`" for key, value in shown.items())

@@ -28,7 +28,7 @@ def mcp(args: Namespace, screen: Screen) -> int:
     from scrubjay.surfaces.opened import opener
 
     stores = OpenStores(opener(args.db, args.user))
-    me = Principal()
+    me = Principal(tenant=args.tenant, user=args.user)
     try:
         serve(make_server(stores, lambda _: me, args.tools), wire)
     finally:

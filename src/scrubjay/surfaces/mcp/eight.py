@@ -93,7 +93,18 @@ EIGHT = (
         _object(
             "hits",
             hits=_list_of(
-                _object("id", "score", id=_STRING, score=_NUMBER, text=_STRING, snippet=_STRING)
+                _object(
+                    "id",
+                    "score",
+                    id=_STRING,
+                    uri=_STRING,
+                    score=_NUMBER,
+                    type=_STRING,
+                    text=_STRING,
+                    snippet=_STRING,
+                    source=_STRING,
+                    created_at=_STRING,
+                )
             ),
             degraded=_list_of(_STRING),
         ),
@@ -104,13 +115,13 @@ EIGHT = (
             "mode": "fast, thorough, keyword or vector",
             "profile": "engine: default, gnosis, gno, vault, cognis, novamem",
             "topics": "any of",
-            "types": "any of",
+            "types": "any of, such as fact, preference, decision, task, message, document",
             "namespace": "only there; `project/` for all below",
             "collection": "",
-            "session": "",
+            "session": "only this conversation",
             "since": "date or ISO time",
             "until": "",
-            "include_expired": "",
+            "include_expired": "what is not valid now, too",
             "explain": "with the parts of each score, and every stage",
             "full": "long texts whole",
         },
@@ -209,7 +220,7 @@ EIGHT = (
         "memory_context",
         "What is known",
         "With a question: the best memories on it as text, within a number of tokens. Without: what is"
-        " stored at all (topics, preferences, open tasks, latest decisions); good to begin a conversation with.",
+        " stored at all (topics, preferences, open tasks, decisions); good to begin a conversation with.",
         VERBS["context"],
         lean.anything_whole,
         told.context,
