@@ -197,6 +197,17 @@ def test_one_server_has_all_its_doors(process, db):
     large = as_ann.post("/mcp", {"a": "b" * 11_000_000}, **session)
     assert (large.status, "10 MB" in large.problem) == (413, True)
 
+    with socket.create_connection(as_ann.address, WAIT_S) as stream:
+        heads = {**as_ann.headers, "Host": "localhost", "Accept": "text/event-stream"}
+        heads["Mcp-Session-Id"] = session["Mcp_Session_Id"]
+        lines = "".join(f"{name}: {value}\r\n" for name, value in heads.items())
+        stream.sendall(f"GET /mcp HTTP/1.1\r\n{lines}\r\n".encode())
+        assert stream.recv(65536).startswith(b"HTTP/1.1 200 ")
+        running.popen.send_signal(signal.SIGTERM)  # a stream that is open does not hold it up
+        assert running.popen.wait(15) == 0
+    assert running.said().splitlines()[-1] == "scrubjay: stopped; what was answered is stored"
+    assert not [one for one in running.said().splitlines() if "ASGI" in one]
+
 
 def initialize():
     about = {"protocolVersion": "2025-06-18", "capabilities": {}}

@@ -60,6 +60,7 @@ class Outer:
     async def _answer(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
         try:
             await self._app(scope, receive, answer.send)
+            await answer.end_stream()
         except ClientGone:
             return
         except Problem as problem:
@@ -79,6 +80,7 @@ class _Answer:
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self._send = send
+        self._streaming = False
         self.status = 0
         self.request_id = _id_of(scope)
         scope.setdefault("state", {})["request_id"] = self.request_id
@@ -91,7 +93,15 @@ class _Answer:
             more = [one for one in _ALWAYS if one[0] not in names]
             own = (b"x-request-id", self.request_id.encode())
             message = {**message, "headers": [*given, *more, own]}
+            self._streaming = any(one[1].startswith(b"text/event-stream") for one in given)
+        elif not message.get("more_body", False):
+            self._streaming = False
         await self._send(message)
+
+    async def end_stream(self) -> None:
+        """End a stream of events that just stops, as those of MCP do when the server is told to stop."""
+        if self._streaming:
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def tell(self, problem: Problem) -> None:
         """Answer with a problem, unless an answer has begun."""

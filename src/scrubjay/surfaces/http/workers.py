@@ -54,7 +54,7 @@ def _forget(
     loop: asyncio.AbstractEventLoop, busy: set[Future[object]], done: Future[object]
 ) -> None:
     """Forget a call in the thread of the loop, which alone counts them."""
-    if loop.is_closed():
-        busy.discard(done)
-    else:
+    try:
         loop.call_soon_threadsafe(busy.discard, done)
+    except RuntimeError:  # it is closed, and nobody counts any more
+        busy.discard(done)
