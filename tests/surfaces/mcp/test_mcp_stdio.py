@@ -83,6 +83,11 @@ class Piped:
         self.write('{"jsonrpc": "2.0", "method": "notifications/initialized"}')
         return self
 
+    def begin_to_read(self) -> None:
+        """Wait until something was written, and leave the rest of it where it is."""
+        assert self.process.stdout
+        assert self.process.stdout.peek(1)
+
     def hang_up(self) -> None:
         """Break both pipes at once, as a client does that is killed."""
         for pipe in (self.process.stdout, self.process.stdin):
@@ -210,14 +215,17 @@ def test_what_was_acknowledged_is_there_after_the_client_was_killed(piped, tmp_p
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
 def test_sigterm_ends_the_process_and_closes_the_store(piped, tmp_path):
-    """Although the client still holds the pipes; what is closed well leaves no log behind."""
+    """Although the client holds the pipes and reads no more; a store that is closed leaves no log behind."""
     piped.begin()
-    id_ = piped.asked("memory_store", text="kept")["memory"]["id"]
+    text = "kept " * 40_000
+    id_ = piped.asked("memory_store", text=text)["memory"]["id"]
+    piped.call("memory_get", ids=[id_], max_chars=1_000_000)  # more than a pipe holds
+    piped.begin_to_read()
     piped.process.send_signal(signal.SIGTERM)
     assert piped.process.wait(PATIENCE_S) == 0
     assert not os.path.exists(tmp_path / "piped.db-wal")
     with scrubjay.open(tmp_path / "piped.db", embedder=False) as store:
-        assert store.get(id_).text == "kept"
+        assert store.get(id_).text == text
 
 
 PROBE = """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from scrubjay.access import is_whole
 from scrubjay.surfaces.callers import Principal
 from scrubjay.surfaces.http.buckets import Buckets
 from scrubjay.surfaces.http.guard import is_guarded
@@ -55,9 +56,12 @@ class Entry:
         if secret is None:
             raise _no_token("this server asks for a token: send Authorization: Bearer TOKEN")
         self._wrong.take(address)
-        raise _no_token(
-            "the token is not valid: unknown, revoked or over", ', error="invalid_token"'
+        said = (
+            "the token is not valid: it is unknown, revoked or expired"
+            if is_whole(secret)
+            else "the token is not valid: it is mistyped or cut short"
         )
+        raise _no_token(said, ', error="invalid_token"')
 
     def _count(self, who: Principal) -> None:
         buckets = self._of_tokens if who.name else self._of_nobody

@@ -12,12 +12,12 @@ import json
 import signal
 import threading
 from collections.abc import Iterator
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import anyio.to_thread
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     INVALID_REQUEST,
@@ -81,8 +81,10 @@ class _Client:
         self._hear, self.heard = anyio.create_memory_object_stream[SessionMessage | Exception]()
         self.said, self._saying = anyio.create_memory_object_stream[SessionMessage](_READ_AHEAD)
         self._loop = asyncio.get_running_loop()
-        # A daemon: it waits for a line, and nobody waits for it.
-        threading.Thread(target=self._read, name="scrubjay-mcp-reader", daemon=True).start()
+        self._to_write: SimpleQueue[tuple[bytes, Future[None]]] = SimpleQueue()
+        # Daemons: they wait for a client that may neither write nor read, and nobody waits for them.
+        for work in (self._read, self._write):
+            threading.Thread(target=work, name="scrubjay-mcp-pipe", daemon=True).start()
 
     async def listen(self) -> None:
         """Pass on each message, and at the end wait until all were answered."""
@@ -99,8 +101,10 @@ class _Client:
         """Write each message; when nobody reads any more, there is nobody left to serve."""
         async for one in self._saying:
             line = one.message.model_dump_json(by_alias=True, exclude_unset=True) + "\n"
+            written: Future[None] = Future()
+            self._to_write.put((line.encode("utf-8"), written))
             try:
-                await anyio.to_thread.run_sync(self._wire.write, line.encode("utf-8", "replace"))
+                await asyncio.wrap_future(written)
             except OSError:
                 self._scope.cancel()
             if isinstance(one.message, JSONRPCResponse | JSONRPCError):
@@ -142,6 +146,18 @@ class _Client:
         why = "this line is no JSON-RPC 2.0 message in whole characters of UTF-8"
         error = JSONRPCError(jsonrpc="2.0", id=known, error=ErrorData(code=code, message=why))
         await self.said.send(SessionMessage(error))
+
+    def _write(self) -> None:
+        while True:
+            line, written = self._to_write.get()
+            if not written.set_running_or_notify_cancel():
+                continue
+            try:
+                self._wire.write(line)
+            except OSError as gone:
+                written.set_exception(gone)
+            else:
+                written.set_result(None)
 
     def _read(self) -> None:
         # An error of the pipe is its end; the others say that the loop has ended first.

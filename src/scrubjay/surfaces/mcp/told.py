@@ -105,7 +105,8 @@ def data(answer: Json) -> str:
 
 
 def _hit(hit: Json) -> str:
-    said = without(hit.get("text") or hit.get("snippet", "")) or hit.get("title", "")
+    whole = hit.get("text") or hit.get("snippet", "")
+    said = without(whole) or whole  # a note may be about marks
     if len(said) > _MOST_LINE_CHARS:
         said = f"{without(hit.get('snippet', '')) or said[:_MOST_LINE_CHARS]}…"
     about = (f"score {hit['score']:.4g}", hit.get("type", ""), *_place(hit), *_state(hit))
