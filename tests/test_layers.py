@@ -47,6 +47,7 @@ FLOORS = (
         "tables",
         "hit_counts",
         "reindexing",
+        "access",
     ),
     ("following", "tier_files"),
     ("store_parts",),

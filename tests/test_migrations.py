@@ -155,6 +155,41 @@ class TestOlder:
             two.close()
 
 
+@pytest.mark.parametrize("where", ["file", "postgres"])
+def test_tokens_come_to_a_store_of_the_tenth_version_with_data(
+    where, tmp_path, monkeypatch, request
+):
+    """In a file and in Postgres; what was there is there."""
+    from scrubjay.access import access_of
+    from scrubjay.stores import postgres
+
+    place = tmp_path / "a.db" if where == "file" else request.getfixturevalue("postgres_url")
+    with monkeypatch.context() as older:
+        older.setattr(sqlite, "SCHEMA_VERSION", 10)
+        older.setattr(postgres, "SCHEMA_VERSION", 10)
+        older.setattr(postgres, "MIGRATIONS", {10: postgres.MIGRATIONS[10]})
+        with scrubjay.open(place, embedder=False) as store:
+            store.add("The kettle whistles", id="kettle", topics=["tea"])
+            store.add("The teapot is cracked", id="teapot", links=["kettle"])
+            with pytest.raises(StoreError):
+                access_of(store).any()
+
+    with scrubjay.open(place, embedder=False) as store:
+        assert [hit.id for hit in store.search("whistles")] == ["kettle"]
+        assert store.get("teapot").links == (Link("kettle"),)
+        access = access_of(store)
+        assert not access.any()
+        made = access.create("ci", tenant="acme")
+        assert access.find(made.secret).tenant == "acme"
+        with store._db.read() as db:
+            noted = (
+                "PRAGMA user_version"
+                if where == "file"
+                else ("SELECT value FROM meta WHERE key = 'schema'")
+            )
+            assert db.execute(noted).fetchone() == (SCHEMA_VERSION,)
+
+
 KILLED = """
 import os, sys
 from scrubjay.stores import schema, sqlite

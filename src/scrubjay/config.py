@@ -22,6 +22,9 @@ The file is `scrubjay.toml` in the user's configuration folder, or wherever SCRU
     base = "default"
     rrf = { k = 30 }
 
+    [server]                                 # of `scrubjay serve`
+    port = 8765
+
 Relative paths begin at the folder of that file.
 """
 
@@ -65,6 +68,7 @@ _NUMBERS = ("chunk_tokens", "chunk_overlap_tokens")
 _CHARS = ("short_turn_chars",)
 _SECONDS = ("reranker_timeout_s", "generator_timeout_s")
 _KEYS = (*_TEXTS, *_NUMBERS, *_CHARS, *_SECONDS)
+_TABLES = ("profile", "tiers", "server")
 
 
 class TierSetting(NamedTuple):
@@ -142,6 +146,7 @@ class Settings(NamedTuple):
     vectors: str | None = None
     graph: str | None = None
     tenant: str | None = None
+    server: Mapping[str, Any] = NOTHING
 
     def __repr__(self) -> str:
         """Show everything but logins."""
@@ -211,6 +216,7 @@ def load(
         offline=offline(),
         config_file=file,
         profiles=table.get("profile", {}),
+        server=table.get("server", {}),
         tiers=tiers,
         db_chosen=bool(chosen),
         db_given=db,
@@ -396,16 +402,18 @@ def _read(file: str) -> dict[str, Any]:
 
 
 def _check(file: str, table: dict[str, Any]) -> None:
-    unknown = sorted(set(table) - {*_KEYS, "profile", "tiers"})
+    unknown = sorted(set(table) - {*_KEYS, *_TABLES})
     if unknown:
-        known = ", ".join((*_KEYS, "profile", "tiers"))
+        known = ", ".join((*_KEYS, *_TABLES))
         from scrubjay.naming import nearest
 
-        meant = nearest(unknown[0], (*_KEYS, "profile", "tiers"))
+        meant = nearest(unknown[0], (*_KEYS, *_TABLES))
         raise InvalidInput(f"{file}: unknown setting {unknown[0]!r}{meant}; known are {known}")
     for key in _TEXTS:
         if not isinstance(table.get(key, ""), str):
             raise InvalidInput(f"{file}: {key} must be a text")
+    if not isinstance(table.get("server", {}), dict):
+        raise InvalidInput(f"{file}: server is a table of its own: [server]")
     profiles = table.get("profile", {})
     hidden = [
         name for name in BUILT_IN_PROFILES if isinstance(profiles, dict) and name in profiles

@@ -31,12 +31,14 @@ _ITSELF = "…"  # stands for a message in its context
 _BETWEEN_TURNS = " / "
 
 
-def mark(text: str, id: str, at: str = "") -> str:
-    """Return a text on one line inside a pair of tags, by which it is recognised when it comes back.
+def mark(text: str, id: str, at: str = "", *, keep_lines: bool = False) -> str:
+    """Return a text inside a pair of tags, by which it is recognised when it comes back.
 
-    Tags inside of it lose their bracket, so that no text can end its own mark.
+    It is on one line, unless it shall keep its own. Tags inside of it lose their bracket, so that no
+    text can end its own mark.
     """
-    inner = _TAG.sub(lambda tag: f"({tag['closing'] or ''}{_NAME}", " ".join(text.split()))
+    said = text if keep_lines else " ".join(text.split())
+    inner = _TAG.sub(lambda tag: f"({tag['closing'] or ''}{_NAME}", said)
     when = f' at="{_attribute(at)}"' if at else ""
     return f'<{_NAME} id="{_attribute(id)}"{when}>{inner}</{_NAME}>'
 
@@ -81,14 +83,19 @@ def heard(text: str) -> str:
 
 
 def shown(hits: Iterable[Hit], most_chars: int | None = None) -> str:
-    """Return hits as marked lines for a prompt, best first, as many as fit into so many characters.
+    """Return hits as marked lines for a prompt, best first, as many as fit into so many characters."""
+    return "\n".join(fitting(hits, most_chars).values())
+
+
+def fitting(hits: Iterable[Hit], most_chars: int | None = None) -> dict[str, str]:
+    """Return the marked lines of the hits that fit, by id, best first.
 
     A message has its role, and a short one the turns around it. Of a long text it is the part that was
     found. What is marked in a text already is left out. Where not even the first fits, it is cut.
     """
     if most_chars is not None and (type(most_chars) is not int or most_chars < 1):
         raise InvalidInput(f"most_chars is {most_chars!r}; give a whole number of 1 or more")
-    lines: list[str] = []
+    lines: dict[str, str] = {}
     left = most_chars
     for hit in hits:
         said = _words_of(hit)
@@ -102,11 +109,11 @@ def shown(hits: Iterable[Hit], most_chars: int | None = None) -> str:
         if left is not None and len(line) > left:
             room = left - len(mark("", hit.id, at)) - 1
             if not lines and room >= _LEAST_CUT_CHARS:
-                lines.append(mark(said[:room].rstrip() + "…", hit.id, at))
+                lines[hit.id] = mark(said[:room].rstrip() + "…", hit.id, at)
             break
-        lines.append(line)
+        lines[hit.id] = line
         left = None if left is None else left - len(line) - 1
-    return "\n".join(lines)
+    return lines
 
 
 def _words_of(hit: Hit) -> str:

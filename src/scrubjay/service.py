@@ -287,6 +287,10 @@ class Store(Serving):
             untold = served.projecting.wait(timeout_s)
         return left + untold
 
+    def unembedded(self) -> int | None:
+        """Return how many passages still want a vector; None where no model makes any."""
+        return self._embedding.left() if self._embedding.embedder is not None else None
+
     def extract(
         self,
         *,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import scrubjay
 from fakes import TokenEmbedder
+from scrubjay.access import access_of
 from scrubjay.stores.database import Database
 
 WORDS = "kettle teapot harbour lantern orchard sparrow violin glacier copper meadow".split()
@@ -43,6 +44,7 @@ def furnish(path: Path, folder: Path, memories: int = 60) -> None:
         store.link("m2", "m3", 0.7, kind="supersedes")
         store.feedback("what sings?", "m5", "accepted")
         store.freeze_weights("vault")
+        access_of(store).create("robin", scopes=["write"], tenant="acme", user="ann", expires="2w")
         store.create_collection("crew")
         store.share("crew", "ben", "writer")
         store.publish("m4", "crew")

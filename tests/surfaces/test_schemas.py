@@ -117,6 +117,12 @@ OUTPUTS = [
     ("status", ["status"]),
     ("doctor", ["doctor"]),
     ("models", ["models"]),
+    ("tokens", ["token", "create", "ci", "--scope", "write", "--user", "ann", "--expires", "90d"]),
+    ("tokens", ["token", "create", "ci", "--tenant", "acme"]),
+    ("tokens", ["token", "list"]),
+    ("tokens", ["token", "revoke", "laptop"]),
+    ("error", ["token", "revoke", "nothing-there"]),
+    ("error", ["token", "create", "ci", "--scope", "everything"]),
     ("demo", ["demo"]),
     ("error", ["search"]),
     ("error", ["query", "x", "--profile", "nope"]),
@@ -180,6 +186,8 @@ def test_the_output_of_each_command_fits_its_schema(
         shell("feedback", "modified", "teapot", "--query", "cracks")
     if name == "hits":
         shell("query", "kettle", "--profile", "novamem")
+    if words[0] == "token":
+        shell("token", "create", "laptop")
     if name == "links" and "--show" in words:
         shell("link", "kettle", "teapot")
     printed = shell(words[0], "--json", *words[1:])

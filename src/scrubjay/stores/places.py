@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FILLING = ".filling"
 # A store without any of these holds nothing that anybody would miss.
-_CONTENTS = ("memories", "collections", "folders", "feedback")
+_CONTENTS = ("memories", "collections", "folders", "feedback", "access")
 
 
 class Place(Protocol):

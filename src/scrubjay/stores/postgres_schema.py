@@ -7,7 +7,7 @@ vectors of them. What only copies in memory need, such as a log of vectors that 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 _BY_DELETE = "ON DELETE CASCADE"
@@ -315,6 +315,17 @@ TABLES: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     (
+        "access",
+        (
+            "name TEXT PRIMARY KEY",
+            *(f"{name} TEXT NOT NULL" for name in ("hash", "scopes")),
+            *(f"{name} TEXT" for name in ("tenant", "person")),
+            "created_us BIGINT NOT NULL",
+            *(f"{name} BIGINT" for name in ("expires_us", "last_used_us")),
+            "UNIQUE (hash)",
+        ),
+    ),
+    (
         # A memory's lines of tokens; `rowid` is what FTS5 calls the number of a row.
         "words",
         (
@@ -337,6 +348,9 @@ TABLES: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
 )
+
+# Tables that came later, by the version that brought them.
+_SINCE = {"access": 11}
 
 # A tree takes no value above 2,704 bytes: what has no bound, such as the name that a link leads to, is
 # looked up by its hash.
@@ -456,8 +470,7 @@ _TRIGGERS = (
 
 def p010_all(execute: Callable[[str], Any]) -> None:
     """Make everything: the first version of scrubjay that kept a store in Postgres had these tables."""
-    for name, columns in TABLES:
-        execute(f"CREATE TABLE {name} ({', '.join(map(_by_bytes, columns))})")
+    _make(execute, [one for one in TABLES if one[0] not in _SINCE])
     for index in _INDEXES:
         execute(f"CREATE INDEX {index}")
     for name, when, then in _TRIGGERS:
@@ -469,6 +482,16 @@ def p010_all(execute: Callable[[str], Any]) -> None:
     execute("INSERT INTO keys (name, key) VALUES ('store', uuid_send(gen_random_uuid()))")
 
 
+def p011_access(execute: Callable[[str], Any]) -> None:
+    """Tokens of those who come in through a door."""
+    _make(execute, [one for one in TABLES if _SINCE.get(one[0]) == 11])
+
+
+def _make(execute: Callable[[str], Any], tables: Sequence[tuple[str, tuple[str, ...]]]) -> None:
+    for name, columns in tables:
+        execute(f"CREATE TABLE {name} ({', '.join(map(_by_bytes, columns))})")
+
+
 def _by_bytes(column: str) -> str:
     """Compare a text by its bytes: the order of results must not depend on a server's language."""
     name, _, rest = column.partition(" ")
@@ -478,4 +501,7 @@ def _by_bytes(column: str) -> str:
 
 
 # By the version of the schema that each leads to; SQLite's have the same numbers.
-MIGRATIONS: dict[int, Callable[[Callable[[str], Any]], None]] = {10: p010_all}
+MIGRATIONS: dict[int, Callable[[Callable[[str], Any]], None]] = {
+    10: p010_all,
+    11: p011_access,
+}

@@ -464,6 +464,24 @@ def m010_servers(db: sqlite3.Connection) -> None:
         db.execute(statement)
 
 
+def m011_access(db: sqlite3.Connection) -> None:
+    """Tokens of those who come in through a door. The table `tokens` is that of token vectors."""
+    # A secret is 256 random bits, which nobody guesses from a plain SHA-256: neither salt nor a slow
+    # hash would add anything, and every request asks for it.
+    db.execute(
+        """CREATE TABLE access (
+            name TEXT PRIMARY KEY,
+            hash TEXT NOT NULL UNIQUE,
+            scopes TEXT NOT NULL,
+            tenant TEXT,
+            person TEXT,
+            created_us INTEGER NOT NULL,
+            expires_us INTEGER,
+            last_used_us INTEGER
+        ) WITHOUT ROWID"""
+    )
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_memories,
     m002_files,
@@ -475,5 +493,6 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m008_entries,
     m009_conversations,
     m010_servers,
+    m011_access,
 )
 SCHEMA_VERSION = len(MIGRATIONS)

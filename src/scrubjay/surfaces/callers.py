@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrubjay.errors import StoreError
 from scrubjay.surfaces.verbs import SCOPES
 
 if TYPE_CHECKING:
+    from scrubjay.access import Token
     from scrubjay.service import Store
 
 
@@ -30,6 +32,11 @@ class Principal(NamedTuple):
         return any(SCOPES.index(one) >= SCOPES.index(scope) for one in self.scopes)
 
 
+def principal_of(token: Token) -> Principal:
+    """Return who asks with a token."""
+    return Principal(token.name, token.scopes, token.tenant, token.user)
+
+
 class OpenStores:
     """Stores that are open, one for each tenant and person, opened when first asked for.
 
@@ -45,18 +52,46 @@ class OpenStores:
 
     @contextmanager
     def lend(self, who: Principal) -> Iterator[Store]:
-        """Give the store of somebody for as long as they use it."""
-        lent = self._take((who.tenant, who.user))
+        """Give the store of somebody for as long as they use it; one that is not there yet is made.
+
+        Once the stores are closed this is a StoreError. One that cannot be opened is tried again by
+        whoever asks next.
+        """
+        key = (who.tenant, who.user)
+        lent = self._take(key)
         try:
             with lent.opening:  # others' stores are opened meanwhile
                 if lent.store is None:
                     lent.store = self._open_for(who)
             yield lent.store
         finally:
-            self._give_back(lent)
+            self._give_back(key, lent)
+
+    @property
+    def open_now(self) -> list[tuple[str | None, str | None]]:
+        """Whose stores are open: tenant and person, the one used last at the end."""
+        with self._lock:
+            return [key for key, one in self._open.items() if one.store is not None]
+
+    @contextmanager
+    def lend_open(self, key: tuple[str | None, str | None]) -> Iterator[Store | None]:
+        """Give a store only if it is open already, and do not count that as a use."""
+        with self._lock:
+            lent = self._open.get(key)
+            if lent is None or lent.store is None:
+                lent = None
+            else:
+                lent.users += 1
+        if lent is None:
+            yield None
+            return
+        try:
+            yield lent.store
+        finally:
+            self._give_back(key, lent)
 
     def close(self) -> None:
-        """Close every store; what is lent is closed when it comes back."""
+        """Close every store; what is lent is closed when it comes back. Twice is fine."""
         with self._lock:
             self._closed = True
             idle = [one for one in self._open.values() if not one.users]
@@ -66,22 +101,27 @@ class OpenStores:
 
     def _take(self, key: tuple[str | None, str | None]) -> _Lent:
         with self._lock:
+            if self._closed:
+                raise StoreError("the server is stopping; ask again once it has started")
             lent = self._open.setdefault(key, _Lent())
             lent.users += 1
             self._open.move_to_end(key)
             return lent
 
-    def _give_back(self, lent: _Lent) -> None:
+    def _give_back(self, key: tuple[str | None, str | None], lent: _Lent) -> None:
         gone: list[_Lent] = []
         with self._lock:
             lent.users -= 1
-            if self._closed and not lent.users:
-                gone.append(lent)
-            for key, one in list(self._open.items()):
+            if not lent.users:
+                if self._closed:
+                    gone.append(lent)
+                elif lent.store is None:  # it could not be opened
+                    self._open.pop(key, None)
+            for other, one in list(self._open.items()):
                 if len(self._open) <= self._most:
                     break
                 if not one.users:
-                    gone.append(self._open.pop(key))
+                    gone.append(self._open.pop(other))
         for one in gone:
             one.close()
 

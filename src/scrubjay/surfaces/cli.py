@@ -121,8 +121,14 @@ def command(name: str) -> Command:
             from scrubjay.surfaces.commands.inspect import doctor as chosen
         case "models":
             from scrubjay.surfaces.commands.models import models as chosen
+        case "token":
+            from scrubjay.surfaces.commands.token import token as chosen
+        case "serve":
+            from scrubjay.surfaces.commands.serve import serve as chosen
         case "demo":
             from scrubjay.surfaces.commands.demo import demo as chosen
+        case "mcp":
+            from scrubjay.surfaces.commands.mcp import mcp as chosen
         case _:
             raise InvalidInput(f"There is no command {name!r}; see: scrubjay --help")
     return chosen

@@ -53,7 +53,10 @@ COMMANDS = {
     "reindex": "make indexes anew from what is stored, here and on servers",
     "doctor": "examine every part and say how to fix what is not well",
     "models": "list the models, fetch one, or measure the reranker's speed",
+    "token": "make, list or revoke the tokens of those who ask a server",
     "demo": "show scrubjay on sample memories, in a store of its own",
+    "serve": "serve the store over HTTP, and to agents, until Ctrl-C",
+    "mcp": "serve the store to an agent, as tools over standard input and output",
 }
 _EXITS = "exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing found"
 
@@ -350,8 +353,14 @@ def options_of(name: str) -> Callable[[argparse.ArgumentParser], None]:
             from scrubjay.surfaces.options_promoting import demote_options as chosen
         case "extract":
             from scrubjay.surfaces.options_extract import extract_options as chosen
+        case "token":
+            from scrubjay.surfaces.options_token import token_options as chosen
         case "tiers":
             from scrubjay.surfaces.options_tiers import tier_option as chosen
+        case "serve":
+            from scrubjay.surfaces.options_server import serve_options as chosen
+        case "mcp":
+            from scrubjay.surfaces.options_mcp import mcp_options as chosen
         case _:
             return _OPTIONS.get(name, _nothing_more)
     return chosen

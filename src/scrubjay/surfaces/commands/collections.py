@@ -150,6 +150,7 @@ def _table(known: list[Collection]) -> list[str]:
 
 
 def _say_json(known: list[Collection], done: str, count: int) -> None:
-    from scrubjay.surfaces.shapes import dumps, listing
+    from scrubjay.surfaces import shapes_kept
+    from scrubjay.surfaces.shapes import dumps
 
-    out(dumps(listing("collections", known, done=done, memories=count)))
+    out(dumps(shapes_kept.collections(known, done, count)))

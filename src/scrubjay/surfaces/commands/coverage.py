@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
+from scrubjay.surfaces import shapes_kept
 from scrubjay.surfaces.files import near
 from scrubjay.surfaces.layout import pad
 from scrubjay.surfaces.session import open_store
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from scrubjay.surfaces.terminal import Screen
 
 _NOTHING_FOUND = 3
-_STATES = ("failed", "skipped", "indexed")  # in the order in which a person has to act
 
 
 def coverage(args: Namespace, screen: Screen) -> int:
@@ -29,13 +28,13 @@ def coverage(args: Namespace, screen: Screen) -> int:
             state=args.state, collection=args.collection, namespace=args.namespace
         )
         ever = bool(files) or bool(store.coverage())
-    files.sort(key=lambda one: (_STATES.index(one.state), one.path))
+    files = shapes_kept.in_order(files)
     stop = None if args.limit is None else args.offset + args.limit
     shown = files[args.offset : stop]
     if args.json:
-        from scrubjay.surfaces.shapes import dumps, listing
+        from scrubjay.surfaces.shapes import dumps
 
-        out(dumps(listing("files", shown, counts=_counts(files))))
+        out(dumps(shapes_kept.coverage(files, shown)))
     elif not files:
         out(
             "No file that was read fits."
@@ -69,10 +68,7 @@ def _ids(ids: tuple[str, ...]) -> str:
     return f"{one_line(ids[0])} and {len(ids) - 1:,} more"
 
 
-def _counts(files: list[Covered]) -> dict[str, int]:
-    found = Counter(one.state for one in files)
-    return {state: found[state] for state in reversed(_STATES)}
-
-
 def _summary(files: list[Covered]) -> str:
-    return ", ".join(f"{count:,} {state}" for state, count in _counts(files).items() if count)
+    return ", ".join(
+        f"{count:,} {state}" for state, count in shapes_kept.counts(files).items() if count
+    )

@@ -25,11 +25,11 @@ def done(args: Namespace, screen: Screen) -> int:
         before = store.get_many(ids)
         after = [mark(one.id) for one in before]
     missing = [*missing, *before.missing]
-    changed = [new.id for old, new in zip(before, after, strict=True) if old.type != new.type]
     if args.json:
-        from scrubjay.surfaces.shapes import dumps, listing
+        from scrubjay.surfaces.shapes import dumps
+        from scrubjay.surfaces.shapes_stored import marked
 
-        out(dumps(listing("memories", after, changed=changed, missing=missing)))
+        out(dumps(marked(before, after, missing)))
     elif after:
         out(stored.memories(after, screen))
     for one in missing:

@@ -21,14 +21,10 @@ def expiring(args: Namespace, screen: Screen) -> int:
     with open_store(args.db, args.user, embed=False, tiers=args.tier) as store:
         found = store.expiring(args.within, expired=args.expired)
     if args.json:
-        from scrubjay.surfaces.shapes import dumps, listing
+        from scrubjay.surfaces.shapes import dumps
+        from scrubjay.surfaces.shapes_stored import of_tiers
 
-        more = (
-            {"unasked": found.unasked, "tiers": found.tiers}
-            if found.tiers or found.unasked
-            else {}
-        )
-        out(dumps(listing("memories", found, missing=(), **more)))
+        out(dumps(of_tiers(found)))
     elif found:
         out(stored.memories(found, screen, ends=True))
         out(screen.dim("longer: scrubjay update ID --valid-until DATE"))

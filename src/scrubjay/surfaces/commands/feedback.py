@@ -161,6 +161,7 @@ def _freeze(store: Store, args: Namespace, screen: Screen) -> int:
 
 
 def _say_json(given: Sequence[FeedbackGiven], done: str, count: int) -> None:
-    from scrubjay.surfaces.shapes import dumps, listing
+    from scrubjay.surfaces import shapes_kept
+    from scrubjay.surfaces.shapes import dumps
 
-    out(dumps(listing("feedback", given, done=done, count=count)))
+    out(dumps(shapes_kept.feedback(given, done, count)))

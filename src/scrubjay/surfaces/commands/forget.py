@@ -73,11 +73,9 @@ def _report(
     missing = [*missing, *found.missing]
     if args.json:
         from scrubjay.surfaces.shapes import dumps
+        from scrubjay.surfaces.shapes_stored import forgotten
 
-        matched = [one.id for one in found]
-        facts = [one.id for one in drawn]
-        told = {"forgotten": count, "matched": matched, "facts": facts, "missing": missing}
-        out(dumps({**told, "done": agreed}))
+        out(dumps(forgotten(found, drawn, missing, count, done=agreed)))
     elif agreed:
         whose = "it" if count == 1 else "them"
         more = f" and {render.plural(len(drawn), 'fact')} drawn from {whose}" if drawn else ""

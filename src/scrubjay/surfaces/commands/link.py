@@ -36,9 +36,9 @@ def link(args: Namespace, screen: Screen) -> int:
             store.link(start, end, strength=args.strength, kind=args.kind or "related")
     if args.json:
         from scrubjay.surfaces.shapes import dumps
+        from scrubjay.surfaces.shapes_stored import linked
 
-        done = "unlinked" if args.unlink else "linked"
-        out(dumps({"id": start, "neighbors": [], "done": done, "other": end}))
+        out(dumps(linked(start, end, "unlinked" if args.unlink else "linked")))
         return 0
     word = "no longer linked with" if args.unlink else "linked with"
     out(f"{facts.short_id(start)} {screen.green(word)} {facts.short_id(end)}")
@@ -46,27 +46,23 @@ def link(args: Namespace, screen: Screen) -> int:
 
 
 def _show(store: Store, start: str, args: Namespace, screen: Screen) -> int:
-    near = store.neighbors(start, depth=args.depth)
-    known = {one.id: one for one in store.get_many([one.id for one in near])}
-    kinds: dict[str, list[str]] = {one.id: [] for one in near}  # none of what is further away
-    for made in store.get(start).links:
-        kinds.setdefault(made.to, []).append(made.kind)
+    from scrubjay.surfaces.shapes_stored import neighbors
+
+    shape = neighbors(store, start, depth=args.depth)
+    near = shape["neighbors"]
     if args.json:
         from scrubjay.surfaces.shapes import dumps
 
-        told = [
-            {"id": one.id, "score": one.score, "depth": one.depth, "kinds": kinds[one.id]}
-            for one in near
-        ]
-        out(dumps({"id": start, "neighbors": told, "done": "shown", "other": None}))
+        out(dumps(shape))
         return 0 if near else _NOTHING_FOUND
     if not near:
         out(f"Nothing is linked with {facts.short_id(start)}.")
         return _NOTHING_FOUND
-    shown = [one for one in near if one.id in known]
-    said = {one.id: ", ".join(map(one_line, kinds[one.id])) for one in shown}
+    known = {one.id: one for one in store.get_many([one["id"] for one in near])}
+    shown = [one for one in near if one["id"] in known]
+    said = {one["id"]: ", ".join(map(one_line, one["kinds"])) for one in shown}
     column = max(map(width, said.values()), default=0)
-    lines = stored.memories([known[one.id] for one in shown], screen).split("\n")
+    lines = stored.memories([known[one["id"]] for one in shown], screen).split("\n")
     for one, line in zip(shown, lines, strict=True):
-        out(f"{one.score:.2f}  {pad(said[one.id], column)}  {line}")
+        out(f"{one['score']:.2f}  {pad(said[one['id']], column)}  {line}")
     return 0

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
+from scrubjay.surfaces import shapes_kept
 from scrubjay.surfaces.layout import indent, table
 from scrubjay.surfaces.session import overrides_of, profile_of, settings_of
-from scrubjay.surfaces.shapes import dumps, plain
+from scrubjay.surfaces.shapes import dumps
 from scrubjay.surfaces.terminal import one_line, out
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def profiles(args: Namespace, screen: Screen) -> int:
         return _list([get(name) for name in names()], args.json, chosen, screen)
     profile = profile_of(args.name, overrides_of(args.sets))
     if args.json:
-        out(dumps({"profiles": [_shape(profile)]}))
+        out(dumps(shapes_kept.profiles([profile])))
         return 0
     stages = "\n".join(indent(str(part), screen.width, 2) for part in profile.stages)
     out(f"{screen.bold(profile.name)}  {one_line(profile.summary)}\n{stages}")
@@ -40,22 +41,9 @@ def profiles(args: Namespace, screen: Screen) -> int:
 
 def _list(known: list[Profile], as_json: bool, chosen: str, screen: Screen) -> int:
     if as_json:
-        out(dumps({"profiles": [_shape(one) for one in known]}))
+        out(dumps(shapes_kept.profiles(known)))
         return 0
     rows = [("*" if one.name == chosen else " ", one.name, one_line(one.summary)) for one in known]
     out("\n".join(table(rows)))
     out(screen.dim("* is in force; stages and numbers of one: scrubjay profiles NAME"))
     return 0
-
-
-def _shape(profile: Profile) -> dict[str, object]:
-    stages = [
-        {"name": part.name, "text": str(part), "numbers": plain(part.numbers)}
-        for part in profile.stages
-    ]
-    return {
-        "name": profile.name,
-        "summary": profile.summary,
-        "stages": stages,
-        "settings": dict(profile.settings),
-    }

@@ -34,10 +34,10 @@ def get(args: Namespace, screen: Screen) -> int:
         history = {one.id: changes for one in found if (changes := _history(store, one.id))}
     tier = found.tiers.get
     if args.json:
-        from scrubjay.surfaces.shapes import dumps, listing
+        from scrubjay.surfaces.shapes import dumps
+        from scrubjay.surfaces.shapes_stored import got
 
-        more = {"missing": found.missing, "unasked": found.unasked, "tiers": found.tiers}
-        out(dumps(listing("memories", found, **more, history=history)))
+        out(dumps(got(found, history)))
     elif args.md and found:
         from scrubjay.surfaces import markdown
 
@@ -96,9 +96,10 @@ def ls(args: Namespace, screen: Screen) -> int:
             offset=args.offset,
         )
     if args.json:
-        from scrubjay.surfaces.shapes import dumps, listing
+        from scrubjay.surfaces.shapes import dumps
+        from scrubjay.surfaces.shapes_stored import listed
 
-        out(dumps(listing("memories", found, missing=())))
+        out(dumps(listed(found)))
     elif found:
         out(stored.memories(found, screen))
     else:

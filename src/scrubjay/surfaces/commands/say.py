@@ -33,10 +33,10 @@ def say(args: Namespace, screen: Screen) -> int:
         )
         left = make_vectors(store, settings, later=args.no_embed)
     if args.json:
-        from scrubjay.surfaces.shapes import dumps, listing
+        from scrubjay.surfaces.shapes import dumps
+        from scrubjay.surfaces.shapes_stored import said
 
-        found = {"keyword_indexed": True, "embedded": left == 0, "pending": left}
-        out(dumps(listing("messages", stored, warnings=stored.warnings, stored=True, **found)))
+        out(dumps(said(stored, left)))
     else:
         out(_said(stored, left, screen))
     for why in stored.warnings:

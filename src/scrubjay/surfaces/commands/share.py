@@ -38,9 +38,10 @@ def show_members(
 ) -> None:
     """Print who belongs to a collection now."""
     if args.json:
-        from scrubjay.surfaces.shapes import dumps, plain
+        from scrubjay.surfaces import shapes_kept
+        from scrubjay.surfaces.shapes import dumps
 
-        out(dumps({"collection": name, "members": plain(members), "done": did}))
+        out(dumps(shapes_kept.members(name, members, did)))
         return
     if did != "listed":
         out(f"{screen.green(did)} {one_line(name)}")
@@ -59,10 +60,10 @@ def publish(args: Namespace, screen: Screen) -> int:
             copy = store.publish(id_, args.collection)
             store.pending()
     if args.json:
-        from scrubjay.surfaces.shapes import dumps, plain
+        from scrubjay.surfaces import shapes_kept
+        from scrubjay.surfaces.shapes import dumps
 
-        did = "unpublished" if copy is None else "published"
-        out(dumps({"id": id_, "collection": args.collection, "copy": plain(copy), "done": did}))
+        out(dumps(shapes_kept.published(id_, args.collection, copy)))
     elif copy is None:
         out(f"{screen.green('unpublished')} {id_} from {one_line(args.collection)}")
     else:

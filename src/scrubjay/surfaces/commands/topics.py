@@ -61,7 +61,7 @@ def _rename(store: Store, args: Namespace, screen: Screen) -> int:
 
 
 def _say_json(known: Mapping[str, int], done: str, count: int) -> None:
+    from scrubjay.surfaces import shapes_kept
     from scrubjay.surfaces.shapes import dumps
 
-    shown = [{"topic": topic, "memories": memories} for topic, memories in known.items()]
-    out(dumps({"topics": shown, "done": done, "memories": count}))
+    out(dumps(shapes_kept.topics(known, done, count)))

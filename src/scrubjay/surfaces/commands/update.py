@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput
 from scrubjay.surfaces import stored
-from scrubjay.surfaces.commands.write import added
 from scrubjay.surfaces.session import make_vectors, open_store, settings_of, words_of
 from scrubjay.surfaces.terminal import out
 
@@ -31,6 +30,7 @@ def update(args: Namespace, screen: Screen) -> int:
         left = make_vectors(store, settings, later=args.no_embed)
     if args.json:
         from scrubjay.surfaces.shapes import dumps
+        from scrubjay.surfaces.shapes_stored import added
 
         out(dumps(added(memory, left)))
     else:

@@ -14,9 +14,7 @@ from scrubjay.surfaces.terminal import err, one_line, out
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from scrubjay.surfaces.shapes import Json
     from scrubjay.surfaces.terminal import Screen
-    from scrubjay.types import Memory
 
 # What `ingest` reads and people name without a folder. No .js: who remembers Node.js means the thing.
 _ENDINGS = (
@@ -62,6 +60,7 @@ def add(args: Namespace, screen: Screen) -> int:
         left = make_vectors(store, settings, later=args.no_embed)
     if args.json:
         from scrubjay.surfaces.shapes import dumps
+        from scrubjay.surfaces.shapes_stored import added
 
         out(dumps(added(memory, left)))
         return 0
@@ -71,14 +70,6 @@ def add(args: Namespace, screen: Screen) -> int:
     done = screen.green("replaced" if is_there else "remembered")
     out(f"{done} {facts.short_id(memory.id)}{place}  {screen.dim(state)}")
     return 0
-
-
-def added(memory: Memory, left: int | None) -> Json:
-    """Return a memory that was written, and how it can be found by now."""
-    from scrubjay.surfaces.shapes import plain
-
-    shape = {"memory": plain(memory), "stored": True, "keyword_indexed": True}
-    return {**shape, "embedded": left == 0, "pending": left}
 
 
 def _looks_like_a_path(word: str) -> bool:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
-from scrubjay.surfaces.verbs.kinds import Kind
+from scrubjay.surfaces.verbs.kinds import Kind, or_null
+from scrubjay.surfaces.verbs.plain import check_plain, shown
 
 if TYPE_CHECKING:
     from scrubjay.service import Store
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 Given = Mapping[str, Any]
 
 READ, WRITE, ADMIN = SCOPES = ("read", "write", "admin")
+_MOST_NAME_CHARS = 100  # of an unknown parameter, when the nearest is looked for
 
 
 class Param(NamedTuple):
@@ -57,16 +59,13 @@ def checked(
     for name, value in given.items():
         own = name if name in known else aliases.get(name, name)
         if own not in known:
-            from scrubjay.naming import nearest
-
-            takes = ", ".join(known) or "none"
-            raise InvalidInput(
-                f"{verb} has no parameter {name!r}{nearest(name, [*known, *aliases])}; it takes: {takes}"
-            )
+            raise InvalidInput(_unknown(verb, name, known, aliases))
         if value is None:
             continue
         if own in taken:
-            raise InvalidInput(f"{name} and {own} mean the same to {verb}; give one of them")
+            both = [one for one in given if one == own or aliases.get(one) == own]
+            raise InvalidInput(f"{' and '.join(both)} mean the same to {verb}; give one of them")
+        check_plain(own, value)
         taken[own] = known[own].kind.take(own, value)
     for one in params:
         if one.required and one.name not in taken:
@@ -74,13 +73,38 @@ def checked(
     return taken
 
 
-def schema_of(params: tuple[Param, ...]) -> Json:
-    """Return the JSON schema of an object with these parameters and no others."""
+def _unknown(
+    verb: str, name: object, known: Mapping[str, Param], aliases: Mapping[str, str]
+) -> str:
+    from scrubjay.naming import nearest
+
+    takes = ", ".join(known) or "none"
+    near = nearest(str(name)[:_MOST_NAME_CHARS], [*known, *aliases])
+    return f"{verb} has no parameter {shown(name)}{near}; it takes: {takes}"
+
+
+def schema_of(params: tuple[Param, ...], *, all_forms: bool = False) -> Json:
+    """Return the JSON schema of an object with these parameters and no others.
+
+    It says what one should give. With `all_forms` it says what is taken: null for what is left out, and
+    a text with commas for a list.
+    """
     shape: Json = {
         "type": "object",
-        "properties": {one.name: {**one.kind.schema, "description": one.told} for one in params},
+        "properties": {
+            one.name: {
+                **(_all_forms(one) if all_forms else one.kind.schema),
+                "description": one.told,
+            }
+            for one in params
+        },
         "additionalProperties": False,
     }
     if required := [one.name for one in params if one.required]:
         shape["required"] = required
     return shape
+
+
+def _all_forms(param: Param) -> Json:
+    whole = param.kind.whole_schema
+    return whole if param.required else or_null(whole)

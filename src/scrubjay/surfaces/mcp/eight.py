@@ -1,0 +1,243 @@
+"""The eight tools that an agent is given by default, with the words that teach it to use them.
+
+Every word here is read by a model in every conversation: `python -m tools.mcp_tokens` counts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from scrubjay.errors import InvalidInput
+from scrubjay.surfaces.mcp import lean, told
+from scrubjay.surfaces.mcp.tool import Hints, Tool
+from scrubjay.surfaces.shapes import Json
+from scrubjay.surfaces.verbs import Given, Param
+from scrubjay.surfaces.verbs.kinds import OFFSET, whole
+from scrubjay.surfaces.verbs.table import VERBS
+
+if TYPE_CHECKING:
+    from scrubjay.service import Store
+
+_STRING: Json = {"type": "string"}
+_NUMBER: Json = {"type": "number"}
+_WHOLE: Json = {"type": "integer"}
+_FLAG: Json = {"type": "boolean"}
+_MOST_GET_CHARS = 1_000_000
+
+
+def _object(*required: str, **properties: Json) -> Json:
+    shape: Json = {"type": "object", "properties": properties}
+    return {**shape, "required": list(required)} if required else shape
+
+
+def _list_of(shape: Json) -> Json:
+    return {"type": "array", "items": shape}
+
+
+def _store(store: Store, given: Given) -> Json:
+    """Remember one text with its fields, or several at once, each with its own."""
+    if "memories" not in given:
+        if "text" not in given:
+            raise InvalidInput("memory_store needs text, or several as memories")
+        _refuse_to_replace(store, [given])
+        return VERBS["add"].call(store, given)
+    if others := [name for name in given if name != "memories"]:
+        raise InvalidInput(f"{others[0]} goes into each of memories, or without memories")
+    _refuse_to_replace(store, given["memories"])
+    return VERBS["add_many"].call(store, given)
+
+
+def _refuse_to_replace(store: Store, drafts: Sequence[Given]) -> None:
+    """Keep what is stored from being overwritten by a tool that is said only to add."""
+    for one in drafts:
+        if "id" in one and store.holds(one["id"].strip()):
+            raise InvalidInput(
+                f"a memory has the id {one['id']!r} already; memory_update changes it, and without an id"
+                " this one gets its own; nothing was stored"
+            )
+
+
+_ADD, _ADD_MANY = VERBS["add"], VERBS["add_many"]
+_STORED = _ADD._replace(
+    params=(
+        *(one._replace(required=False) for one in _ADD.params),
+        _ADD_MANY.params[0]._replace(required=False),
+    ),
+    call=_store,
+    aliases={**_ADD_MANY.aliases, **_ADD.aliases},
+)
+
+
+def _forget(store: Store, given: Given) -> Json:
+    return VERBS["forget"].call(store, {"id": given["ids"]})
+
+
+_FORGET = VERBS["forget"]
+_FORGOTTEN = _FORGET._replace(
+    params=(_FORGET.params[0]._replace(name="ids"),),
+    call=_forget,
+    aliases={**dict.fromkeys(_FORGET.aliases, "ids"), "id": "ids"},
+)
+
+EIGHT = (
+    Tool(
+        "memory_search",
+        "Search memory",
+        "Find what was stored, by word, meaning, topic and time; best first. Use it before you answer"
+        " from earlier conversations, documents or decisions, and before you store. A long text comes"
+        " as snippet: memory_get gives the whole. degraded says what the answer lacks.",
+        VERBS["search"],
+        lean.results,
+        told.results,
+        _object(
+            "hits",
+            hits=_list_of(
+                _object("id", "score", id=_STRING, score=_NUMBER, text=_STRING, snippet=_STRING)
+            ),
+            degraded=_list_of(_STRING),
+        ),
+        Hints(reads=True),
+        {
+            "query": "a question, or words",
+            "limit": "most hits",
+            "mode": "fast, thorough, keyword or vector",
+            "profile": "engine: default, gnosis, gno, vault, cognis, novamem",
+            "topics": "any of",
+            "types": "any of",
+            "namespace": "only there; `project/` for all below",
+            "collection": "",
+            "session": "",
+            "since": "date or ISO time",
+            "until": "",
+            "include_expired": "",
+            "explain": "with the parts of each score, and every stage",
+            "full": "long texts whole",
+        },
+    ),
+    Tool(
+        "memory_get",
+        "Read memories",
+        "Return memories whole, by id. A very long text goes on at next_offset.",
+        VERBS["get_many"],
+        lean.memories,
+        told.memories,
+        _object(
+            "memories",
+            memories=_list_of(_object("id", "text", id=_STRING, text=_STRING, next_offset=_WHOLE)),
+            missing=_list_of(_STRING),
+        ),
+        Hints(reads=True),
+        {"ids": "as found by a search", "offset": "first character", "max_chars": "of each text"},
+        (
+            Param("offset", OFFSET, "first character of each text"),
+            Param("max_chars", whole(1, _MOST_GET_CHARS), "of each text"),
+        ),
+    ),
+    Tool(
+        "memory_store",
+        "Store a memory",
+        "Remember something that will matter later: a preference, decision, fact, task or lesson. One fact"
+        " a memory, in full sentences that are clear without this conversation: names instead of pronouns,"
+        " dates instead of 'yesterday'. Search first; where it is known already, use memory_update rather"
+        " than storing it twice. Never store passwords or keys. It is durable when this answers, found by"
+        " word at once, and by meaning when embedded.",
+        _STORED,
+        lean.stored,
+        told.stored,
+        _object(
+            "stored",
+            stored=_FLAG,
+            keyword_indexed=_FLAG,
+            embedded=_FLAG,
+            memory=_object("id", id=_STRING),
+            memories=_list_of(_object("id", id=_STRING)),
+        ),
+        Hints(repeatable=True),
+        {
+            "text": "the fact",
+            "memories": "or several: objects with the other fields here",
+            "type": "fact (default), preference, decision, task, summary, …",
+            "topics": "one to three words each",
+            "title": "",
+            "namespace": "such as project/notes",
+            "collection": "",
+            "session": "",
+            "event_time": "when it happened",
+            "valid_until": "no longer found after",
+            "source": "file or URL it is from",
+            "context": "what helps to understand it",
+            "links": "ids of related memories",
+        },
+    ),
+    Tool(
+        "memory_update",
+        "Change a memory",
+        "Correct or complete a memory: what is given replaces the old, the rest stays, '' removes a field."
+        " To keep what was true before, set its valid_until and store the new fact.",
+        VERBS["update"],
+        lean.stored,
+        told.stored,
+        _object("stored", stored=_FLAG, embedded=_FLAG, memory=_object("id", id=_STRING)),
+        Hints(destroys=True, repeatable=True),
+        {
+            "id": "",
+            "text": "the whole new text",
+            "title": "",
+            "type": "",
+            "topics": "all of them",
+            "event_time": "",
+            "valid_until": "",
+            "context": "",
+        },
+    ),
+    Tool(
+        "memory_forget",
+        "Forget memories",
+        "Remove memories for good, with their vectors and links. Only for what is wrong, or what the user"
+        " wants gone; look with memory_get first.",
+        _FORGOTTEN,
+        lean.anything,
+        told.forgotten,
+        _object(
+            "forgotten", forgotten=_WHOLE, matched=_list_of(_STRING), missing=_list_of(_STRING)
+        ),
+        Hints(destroys=True, repeatable=True),
+        {"ids": ""},
+    ),
+    Tool(
+        "memory_context",
+        "What is known",
+        "With a question: the best memories on it as text, within a number of tokens. Without: what is"
+        " stored at all (topics, preferences, open tasks, latest decisions); good at the start of a conversation.",
+        VERBS["context"],
+        lean.anything_whole,
+        told.context,
+        _object("text", text=_STRING, ids=_list_of(_STRING), left_out=_WHOLE),
+        Hints(reads=True),
+        {"question": "", "tokens": "at most (800)", "namespace": "", "topics": "", "since": ""},
+    ),
+    Tool(
+        "memory_feedback",
+        "Rate a result",
+        "Say what became of a search result, so that later searches rank better.",
+        VERBS["feedback"],
+        lean.anything,
+        told.feedback,
+        _object("done", done=_STRING, count=_WHOLE),
+        Hints(),
+        {"query": "what was searched", "id": "which result", "action": ""},
+    ),
+    Tool(
+        "memory_status",
+        "Status of memory",
+        "How much is stored, which model is used, and what is pending or failed.",
+        VERBS["status"],
+        lean.anything,
+        told.status,
+        _object("memories", memories=_WHOLE, pending=_WHOLE, failed=_WHOLE),
+        Hints(reads=True),
+    ),
+)
+# Verbs that one of the eight does already.
+COVERED = (*(one.verb.name for one in EIGHT), "get", "add_many", "landscape")

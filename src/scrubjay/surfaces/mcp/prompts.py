@@ -1,0 +1,116 @@
+"""What a person may ask for by name: what is known, to keep something, to look back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import mcp_types as types
+
+from scrubjay.errors import InvalidInput
+from scrubjay.naming import nearest
+from scrubjay.recalled import shown
+from scrubjay.surfaces.mcp.told import DATA
+
+if TYPE_CHECKING:
+    from scrubjay.service import Store
+
+_MOST_CHARS = 8_000
+_RECAPPED = 20
+
+Given = Mapping[str, str]
+
+
+class _Prompt(NamedTuple):
+    title: str
+    told: str
+    arguments: dict[str, str]
+    made: Callable[[Store, Given], str]
+
+
+def listed() -> list[types.Prompt]:
+    """Return the prompts with their arguments, none of which must be given."""
+    return [
+        types.Prompt(
+            name=name,
+            title=one.title,
+            description=one.told,
+            arguments=[
+                types.PromptArgument(name=its, description=about, required=False)
+                for its, about in one.arguments.items()
+            ],
+        )
+        for name, one in _PROMPTS.items()
+    ]
+
+
+def made(store: Store, *, name: str, given: Given) -> types.GetPromptResult:
+    """Return a prompt with what is stored now; InvalidInput for what is not one."""
+    if name not in _PROMPTS:
+        known = ", ".join(_PROMPTS)
+        raise InvalidInput(f"there is no prompt {name[:100]!r}; the prompts are {known}")
+    one = _PROMPTS[name]
+    for its in given:
+        if its not in one.arguments:
+            raise InvalidInput(
+                f"{name} has no argument {its[:100]!r}{nearest(its[:100], one.arguments)};"
+                f" it takes: {', '.join(one.arguments)}"
+            )
+    words = types.TextContent(type="text", text=one.made(store, given))
+    return types.GetPromptResult(
+        description=one.told, messages=[types.PromptMessage(role="user", content=words)]
+    )
+
+
+def _context(store: Store, given: Given) -> str:
+    question = given.get("question", "").strip()
+    if not question:
+        return f"This is what my memory holds. {DATA}\n\n{store.landscape().text}"
+    found = shown(store.search(question).hits, _MOST_CHARS) or "Nothing is stored about it."
+    return f"This is what my memory holds on: {question}\n{DATA}\n\n{found}"
+
+
+def _remember(_: Store, given: Given) -> str:
+    about = given.get("about", "").strip()
+    what = f"what was said about {about}" if about else "what will matter later"
+    return (
+        f"Keep {what} from this conversation in memory. Search first: change what is there already with"
+        " memory_update. Store each new fact by itself with memory_store: one that can be understood"
+        " without this conversation, with names and dates, its type and topics. Keep no passwords or keys."
+    )
+
+
+def _recap(store: Store, given: Given) -> str:
+    topic = given.get("topic", "").strip()
+    latest = store.ls(topics=[topic] if topic else None, limit=_RECAPPED)
+    lines = "\n".join(_line(one.id, one.text, str(one.updated_at)[:10]) for one in latest)
+    about = f" about {topic}" if topic else ""
+    return f"Recap what was stored last{about}, newest first. {DATA}\n\n{lines or 'Nothing is stored.'}"
+
+
+def _line(id_: str, text: str, day: str) -> str:
+    from scrubjay.recalled import mark, without
+
+    return mark(without(text)[: _MOST_CHARS // _RECAPPED], id_, day)
+
+
+_PROMPTS = {
+    "context": _Prompt(
+        "What is known",
+        "What memory holds, in short, or what it holds on a question.",
+        {"question": "what it is about; everything in short without it"},
+        _context,
+    ),
+    "remember": _Prompt(
+        "Remember this",
+        "Keep what matters of this conversation.",
+        {"about": "only what was said about this"},
+        _remember,
+    ),
+    "recap": _Prompt(
+        "Recap",
+        "What was stored last.",
+        {"topic": "only of this topic"},
+        _recap,
+    ),
+}
