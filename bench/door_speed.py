@@ -1,0 +1,164 @@
+"""Searches over HTTP beside calls of the library, of the same store with the same questions."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from bench.door_processes import Served, lacks_meaning
+from bench.measure import percentile
+from bench.report import Row, times
+
+PROFILES = ("default", "default:keyword")
+CROWDS = (1, 8)
+_LIMIT = 10
+_LEARN_S = 60.0
+
+Ask = Callable[[str, str], Any]
+
+
+class Taken(NamedTuple):
+    """The seconds of every request, and of all of them together."""
+
+    each_s: list[float]
+    all_s: float
+
+    @property
+    def a_second(self) -> float:
+        """Requests a second."""
+        return len(self.each_s) / self.all_s
+
+
+def measure(
+    database: Path, env: Mapping[str, str], queries: Sequence[str], rounds: int
+) -> list[Row]:
+    """Ask by both ways in turns, alone and eight at once."""
+    rows: list[Row] = []
+    spawned = get_context("spawn")  # a forked child would begin with our threads
+    with Served(database, env) as served, ProcessPoolExecutor(1, mp_context=spawned) as pool:
+        pool.submit(_open, str(database)).result()
+        with ThreadPoolExecutor(max(CROWDS)) as threads:
+            door = _Door(served.url)
+            for profile in PROFILES:
+                _learn(door, profile)
+                for crowd in CROWDS:
+                    by_call, by_door = [], []
+                    for _ in range(rounds):
+                        given = (profile, list(queries), crowd)
+                        by_call.append(pool.submit(_called, *given).result())
+                        by_door.append(_asked(door.search, *given, threads))
+                    rows.append(_row(profile, crowd, by_call, by_door))
+        pool.submit(_close).result()
+    return rows
+
+
+def _row(profile: str, crowd: int, by_call: list[Taken], by_door: list[Taken]) -> Row:
+    library, http_ = _joined(by_call), _joined(by_door)
+    many = "1 client" if crowd == 1 else f"{crowd} clients"
+    thread = "1 thread" if crowd == 1 else f"{crowd} threads"
+
+    def beside(share: float) -> str:
+        return times(percentile(http_.each_s, share) / percentile(library.each_s, share))
+
+    return Row(
+        f"`POST /v1/search`, `{profile}`, {many}, beside `search()` in one process, {thread}:"
+        " requests a second",
+        f"{times(http_.a_second / library.a_second)}"
+        f" (p50 of a request {beside(0.5)}, p95 {beside(0.95)})",
+    )
+
+
+def _joined(some: list[Taken]) -> Taken:
+    return Taken([one for each in some for one in each.each_s], sum(one.all_s for one in some))
+
+
+class _Door:
+    """Clients of a server, each thread with a connection that it keeps."""
+
+    def __init__(self, url: str) -> None:
+        self._place = urlsplit(url)
+        self._mine = threading.local()
+
+    def search(self, query: str, profile: str) -> Any:
+        """Have one query answered."""
+        link: http.client.HTTPConnection | None = getattr(self._mine, "link", None)
+        if link is None:
+            link = http.client.HTTPConnection(str(self._place.hostname), self._place.port)
+            link.connect()
+            self._mine.link = link
+        body = json.dumps({"query": query, "profile": profile, "limit": _LIMIT})
+        link.request("POST", "/v1/search", body, {"Content-Type": "application/json"})
+        answer = link.getresponse()
+        read = answer.read()
+        if answer.status != 200:
+            raise RuntimeError(f"{answer.status}: {read[:400]!r}")
+        return json.loads(read)
+
+
+def _learn(door: _Door, profile: str) -> None:
+    """Ask until the server has loaded its model and its vectors."""
+    until = time.monotonic() + _LEARN_S
+    while lacks_meaning(door.search("the first question of all", profile)["degraded"]):
+        if time.monotonic() > until:
+            raise RuntimeError("the server did not load its model")
+        time.sleep(0.05)
+
+
+def _asked(
+    ask: Ask, profile: str, queries: Sequence[str], crowd: int, threads: ThreadPoolExecutor
+) -> Taken:
+    """Ask everything, so many at once."""
+    waiting = iter(queries)
+    next_one = threading.Lock()
+    each_s: list[float] = []
+
+    def go_on() -> None:
+        while True:
+            with next_one:
+                query = next(waiting, None)
+            if query is None:
+                return
+            began = time.perf_counter()
+            ask(query, profile)
+            each_s.append(time.perf_counter() - began)
+
+    began = time.perf_counter()
+    for one in [threads.submit(go_on) for _ in range(crowd)]:
+        one.result()
+    return Taken(each_s, time.perf_counter() - began)
+
+
+_OPEN: list[Any] = []
+
+
+def _open(path: str) -> None:
+    import scrubjay
+
+    store = scrubjay.open(path)
+    for profile in PROFILES:
+        found = store.search("the first question of all", profile=profile)
+        if lacks_meaning(list(found.degraded)):
+            raise RuntimeError(f"{profile}: {found.degraded}")
+    _OPEN.append(store)
+
+
+def _called(profile: str, queries: Sequence[str], crowd: int) -> Taken:
+    """Ask the library, as many threads at once as there are clients elsewhere."""
+
+    def ask(query: str, profile: str) -> Any:
+        return _OPEN[0].search(query, profile=profile, limit=_LIMIT)
+
+    with ThreadPoolExecutor(crowd) as threads:
+        return _asked(ask, profile, queries, crowd, threads)
+
+
+def _close() -> None:
+    _OPEN.pop().close()
