@@ -51,7 +51,7 @@ async def _through(served: Served, queries: Sequence[str]) -> int:
         return _bytes(served.pid)
 
 
-# The weights are mapped from a file, and pages of a file are shared: counting them for each process in
+# Pages of libraries and of the store are shared: counting them for each process in
 # full, as RSS does, would flatter the one server.
 _KIND = "PSS" if hasattr(psutil.Process().memory_full_info(), "pss") else "USS"
 
