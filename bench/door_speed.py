@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+import psutil
+
 from bench.door_processes import Served, lacks_meaning
 from bench.measure import percentile
 from bench.report import Row, times
@@ -26,15 +28,21 @@ Ask = Callable[[str, str], Any]
 
 
 class Taken(NamedTuple):
-    """The seconds of every request, and of all of them together."""
+    """The seconds of every request and of all of them together, and the CPU seconds of who answered."""
 
     each_s: list[float]
     all_s: float
+    cpu_s: float
 
     @property
     def a_second(self) -> float:
         """Requests a second."""
         return len(self.each_s) / self.all_s
+
+    @property
+    def cpu_of_one_s(self) -> float:
+        """CPU seconds of a request."""
+        return self.cpu_s / len(self.each_s)
 
 
 def measure(
@@ -46,7 +54,7 @@ def measure(
     with Served(database, env) as served, ProcessPoolExecutor(1, mp_context=spawned) as pool:
         pool.submit(_open, str(database)).result()
         with ThreadPoolExecutor(max(CROWDS)) as threads:
-            door = _Door(served.url)
+            door, server = _Door(served.url), psutil.Process(served.pid)
             for profile in PROFILES:
                 _learn(door, profile)
                 for crowd in CROWDS:
@@ -54,7 +62,9 @@ def measure(
                     for _ in range(rounds):
                         given = (profile, list(queries), crowd)
                         by_call.append(pool.submit(_called, *given).result())
-                        by_door.append(_asked(door.search, *given, threads))
+                        by_door.append(
+                            _asked(door.search, *given, threads, lambda: _cpu_s(server))
+                        )
                     rows.append(_row(profile, crowd, by_call, by_door))
         pool.submit(_close).result()
     return rows
@@ -72,12 +82,19 @@ def _row(profile: str, crowd: int, by_call: list[Taken], by_door: list[Taken]) -
         f"`POST /v1/search`, `{profile}`, {many}, beside `search()` in one process, {thread}:"
         " requests a second",
         f"{times(http_.a_second / library.a_second)}"
-        f" (p50 of a request {beside(0.5)}, p95 {beside(0.95)})",
+        f" (p50 of a request {beside(0.5)}, p95 {beside(0.95)}, CPU of the answering process"
+        f" {times(http_.cpu_of_one_s / library.cpu_of_one_s)})",
     )
 
 
 def _joined(some: list[Taken]) -> Taken:
-    return Taken([one for each in some for one in each.each_s], sum(one.all_s for one in some))
+    each_s = [one for each in some for one in each.each_s]
+    return Taken(each_s, sum(one.all_s for one in some), sum(one.cpu_s for one in some))
+
+
+def _cpu_s(process: psutil.Process) -> float:
+    used = process.cpu_times()
+    return float(used.user + used.system)
 
 
 class _Door:
@@ -113,7 +130,12 @@ def _learn(door: _Door, profile: str) -> None:
 
 
 def _asked(
-    ask: Ask, profile: str, queries: Sequence[str], crowd: int, threads: ThreadPoolExecutor
+    ask: Ask,
+    profile: str,
+    queries: Sequence[str],
+    crowd: int,
+    threads: ThreadPoolExecutor,
+    cpu_s: Callable[[], float],
 ) -> Taken:
     """Ask everything, so many at once."""
     waiting = iter(queries)
@@ -130,10 +152,10 @@ def _asked(
             ask(query, profile)
             each_s.append(time.perf_counter() - began)
 
-    began = time.perf_counter()
+    began, used_s = time.perf_counter(), cpu_s()
     for one in [threads.submit(go_on) for _ in range(crowd)]:
         one.result()
-    return Taken(each_s, time.perf_counter() - began)
+    return Taken(each_s, time.perf_counter() - began, cpu_s() - used_s)
 
 
 _OPEN: list[Any] = []
@@ -157,7 +179,7 @@ def _called(profile: str, queries: Sequence[str], crowd: int) -> Taken:
         return _OPEN[0].search(query, profile=profile, limit=_LIMIT)
 
     with ThreadPoolExecutor(crowd) as threads:
-        return _asked(ask, profile, queries, crowd, threads)
+        return _asked(ask, profile, queries, crowd, threads, time.process_time)
 
 
 def _close() -> None:

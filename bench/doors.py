@@ -25,7 +25,7 @@ class Plan(NamedTuple):
 
 def measure(home: Path, say: Say, *, quick: bool) -> list[Row]:
     """Return all rows about the doors; the store is made below `home`, with the model of the settings."""
-    plan = Plan(300, 1, 5) if quick else Plan()
+    plan = Plan(300, 2, 5) if quick else Plan()
     home.mkdir(parents=True, exist_ok=True)
     corpus = generate(plan.memories)
     database = home / "memories.db"
