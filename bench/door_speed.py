@@ -106,18 +106,26 @@ class _Door:
 
     def search(self, query: str, profile: str) -> Any:
         """Have one query answered."""
+        body = json.dumps({"query": query, "profile": profile, "limit": _LIMIT})
+        try:
+            status, read = self._post(body)
+        except (
+            ConnectionError
+        ):  # the server hung up, as it does while the library is asked for long
+            del self._mine.link
+            status, read = self._post(body)
+        if status != 200:
+            raise RuntimeError(f"{status}: {read[:400]!r}")
+        return json.loads(read)
+
+    def _post(self, body: str) -> tuple[int, bytes]:
         link: http.client.HTTPConnection | None = getattr(self._mine, "link", None)
         if link is None:
             link = http.client.HTTPConnection(str(self._place.hostname), self._place.port)
-            link.connect()
             self._mine.link = link
-        body = json.dumps({"query": query, "profile": profile, "limit": _LIMIT})
         link.request("POST", "/v1/search", body, {"Content-Type": "application/json"})
         answer = link.getresponse()
-        read = answer.read()
-        if answer.status != 200:
-            raise RuntimeError(f"{answer.status}: {read[:400]!r}")
-        return json.loads(read)
+        return answer.status, answer.read()
 
 
 def _learn(door: _Door, profile: str) -> None:
