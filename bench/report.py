@@ -17,7 +17,8 @@ GNOSIS = "bench of gnosis"
 VAULT = "bench of vault"
 TWO_PASS = "bench of two passes"
 SERVERS = "bench of servers"
-_PARTS = (MEMORIES, DOCUMENTS, MODES, GNOSIS, VAULT, TWO_PASS, SERVERS)
+DOORS = "bench of doors"
+_PARTS = (MEMORIES, DOCUMENTS, MODES, GNOSIS, VAULT, TWO_PASS, SERVERS, DOORS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from scrubjay.models import Generator, Reranker
+    from scrubjay.models.shared import SharedModels
+    from scrubjay.models.warm import Warming
     from scrubjay.pipeline import Kit
     from scrubjay.stores.database import Database
 
@@ -33,10 +35,12 @@ class Assistants:
         clock: Callable[[], datetime],
         reranker: Reranker | str | bool | None,
         generator: Generator | str | bool | None,
+        models: SharedModels | None = None,
     ) -> None:
         notes = self._notes = SqlKept(db)
         self._tokens = SqlTokens(db)
         self._reranker: GuardedReranker | None = None
+        self._warming: Warming[Reranker] | None = None
         self._generator: GuardedGenerator | None = None
         self._no_reranker = _why_not("reranker", reranker)
         self._no_generator = _why_not("generator", generator)
@@ -46,7 +50,11 @@ class Assistants:
         self.late = chosen is not None
         if isinstance(chosen, Access) and chosen.spec != LATE:
             try:
-                made = _known(load_reranker, chosen)
+                if models is None:
+                    made = _known(load_reranker, chosen)
+                else:
+                    self._warming = _known(models.reranker, chosen)
+                    made = self._warming.model
                 self._reranker = GuardedReranker(made, notes, clock, calibrates=True)
             except Unavailable as gone:  # a plug-in that does not load
                 self._no_reranker, self._absent = str(gone), ("reranker",)
@@ -66,12 +74,19 @@ class Assistants:
 
     def reranker(self) -> tuple[GuardedReranker | None, str]:
         """Return the reranker, or the reason why there is none; a search never fetches one."""
-        made = self._reranker
-        if made is None or is_ready(made.inner):
+        made, warming = self._reranker, self._warming
+        if made is None:
+            return None, self._no_reranker
+        fetch = f"; fetch it with: scrubjay models pull {made.name}" if "/" in made.name else ""
+        if warming is not None:
+            warming.begin()
+        if is_ready(made.inner) if warming is None else warming.ready():
             return made, self._no_reranker
+        loading = warming and warming.why_not(fetch=fetch, instead="ranked without it")
+        if loading:
+            return None, loading
         if offline():
             return None, f"{made.name} is not here, and SCRUBJAY_OFFLINE forbids fetching it"
-        fetch = f"; fetch it with: scrubjay models pull {made.name}" if "/" in made.name else ""
         return None, f"{made.name} is not on this machine yet{fetch}"
 
     def writer(self) -> tuple[GuardedGenerator | None, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from scrubjay.config import load, offline
@@ -18,6 +19,8 @@ from scrubjay.write.backlog import Backlog
 
 if TYPE_CHECKING:
     from scrubjay.models import Embedder
+    from scrubjay.models.shared import SharedModels
+    from scrubjay.models.warm import Warming
     from scrubjay.stores.database import Database
     from scrubjay.stores.sql_vectors import SqlVectors
     from scrubjay.types import Scope
@@ -29,7 +32,10 @@ _BUSY_S = 0.2
 
 
 class Embedding:
-    """The embedder of a store, or the reason why there is none."""
+    """The embedder of a store, or the reason why there is none.
+
+    With `models`, a named one is shared with other stores, and no search waits until it is loaded.
+    """
 
     def __init__(
         self,
@@ -38,10 +44,11 @@ class Embedding:
         chosen: Embedder | str | bool | None,
         *,
         links: Callable[[], bool] = lambda: False,
+        models: SharedModels | None = None,
     ) -> None:
         self.queue = SqlBacklog(db)
         self.links = SqlLinks(db)
-        self.embedder = _resolve(chosen)
+        self.embedder, self._warming = _resolve(chosen, models)
         self._backlog: Backlog | None = None
         if self.embedder is not None:
             near = AutoLinks(self.links, vectors, self.embedder.name)
@@ -85,8 +92,14 @@ class Embedding:
         """Return the embedder if it can answer now, else the reason; a search never fetches a model."""
         if self.embedder is None or self._backlog is None:
             return None, "there is no embedder: the store was opened with embedder=False"
-        if is_ready(self.embedder.inner):
+        self.warm()
+        if self._is_ready():
             return self.embedder, ""
+        loading = self._warming and self._warming.why_not(
+            fetch="; fetch it with: scrubjay models pull", instead="searched by word"
+        )
+        if loading:
+            return None, loading
         if offline():
             return (
                 None,
@@ -98,23 +111,28 @@ class Embedding:
             + "; fetch it with: scrubjay models pull"
         )
 
+    def warm(self) -> None:
+        """Begin to load a shared model; any other is loaded by what first needs it."""
+        if self._warming is not None:
+            self._warming.begin()
+
     def wake(self) -> None:
-        """Begin to make what this process wants, in the background."""
+        """Begin to make what this process wants, in the background, once the model is there."""
         self._wrote = True
         if self._backlog is not None:
-            self._backlog.wake()
+            self._begin(self._backlog)
 
     def go_on(self) -> None:
         """Begin to make links that waited for a server to know the vectors."""
         if self._backlog is not None and self.unlinked(most=1):
-            self._backlog.wake()
+            self._begin(self._backlog)
 
     def settle(self) -> None:
         """Wait for the last few vectors and links, so that one finds by them what one just wrote.
 
         What others left behind, a killed process perhaps, is begun in the background.
         """
-        if self._backlog is None or self.embedder is None or not is_ready(self.embedder.inner):
+        if self._backlog is None or not self._is_ready():
             return
         left = self.left() + self.unlinked(most=_SETTLE_MOST + 1)
         if not left and self._backlog.fit_is_due():
@@ -130,6 +148,10 @@ class Embedding:
         if self._backlog is None or self.embedder is None:
             return 0
         self.queue.retry(self.embedder.name)  # what was given up gets another chance
+        if self._warming is not None:
+            began_s = monotonic()
+            self._warming.wait(timeout_s)
+            timeout_s = timeout_s and max(timeout_s - (monotonic() - began_s), 0.0)
         return self._backlog.wait(timeout_s, progress) + self.unlinked()
 
     def left(self) -> int:
@@ -147,13 +169,32 @@ class Embedding:
                 self.settle()
             self._backlog.stop()
 
+    def _is_ready(self) -> bool:
+        if self._warming is not None:
+            return self._warming.ready()
+        return self.embedder is not None and is_ready(self.embedder.inner)
 
-def _resolve(chosen: Embedder | str | bool | None) -> GuardedEmbedder | None:
+    def _begin(self, backlog: Backlog) -> None:
+        """Let vectors be made; a thread that waited for the model itself would hold up `close`."""
+        if self._warming is None:
+            backlog.wake()
+        else:
+            self._warming.when_ready(backlog.wake)
+
+
+def _resolve(
+    chosen: Embedder | str | bool | None, models: SharedModels | None
+) -> tuple[GuardedEmbedder | None, Warming[Embedder] | None]:
     if chosen is False:
-        return None
+        return None, None
     if chosen is None or chosen is True:
         chosen = load().embedder
     try:
-        return GuardedEmbedder(load_embedder(chosen) if isinstance(chosen, str) else chosen)
+        if not isinstance(chosen, str):
+            return GuardedEmbedder(chosen), None
+        if models is None:
+            return GuardedEmbedder(load_embedder(chosen)), None
+        warming = models.embedder(chosen)
+        return GuardedEmbedder(warming.model), warming
     except NotFound as unknown:  # a setting or an argument is wrong, not a memory missing
         raise InvalidInput(str(unknown)) from unknown

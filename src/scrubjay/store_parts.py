@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from scrubjay.following import Following
     from scrubjay.hit_counts import HitCounts
     from scrubjay.models import Embedder, Generator, Reranker
+    from scrubjay.models.shared import SharedModels
     from scrubjay.pipeline import Kit, Tier
     from scrubjay.profiles import Profile
     from scrubjay.stores.sql_feedback import SqlFeedback
@@ -104,9 +105,27 @@ class StoreParts:
         self._embedding_made: Embedding | None = None
         self._extracting_made: Extracting | None = None
         self._hit_counts_made: HitCounts | None = None
+        self._models: SharedModels | None = None
         self._making = threading.Lock()
         if {type(reranker), type(generator)} - {NoneType, bool}:
             self._check_assistants()
+
+    def share_models(self, models: SharedModels) -> None:
+        """Take named models from what several stores share, and begin to load what this one searches with.
+
+        To be called before anything else is. From then on no search waits for a model.
+        """
+        from scrubjay import profiles
+
+        self._models = models
+        try:
+            profile = profiles.get(self.profile)
+            if profile.uses("embed_query"):
+                self._embedding.warm()
+            if profile.uses("cross_encoder"):
+                self._assistants.reranker()
+        except (InvalidInput, NotFound, Unavailable):
+            return  # a setting is wrong, which the first search says
 
     def _check_assistants(self) -> None:
         """Tell a wrong argument at once, not at the first search that wants the model."""
@@ -148,7 +167,11 @@ class StoreParts:
                 from scrubjay.embedding import Embedding
 
                 self._embedding_made = Embedding(
-                    self._db, self._vectors, self._chosen_embedder, links=self._walks_links
+                    self._db,
+                    self._vectors,
+                    self._chosen_embedder,
+                    links=self._walks_links,
+                    models=self._models,
                 )
                 if self._tables.served is not None:
                     self._tables.served.projecting.on_told = self._embedding_made.go_on
@@ -211,7 +234,9 @@ class StoreParts:
             if self._assistants_made is None:
                 from scrubjay.assistants import Assistants
 
-                self._assistants_made = Assistants(self._db, self._clock, *self._chosen_assistants)
+                self._assistants_made = Assistants(
+                    self._db, self._clock, *self._chosen_assistants, self._models
+                )
             return self._assistants_made
 
     def _facts(self) -> Facts:

@@ -105,6 +105,10 @@ class OnnxCrossEncoder:
             return repo_is_here(self._repo, WANTED)
         return not _lacking(self._folder)
 
+    def fetch(self) -> None:
+        """Fetch what is missing of the model, and load nothing; raises `Unavailable` if it cannot."""
+        self._files()
+
     def load(self) -> None:
         """Fetch and load the model now rather than later; raises `Unavailable` if it cannot."""
         self._parts()

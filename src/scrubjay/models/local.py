@@ -100,6 +100,10 @@ class OnnxEmbedder:
         """Return how many tokens the text has, special ones not counted."""
         return self._parts()[0].count(text)
 
+    def fetch(self) -> None:
+        """Fetch what is missing of the model, and load nothing; raises `Unavailable` if it cannot."""
+        pull(self.card, progress=self._progress)
+
     def load(self) -> None:
         """Fetch and load the model now rather than later; raises `Unavailable` if it cannot."""
         self._parts()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import scrubjay
 
 if TYPE_CHECKING:
+    from scrubjay.models.shared import SharedModels
     from scrubjay.service import Store
     from scrubjay.surfaces.callers import Principal
     from scrubjay.types import Results
@@ -33,10 +35,24 @@ def watched(
 def opener(db: str | None, user: str | None) -> Callable[[Principal], Store]:
     """Return what opens the store at a place, or the configured one, for somebody.
 
-    `user` is who asks where their token names nobody.
+    `user` is who asks where their token names nobody. All stores share one copy of each model, which is
+    loaded in the background from the first opening on: until then searches are by word, and say so.
     """
+    made: list[SharedModels] = []
+    making = threading.Lock()
+
+    def models() -> SharedModels:
+        # Imported late: a handshake opens no store and needs nothing of models.
+        from scrubjay.models.shared import SharedModels
+
+        with making:
+            if not made:
+                made.append(SharedModels())
+            return made[0]
 
     def open_for(who: Principal) -> Store:
-        return scrubjay.open(db, tenant=who.tenant, user=who.user or user)
+        store = scrubjay.open(db, tenant=who.tenant, user=who.user or user)
+        store.share_models(models())
+        return store
 
     return open_for
