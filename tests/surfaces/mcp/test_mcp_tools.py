@@ -86,6 +86,19 @@ def test_only_what_takes_away_is_said_to_destroy(asked):
     }
 
 
+def test_storing_twice_is_not_said_to_be_storing_once(asked, store):
+    """A client that repeats a call must know what that does."""
+    hints = {one.name: one.annotations for one in asked.list_tools().tools}
+    for _ in range(2):
+        asked.call("memory_store", text="the same")
+    assert store.status().memories == 2
+    assert not hints["memory_store"].idempotent_hint
+    for _ in range(2):
+        asked.call("memory_update", id=store.ls()[0].id, text="another")
+    assert store.status().memories == 2
+    assert hints["memory_update"].idempotent_hint
+
+
 def test_the_list_of_the_default_tools_costs_few_tokens():
     """Less than 2,500 of a real tokenizer, whole: names, words, both schemas, hints."""
     assert mcp_tokens.cost("default") < MOST_TOKENS
