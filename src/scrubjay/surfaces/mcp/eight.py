@@ -113,7 +113,7 @@ EIGHT = (
             memory=_object("id", id=_STRING),
             memories=_list_of(_object("id", id=_STRING)),
         ),
-        Hints(),
+        Hints(repeatable=True),
         {
             "text": "the fact",
             "memories": "or several: objects with the other fields here",
