@@ -86,6 +86,19 @@ def test_only_what_takes_away_is_said_to_destroy(asked):
     }
 
 
+def test_a_call_that_may_be_repeated_changes_nothing_more(asked, store):
+    """A client that got no answer asks again: the same fact is stored once, with the topics of both."""
+    hints = {one.name: one.annotations for one in asked.list_tools().tools}
+    assert {name for name in EIGHT if not hints[name].idempotent_hint} == {"memory_feedback"}
+    for topic in ("a", "a", "b"):
+        asked.call("memory_store", text="the same", topics=[topic])
+    (kept,) = store.ls()
+    assert kept.topics == ("a", "b")
+    for _ in range(2):
+        asked.call("memory_update", id=kept.id, text="another")
+    assert [one.text for one in store.ls()] == ["another"]
+
+
 def test_the_list_of_the_default_tools_costs_few_tokens():
     """Less than 2,500 of a real tokenizer, whole: names, words, both schemas, hints."""
     assert mcp_tokens.cost("default") < MOST_TOKENS

@@ -5,19 +5,13 @@ Every word here is read by a model in every conversation: `python -m tools.mcp_t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-from scrubjay.errors import InvalidInput
 from scrubjay.surfaces.mcp import lean, told
+from scrubjay.surfaces.mcp.adapted import FORGET, STORE
 from scrubjay.surfaces.mcp.tool import Hints, Tool
 from scrubjay.surfaces.shapes import Json
-from scrubjay.surfaces.verbs import Given, Param
+from scrubjay.surfaces.verbs import Param
 from scrubjay.surfaces.verbs.kinds import OFFSET, whole
 from scrubjay.surfaces.verbs.table import VERBS
-
-if TYPE_CHECKING:
-    from scrubjay.service import Store
 
 _STRING: Json = {"type": "string"}
 _NUMBER: Json = {"type": "number"}
@@ -34,51 +28,6 @@ def _object(*required: str, **properties: Json) -> Json:
 def _list_of(shape: Json) -> Json:
     return {"type": "array", "items": shape}
 
-
-def _store(store: Store, given: Given) -> Json:
-    """Remember one text with its fields, or several at once, each with its own."""
-    if "memories" not in given:
-        if "text" not in given:
-            raise InvalidInput("memory_store needs text, or several as memories")
-        _refuse_to_replace(store, [given])
-        return VERBS["add"].call(store, given)
-    if others := [name for name in given if name != "memories"]:
-        raise InvalidInput(f"{others[0]} goes into each of memories, or without memories")
-    _refuse_to_replace(store, given["memories"])
-    return VERBS["add_many"].call(store, given)
-
-
-def _refuse_to_replace(store: Store, drafts: Sequence[Given]) -> None:
-    """Keep what is stored from being overwritten by a tool that is said only to add."""
-    for one in drafts:
-        if "id" in one and store.holds(one["id"].strip()):
-            raise InvalidInput(
-                f"a memory has the id {one['id']!r} already; memory_update changes it, and without an id"
-                " this one gets its own; nothing was stored"
-            )
-
-
-_ADD, _ADD_MANY = VERBS["add"], VERBS["add_many"]
-_STORED = _ADD._replace(
-    params=(
-        *(one._replace(required=False) for one in _ADD.params),
-        _ADD_MANY.params[0]._replace(required=False),
-    ),
-    call=_store,
-    aliases={**_ADD_MANY.aliases, **_ADD.aliases},
-)
-
-
-def _forget(store: Store, given: Given) -> Json:
-    return VERBS["forget"].call(store, {"id": given["ids"]})
-
-
-_FORGET = VERBS["forget"]
-_FORGOTTEN = _FORGET._replace(
-    params=(_FORGET.params[0]._replace(name="ids"),),
-    call=_forget,
-    aliases={**dict.fromkeys(_FORGET.aliases, "ids"), "id": "ids"},
-)
 
 EIGHT = (
     Tool(
@@ -153,7 +102,7 @@ EIGHT = (
         " dates instead of 'yesterday'. Search first; where it is known already, use memory_update rather"
         " than storing it twice. Never store passwords or keys. It is durable when this answers, found by"
         " word at once, and by meaning when embedded.",
-        _STORED,
+        STORE,
         lean.stored,
         told.stored,
         _object(
@@ -207,7 +156,7 @@ EIGHT = (
         "Forget memories",
         "Remove memories for good, with their vectors and links. Only for what is wrong, or what the user"
         " wants gone; look with memory_get first.",
-        _FORGOTTEN,
+        FORGET,
         lean.anything,
         told.forgotten,
         _object(

@@ -101,7 +101,8 @@ class _Asking:
                 raise InvalidInput(
                     f"{tool.name} needs the scope {tool.verb.scope}, which you do not have"
                 )
-            answer = await self._in_thread(partial(self._ask, who, tool, params.arguments or {}))
+            ask = partial(tool.ask, given=params.arguments or {})
+            answer = await self._in_thread(partial(self._lent, who, ask))
         except ScrubjayError as error:
             return types.CallToolResult(content=[_text(str(error))], is_error=True)
         return types.CallToolResult(
@@ -144,9 +145,7 @@ class _Asking:
             if not who.may("read"):
                 raise InvalidInput("this needs the scope read, which you do not have")
             return await self._in_thread(partial(self._lent, who, ask))
-        except NotFound as error:
-            raise MCPError(types.INVALID_PARAMS, str(error)) from None
-        except InvalidInput as error:
+        except (NotFound, InvalidInput) as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from None
         except ScrubjayError as error:
             raise MCPError(types.INTERNAL_ERROR, str(error)) from None
@@ -155,10 +154,6 @@ class _Asking:
         # A call that is cancelled goes on to its end without an answer: a thread cannot be stopped, and
         # its place is taken until then.
         return await anyio.to_thread.run_sync(work, limiter=self._limit)
-
-    def _ask(self, who: Principal, tool: Tool, given: dict[str, Any]) -> Any:
-        with self._stores.lend(who) as store:
-            return tool.ask(store, given)
 
     def _lent(self, who: Principal, ask: Callable[..., _Made]) -> _Made:
         with self._stores.lend(who) as store:
