@@ -38,6 +38,7 @@ def nobody_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         mine += (role, f"{role}_API_KEY", f"{role}_TIMEOUT_S", f"{role}_DIALECT")
     for name in mine:
         monkeypatch.delenv(f"SCRUBJAY_{name}", raising=False)
+    monkeypatch.delenv("COLUMNS", raising=False)  # a worker of pytest-xdist has it
     monkeypatch.setenv("SCRUBJAY_HOME", str(tmp_path / "home"))
 
 
