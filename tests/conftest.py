@@ -138,9 +138,11 @@ def emptied_postgres_url(postgres: Postgres, made_postgres_url: str) -> Iterator
 @pytest.fixture
 def qdrant_url(qdrant: Qdrant) -> Iterator[str]:
     """The address of a collection of the test's own, which is not there yet."""
-    yield f"{qdrant.url}/test_{next(NUMBERS)}"
+    name = f"test_{next(NUMBERS)}"
+    yield f"{qdrant.url}/{name}"
     qdrant.start()
     qdrant.resume()
+    qdrant.drop(f"{name}-")
 
 
 @pytest.fixture
