@@ -25,8 +25,10 @@ def main(options: list[str]) -> int:
     """Run the tests; the exit status is pytest's."""
     with in_memory() if has_room(IN_MEMORY) else nullcontext() as folder:
         environment = os.environ if folder is None else {**os.environ, "TMPDIR": folder}
+        # A short path: tests compare what is printed, and a long one would be wrapped.
+        here = [] if folder is None else [f"--basetemp={folder}/t"]
         with subprocess.Popen(
-            [sys.executable, "-m", "pytest", *TOGETHER, *options], env=environment
+            [sys.executable, "-m", "pytest", *TOGETHER, *here, *options], env=environment
         ) as tests:
             while True:
                 try:
@@ -37,9 +39,7 @@ def main(options: list[str]) -> int:
 
 def in_memory() -> tempfile.TemporaryDirectory[str]:
     """A folder that is gone in the end: a store waits for the disk at each write, tests need not."""
-    made = tempfile.TemporaryDirectory(
-        prefix="scrubjay-tests-", dir=IN_MEMORY, ignore_cleanup_errors=True
-    )
+    made = tempfile.TemporaryDirectory(prefix="jay-", dir=IN_MEMORY, ignore_cleanup_errors=True)
     Path(made.name).chmod(0o711)  # the servers of root run as somebody else
     return made
 
