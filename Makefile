@@ -44,7 +44,7 @@ demo: .venv/installed ## install, fetch the model, index these docs, answer two 
 
 test: .venv/servers ## install what the tests need and run every test
 	$(BIN)/scrubjay models pull
-	$(PY) -m pytest
+	$(PY) -m tools.run_tests
 
 check: .venv/developing ## lint, types, and whether the generated docs are current
 	$(PY) -m ruff check

@@ -184,7 +184,7 @@ class ToldGraph(FalkorGraph):
         self, seeds: Sequence[str], scope: Scope, depth: int, limit: int | None
     ) -> list[Neighbor]:
         """Tell the server what changed, then ask it."""
-        assert self.projecting.wait(30) == 0, self.projecting.outage
+        assert self.projecting.wait(60) == 0, self.projecting.outage
         return super().walk(seeds, scope, depth, limit)
 
 

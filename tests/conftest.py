@@ -38,6 +38,7 @@ def nobody_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         mine += (role, f"{role}_API_KEY", f"{role}_TIMEOUT_S", f"{role}_DIALECT")
     for name in mine:
         monkeypatch.delenv(f"SCRUBJAY_{name}", raising=False)
+    monkeypatch.delenv("COLUMNS", raising=False)  # a worker of pytest-xdist has it
     monkeypatch.setenv("SCRUBJAY_HOME", str(tmp_path / "home"))
 
 
@@ -137,9 +138,11 @@ def emptied_postgres_url(postgres: Postgres, made_postgres_url: str) -> Iterator
 @pytest.fixture
 def qdrant_url(qdrant: Qdrant) -> Iterator[str]:
     """The address of a collection of the test's own, which is not there yet."""
-    yield f"{qdrant.url}/test_{next(NUMBERS)}"
+    name = f"test_{next(NUMBERS)}"
+    yield f"{qdrant.url}/{name}"
     qdrant.start()
     qdrant.resume()
+    qdrant.drop(f"{name}-")
 
 
 @pytest.fixture

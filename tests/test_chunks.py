@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -122,10 +122,10 @@ def test_a_heading_of_a_windows_file_has_no_carriage_return():
 @pytest.mark.parametrize("line", ["# a" + " " * 100_000 + "b", "# " + "#" * 100_000 + "x"])
 def test_a_monstrous_heading_is_read_in_no_time(line):
     """No text makes the cutting take more than a moment."""
-    started = perf_counter()
+    started = process_time()
     split(line, "markdown")
 
-    assert perf_counter() - started < 2
+    assert process_time() - started < 2
 
 
 def test_headings_are_text_where_the_text_is_not_markdown():

@@ -31,7 +31,7 @@ def id_of(store, name):
 
 
 def wait_for(true):
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not true():
         assert time.monotonic() < deadline
         time.sleep(0.05)

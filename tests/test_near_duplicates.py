@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sqlite3
+from collections import Counter
 from math import cos, radians
 from pathlib import Path
 from zlib import crc32
@@ -546,8 +547,7 @@ class TestWork:
         assert len(linked) == 700
 
     def check_links(self, store):
-        ends = [n for pair in rows(store, "SELECT a, b FROM edges") for n in pair]
-        count = {n: ends.count(n) for n in set(ends)}
+        count = Counter(n for pair in rows(store, "SELECT a, b FROM edges") for n in pair)
         assert len(count) == 1801
         assert max(count.values()) <= MOST_LINKS
 

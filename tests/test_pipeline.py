@@ -171,7 +171,7 @@ class TestLostTiers:
 
     def test_sources_are_asked_at_the_same_time(self):
         """Each waits for the other, which only works side by side."""
-        meet = threading.Barrier(2, timeout=10)
+        meet = threading.Barrier(2, timeout=60)
 
         @stage
         def waits(run: Run) -> RankedList:

@@ -107,7 +107,7 @@ def true(store):
     return sorted(nodes), sorted(map(list, SqlProjected(store.db).of(ids)))
 
 
-def until(reached, timeout_s=30):
+def until(reached, timeout_s=60):
     """Wait for something that happens in the background."""
     end = time.monotonic() + timeout_s
     while not reached():

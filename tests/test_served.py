@@ -195,6 +195,29 @@ def test_a_server_that_lost_everything_is_told_again(served: scrubjay.Store):
     assert {"launch", "fuel"} <= {hit.id for hit in found}
 
 
+def test_what_was_linked_in_the_background_meanwhile_is_not_left(
+    served: scrubjay.Store, monkeypatch: pytest.MonkeyPatch
+):
+    """It waited for a server to know its vector when it was counted, and was still said to wait."""
+    served.search("rocket", profile="novamem")  # from now on memories are linked by likeness
+    assert served.pending() == 0
+    copies = served._tables.served
+    assert copies is not None
+    told = copies.projecting.wait
+
+    def told_and_linked(timeout_s: float | None = None) -> int:
+        untold = told(timeout_s)
+        until = time.monotonic() + 60
+        while served._embedding.unlinked() and time.monotonic() < until:
+            time.sleep(0.01)
+        return untold
+
+    monkeypatch.setattr(copies.projecting, "wait", told_and_linked)
+    for n in range(5):
+        served.add(f"The rocket of crew {n} is called Nightjar {n}")
+        assert served.pending() == 0
+
+
 def test_a_server_is_dropped(served: scrubjay.Store):
     served.reindex("graph", drop=True)
     assert [one.tier for one in served.servers()] == ["vectors"]

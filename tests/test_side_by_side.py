@@ -13,6 +13,8 @@ import scrubjay
 from fakes import HashingEmbedder
 from scrubjay.errors import StoreError
 
+SOON_S = 15.0  # on a busy machine; whoever waited for the other would wait 20 s or more
+
 
 @pytest.fixture
 def file(tmp_path):
@@ -33,7 +35,7 @@ def test_a_search_does_not_wait_for_a_writer_of_another_process(file):
             other.execute("ROLLBACK")
         other.close()
         assert [hit.text for hit in found] == ["The kettle whistles at noon"]
-        assert took_s < 5
+        assert took_s < SOON_S
 
 
 def test_a_first_search_with_a_new_model_does_not_wait_either(file):
@@ -49,7 +51,7 @@ def test_a_first_search_with_a_new_model_does_not_wait_either(file):
         other.execute("ROLLBACK")
         other.close()
         assert len(found) == 1
-        assert took_s < 5
+        assert took_s < SOON_S
 
 
 def test_forget_does_not_wait_for_a_reader_that_stays(file):
@@ -61,7 +63,7 @@ def test_forget_does_not_wait_for_a_reader_that_stays(file):
         reader.execute("SELECT count(*) FROM memories").fetchone()
         started = time.monotonic()
         store.forget(secret.id)
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < SOON_S
         reader.execute("ROLLBACK")
         reader.close()
         store.add("Something else")
@@ -87,7 +89,7 @@ def test_a_forked_child_is_told_to_open_the_store_itself(file):
                     code = 0 if good else 2
             finally:
                 os._exit(code)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while (done := os.waitpid(child, os.WNOHANG))[0] == 0 and time.monotonic() < deadline:
             time.sleep(0.05)
         assert done == (child, 0)
@@ -147,7 +149,7 @@ def test_closing_does_not_wait_for_a_model_that_hangs(file, monkeypatch):
     monkeypatch.setattr(scrubjay.embedding, "_SETTLE_S", 0.1)
     started = time.monotonic()
     store.close()
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < SOON_S
     hanging.set()
 
 

@@ -905,7 +905,7 @@ class TestPending:
             assert len(store._embedding.queue.claim("hashing-256", 10, 30.0)) == 1
             started = perf_counter()
             found = store.search("embedded somebody")
-            assert perf_counter() - started < 5
+            assert perf_counter() - started < 15  # half of the lease
             assert {hit.id for hit in found} == {"old", "new"}
             assert found.degraded == ("embed_query: 1 passage still waits for its vector",)
             assert store.pending(wait=False) == 1

@@ -283,9 +283,10 @@ class Store(Serving):
         untold = served.projecting.wait(timeout_s)
         if self._embedding.unlinked(most=1) and not untold:
             # A server finds what a memory is like once it knows the vectors.
-            left = self._embedding.wait(timeout_s, progress)
+            self._embedding.wait(timeout_s, progress)
             untold = served.projecting.wait(timeout_s)
-        return left + untold
+        # Counted now: what waited for a server may have been linked in the background meanwhile.
+        return self._embedding.left() + self._embedding.unlinked() + untold
 
     def unembedded(self) -> int | None:
         """Return how many passages still want a vector; None where no model makes any."""

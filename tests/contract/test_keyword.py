@@ -29,18 +29,21 @@ def bm25(memories, asked, weights, idf):
     documents = {one.id: fields_of(one) for one in memories}
     lengths = {id_: sum(map(len, fields)) for id_, fields in documents.items()}
     mean = sum(lengths.values()) / len(lengths)
+    holding = {
+        term: sum(any(term in field for field in of) for of in documents.values())
+        for term in asked
+    }
     scores = {}
     for id_, fields in documents.items():
         score = 0.0
         for term in asked:
-            holding = sum(any(term in field for field in of) for of in documents.values())
             often = sum(
                 weights.get(name, 1.0) * field.count(term)
                 for name, field in zip(FIELDS, fields, strict=True)
             )
             if often:
                 norm = 1.2 * (1 - 0.75 + 0.75 * lengths[id_] / mean)
-                score += idf(len(documents), holding) * often * 2.2 / (often + norm)
+                score += idf(len(documents), holding[term]) * often * 2.2 / (often + norm)
         if score:
             scores[id_] = score
     return scores
@@ -181,13 +184,11 @@ def test_no_terms_find_nothing(backend, corpus):
     assert backend.keyword.search(asking("zebra"), EVERYTHING, 10, {}).rows == ()
 
 
-@pytest.mark.parametrize(
-    "term", ['"', "a b", "NEAR(", "*", "^x", "AND", "x:y", "'", "\\", "{", "-"]
-)
-def test_any_token_is_legal(backend, corpus, term):
+def test_any_token_is_legal(backend, corpus):
     """What comes in as a token is never read as syntax."""
-    backend.keyword.search(asking(term, "tent"), EVERYTHING, 10, {})
-    assert backend.keyword.search(asking("tent", term), EVERYTHING, 10, {}).rows
+    for term in ('"', "a b", "NEAR(", "*", "^x", "AND", "x:y", "'", "\\", "{", "-"):
+        backend.keyword.search(asking(term, "tent"), EVERYTHING, 10, {})
+        assert backend.keyword.search(asking("tent", term), EVERYTHING, 10, {}).rows, term
 
 
 def test_a_change_is_searchable_at_once_from_elsewhere(backend):

@@ -73,9 +73,9 @@ class TestPdf:
 
     def test_pages_that_are_only_claimed_cost_nothing(self):
         """A number in a file is no proof."""
-        started = time.perf_counter()
+        started = time.process_time()
         assert_read_or_refused("a.pdf", pdf("x", count=2_000_000_000))
-        assert time.perf_counter() - started < 5
+        assert time.process_time() - started < 5
 
 
 BODY = paragraph("Intro", "Heading1") + paragraph("Some words.")

@@ -119,10 +119,10 @@ class TestCode:
     @pytest.mark.parametrize("language", ["python", "javascript", "c"])
     def test_nonsense_gets_no_outline_and_takes_no_time(self, language, nonsense):
         """A parser would try every way to make sense of it."""
-        started = time.perf_counter()
+        started = time.process_time()
 
         assert heads(nonsense * (60_000 // len(nonsense)), language) == []
-        assert time.perf_counter() - started < 3
+        assert time.process_time() - started < 3
 
     @settings(max_examples=50, deadline=None)
     @given(st.sampled_from(sorted(LANGUAGES)), st.text(max_size=300))

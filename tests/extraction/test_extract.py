@@ -676,7 +676,7 @@ class TestTogether:
         class Slow(ScriptedGenerator):
             def complete(self, prompt, *, schema=None):
                 prompts.append(prompt)
-                gate.wait(timeout=10)
+                gate.wait(timeout=60)
                 return super().complete(prompt, schema=schema)
 
         gate = threading.Barrier(2)
@@ -737,7 +737,7 @@ class TestInTheBackground:
     def wait(self, true):
         from time import monotonic, sleep
 
-        deadline = monotonic() + 20
+        deadline = monotonic() + 60
         while not true():
             assert monotonic() < deadline
             sleep(0.01)

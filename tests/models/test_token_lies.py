@@ -35,7 +35,7 @@ class LyingAtOnce(TokenEmbedder):
 def check(tmp_path, model):
     with scrubjay.open(tmp_path / "a.db", embedder=model, profile="gno") as store:
         store.add_many(NOTES)
-        assert store.pending(wait=True, timeout_s=10) == 0
+        assert store.pending(wait=True, timeout_s=60) == 0
         found = store.search("old harbour")
         assert store.status().models == {"lying": 12}
     assert all("vector" in hit.found for hit in found)

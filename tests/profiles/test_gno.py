@@ -561,7 +561,7 @@ class TestRetrieval:
     def test_all_lists_are_searched_at_the_same_time(self, opened, monkeypatch):
         """GN-8: nine searches that wait for each other come to an end only side by side."""
         store = opened(generator=ScriptedGenerator(SAYS))
-        meet = threading.Barrier(9, timeout=30)
+        meet = threading.Barrier(9, timeout=60)
 
         def by_word(terms, scope, limit, weights):
             if limit != 5:  # the quick look for a strong signal comes before

@@ -14,7 +14,7 @@ from scrubjay import InvalidInput, MissingExtra, Unavailable
 from scrubjay.stores.breaker import Breaker
 
 REST_S = 0.02
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 def wait_until(holds):

@@ -29,7 +29,7 @@ from scrubjay.types import Scope, Spoken, Term
 
 EVERYTHING = Scope()
 DIMS = 16
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 PATIENT = "timeout_s=60"  # for a busy machine
 
 

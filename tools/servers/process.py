@@ -23,6 +23,7 @@ from tools.servers.watcher import Watcher
 # Below the ports that Linux gives to clients: otherwise a stopped server's port is soon some
 # connection's own end, and the server cannot come back on it.
 PORTS = range(20_000, 32_000)
+LANES = 16
 START_TIMEOUT_S = 60.0  # a busy machine; a quiet one needs a second
 STOP_TIMEOUT_S = 30.0
 ASK_EVERY_S = 0.02
@@ -222,7 +223,9 @@ def group_of(user: str | None) -> int | None:
 def _free_ports() -> tuple[int, int]:
     """Two ports on which nobody listens."""
     found: list[int] = []
-    for port in random.sample(PORTS, len(PORTS)):
+    # Tests that run side by side have ports of their own: a stopped server comes back on its port.
+    lane = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % LANES
+    for port in random.sample(PORTS[lane::LANES], len(PORTS) // LANES):
         with socket.socket() as tried, suppress(OSError):
             tried.bind(("127.0.0.1", port))
             found.append(port)

@@ -51,6 +51,7 @@ class Projecting:
         self._stirred = threading.Event()
         self._stopping = False
         self._wished = False
+        self._broken = False  # the last thread ended before all was told
         self._thread: threading.Thread | None = None
         self.on_told: Callable[[], None] = lambda: None  # when a server knows everything again
 
@@ -69,6 +70,7 @@ class Projecting:
                 thread = threading.Thread(
                     target=self._in_background, name="scrubjay-projecting", daemon=True
                 )
+                self._broken = False
                 thread.start()
                 self._thread = thread
         self._stirred.set()
@@ -120,6 +122,8 @@ class Projecting:
                 return left
             if self._gave_up():
                 return self.left()
+            if self._thread is None:
+                self.wake()  # it had ended a moment before this was noted
             # Many take a while to be counted, too.
             time.sleep(0.02 if left <= BATCH else 0.25)
 
@@ -133,8 +137,8 @@ class Projecting:
             time.sleep(0.01)
 
     def _gave_up(self) -> bool:
-        """True when nobody is at work here, or all that is left is for servers that do not answer."""
-        return self._thread is None or all(
+        """True when nobody can work here, or all that is left is for servers that do not answer."""
+        return self._broken or all(
             one.outage or (one.attached and not self._outbox.next(one.tier, 1))
             for one in self._servers
         )
@@ -166,6 +170,7 @@ class Projecting:
             with self._starting:  # whatever ended this thread, the next wish must find another
                 if self._thread is threading.current_thread():
                     self._thread = None
+                    self._broken = True
 
     def _rest_s(self) -> float | None:
         """Return for how long there is nothing to do; None when there is nothing at all."""
