@@ -58,15 +58,24 @@ async def _serve(server: Server[Any], wire: Wire) -> None:
 def _ended_by_a_signal(scope: anyio.CancelScope) -> Iterator[None]:
     """Let SIGTERM end what is served, so that the store is closed after it."""
     loop = asyncio.get_running_loop()
+    try:
+        # A plain handler runs when the main thread wakes up, which a signal to another thread does not do.
+        loop.add_signal_handler(signal.SIGTERM, scope.cancel)
+    except NotImplementedError:  # on Windows every signal wakes the loop
 
-    def end(*_: object) -> None:
-        loop.call_soon_threadsafe(scope.cancel)
+        def end(*_: object) -> None:
+            loop.call_soon_threadsafe(scope.cancel)
 
-    before = signal.signal(signal.SIGTERM, end)
+        before = signal.signal(signal.SIGTERM, end)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGTERM, before)
+        return
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        loop.remove_signal_handler(signal.SIGTERM)
 
 
 class _Client:
