@@ -65,7 +65,7 @@ FLOORS = (
     ("serving",),
     ("service", "opening"),
     ("__init__",),
-    ("doctor", "doctor_assistants", "doctor_servers", "doctor_store"),
+    ("doctor", "doctor_assistants", "doctor_open", "doctor_servers", "doctor_store"),
     ("surfaces",),
     ("__main__",),
 )

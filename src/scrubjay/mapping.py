@@ -152,7 +152,7 @@ class Maps:
             created_at, updated_at = moment(one.created_us), moment(one.updated_us)
             if created_at is None or updated_at is None:
                 continue
-            x, y = (round(side, 4) for side in placed[n][1])
+            x, y = (round(side, 4) + 0.0 for side in placed[n][1])  # and no -0.0
             points[n] = Point(
                 one.id, x, y, one.type, one.topic, titled(one.words), created_at, updated_at
             )
