@@ -49,6 +49,8 @@ LEFT_OUT = {
     "export_md": _PATHS,
     "export_jsonl": f"{_PATHS}; `ls` lists everything, page by page, and `get_many` has the links",
     "import_entries": f"{_PATHS}; `add_many` takes entries with their ids, times and links",
+    "backup": _PATHS,
+    "share_models": "how models are loaded is up to who runs the server",
     "connect": "it opens another file of the server's machine",
     "disconnect": "which files are open is up to who runs the server",
     "close": "who runs the server closes it",
