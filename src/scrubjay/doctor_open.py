@@ -34,9 +34,13 @@ def examine_store(store: Store) -> list[Finding]:
     if store.tenant is None and store._caller.user is None:
         found = [*installed(), *found, *configured(settings)]
     if store.unembedded() is None:
-        found = [one for one in found if one.component not in _OF_A_MODEL]
+        found = [one for one in found if not _is_of_a_model(one)]
         found.append(Finding("model", "degraded", "the store was opened without: search by word"))
     return found
+
+
+def _is_of_a_model(one: Finding) -> bool:
+    return one.component in _OF_A_MODEL or one.detail.startswith("vectors: ")  # those of a tier
 
 
 def _settings_of(store: Store) -> Settings:

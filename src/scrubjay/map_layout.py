@@ -126,27 +126,30 @@ def _drawn(rows: Rows, places: Rows) -> Rows:
     beyond = far - far.min(axis=1, keepdims=True)
     pull = np.exp(-beyond / np.maximum(beyond.mean(axis=1, keepdims=True), 1e-6)).ravel()
     here, there = np.repeat(np.arange(count), nearest.shape[1]), nearest.ravel()
+    sides = np.ascontiguousarray(places.T)  # all of one side together: half the time
     for turn in range(_ROUNDS):
-        apart = places[here] - places[there]
-        drawn = apart * (-2 * pull / (1 + (apart * apart).sum(axis=1)))[:, None]
-        force = np.stack(
-            [
-                np.bincount(here, drawn[:, side], count)
-                - np.bincount(there, drawn[:, side], count)
-                for side in (0, 1)
-            ],
-            axis=1,
-        ).astype(np.float32)
+        apart = sides[:, here] - sides[:, there]
+        apart *= pull / (1 + (apart * apart).sum(axis=0))
+        force = np.empty_like(sides)
+        for side in (0, 1):
+            force[side] = np.bincount(there, apart[side], count)
+            force[side] -= np.bincount(here, apart[side], count)
+        force *= 2
+        twice = np.hstack([sides, sides])
+        pushed = np.zeros((2, 2 * count), np.float32)
         for push in range(_PUSHES):
-            # Every point off another, all at once: the one that stands so many places before it.
+            # Every point off another, all at once: the one that stands so many places behind it.
             shift = 1 + (turn * _PUSHES + push) * _STRIDE % (count - 1)
-            apart = places - np.roll(places, shift, axis=0)
-            square = (apart * apart).sum(axis=1)
-            pushed = np.clip(apart * (2 / ((0.001 + square) * (1 + square)))[:, None], -4, 4)
-            force += pushed - np.roll(pushed, -shift, axis=0)
-        step = _STEP * (1 - turn / _ROUNDS)
-        places = places + step * np.clip(force, -_MOST_FORCE, _MOST_FORCE)
-    return places
+            apart = sides - twice[:, shift : shift + count]
+            square = (apart * apart).sum(axis=0)
+            apart *= 2 / ((0.001 + square) * (1 + square))
+            np.clip(apart, -4, 4, out=apart)
+            force += apart
+            pushed[:, shift : shift + count] += apart
+        force -= pushed[:, :count] + pushed[:, count:]
+        np.clip(force, -_MOST_FORCE, _MOST_FORCE, out=force)
+        sides += _STEP * (1 - turn / _ROUNDS) * force
+    return np.ascontiguousarray(sides.T)
 
 
 def _kept(vectors: Rows, places: Rows) -> float | None:
