@@ -84,7 +84,7 @@ def _axes(centred: Rows) -> tuple[Rows, float | None]:
         first = np.hstack([first, np.zeros((len(first), 2 - first.shape[1]))])
     signs = np.sign(first[np.abs(first).argmax(axis=0), np.arange(first.shape[1])])
     whole = float(np.maximum(lengths, 0).sum())
-    explained = float(lengths[::-1][:2].sum()) / whole if whole > 1e-9 else None
+    explained = min(float(lengths[::-1][:2].sum()) / whole, 1.0) if whole > 1e-9 else None
     return np.asarray(first * signs, np.float32), explained
 
 
