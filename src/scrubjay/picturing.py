@@ -43,9 +43,9 @@ class Picturing(Talking):
         """Return the memories of the store's own file as points of a plane: what is alike lies together.
 
         A plane cannot show all that sets texts apart: `kept` says which share of a memory's ten nearest
-        is still near it on the map, a half to two thirds of them for thousands of texts. The two longest
-        axes, of which the map is not made but from which it begins, would keep a tenth; `explained` says
-        how much of the variance they hold. The picture stays the same until what is stored changes by a
+        is still near it on the map, a third to two thirds of them for thousands of texts. The two longest
+        axes, of which the map is not made but from which it begins, would keep a tenth or less;
+        `explained` says how much of the variance they hold. The picture stays the same until what is stored changes by a
         tenth. Above `limit`, a fair sample is drawn, the same every time.
         With `query`, `landing` says where that lands and what is nearest there; without `points`, a page
         that has them already is told no more than that. Unavailable where no model makes vectors.
