@@ -1,9 +1,9 @@
 """Lays vectors out on a plane, so that what is alike lies side by side. With numpy alone.
 
 The two longest axes of many texts hold a seventh or less of what sets these apart: of a text's ten
-nearest, one at most is near it in such a picture. So the axes are only where points begin. Then each is drawn to its
-ten nearest and pushed off others, again and again, less each time. Nothing is left to chance: equal
-vectors in the same order give an equal picture (docs/map.md).
+nearest, one at most is near it in such a picture. So the axes are only where points begin. Then each is
+drawn to its ten nearest and pushed off others, again and again, less each time. Nothing is left to
+chance: equal vectors in the same order give an equal picture (docs/map.md).
 """
 
 from __future__ import annotations

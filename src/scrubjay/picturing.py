@@ -45,8 +45,8 @@ class Picturing(Talking):
         A plane cannot show all that sets texts apart: `kept` says which share of a memory's ten nearest
         is still near it on the map, a third to two thirds of them for thousands of texts. The two longest
         axes, of which the map is not made but from which it begins, would keep a tenth or less;
-        `explained` says how much of the variance they hold. The picture stays the same until what is stored changes by a
-        tenth. Above `limit`, a fair sample is drawn, the same every time.
+        `explained` says how much of the variance they hold. Points stay where they are until a tenth of
+        what is stored has changed. Above `limit`, a fair sample is drawn, the same every time.
         With `query`, `landing` says where that lands and what is nearest there; without `points`, a page
         that has them already is told no more than that. Unavailable where no model makes vectors.
         """
