@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 import scrubjay
 from clocks import NOON
-from scrubjay import InvalidInput, StoreError
+from scrubjay import Hit, InvalidInput, Results, StoreError
+from scrubjay.hit_counts import tiers_of
 from scrubjay.reports import Hits, HitsOfHour
 from scrubjay.stores.sql_hits import SqlHits
+from scrubjay.surfaces.callers import Principal
+from scrubjay.surfaces.opened import watched
+from scrubjay.types import Found
 
 
 @pytest.fixture
@@ -134,3 +139,49 @@ def test_profiles_without_the_stage_are_not_counted(path, clock, embedder):
         store.search("car", overrides={"count_hits": False})
 
         assert store.hits() == Hits()
+
+
+def test_a_server_counts_the_searches_of_every_profile(path, clock, embedder):
+    """NM-7 for all: which list found how many of the results shown, under its own name."""
+    with opened(path, clock, embedder) as store:
+        store.count_every_search()
+        plain = store.search("red car", profile="default")
+        by_word = store.search("car", profile="default", mode="keyword")
+        novamem = store.search("car", limit=1)
+        expected = Counter(
+            name
+            for found in (plain, by_word)
+            for hit in found
+            for name, at in hit.found.items()
+            if at.rank is not None
+        )
+        expected.update(novamem[0].found.keys())
+        assert {"keyword", "vector"} <= set(novamem[0].found)
+        assert expected["keyword"] >= 5
+
+        assert store.hits().searches == 3
+        assert store.hits().tiers == expected
+        assert stored(store) == {}  # gathered in memory, as before
+
+    with opened(path, clock, embedder) as store:
+        assert (store.hits().searches, store.hits().tiers) == (3, expected)
+        store.search("car", profile="default")  # and no longer, where nobody asked for it
+        assert store.hits().searches == 3
+
+
+def test_what_was_looked_up_afterwards_is_not_found_and_lists_of_a_kind_are_one():
+    """Two ways in which a query was said again are one tier, and count once for a hit."""
+    hits = (
+        Hit("a", 1.0, "a", found={"lexical:1": Found(1, 1.0), "lexical:2": Found(3, 0.1)}),
+        Hit("b", 0.5, "b", found={"keyword": Found(1, 1.0), "vector": Found(None, 0.2)}),
+    )
+    assert tiers_of(Results("q", "gno", hits)) == {"lexical": 1, "keyword": 1}
+    assert tiers_of(Results("q", "gno")) == {}
+
+
+def test_the_stores_of_a_server_count(path, clock, embedder):
+    """What is opened for a server counts by itself."""
+    open_for = watched(lambda _: opened(path, clock, embedder), lambda _: None)
+    with open_for(Principal()) as store:
+        store.search("car", profile="default", mode="keyword")
+        assert store.hits().tiers == {"keyword": 2}

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scrubjay.config import Settings
+    from scrubjay.errors import InvalidInput
     from scrubjay.models.pull import ModelCard
 
 _OLDEST_PYTHON = (3, 11)
@@ -50,19 +51,29 @@ _FILE_KINDS = {
 
 def examine(settings: Settings) -> list[Finding]:
     """Look at every part of this installation and of the configured store."""
-    return [
-        _python(),
-        _sqlite(),
-        *(_package(*package) for package in _PACKAGES),
-        _files(),
-        *own_store(settings),
-        *tiers(settings),
-        *servers(settings),
-        *_model(settings),
-        *assistants(settings),
-        _settings(settings),
-        *_profiles(settings),
-    ]
+    store = (*own_store(settings), *tiers(settings), *servers(settings))
+    return [*installed(), *store, *configured(settings)]
+
+
+def installed() -> Iterator[Finding]:
+    """Examine Python and the packages."""
+    yield _python()
+    yield _sqlite()
+    yield from (_package(*package) for package in _PACKAGES)
+    yield _files()
+
+
+def configured(settings: Settings) -> Iterator[Finding]:
+    """Examine what the settings name beside a store: models, and the settings themselves."""
+    yield from _model(settings)
+    yield from assistants(settings)
+    yield _settings(settings)
+    yield from _profiles(settings)
+
+
+def unreadable(error: InvalidInput) -> Finding:
+    """Say that the settings file itself is what is wrong."""
+    return Finding("settings", "failed", str(error), "correct the file, then: scrubjay doctor")
 
 
 def _python() -> Finding:

@@ -8,26 +8,50 @@ from scrubjay.errors import MissingExtra, ScrubjayError
 from scrubjay.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from scrubjay.config import Settings
+    from scrubjay.reports import ServerState
+    from scrubjay.stores.addresses import Address
 
 
 def postgres(settings: Settings) -> Iterator[Finding]:
     """Examine a store that Postgres keeps; nothing is made where there is none yet."""
     from scrubjay.stores.addresses import POSTGRES, address
-    from scrubjay.stores.postgres_existing import found_in
     from scrubjay.stores.servers import schema_of
 
+    yield postgres_at(
+        lambda: (address(settings.db, POSTGRES, "the store"), schema_of(settings.tenant))
+    )
+
+
+def postgres_at(place: Callable[[], tuple[Address, str]]) -> Finding:
+    """Examine the store in a schema of a Postgres; a place that cannot be read is a finding, too."""
+
     def look() -> Finding:
-        read = address(settings.db, POSTGRES, "the store")
-        found = found_in(read, schema_of(settings.tenant))
+        from scrubjay.stores.postgres_existing import found_in
+
+        read, schema = place()
+        found = found_in(read, schema)
         versions = f"PostgreSQL {found.version}, pgvector {found.pgvector or 'not installed'}"
         if found.schema is None:
             return Finding("store", "missing", f"{read.shown}: {versions}; nothing is stored yet")
         return Finding("store", "ok", f"{read.shown}, schema {found.schema}: {versions}")
 
-    yield _looked("store", look)
+    return _looked("store", look)
+
+
+def told(states: Sequence[ServerState]) -> Iterator[Finding]:
+    """Say how the servers of an open store are, by what it knows of them."""
+    for one in states:
+        name = f"{one.tier} server"
+        if one.reason:
+            yield Finding(name, "failed", one.reason)
+        elif one.behind:
+            detail = f"{one.place} has yet to be told of {one.behind:,} changes"
+            yield Finding(name, "degraded", detail)
+        else:
+            yield Finding(name, "ok", f"{one.place} knows everything")
 
 
 def tiers(settings: Settings) -> Iterator[Finding]:

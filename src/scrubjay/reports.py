@@ -49,7 +49,8 @@ class HitsOfHour(NamedTuple):
 class Hits(NamedTuple):
     """How many searches there were, and how many of their results each tier found, by the hour too.
 
-    A result that two tiers found counts for both. Only searches of profiles that count are in it.
+    A result that two tiers found counts for both. Searches of profiles that count are in it, and all that
+    were asked of a server.
     """
 
     searches: int = 0

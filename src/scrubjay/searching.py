@@ -163,7 +163,8 @@ class Searching(Moving):
     def hits(self, *, since: When | None = None) -> Hits:
         """Return how many results each tier found, by the hour, since a moment or ever.
 
-        Searches of profiles with the stage `count_hits` are counted, in this store by anybody.
+        Searches of profiles with the stage `count_hits` are counted, in this store by anybody; those of
+        a server are counted with every profile.
         """
         return self._hit_counts.report(parse(since, "since"))
 
@@ -175,11 +176,21 @@ class Searching(Moving):
         many = f"more than {_MOST_COUNTED:,}" if waiting > _MOST_COUNTED else f"{waiting:,}"
         return [f"graph: {many} memories still wait for their links"]
 
+    def count_every_search(self) -> None:
+        """Count the hits of each tier, from now on, whatever the profile: what a server shows as a chart.
+
+        Other searches write nothing: one of a shell should not begin to.
+        """
+        self._counts_every_search = True
+
     def _note_hits(self, found: Results) -> None:
-        """Count the hits of each tier, where the profile has a stage for that."""
-        for step in found.trace:
-            if step.stage == "count_hits":
-                self._hit_counts.note(step.notes["hits"])
+        """Count the hits of each tier, where the profile has a stage for that, or all are counted."""
+        every = self._counts_every_search
+        if not every and not any(step.stage == "count_hits" for step in found.trace):
+            return
+        from scrubjay.hit_counts import tiers_of
+
+        self._hit_counts.note(tiers_of(found))
 
 
 # Which stage gives a meaning to what a search may be told.

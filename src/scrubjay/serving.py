@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from scrubjay.talking import Talking
+from scrubjay.picturing import Picturing
 
 if TYPE_CHECKING:
     from scrubjay.reports import Reindexed, ServerState
     from scrubjay.served import Served
 
 
-class Serving(Talking):
+class Serving(Picturing):
     """What is asked of servers, beside searching."""
 
     def servers(self) -> tuple[ServerState, ...]:

@@ -105,6 +105,7 @@ class StoreParts:
         self._embedding_made: Embedding | None = None
         self._extracting_made: Extracting | None = None
         self._hit_counts_made: HitCounts | None = None
+        self._counts_every_search = False
         self._models: SharedModels | None = None
         self._making = threading.Lock()
         if {type(reranker), type(generator)} - {NoneType, bool}:

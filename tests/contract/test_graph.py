@@ -162,3 +162,33 @@ def test_walks_agree_with_every_path_multiplied_out(graph, edges, depth):
     finally:
         for a, b in edges:
             graph.unlink(a, b, None)
+
+
+def test_links_between_memories_are_told_once_with_who_made_them(graph):
+    """Both ends chose each other: one link. What a person made it counts before what a text did."""
+    graph.link("a", "b", 0.5, "related")
+    graph.link("b", "c", 0.9, "supersedes")
+    graph.link_written("c", ["d"], "mentions")
+    graph.link_written("d", ["c"], "mentions")
+    graph.link("d", "h", 1.0, "related")
+
+    assert [tuple(one) for one in graph.between(["a", "b", "c", "d"])] == [
+        ("c", "d", "mentions", 1.0, "text"),
+        ("b", "c", "supersedes", 0.9, "hand"),
+        ("a", "b", "related", 0.5, "hand"),
+    ]
+    assert [one.kind for one in graph.between(["a", "c", "d"])] == ["mentions"]
+    assert graph.between([]) == graph.between(["a"]) == []
+
+
+def test_links_found_by_likeness_are_told_apart(backend, graph):
+    """Those of near-duplicates and those to the nearest alike."""
+    with backend.db.write() as db:
+        db.execute(
+            "INSERT INTO edges (a, b, kind, strength, made)"
+            " SELECT x.n, y.n, 'related', 0.7, 'auto' FROM memories AS x, memories AS y"
+            " WHERE (x.id = 'a' AND y.id = 'b') OR (x.id = 'b' AND y.id = 'a')"
+        )
+    assert [tuple(one) for one in graph.between(["a", "b"])] == [
+        ("a", "b", "related", 0.7, "likeness")
+    ]

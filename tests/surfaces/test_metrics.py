@@ -75,7 +75,7 @@ def test_every_search_is_counted_through_whatever_door(metrics, stores):
         store.add("The kettle whistles", id="kettle")
         store.pending(wait=True)
         plain = store.search("kettle")
-        store.search("kettle", mode="keyword")
+        by_word = store.search("kettle", mode="keyword")
         novamem = store.search("kettle", profile="novamem")
     assert value(metrics, "scrubjay_searches_total", profile="default", mode="default") == 1
     assert value(metrics, "scrubjay_searches_total", profile="default", mode="keyword") == 1
@@ -87,8 +87,10 @@ def test_every_search_is_counted_through_whatever_door(metrics, stores):
     assert (value(metrics, "scrubjay_stage_seconds_sum", stage="rrf") or 0) >= took_ms / 1000
     (counted,) = [one.notes["hits"] for one in novamem.trace if one.stage == "count_hits"]
     assert counted["keyword"] == 1
+    others = [name for hits in (plain, by_word) for hit in hits for name in hit.found]
     for tier, count in counted.items():
-        assert value(metrics, "scrubjay_hits_total", tier=tier) == count
+        assert value(metrics, "scrubjay_hits_total", tier=tier) == count + others.count(tier)
+    assert others.count("keyword") == 2
 
 
 def test_a_lost_tier_counts_once_a_search(metrics):

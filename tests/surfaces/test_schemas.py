@@ -140,7 +140,7 @@ OUTPUTS = [
 
 
 # What servers answer and no command prints is checked in verbs/.
-BY_VERB_ONLY = {"added_many", "history", "pending", "servers"}
+BY_VERB_ONLY = {"added_many", "graph", "history", "map", "pending", "servers"}
 
 FORMATS = jsonschema.FormatChecker(formats=())
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from scrubjay.stores.database import Connection, Database
 from scrubjay.stores.scope_sql import BY_ID, in_parts, where
 from scrubjay.stores.walking import ranked, walked
 from scrubjay.types import Link, Neighbor, Scope
+
+if TYPE_CHECKING:
+    from scrubjay.pictures import Edge
 
 
 class SqlGraph:
@@ -190,6 +194,30 @@ class SqlGraph:
             limit,
         )
 
+    def between(self, ids: Sequence[str]) -> list[Edge]:
+        """Return every link between two of these memories, the strongest first.
+
+        Two memories that chose each other have one link of a kind; what a person made it goes first.
+        """
+        from scrubjay.pictures import Edge
+
+        found: dict[tuple[frozenset[str], str], Edge] = {}
+        named = set(ids)
+        with self._db.read() as db:
+            for several, part in in_parts(ids):
+                for a, b, kind, strength, made in db.execute(
+                    "SELECT x.id, y.id, e.kind, e.strength, e.made FROM memories AS x"
+                    " JOIN edges AS e ON e.a = x.n JOIN memories AS y ON y.n = e.b"
+                    f" WHERE x.id IN ({several})",
+                    part,
+                ):
+                    if b not in named:
+                        continue
+                    edge = Edge(a, b, kind, strength, _MADE_BY.get(made, "likeness"))
+                    key = (frozenset((a, b)), kind)
+                    found[key] = min(found.get(key, edge), edge, key=_by_maker)
+        return sorted(found.values(), key=lambda one: (-one.strength, one.a, one.b, one.kind))
+
     def seen(self, ids: Sequence[str], scope: Scope) -> dict[str, int]:
         """Return those of these memories that a scope may see, with their age in microseconds."""
         condition, arguments = where(scope, self._db)
@@ -203,6 +231,10 @@ class SqlGraph:
                 )
                 found.update(rows.fetchall())
         return found
+
+
+def _by_maker(edge: Edge) -> tuple[int, float, str]:
+    return (_MAKERS.index(edge.made), -edge.strength, edge.a)
 
 
 def _known(db: Connection, numbers: Collection[int]) -> dict[int, tuple[str, int]]:
@@ -231,6 +263,8 @@ _PART = (
     " WHERE x.id IN (?, ?) AND y.id IN (?, ?) AND x.n < y.n"
     " ON CONFLICT (a, b) DO NOTHING"
 )
+_MAKERS = ("hand", "text", "likeness")
+_MADE_BY = {"hand": "hand", "text": "text"}
 # The one kind with a direction, and what it is called from its other end.
 _FROM_HERE, _SEEN_FROM_THERE = "supersedes", "superseded by"
 _KIND_FROM_THERE = f"CASE e.kind WHEN '{_FROM_HERE}' THEN '{_SEEN_FROM_THERE}' ELSE e.kind END"

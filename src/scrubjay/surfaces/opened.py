@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 def watched(
     open_for: Callable[[Principal], Store], *listeners: Callable[[Results], None]
 ) -> Callable[[Principal], Store]:
-    """Return what opens a store so that all of these are told of each search in it."""
+    """Return what opens a store so that all of these are told of each search in it.
+
+    The store counts by itself which tier found what, as a page shows it over time.
+    """
 
     def tell(found: Results) -> None:
         for listener in listeners:
@@ -27,6 +30,7 @@ def watched(
     def opened(who: Principal) -> Store:
         store = open_for(who)
         store.on_search = tell
+        store.count_every_search()
         return store
 
     return opened

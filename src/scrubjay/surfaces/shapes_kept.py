@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from scrubjay.surfaces.shapes import Json, listing, plain
 
 if TYPE_CHECKING:
+    from scrubjay.findings import Finding
     from scrubjay.profiles import Profile
     from scrubjay.reports import Collection, Covered, FeedbackGiven
     from scrubjay.types import Memory
@@ -59,6 +60,11 @@ def _profile(profile: Profile) -> Json:
         "stages": stages,
         "settings": dict(profile.settings),
     }
+
+
+def findings(found: Sequence[Finding]) -> Json:
+    """Return what an examination found; a part that is merely missing is no failure."""
+    return {"ok": all(one.state != "failed" for one in found), **listing("findings", found)}
 
 
 def in_order(files: Sequence[Covered]) -> list[Covered]:

@@ -22,8 +22,8 @@ CHECKS = [
     checks.negative_data_rejection,
     checks.unsupported_method,
 ]
-# Without a language model there is nothing to extract with: 503 is the right answer.
-NEEDS_A_MODEL = ("extract",)
+# Without a language model there is nothing to extract with, and without vectors no map: 503 is right.
+NEEDS_A_MODEL = ("extract", "map")
 # Of an object within a list, what is null or blank is left out, where the schema would have it refused.
 TAKES_MORE = ("add_many", "add_messages")
 

@@ -332,3 +332,50 @@ def test_a_verb_answers_as_the_shell_prints(tmp_path, capsys, monkeypatch, words
     printed = json.loads(capsys.readouterr().out)
     with scrubjay.open(path) as store:
         assert asking(store)(name, **given) == printed
+
+
+def test_a_map_and_where_a_query_lands(memory):
+    """By the names that people know, and without the points where a page has them."""
+    run = asking(memory)
+    run("add", text="The kettle whistles", id="kettle", topics=["kitchen"])
+    run("add", text="A rocket", id="rocket", type="task")
+    run("pending")
+    whole = run("map", q="kettle")
+
+    assert [(one["id"], one["type"], one["topic"]) for one in whole["points"]] == [
+        ("kettle", "fact", "kitchen"),
+        ("rocket", "task", None),
+    ]
+    assert whole["landing"]["nearest"][0] == "kettle"
+    assert whole["kept"] is None
+    short = run("map", query="kettle", points=False)
+    assert (short["points"], short["state"]) == ([], whole["state"])
+    assert short["landing"] == whole["landing"]
+    assert len(run("map", type="task", top_k=1)["points"]) == 1
+
+
+def test_a_map_needs_a_model(told):
+    with pytest.raises(Unavailable, match="no map"):
+        told("map")
+
+
+def test_the_graph_around_a_memory(told):
+    answer = told("surroundings", memory_id="kettle", hops=2)
+
+    assert [(one["id"], one["depth"]) for one in answer["nodes"]] == [("kettle", 0), ("teapot", 1)]
+    assert answer["edges"] == [
+        {"a": "teapot", "b": "kettle", "kind": "related", "strength": 1.0, "made": "hand"}
+    ]
+    with pytest.raises(NotFound):
+        told("surroundings", id="nowhere")
+
+
+def test_doctor_examines_the_store_that_is_open(told, words_only):
+    """In the shape of the shell's, of this store and no other."""
+    answer = told("doctor")
+    found = {one["component"]: one for one in answer["findings"]}
+
+    assert answer["ok"] is True
+    assert words_only.path in found["store"]["detail"]
+    assert found["integrity"]["state"] == found["python"]["state"] == "ok"
+    assert found["model"]["state"] == "degraded"

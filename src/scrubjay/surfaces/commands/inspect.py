@@ -34,18 +34,16 @@ def status(args: Namespace, screen: Screen) -> int:
 
 def doctor(args: Namespace, screen: Screen) -> int:
     """Examine every part; fails where a part failed, not where one is merely missing."""
-    from scrubjay.doctor import examine
-    from scrubjay.findings import Finding
+    from scrubjay.doctor import examine, unreadable
+    from scrubjay.surfaces.shapes_kept import findings as shape
 
     try:
         findings = examine(settings_of(args))
-    except InvalidInput as error:  # the settings file itself is what is wrong
-        findings = [
-            Finding("settings", "failed", str(error), "correct the file, then: scrubjay doctor")
-        ]
+    except InvalidInput as error:
+        findings = [unreadable(error)]
     failed = any(one.state == "failed" for one in findings)
     if args.json:
-        out(dumps({"ok": not failed, "findings": plain(findings)}))
+        out(dumps(shape(findings)))
     else:
         out(_findings(findings, screen))
     return int(failed)

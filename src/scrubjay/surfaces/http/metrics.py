@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from scrubjay._version import __version__
 from scrubjay.errors import MissingExtra, StoreError
+from scrubjay.hit_counts import tiers_of
 from scrubjay.stores.sql_gauges import gauges
 from scrubjay.surfaces.figures import every_step
 
@@ -85,7 +86,7 @@ class Metrics:
         )
         self._hits = Counter(
             "scrubjay_hits",
-            "Results that a tier found (profile novamem).",
+            "Results that a tier found; one that two tiers found counts for both.",
             ("tier",),
             registry=one,
         )
@@ -133,9 +134,8 @@ class Metrics:
             self._stage_s.labels(stage).observe(step.took_ms / 1000)
             if step.lost is not None:
                 lost.add(stage)
-            if step.stage == "count_hits":
-                for tier, count in step.notes["hits"].items():
-                    self._hits.labels(self._tiers.known(tier)).inc(count)
+        for tier, count in tiers_of(found).items():
+            self._hits.labels(self._tiers.known(tier)).inc(count)
         for stage in lost or ({OTHER} if found.degraded else ()):
             self._degraded.labels(stage).inc()
 

@@ -87,6 +87,14 @@ def extract(store: Store, given: Given) -> Json:
     return shape
 
 
+def doctor(store: Store, _: Given) -> Json:
+    """Examine the store and, for who is bound to no tenant and no person, the installation."""
+    from scrubjay.doctor_open import examine_store
+    from scrubjay.surfaces import shapes_kept
+
+    return shapes_kept.findings(examine_store(store))
+
+
 STATUS = Verb(
     "status", "Say what is stored, which models, what is pending.", READ, (), "status", status
 )
@@ -149,4 +157,12 @@ EXTRACT = Verb(
     "extracted",
     extract,
     {"session_id": "session", "run_id": "session"},
+)
+DOCTOR = Verb(
+    "doctor",
+    "Examine the store and what serves it, and say which command would fix what is not well.",
+    ADMIN,
+    (),
+    "doctor",
+    doctor,
 )

@@ -11,6 +11,7 @@ from scrubjay.surfaces.verbs import (
     finding,
     keeping,
     learning,
+    picturing,
     reading,
     sharing,
     talking,
@@ -37,7 +38,8 @@ _ALL = (
     *(sharing.REMOVE_COLLECTION, sharing.MEMBERS, sharing.SHARE, sharing.UNSHARE),
     *(sharing.PUBLISH, sharing.UNPUBLISH, reading.COVERAGE),
     *(keeping.STATUS, keeping.PENDING, keeping.PROFILES, keeping.HITS, keeping.TIERS),
-    *(keeping.SERVERS, keeping.REINDEX, keeping.EXTRACT),
+    *(keeping.SERVERS, picturing.MAP, picturing.SURROUNDINGS),
+    *(keeping.REINDEX, keeping.EXTRACT, keeping.DOCTOR),
 )
 VERBS: dict[str, Verb] = {one.name: one for one in _ALL}
 
@@ -47,6 +49,8 @@ LEFT_OUT = {
     "export_md": _PATHS,
     "export_jsonl": f"{_PATHS}; `ls` lists everything, page by page, and `get_many` has the links",
     "import_entries": f"{_PATHS}; `add_many` takes entries with their ids, times and links",
+    "backup": _PATHS,
+    "share_models": "how models are loaded is up to who runs the server",
     "connect": "it opens another file of the server's machine",
     "disconnect": "which files are open is up to who runs the server",
     "close": "who runs the server closes it",
@@ -57,6 +61,7 @@ LEFT_OUT = {
     "only_of": "`forget` says which facts went along",
     "unembedded": "`add`, `status` and `pending` say it",
     "learned": "it is what `weights` answers",
+    "count_every_search": "what is counted is up to who runs the server",
     "watch_failure": "nothing is watched over a wire",
 }
 

@@ -1,0 +1,73 @@
+"""What an examination says of a store that is open: of its own place, whatever the settings name by now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrubjay.config import load
+from scrubjay.doctor import configured, installed, unreadable
+from scrubjay.doctor_servers import postgres_at, told
+from scrubjay.doctor_store import own_store, tiers
+from scrubjay.errors import InvalidInput
+from scrubjay.findings import Finding
+from scrubjay.tier_files import one_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrubjay.config import Settings
+    from scrubjay.service import Store
+
+_OF_A_MODEL = ("model", "vectors")
+
+
+def examine_store(store: Store) -> list[Finding]:
+    """Look at an open store and, for who owns the whole of it, at the installation that serves it.
+
+    Whoever is bound to a tenant or a person learns of their store, and nothing of the machine.
+    """
+    try:
+        settings = _settings_of(store)
+    except InvalidInput as error:
+        return [*_place(store, None), unreadable(error)]
+    found = list(_place(store, settings))
+    if store.tenant is None and store._caller.user is None:
+        found = [*installed(), *found, *configured(settings)]
+    if store.unembedded() is None:
+        found = [one for one in found if not _is_of_a_model(one)]
+        found.append(Finding("model", "degraded", "the store was opened without: search by word"))
+    return found
+
+
+def _is_of_a_model(one: Finding) -> bool:
+    return one.component in _OF_A_MODEL or one.detail.startswith("vectors: ")  # those of a tier
+
+
+def _settings_of(store: Store) -> Settings:
+    """Return the settings that hold now, with what this store was opened with in their place."""
+    settings = load(profile=store.profile)
+    embedder = store._embedding.embedder
+    others = (one for one in store._tiers.in_order() if not one.tier.own)
+    return settings._replace(
+        db=store.path,
+        db_given=None if store.path == settings.db else store.path,
+        tenant=None,  # the path is the tenant's own already
+        embedder=settings.embedder if embedder is None else embedder.name,
+        tiers=tuple(one_of(one) for one in others),
+    )
+
+
+def _place(store: Store, settings: Settings | None) -> Iterator[Finding]:
+    from scrubjay.stores.servers import is_server
+
+    if is_server(store.path):
+        from scrubjay.stores.postgres import PostgresDatabase
+
+        db = store._db
+        if isinstance(db, PostgresDatabase):
+            yield postgres_at(lambda: (db.address, db.schema))
+    elif settings is not None:
+        yield from own_store(settings)
+    if settings is not None:
+        yield from tiers(settings)
+    yield from told(store.servers())
