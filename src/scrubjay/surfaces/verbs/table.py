@@ -56,6 +56,7 @@ LEFT_OUT = {
     "resolve": "it completes what a person types; over a wire ids are whole",
     "only_of": "`forget` says which facts went along",
     "unembedded": "`add`, `status` and `pending` say it",
+    "why_unembedded": "`add` and `status` say it",
     "learned": "it is what `weights` answers",
     "watch_failure": "nothing is watched over a wire",
 }
