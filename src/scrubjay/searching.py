@@ -145,20 +145,12 @@ class Searching(Moving):
         return found
 
     def _nowhere(self, scope: Scope) -> list[str]:
-        """Say of each type and topic that nothing has so, and which there are: `Decision` is another type."""
+        """Say of each type and topic that nothing has so, and which there are: `Decision` is no decision."""
         said: list[str] = []
-        for asked, what, counts in (
-            (scope.types, "type", lambda: self._records.counts("type", self._mine)),
-            (scope.topics, "topic", lambda: self._topics.counts(self._mine)),
-        ):
-            known = list(counts()) if asked else []
-            there = ", ".join(known[:_MOST_NAMED]) or "none"
-            more = " …" if len(known) > _MOST_NAMED else ""
-            said += (
-                f"there is no {what} {one!r}{nearest(one, known)}; there are: {there}{more}"
-                for one in asked or ()
-                if one not in known
-            )
+        if scope.types:
+            said += _unknown("type", scope.types, self._records.counts("type", self._mine))
+        if scope.topics:
+            said += _unknown("topic", scope.topics, self._topics.counts(self._mine))
         return said
 
     def _tell(self, found: Results) -> None:
@@ -201,6 +193,17 @@ class Searching(Moving):
         for step in found.trace:
             if step.stage == "count_hits":
                 self._hit_counts.note(step.notes["hits"])
+
+
+def _unknown(what: str, asked: Sequence[str], known: Mapping[str, int]) -> list[str]:
+    """Say of each name that nothing has, and which there are."""
+    there = ", ".join(list(known)[:_MOST_NAMED]) or "none"
+    more = " …" if len(known) > _MOST_NAMED else ""
+    return [
+        f"there is no {what} {one!r}{nearest(one, known)}; there are: {there}{more}"
+        for one in asked
+        if one not in known
+    ]
 
 
 # Which stage gives a meaning to what a search may be told.

@@ -73,8 +73,8 @@ FILTERS = (
     Param("types", TEXTS, "any of these, such as fact, preference, decision"),
     Param("owner", NAME, "only what is of this person"),
     Param("agent", NAME, "only what is of this agent"),
-    Param("since", TIME, "created, or happened, not before that day or moment"),
-    Param("until", TIME, "created, or happened, not after that day or moment"),
+    Param("since", TIME, "stored or said not before that day or moment"),
+    Param("until", TIME, "stored or said not after that day or moment"),
     Param("session", NAME, "only of this conversation"),
 )
 SEARCH_PARAMS = (
