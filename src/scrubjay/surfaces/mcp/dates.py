@@ -1,4 +1,4 @@
-"""What the dates of a memory mean, in words: when it was stored or said, when it happened, until when it holds."""
+"""What the dates of a memory mean, in words: when it was stored, when it happened, until when it holds."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ _DAY_CHARS = len("2026-05-03")
 
 def dates(one: Json) -> list[str]:
     """Say when something was stored, or said, and when what it speaks of happened."""
-    stored = one.get("created_at") or one.get("updated_at")
-    happened, over = one.get("event_time"), one.get("event_until")
+    stored: str = one.get("created_at") or one.get("updated_at") or ""
+    happened: str = one.get("event_time") or ""
+    over: str = one.get("event_until") or happened
     done = "said" if one.get("type") == "message" else "stored"
-    event = f"event {_day(happened)}" if happened else ""
-    if event and over and _day(over) != _day(happened):
-        event += f" to {_day(over)}"
-    return [f"{done} {_day(stored)}"] * bool(stored) + [event] * bool(event)
+    until = f" to {_day(over)}" if _day(over) != _day(happened) else ""
+    return [
+        *([f"{done} {_day(stored)}"] if stored else []),
+        *([f"event {_day(happened)}{until}"] if happened else []),
+    ]
 
 
 def validity(one: Json, now: datetime | None = None) -> list[str]:

@@ -5,7 +5,7 @@ Every word here is read by a model in every conversation: `python -m tools.mcp_t
 
 from __future__ import annotations
 
-from scrubjay.surfaces.mcp import lean, told
+from scrubjay.surfaces.mcp import lean, told, told_done
 from scrubjay.surfaces.mcp.adapted import FORGET, STORE
 from scrubjay.surfaces.mcp.tool import Hints, Tool
 from scrubjay.surfaces.shapes import Json
@@ -106,7 +106,7 @@ EIGHT = (
         " word at once, and by meaning when embedded.",
         STORE,
         lean.stored,
-        told.stored,
+        told_done.stored,
         _object(
             "stored",
             stored=_FLAG,
@@ -141,7 +141,7 @@ EIGHT = (
         " To keep what was true before, set its valid_until and store the new fact.",
         VERBS["update"],
         lean.stored,
-        told.changed,
+        told_done.changed,
         _object("stored", stored=_FLAG, embedded=_FLAG, memory=_object("id", id=_STRING)),
         Hints(destroys=True, repeatable=True),
         {
@@ -162,7 +162,7 @@ EIGHT = (
         " wants gone; look with memory_get first.",
         FORGET,
         lean.anything,
-        told.forgotten,
+        told_done.forgotten,
         _object(
             "forgotten", forgotten=_WHOLE, matched=_list_of(_STRING), missing=_list_of(_STRING)
         ),
@@ -194,7 +194,7 @@ EIGHT = (
         "Say what became of a search result, so that later searches rank better.",
         VERBS["feedback"],
         lean.anything,
-        told.feedback,
+        told_done.feedback,
         _object("done", done=_STRING, count=_WHOLE),
         Hints(),
         {"query": "what was searched", "id": "which result", "action": ""},
@@ -205,7 +205,7 @@ EIGHT = (
         "How much is stored, which model is used, and what is pending or failed.",
         VERBS["status"],
         lean.anything,
-        told.status,
+        told_done.status,
         _object("memories", memories=_WHOLE, pending=_WHOLE, why_pending=_STRING, failed=_WHOLE),
         Hints(reads=True),
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from scrubjay.surfaces.mcp import lean, told
+from scrubjay.surfaces.mcp import lean, told, told_done
 from scrubjay.surfaces.mcp.tool import Hints, Tool
 from scrubjay.surfaces.shapes import Json
 from scrubjay.surfaces.verbs import READ, Given, Verb
@@ -14,7 +14,7 @@ from scrubjay.surfaces.verbs.table import VERBS
 _FORMS: dict[str, tuple[Callable[[Json, Given], Json], Callable[[Json, Given], str]]] = {
     "memories": (lean.listed, told.listed),
     "marked": (lean.listed, told.listed),
-    "said": (lean.stored, told.stored),
+    "said": (lean.stored, told_done.stored),
 }
 
 
