@@ -24,14 +24,14 @@ _STRING: Json = {"type": "string"}
 
 def _search(store: Store, given: Given) -> Json:
     found = store.search(given["query"])
-    how = sure(found.confidence, found.degraded)
+    how = sure(found.confidence, found.degraded).removeprefix("Confidence ")
     return {
         "results": [
             {
                 "id": hit.id,
                 "title": _title(hit),
                 "url": _url(hit),
-                "metadata": lean({"score": plain(hit.score), "sure": how}),
+                "metadata": lean({"score": plain(hit.score), "confidence": how}),
             }
             for hit in found.hits
         ]
