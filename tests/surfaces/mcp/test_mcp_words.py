@@ -9,13 +9,26 @@ import pytest
 from mcp import Client, MCPError
 
 import scrubjay
-from gated import GatedEmbedder
+from fakes import HashingEmbedder
 from scrubjay import recalled
-from scrubjay.errors import InvalidInput
+from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.surfaces.callers import OpenStores, Principal
 from scrubjay.surfaces.mcp.dates import dates, validity
 from scrubjay.surfaces.mcp.server import make_server
 from scrubjay.surfaces.mcp.sure import HIGH, LOW, sure
+
+
+class Absent(HashingEmbedder):
+    """A model whose files are not on this machine."""
+
+    def is_here(self) -> bool:
+        """They never are."""
+        return False
+
+    def embed(self, texts, *, as_query=False):
+        """Answer nobody."""
+        raise Unavailable("the files are not here")
+
 
 NOW = datetime(2026, 11, 16, tzinfo=UTC)
 
@@ -110,8 +123,7 @@ class TestWriting:
     def test_why_something_is_not_found_by_meaning_is_said(self, tmp_path, portal, monkeypatch):
         """Nobody is promised vectors that cannot come."""
         monkeypatch.setenv("SCRUBJAY_OFFLINE", "1")
-        monkeypatch.setattr(GatedEmbedder, "is_here", lambda self: False)
-        with scrubjay.open(tmp_path / "off.db", embedder=GatedEmbedder()) as off:
+        with scrubjay.open(tmp_path / "off.db", embedder=Absent()) as off:
             server = make_server(OpenStores(lambda _: off), lambda _: Principal())
             with portal.wrap_async_context_manager(Client(server)) as client:
 
