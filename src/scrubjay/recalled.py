@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
+from scrubjay.times import span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -117,9 +118,10 @@ def fitting(hits: Iterable[Hit], most_chars: int | None = None) -> dict[str, str
 
 def _dates_of(hit: Hit) -> dict[str, str]:
     """Return when a hit was stored, or said, and when what it speaks of happened."""
+    moment = hit.created_at or hit.updated_at
     stored = "said" if hit.type == "message" else "stored"
-    moments = {stored: hit.created_at or hit.updated_at, "event": hit.event_time}
-    return {name: moment.date().isoformat() for name, moment in moments.items() if moment}
+    days = {stored: moment.date().isoformat()} if moment else {}
+    return days | ({"event": span(hit.event_time, hit.event_until)} if hit.event_time else {})
 
 
 def _words_of(hit: Hit) -> str:

@@ -69,15 +69,33 @@ class TestSureness:
 class TestDates:
     def test_each_is_said_with_what_it_means(self):
         """Stored in November, and of May: those are two things."""
-        one = {
-            "created_at": "2026-11-16T10:00:00+00:00",
-            "event_time": "2026-05-03T00:00:00+00:00",
-        }
-        assert dates(one) == ["stored 2026-11-16", "event 2026-05-03"]
-        assert dates({**one, "type": "message", "event_until": "2026-05-05T00:00:00+00:00"}) == [
-            "said 2026-11-16",
-            "event 2026-05-03 to 2026-05-05",
+        one = {"created_at": "2026-11-16T10:00:00+00:00"}
+        assert dates(one) == ["stored 2026-11-16"]
+        assert dates({**one, "type": "message"}) == ["said 2026-11-16"]
+
+    @pytest.mark.parametrize(
+        ("begins", "over", "called"),
+        [
+            ("2026-05-03", None, "2026-05-03"),
+            ("2026-05-03", "2026-05-04", "2026-05-03"),
+            ("2026-05-03", "2026-05-06", "2026-05-03 to 2026-05-05"),
+            ("2026-05-01", "2026-06-01", "2026-05"),
+            ("2026-12-01", "2027-01-01", "2026-12"),
+            ("2026-01-01", "2027-01-01", "2026"),
+            ("2026-05-01", "2026-07-01", "2026-05-01 to 2026-06-30"),
+        ],
+    )
+    def test_an_event_is_called_by_its_day_month_or_year(self, begins, over, called):
+        """Its end is the first moment that is no longer in it."""
+        one = {"event_time": f"{begins}T00:00:00+00:00"}
+        assert dates({**one, "event_until": over and f"{over}T00:00:00+00:00"}) == [
+            f"event {called}"
         ]
+
+    def test_a_line_for_a_prompt_has_them_in_its_tag(self, asked, store):
+        store.add("Ann moved to Lisbon in May 2026", created_at="2026-11-16")
+        words = asked.told("memory_context", question="Ann")
+        assert 'stored="2026-11-16" event="2026-05">Ann moved' in words
 
     def test_what_is_over_or_not_begun_is_said(self):
         assert validity({"valid_until": "2026-10-31T00:00:00+00:00"}, NOW) == [

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from scrubjay.times import span
+
 if TYPE_CHECKING:
     from scrubjay.surfaces.shapes import Json
 
@@ -14,13 +16,10 @@ _DAY_CHARS = len("2026-05-03")
 def dates(one: Json) -> list[str]:
     """Say when something was stored, or said, and when what it speaks of happened."""
     stored: str = one.get("created_at") or one.get("updated_at") or ""
-    happened: str = one.get("event_time") or ""
-    over: str = one.get("event_until") or happened
     done = "said" if one.get("type") == "message" else "stored"
-    until = f" to {_day(over)}" if _day(over) != _day(happened) else ""
     return [
         *([f"{done} {_day(stored)}"] if stored else []),
-        *([f"event {_day(happened)}{until}"] if happened else []),
+        *([f"event {_span(one)}"] if one.get("event_time") else []),
     ]
 
 
@@ -34,6 +33,12 @@ def validity(one: Json, now: datetime | None = None) -> list[str]:
     if begins and datetime.fromisoformat(begins) > moment:
         return [f"not valid before {_day(begins)}"]
     return []
+
+
+def _span(one: Json) -> str:
+    until = one.get("event_until")
+    over = datetime.fromisoformat(until) if until else None
+    return span(datetime.fromisoformat(one["event_time"]), over)
 
 
 def _day(moment: str) -> str:
