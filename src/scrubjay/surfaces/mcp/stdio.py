@@ -63,9 +63,15 @@ def _ended_by_a_signal(scope: anyio.CancelScope) -> Iterator[None]:
         loop.call_soon_threadsafe(scope.cancel)
 
     before = signal.signal(signal.SIGTERM, end)
+    # A signal that comes just before the loop waits for something would be seen when that comes, which
+    # may be never; the loop's own handler wakes it. There is none on Windows.
+    with suppress(NotImplementedError):
+        loop.add_signal_handler(signal.SIGTERM, scope.cancel)
     try:
         yield
     finally:
+        with suppress(NotImplementedError):
+            loop.remove_signal_handler(signal.SIGTERM)
         signal.signal(signal.SIGTERM, before)
 
 
