@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from scrubjay.commands import to_fetch
 from scrubjay.config import Access, load, offline
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.models.guarded import GuardedGenerator, GuardedReranker
@@ -77,7 +78,7 @@ class Assistants:
         made, warming = self._reranker, self._warming
         if made is None:
             return None, self._no_reranker
-        fetch = f"; fetch it with: scrubjay models pull {made.name}" if "/" in made.name else ""
+        fetch = f"; fetch it with: {to_fetch(model=made.name)}" if "/" in made.name else ""
         if warming is not None:
             warming.begin()
         if is_ready(made.inner) if warming is None else warming.ready():
@@ -86,7 +87,10 @@ class Assistants:
         if loading:
             return None, loading
         if offline():
-            return None, f"{made.name} is not here, and SCRUBJAY_OFFLINE forbids fetching it"
+            return (
+                None,
+                f"{made.name} is not here, and SCRUBJAY_OFFLINE forbids fetching it{fetch}",
+            )
         return None, f"{made.name} is not on this machine yet{fetch}"
 
     def writer(self) -> tuple[GuardedGenerator | None, str]:

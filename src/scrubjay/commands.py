@@ -16,6 +16,17 @@ def to_type(words: str, db: str | None = None) -> str:
     return f"scrubjay {words}" if db is None else f"scrubjay {words} --db {_quoted(db)}"
 
 
+def to_fetch(db: str | None = None, model: str = "") -> str:
+    """Return the command that fetches a model which is not here; it lifts SCRUBJAY_OFFLINE for itself."""
+    from scrubjay.config import offline
+
+    command = to_type(f"models pull {model}".rstrip(), db)
+    if not offline():
+        return command
+    lifted = "set SCRUBJAY_OFFLINE=0& " if os.name == "nt" else "SCRUBJAY_OFFLINE=0 "
+    return lifted + command
+
+
 def to_make(path: str) -> str:
     """Return what makes a store at a path that was named: its folder too, which no command makes."""
     if "://" in path:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import os
 import sqlite3
 import sys
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scrubjay.commands import to_fetch
 from scrubjay.doctor_assistants import assistants
 from scrubjay.doctor_servers import tiers as servers
 from scrubjay.doctor_store import PULL, own_store, pip_install, tiers
@@ -130,8 +130,7 @@ def _model(settings: Settings) -> Iterator[Finding]:
     if card is None:
         yield Finding("model", "ok", f"{wanted}, which scrubjay does not fetch itself")
     elif not is_cached(card):
-        fix = f"SCRUBJAY_OFFLINE=0 {PULL}" if settings.offline and os.name != "nt" else PULL
-        yield Finding("model", "missing", f"{card.name} is not in {folder(card)}", fix)
+        yield Finding("model", "missing", f"{card.name} is not in {folder(card)}", to_fetch())
     else:
         yield _checksums(card)
     if settings.offline:

@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrubjay.commands import ADD, to_make, to_type
+from scrubjay.commands import ADD, to_fetch, to_make, to_type
 from scrubjay.findings import Finding
 from scrubjay.stores.schema import APPLICATION_ID, SCHEMA_VERSION
 from scrubjay.stores.servers import is_server, tenants_file
@@ -163,5 +163,11 @@ def _pending(db: sqlite3.Connection, model: str, given: str | None) -> Finding:
     if count:
         are = "1 is" if count == 1 else f"{count:,} are"
         detail = f"{are} pending: found by word only"
-        return Finding("vectors", "degraded", detail, to_type(_PULL, given))
+        from scrubjay.models.pull import is_cached
+        from scrubjay.models.registry import CARDS
+
+        card = CARDS.get(model.partition("/")[0])
+        is_here = card is None or is_cached(card)
+        make = to_type(_PULL, given) if is_here else to_fetch(given)
+        return Finding("vectors", "degraded", detail, make)
     return Finding("vectors", "ok", "none is pending")

@@ -95,20 +95,28 @@ class Embedding:
         self.warm()
         if self._is_ready():
             return self.embedder, ""
-        loading = self._warming and self._warming.why_not(
-            fetch="; fetch it with: scrubjay models pull", instead="searched by word"
-        )
+        return None, self._why_not_ready(self.embedder, "searched by word")
+
+    def why_pending(self) -> str:
+        """Say what vectors wait for; nothing where they are made now, or where no model makes any."""
+        if self.embedder is None or self._backlog is None:
+            return ""
+        if self._is_ready():
+            return self._backlog.outage or ""
+        return self._why_not_ready(self.embedder, "found by word until then")
+
+    def _why_not_ready(self, embedder: GuardedEmbedder, instead: str) -> str:
+        from scrubjay.commands import to_fetch
+
+        fetch = f"; fetch it with: {to_fetch()}"
+        loading = self._warming and self._warming.why_not(fetch=fetch, instead=instead)
         if loading:
-            return None, loading
+            return loading
         if offline():
-            return (
-                None,
-                f"{self.embedder.name} is not here, and SCRUBJAY_OFFLINE forbids fetching it",
-            )
-        return None, (
-            f"{self.embedder.name} is not on this machine yet"
-            + (f" ({self._backlog.outage})" if self._backlog.outage else "")
-            + "; fetch it with: scrubjay models pull"
+            return f"{embedder.name} is not here, and SCRUBJAY_OFFLINE forbids fetching it{fetch}"
+        outage = self._backlog.outage if self._backlog is not None else None
+        return (
+            f"{embedder.name} is not on this machine yet{f' ({outage})' if outage else ''}{fetch}"
         )
 
     def warm(self) -> None:

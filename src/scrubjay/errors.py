@@ -15,7 +15,14 @@ class ScrubjayError(Exception):
 
 
 class NotFound(ScrubjayError):
-    """Nothing is stored under that name."""
+    """Nothing is stored under that name; `of` is "memory" where an id leads nowhere.
+
+    Each door knows where ids are listed, and says so: no sentence of the library fits them all.
+    """
+
+    def __init__(self, said: str, *, of: str = "") -> None:
+        super().__init__(said)
+        self.of = of
 
 
 class InvalidInput(ScrubjayError, ValueError):

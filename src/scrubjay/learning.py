@@ -40,7 +40,7 @@ class Learning(Sharing):
         kept = self._feedback if tables is None else tables.feedback
         given = kept.add(id, readable(query), action, micros(self._clock()))
         if given is None:  # somebody forgot it in this very moment
-            raise NotFound(nothing_with(id))
+            raise nothing_with(id)
         return given._replace(tier=tier.name if self._tiers.named else None)
 
     def _feedback_in(self, tier: str) -> tuple[str | None, SqlFeedback]:

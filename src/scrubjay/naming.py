@@ -8,6 +8,7 @@ from scrubjay.errors import InvalidInput
 from scrubjay.text import storable
 
 MOST_NAME_CHARS = 512
+_ALIKE, _ALIKE_SHORT, _SHORT_CHARS = 0.65, 0.75, 4
 
 
 def checked_name(name: str, value: object, example: str = "fact") -> str:
@@ -34,8 +35,12 @@ def check_text(name: str, value: object) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a hint with the name that was probably meant, or nothing."""
+    """Return a hint with the name that was probably meant, or nothing.
+
+    Short names share letters by chance: `nope` is not `undone`.
+    """
     from difflib import get_close_matches
 
-    close = get_close_matches(name, list(known), n=1)
+    alike = _ALIKE_SHORT if len(name) <= _SHORT_CHARS else _ALIKE
+    close = get_close_matches(name, list(known), n=1, cutoff=alike)
     return f" (did you mean {close[0]!r}?)" if close else ""

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from scrubjay.caller import only
-from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.errors import InvalidInput
 from scrubjay.tiered import Tiered, nothing_with
 from scrubjay.times import duration, micros, whole_us
 from scrubjay.types import Link, Memories, Memory, Neighbor
@@ -52,7 +52,7 @@ class Reading(Tiered):
         """Return all of these memories, or say which is not there."""
         found = self.get_many(ids)
         if found.missing:
-            raise NotFound(nothing_with(found.missing[0], found.unasked))
+            raise nothing_with(found.missing[0], found.unasked)
         return found
 
     def holds(self, id: str) -> bool:
@@ -75,7 +75,7 @@ class Reading(Tiered):
         if len(close) > 1:
             raise InvalidInput(f"{prefix!r} could be {', '.join(close)} …; give more of the id")
         if not close:
-            raise NotFound(nothing_with(prefix, unasked))
+            raise nothing_with(prefix, unasked)
         return close[0]
 
     def ls(

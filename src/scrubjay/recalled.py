@@ -10,9 +10,10 @@ import re
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
+from scrubjay.times import span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from scrubjay.types import Hit
 
@@ -31,15 +32,15 @@ _ITSELF = "…"  # stands for a message in its context
 _BETWEEN_TURNS = " / "
 
 
-def mark(text: str, id: str, at: str = "", *, keep_lines: bool = False) -> str:
+def mark(text: str, id: str, dates: Mapping[str, str] = {}, *, keep_lines: bool = False) -> str:
     """Return a text inside a pair of tags, by which it is recognised when it comes back.
 
     It is on one line, unless it shall keep its own. Tags inside of it lose their bracket, so that no
-    text can end its own mark.
+    text can end its own mark. The tag has the dates, each under what it means.
     """
     said = text if keep_lines else " ".join(text.split())
     inner = _TAG.sub(lambda tag: f"({tag['closing'] or ''}{_NAME}", said)
-    when = f' at="{_attribute(at)}"' if at else ""
+    when = "".join(f' {name}="{_attribute(day)}"' for name, day in dates.items())
     return f'<{_NAME} id="{_attribute(id)}"{when}>{inner}</{_NAME}>'
 
 
@@ -101,8 +102,7 @@ def fitting(hits: Iterable[Hit], most_chars: int | None = None) -> dict[str, str
         said = _words_of(hit)
         if not said:  # a message of recalled text alone
             continue
-        moment = hit.created_at or hit.updated_at
-        at = moment.date().isoformat() if moment else ""
+        at = _dates_of(hit)
         line = mark(_with_turns(hit, said), hit.id, at)
         if left is not None and len(line) > left:
             line = mark(said, hit.id, at)
@@ -114,6 +114,14 @@ def fitting(hits: Iterable[Hit], most_chars: int | None = None) -> dict[str, str
         lines[hit.id] = line
         left = None if left is None else left - len(line) - 1
     return lines
+
+
+def _dates_of(hit: Hit) -> dict[str, str]:
+    """Return when a hit was stored, or said, and when what it speaks of happened."""
+    moment = hit.created_at or hit.updated_at
+    stored = "said" if hit.type == "message" else "stored"
+    days = {stored: moment.date().isoformat()} if moment else {}
+    return days | ({"event": span(hit.event_time, hit.event_until)} if hit.event_time else {})
 
 
 def _words_of(hit: Hit) -> str:

@@ -71,6 +71,7 @@ class Status(NamedTuple):
     """The state of a store, as `scrubjay status` shows it.
 
     `unlinked` memories still wait for their links; `searches` and `hits` are the totals of `hits()`.
+    `why_pending` says what vectors wait for; it is empty where none do, and where they are made now.
     """
 
     path: str
@@ -97,6 +98,7 @@ class Status(NamedTuple):
     searches: int = 0
     hits: Mapping[str, int] = NOTHING
     servers: tuple[ServerState, ...] = ()
+    why_pending: str = ""
 
 
 class Reindexed(NamedTuple):

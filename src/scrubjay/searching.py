@@ -9,7 +9,7 @@ from scrubjay import profiles
 from scrubjay.caller import both, only, several, topics_of
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.moving import Moving
-from scrubjay.naming import check_text
+from scrubjay.naming import check_text, nearest
 from scrubjay.pipeline import search
 from scrubjay.times import When, micros, parse
 from scrubjay.types import Query, Results
@@ -17,8 +17,10 @@ from scrubjay.types import Query, Results
 if TYPE_CHECKING:
     from scrubjay.profiles import Profile
     from scrubjay.reports import Hits
+    from scrubjay.types import Scope
 
 _MOST_COUNTED = 1000
+_MOST_NAMED = 20
 
 
 class Searching(Moving):
@@ -130,6 +132,8 @@ class Searching(Moving):
                 there = ", ".join(known) or "none"
                 missing = f"there is no collection {collection!r}; there are: {there}"
                 found.degraded = (*found.degraded, missing)
+        if not found.hits and not tiers:
+            found.degraded = (*found.degraded, *self._nowhere(scope))
         if chosen.uses("graph"):
             found.degraded = (*found.degraded, *self._unlinked())
         found.degraded = (*found.degraded, *(lagging or self._lagging(chosen)))
@@ -139,6 +143,15 @@ class Searching(Moving):
             found.counts = {**found.counts, "limit_cut_from": asked}
         self._tell(found)
         return found
+
+    def _nowhere(self, scope: Scope) -> list[str]:
+        """Say of each type and topic that nothing has so, and which there are: `Decision` is no decision."""
+        said: list[str] = []
+        if scope.types:
+            said += _unknown("type", scope.types, self._records.counts("type", self._mine))
+        if scope.topics:
+            said += _unknown("topic", scope.topics, self._topics.counts(self._mine))
+        return said
 
     def _tell(self, found: Results) -> None:
         """Let whoever watches searches know of one; whatever fails there is none of the searcher's."""
@@ -193,8 +206,21 @@ class Searching(Moving):
         self._hit_counts.note(tiers_of(found))
 
 
+def _unknown(what: str, asked: Sequence[str], known: Mapping[str, int]) -> list[str]:
+    """Say of each name that nothing has, and which there are."""
+    there = ", ".join(list(known)[:_MOST_NAMED]) or "none"
+    more = " …" if len(known) > _MOST_NAMED else ""
+    return [
+        f"there is no {what} {one!r}{nearest(one, known)}; there are: {there}{more}"
+        for one in asked
+        if one not in known
+    ]
+
+
 # Which stage gives a meaning to what a search may be told.
 _SCORED_BY = {"tags": "signals", "domain": "signals", "weights": "min_max"}
+# What only filters, for who meant that.
+_FILTERS = {"tags": "topics", "domain": "only_domain"}
 
 
 def _check_least(score: object) -> None:
@@ -214,6 +240,8 @@ def _check_scoring(profile: Profile, **given: object) -> None:
                 for one in profiles.built_in()
                 if ":" not in one and profiles.get(one).uses(stage)
             ]
-            way = f" (at the shell: --profile {others[0]})" if others else ""
-            hint = f"; profile {' or '.join(others)} has one{way}" if others else ""
-            raise InvalidInput(f"profile {profile.name} has no stage that takes {name}={hint}")
+            way = f"; ask with profile {' or '.join(others)}, which has one" if others else ""
+            instead = f"; to filter, use {_FILTERS[name]}" if name in _FILTERS else ""
+            raise InvalidInput(
+                f"profile {profile.name} has no stage that takes {name}{way}{instead}"
+            )

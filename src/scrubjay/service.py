@@ -11,7 +11,7 @@ from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.naming import check_text
 from scrubjay.serving import Serving
 from scrubjay.times import When
-from scrubjay.types import Link, Memory
+from scrubjay.types import Link, Memory, Stored
 
 if TYPE_CHECKING:
     from scrubjay.reports import Extracted, Ingested, Status
@@ -56,12 +56,13 @@ class Store(Serving):
         given = {key: value for key, value in locals().items() if key != "self"}
         return self.add_many([given])[0]
 
-    def add_many(self, memories: Iterable[Mapping[str, Any] | Memory]) -> list[Memory]:
-        """Remember many, one transaction a batch; return them in order."""
+    def add_many(self, memories: Iterable[Mapping[str, Any] | Memory]) -> Stored:
+        """Remember many, one transaction a batch; return them in order, and which were known."""
         from scrubjay.write.remember import draft, remember
         from scrubjay.write.status import checked_status
 
         written: list[Memory] = []
+        known: list[str] = []
         self._embedding.activate()
         shelf = self._shelf()
         batch: list[Memory] = []
@@ -72,11 +73,11 @@ class Store(Serving):
             with self._records.transaction():
                 for place in {one.namespace for one in batch}:
                     self._caller.check_place(place)
-                stored = [
-                    remember(shelf, one, self._mine, self._caller.changes)[0] for one in batch
-                ]
+                kept = [remember(shelf, one, self._mine, self._caller.changes) for one in batch]
+                stored = [one.memory for one in kept]
                 self._part_copies(stored)
             written.extend(stored)
+            known.extend(one.memory.id for one in kept if one.known)
             batch.clear()
 
         for one in memories:
@@ -94,7 +95,7 @@ class Store(Serving):
         self._embedding.wake()
         if any(one.type == "message" for one in written):
             self._extract_later()
-        return written
+        return Stored(written, known)
 
     def ingest(
         self,
@@ -291,6 +292,10 @@ class Store(Serving):
     def unembedded(self) -> int | None:
         """Return how many passages still want a vector; None where no model makes any."""
         return self._embedding.left() if self._embedding.embedder is not None else None
+
+    def why_unembedded(self) -> str:
+        """Say what vectors wait for; nothing where none do, or where they are made now."""
+        return self._embedding.why_pending() if self.unembedded() else ""
 
     def extract(
         self,

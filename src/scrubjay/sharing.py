@@ -141,6 +141,6 @@ class Sharing(Reading):
             if one.id not in allowed:
                 shared = self._people.of_namespace(one.namespace)
                 if shared is None:  # it was removed in this very moment
-                    raise NotFound(f"no memory has the id {one.id!r}; `scrubjay ls` lists the ids")
+                    raise NotFound(f"no memory has the id {one.id!r}", of="memory")
                 self._caller.check_role(shared, WRITER)
         return found

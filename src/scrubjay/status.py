@@ -58,6 +58,7 @@ def status(
         failures=tuple(embedding.queue.reasons(model)) if model else (),
         size_bytes=db.size_bytes,
         unlinked=embedding.unlinked(scope),
+        why_pending=embedding.why_pending() if left > failed else "",
     )
 
 

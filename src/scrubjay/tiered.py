@@ -73,7 +73,7 @@ class Tiered(StoreParts):
         for one in self._reached(unasked):
             if self._ask(one, unasked, lambda its: its.records.get([id], self._mine)):
                 return one
-        raise NotFound(nothing_with(id, unasked))
+        raise nothing_with(id, unasked)
 
     def _ask(self, one: Reached, unasked: list[str], ask: Callable[[Tables], T]) -> T | None:
         """Ask a tier. One that turns out to be damaged is noted as lost ones are, unless it is the own."""
@@ -142,9 +142,9 @@ def state_of(one: Reached, scope: Scope) -> TierState:
     )
 
 
-def nothing_with(id: str, unasked: Sequence[str] = ()) -> str:
-    """Say that an id leads nowhere, and which tiers may hold it all the same."""
-    said = f"no memory has the id {id!r}; `scrubjay ls` lists the ids"
-    if not unasked:
-        return said
-    return f"{said}; not every tier could be asked: {'; '.join(unasked)}"
+def nothing_with(id: str, unasked: Sequence[str] = ()) -> NotFound:
+    """Return the error that an id leads nowhere; it says which tiers may hold it all the same."""
+    said = f"no memory has the id {id!r}"
+    if unasked:
+        said += f"; not every tier could be asked: {'; '.join(unasked)}"
+    return NotFound(said, of="memory")

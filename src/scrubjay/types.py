@@ -412,6 +412,17 @@ class Messages(list[Memory]):
         self.warnings = tuple(warnings)
 
 
+class Stored(list[Memory]):
+    """What `add_many` returns: the memories as they are stored, and in `known` the ids that were there.
+
+    Those are of the same text, type and namespace, or had the id that was given.
+    """
+
+    def __init__(self, stored: Sequence[Memory], known: Sequence[str] = ()) -> None:
+        super().__init__(stored)
+        self.known = tuple(known)
+
+
 class Memories(list[Memory]):
     """What `get_many` returns: the memories that are there, and the ids that are not in `missing`.
 

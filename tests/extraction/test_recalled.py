@@ -98,9 +98,9 @@ class TestSearching:
         shown = words_only.search("jay acorns").recalled()
 
         first, second = shown.splitlines()
-        assert first == '<recalled id="a1" at="2026-05-01">The jay hid acorns</recalled>'
+        assert first == '<recalled id="a1" stored="2026-05-01">The jay hid acorns</recalled>'
         assert second == (
-            '<recalled id="a2" at="2026-05-02">The jay sleeps in the oak tree</recalled>'
+            '<recalled id="a2" stored="2026-05-02">The jay sleeps in the oak tree</recalled>'
         )
         assert without(shown) == ""
 
@@ -164,7 +164,7 @@ class TestSearching:
 
     def test_a_message_has_no_time_of_what_it_repeats(self, words_only):
         """The date in a mark is not what the message speaks of; its own words are."""
-        rex = mark("Rex.", "a", "2026-03-04")
+        rex = mark("Rex.", "a", {"stored": "2026-03-04"})
         silent = words_only.add_message(rex, session="r")
         assert silent.event_time is None
         said = words_only.add_message(f"{rex} He came on 2026-05-06.", session="r")
@@ -174,7 +174,7 @@ class TestSearching:
 
     def test_a_message_of_recalled_text_alone_is_not_found_by_its_time(self, memory):
         """CG-7: who asks what was said today means what was said."""
-        silent = memory.add_message(mark("Rex.", "a", "2026-03-04"), session="r")
+        silent = memory.add_message(mark("Rex.", "a", {"stored": "2026-03-04"}), session="r")
         said = memory.add_message("Zebras graze", session="r")
         found = memory.search("what did we say today", profile="cognis", session="r")
         assert said.id in [hit.id for hit in found]
@@ -208,7 +208,7 @@ class TestRecalledMessages:
         found = [hit for hit in rex.search("rex") if hit.text == "Rex."]
         shown = scrubjay.Results("rex", "default", tuple(found)).recalled()
         assert shown == (
-            f'<recalled id="{found[0].id}" at="2026-05-01">assistant: What is your dog called?'
+            f'<recalled id="{found[0].id}" said="2026-05-01">assistant: What is your dog called?'
             " / user: Rex. / assistant: A fine name!</recalled>"
         )
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import scrubjay
+from scrubjay.commands import to_fetch
 from scrubjay.surfaces import cli
 from scrubjay.surfaces.parser import build
 
@@ -104,8 +105,32 @@ def test_without_a_model_and_network_the_text_is_stored_and_the_line_says_what_t
     assert done.code == OK
     assert "vectors are pending" in done.err
     assert "SCRUBJAY_OFFLINE" in done.err
-    assert "scrubjay models pull" in done.err
+    assert f"this makes them: {to_fetch()}" in done.err
     assert bare_shell("search", "kettle").code == OK
+    status = bare_shell("status")
+    assert "SCRUBJAY_OFFLINE forbids fetching it" in status.out
+    assert f"makes them: {to_fetch()}" in status.out
+    why = bare_shell("status", "--json").json["why_pending"]
+    assert why.endswith(f"fetch it with: {to_fetch()}")
+    assert bare_shell("add", "A lid", "--json").json["why_pending"] == why
+
+
+def test_what_is_added_again_is_said_to_be_known(shell):
+    """The id is that of the first."""
+    first = shell("add", "The kettle whistles", "--json").json
+    assert first["known"] == []
+    id_ = first["memory"]["id"]
+    assert shell("add", "The kettle whistles", "--json").json["known"] == [id_]
+    assert shell("add", "The kettle whistles").out.startswith(f"known already: {id_}")
+
+
+def test_an_unknown_id_is_told_with_the_command_that_lists_them(shell):
+    """The library's own sentence names no door."""
+    shell("add", "The kettle whistles")
+    gone = shell("update", "nobody", "--title", "x", "--json")
+    assert gone.code == NOTHING
+    assert gone.err.endswith("no memory has the id 'nobody'; `scrubjay ls` lists the ids\n")
+    assert gone.json["error"]["message"] in gone.err
 
 
 # --- ingesting --------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import pytest
 
 import scrubjay
 from scrubjay import config, doctor
+from scrubjay.commands import to_fetch
 from scrubjay.doctor import Finding, examine
 from scrubjay.models import pull
 
@@ -79,7 +80,8 @@ class TestTiers:
         assert str(tiers["team"]) in well[1]
         assert vectors[0] == "degraded"
         assert vectors[1] == "vectors: 300 are pending: found by word only"
-        assert vectors[2] == f"scrubjay models pull --db {tiers['team']}"
+        assert vectors[2] == to_fetch(str(tiers["team"]))
+        assert "SCRUBJAY_OFFLINE=0" in vectors[2]
         assert self.about("project") == []
         assert str(tiers["project"]) in finding("store").detail
 
@@ -194,7 +196,7 @@ def test_pending_vectors_are_counted(store):
     with scrubjay.open(store) as opened:
         opened.pending(wait=False)
     one = finding("vectors", store)
-    assert (one.state, one.fix) == ("degraded", f"scrubjay models pull --db {store}")
+    assert (one.state, one.fix) == ("degraded", to_fetch(str(store)))
     assert one.detail.startswith("1 ")
 
 

@@ -75,7 +75,7 @@ def test_other_profiles_take_no_weights(stocked):
     outcome = stocked("query", "kettle", "--weights", "exact_id")
 
     assert outcome.code == 2
-    assert "profile novamem has one (at the shell: --profile novamem)" in outcome.err
+    assert "ask with profile novamem, which has one" in outcome.err
 
 
 def test_a_project_is_searched_listed_and_forgotten(stocked):

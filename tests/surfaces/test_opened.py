@@ -16,6 +16,7 @@ import pytest
 
 import scrubjay
 from gated import PATIENCE_S, GatedEmbedder, GatedReranker, install
+from scrubjay.commands import to_fetch
 from scrubjay.errors import Unavailable
 from scrubjay.models import warm
 from scrubjay.paths import cache_dir
@@ -251,8 +252,12 @@ def test_offline_nothing_is_fetched_and_the_reason_is_that(
         found = store.search("car")
         assert found[0].id == "car"
         assert (
-            "embed_query: gated is not here, and SCRUBJAY_OFFLINE forbids fetching it"
-            in found.degraded
+            "embed_query: gated is not here, and SCRUBJAY_OFFLINE forbids fetching it; fetch it with:"
+            f" {to_fetch()}"
+        ) in found.degraded
+        assert (
+            store.status().why_pending
+            == f"gated is not here, and SCRUBJAY_OFFLINE forbids fetching it; fetch it with: {to_fetch()}"
         )
         assert (model().fetched, model().loads) == (0, 0)
         model().gate.set()

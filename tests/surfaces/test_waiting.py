@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from scrubjay.commands import to_fetch
+
 NOWHERE = "qdrant://:hush@127.0.0.1:1/notes"
 
 
@@ -52,7 +54,7 @@ def test_a_password_is_not_in_what_is_to_be_typed(bare_shell, postgres_url):
     added = bare_shell("--db", secret, "add", "The kettle whistles")
 
     assert added.code == 0
-    assert f"this makes them: scrubjay models pull --db {postgres_url}" in added.err
+    assert f"this makes them: {to_fetch(postgres_url)}" in added.err
     assert "hush" not in added.err
 
 

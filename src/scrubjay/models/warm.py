@@ -108,8 +108,11 @@ class Warming(Generic[M]):
                 by_hand = "" if is_ready(self.model) else fetch
                 again = f"it is tried again in {left_s:.0f} s" if left_s else "it is tried again"
                 return f"{name} cannot be loaded: {failure}; {again}{by_hand}; {instead}"
+            if self._fetching and self._share == 1:  # of one file: it is checked before the next
+                return f"{name} is being fetched and checked; {instead}"
             doing = "fetched" if self._fetching else "loaded"
-            far = f" ({self._share:.0%} is here)" if self._fetching and self._share else ""
+            # Of a file that is nearly here, no more than 99% are.
+            far = f" ({int(self._share * 100)}% is here)" if self._fetching and self._share else ""
             return f"{name} is being {doing}{far}; {instead}"
 
     def stop(self, wait_s: float | None = None) -> None:

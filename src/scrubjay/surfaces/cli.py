@@ -138,13 +138,16 @@ def command(name: str) -> Command:
 
 def _explain_failure(error: ScrubjayError, as_json: bool) -> int:
     """Write one line for the person, and JSON where a program listens; return the exit code."""
+    said = str(error)
+    if isinstance(error, NotFound) and error.of == "memory":
+        said += "; `scrubjay ls` lists the ids"
     if as_json:
         from scrubjay.surfaces.shapes import dumps, failure
 
-        out(dumps(failure(error)))
+        out(dumps(failure(error, said)))
     if isinstance(error, UsageError):
         err(clean(error.usage))
-    err(f"scrubjay: {one_line(str(error))}")
+    err(f"scrubjay: {one_line(said)}")
     if isinstance(error, InvalidInput):
         return USAGE
     return NOTHING_FOUND if isinstance(error, NotFound) else FAILED

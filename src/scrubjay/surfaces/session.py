@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import scrubjay
 from scrubjay import config
-from scrubjay.commands import ADD, to_make, to_type
+from scrubjay.commands import ADD, to_fetch, to_make, to_type
 from scrubjay.errors import InvalidInput, NotFound, StoreError, Unavailable
 from scrubjay.stores.servers import is_server, tenants_file
 from scrubjay.surfaces.terminal import err, one_line
@@ -197,6 +197,16 @@ def card_of(settings: Settings) -> ModelCard | None:
     return CARDS.get(wanted.partition("/")[0])
 
 
+def _to_pull(settings: Settings) -> str:
+    """Return the command that makes vectors; where the model is not here and may not come, it may by it."""
+    from scrubjay.models.pull import is_cached
+
+    card = card_of(settings)
+    if card is None or is_cached(card):
+        return to_type("models pull", settings.db_given)
+    return to_fetch(settings.db_given)
+
+
 def fetch_model(settings: Settings) -> str | None:
     """Get the configured model here if that is allowed; return why not where it fails.
 
@@ -257,7 +267,7 @@ def embed_pending(store: Store, settings: Settings) -> int:
     if left:
         why = why or "; ".join(state.failures) or "the model does not answer"
         err(f"scrubjay: stored and found by word; vectors are pending: {one_line(why)}")
-        err(f"scrubjay: this makes them: {to_type('models pull', settings.db_given)}")
+        err(f"scrubjay: this makes them: {_to_pull(settings)}")
     from scrubjay.surfaces.waiting import waiting
 
     for line in waiting(state, settings.db_given):
@@ -269,6 +279,6 @@ def make_vectors(store: Store, settings: Settings, *, later: bool) -> int | None
     """Make the vectors; return how many are left, or None where they were not even counted."""
     if not later:
         return embed_pending(store, settings)
-    pull = to_type("models pull", settings.db_given)
+    pull = _to_pull(settings)
     err(f"scrubjay: the vectors are left for later; this makes them: {pull}")
     return None

@@ -98,6 +98,6 @@ def listing(name: str, items: Sequence[object], **more: object) -> Json:
     return {name: [plain(one) for one in items], **{key: plain(one) for key, one in more.items()}}
 
 
-def failure(error: ScrubjayError) -> Json:
+def failure(error: ScrubjayError, said: str = "") -> Json:
     """Return an error as JSON, so that a program reads the same sentence as a person."""
-    return {"error": {"kind": type(error).__name__, "message": str(error)}}
+    return {"error": {"kind": type(error).__name__, "message": said or str(error)}}

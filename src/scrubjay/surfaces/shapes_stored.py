@@ -9,29 +9,32 @@ from scrubjay.surfaces.shapes import Json, listing, plain
 
 if TYPE_CHECKING:
     from scrubjay.service import Store
-    from scrubjay.types import Memories, Memory, Messages
+    from scrubjay.types import Memories, Memory, Messages, Stored
     from scrubjay.write.status import Change
 
 
-def _findable(left: int | None) -> Json:
-    """Say how something that was written can be found by now; `left` are the vectors still owed."""
+def _findable(left: int | None, why: str) -> Json:
+    """Say how something that was written can be found by now.
+
+    `left` are the vectors still owed, and `why` is what they wait for.
+    """
     found = {"stored": True, "keyword_indexed": True}
-    return {**found, "embedded": left == 0, "pending": left}
+    return {**found, "embedded": left == 0, "pending": left, "why_pending": why}
 
 
-def added(memory: Memory, left: int | None) -> Json:
-    """Return a memory that was written, and how it can be found by now."""
-    return {"memory": plain(memory), **_findable(left)}
+def added(memory: Memory, left: int | None, why: str, known: Sequence[str] = ()) -> Json:
+    """Return a memory that was written, how it can be found by now, and whether it was known."""
+    return {"memory": plain(memory), **_findable(left, why), "known": list(known)}
 
 
-def added_many(memories: Sequence[Memory], left: int | None) -> Json:
-    """Return memories that were written, and how they can be found by now."""
-    return listing("memories", memories, **_findable(left))
+def added_many(memories: Stored, left: int | None, why: str) -> Json:
+    """Return memories that were written, how they can be found by now, and which were known."""
+    return listing("memories", memories, **_findable(left, why), known=memories.known)
 
 
-def said(stored: Messages, left: int | None) -> Json:
+def said(stored: Messages, left: int | None, why: str) -> Json:
     """Return messages that were kept, and what is odd about them."""
-    return listing("messages", stored, warnings=stored.warnings, **_findable(left))
+    return listing("messages", stored, warnings=stored.warnings, **_findable(left, why))
 
 
 def got(found: Memories, history: Mapping[str, Sequence[Change]]) -> Json:

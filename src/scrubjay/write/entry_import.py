@@ -135,7 +135,8 @@ class EntryImport:
             # By its creation date, what was edited today would be as old as ever.
             bare = bare._replace(updated_at=now)
         if not unchanged and not self._rehearsal:
-            stored, _ = remember(self._shelf, bare, self._rights.sees, self._rights.changes)
+            rights = self._rights
+            stored = remember(self._shelf, bare, rights.sees, rights.changes).memory
         if not memory.id and memory.type != "message":
             first = self._said.setdefault(_text_of(memory), read.where)
             if first != read.where and not unchanged:

@@ -175,7 +175,7 @@ class Facts(NamedTuple):
         )
         # With an id of its own: the same words of somebody else are somebody else's.
         memory = memory._replace(id=new_id(self.shelf.records, memory))
-        return remember(self.shelf, memory, _EVERYTHING, _EVERYTHING)[0]
+        return remember(self.shelf, memory, _EVERYTHING, _EVERYTHING).memory
 
     def _rewrite(self, old: Memory, fact: Fact, message: Memory, said: datetime) -> None:
         given = old._asdict() | {"text": fact.text, "links": (), "updated_at": said}

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.naming import MOST_NAME_CHARS, check_text, checked_name
@@ -99,10 +99,15 @@ def _check_window(begins: datetime | None, ends: datetime | None) -> None:
         )
 
 
-def remember(
-    shelf: Shelf, memory: Memory, visible: Scope, changeable: Scope
-) -> tuple[Memory, bool]:
-    """Store one memory inside the caller's transaction; return it, and whether anything was written.
+class Remembered(NamedTuple):
+    """A memory as it is stored now, and whether it, or what it replaces, was there before."""
+
+    memory: Memory
+    known: bool
+
+
+def remember(shelf: Shelf, memory: Memory, visible: Scope, changeable: Scope) -> Remembered:
+    """Store one memory inside the caller's transaction; return it, and whether it was there.
 
     With an id it replaces the memory of that id. Without one, the same text, type and namespace is
     the same memory, which takes over what else is given; messages are never folded. What the caller
@@ -118,14 +123,14 @@ def remember(
             kept = records.get([same], Scope())[same]
             merged = folded(kept, memory, now.astimezone(UTC))
             if merged is kept and not memory.links:
-                return kept, False
+                return Remembered(kept, known=True)
             merged = merged._replace(links=memory.links)
-            return store(shelf, merged, visible)._replace(links=()), True
+            return Remembered(store(shelf, merged, visible)._replace(links=()), known=True)
     updated = memory.updated_at or memory.created_at or now
     memory = dated(memory, now, before)._replace(updated_at=updated.astimezone(UTC))
     if not memory.id:
         memory = memory._replace(id=new_id(records, memory, only_one=memory.type != "message"))
-    return store(shelf, memory, visible), True
+    return Remembered(store(shelf, memory, visible), known=before is not None)
 
 
 def replaced(records: SqlRecords, id_: str, changeable: Scope) -> Memory | None:

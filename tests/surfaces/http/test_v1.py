@@ -208,3 +208,13 @@ def test_whether_it_lives_and_is_ready_is_told_to_anybody(shared):
     assert shared.get("/livez").json == {"live": True}
     assert shared.get("/readyz").json == {"ready": True, "degraded": []}
     assert shared.get("/").json["verbs"] == "/v1/openapi.json"
+
+
+def test_an_unknown_id_points_to_the_list_of_this_door(kettle):
+    """And one that is gone can be forgotten again: whoever got no answer asks twice."""
+    gone = kettle.post("/v1/get", {"id": "nobody"})
+    assert gone.status == 404
+    assert gone.json["detail"] == "no memory has the id 'nobody'; /v1/ls lists the ids"
+    forgotten = kettle.post("/v1/forget", {"id": "nobody"})
+    assert (forgotten.status, forgotten.json["missing"]) == (200, ["nobody"])
+    assert "did you mean" not in kettle.post("/v1/nope", {}).json["detail"]

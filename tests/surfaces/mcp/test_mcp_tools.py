@@ -212,7 +212,8 @@ def test_the_text_has_numbered_lines_and_says_what_to_do_next(asked, store):
     assert lines[0].startswith("2 hits.")
     (short,) = [line for line in lines if 'id="short"' in line]
     assert short[:2] in ("1.", "2.")
-    assert "decision · kitchen" in short
+    assert "decision · stored 20" in short
+    assert "· kitchen <recalled" in short
     assert "score" in short
     assert any("memory_get" in line and "long" in line for line in lines)
     assert asked.told("memory_search", query="zeppelin", mode="keyword").startswith("Nothing")
@@ -268,7 +269,13 @@ def test_search_and_fetch_are_as_chatgpt_expects(connect, store):
     answer = client.call_tool("search", {"query": "kettle"})
     assert json.loads(answer.content[0].text) == answer.structured_content
     found = {one["id"]: one for one in answer.structured_content["results"]}
+    about = found["k"].pop("metadata")
     assert found["k"] == {"id": "k", "title": "Kettles", "url": "https://example.org/k"}
+    assert about["score"] > 0
+    assert about["confidence"].partition(": ")[2] in (
+        "high.",
+        "fair, so look whether the hits answer it.",
+    )
     assert found["attic"]["url"] == "scrubjay://memory/attic"
     whole = client.call_tool("fetch", {"id": "attic"})
     assert json.loads(whole.content[0].text) == whole.structured_content
@@ -307,7 +314,6 @@ def test_context_is_the_landscape_or_what_is_known_on_a_question(asked, store):
         ("memory_store", {"text": "x", "memories": [{"text": "y"}]}, "memories"),
         ("memory_update", {"id": "nobody", "text": "x"}, "no memory"),
         ("memory_forget", {"ids": []}, "ids"),
-        ("memory_forget", {"ids": ["nobody"]}, "no memory"),
         ("memory_feedback", {"query": "x", "id": "k", "action": "liked"}, "accepted"),
         ("memory_context", {"tokens": 3}, "50"),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrubjay.commands import to_type
+from scrubjay.commands import to_fetch, to_type
 from scrubjay.errors import InvalidInput
 from scrubjay.surfaces import render
 from scrubjay.surfaces.layout import indent, pad, width
@@ -50,7 +50,6 @@ def doctor(args: Namespace, screen: Screen) -> int:
 
 
 def _status(state: Status, screen: Screen, db: str | None) -> str:
-    pull = to_type("models pull", db)
     rows = [
         ("store", f"{one_line(state.path)} ({render.size(state.size_bytes)})"),
         (
@@ -74,7 +73,7 @@ def _status(state: Status, screen: Screen, db: str | None) -> str:
         *(("short", _short(*one)) for one in state.short_vectors.items()),
         (
             "pending",
-            f"{state.pending:,}" + (f"; makes them: {pull}" if state.pending else ""),
+            f"{state.pending:,}" + (f"; {_makes_them(state, db)}" if state.pending else ""),
         ),
         *(("server", _server(one)) for one in state.servers),
         ("failed", f"{state.failed:,}"),
@@ -96,6 +95,15 @@ def _status(state: Status, screen: Screen, db: str | None) -> str:
     ]
     lines += [screen.yellow(indent(one_line(why), screen.width, 2)) for why in state.failures]
     return "\n".join(lines)
+
+
+def _makes_them(state: Status, db: str | None) -> str:
+    """Say which command makes the vectors, and before that, what they wait for."""
+    if not state.why_pending:
+        return f"makes them: {to_type('models pull', db)}"
+    why = one_line(state.why_pending)
+    # The reason has a command for the usual store; of another one, the command names it.
+    return f"{why.partition('; fetch it with: ')[0]}; makes them: {to_fetch(db)}"
 
 
 def _server(one: ServerState) -> str:

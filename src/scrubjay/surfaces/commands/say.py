@@ -32,11 +32,12 @@ def say(args: Namespace, screen: Screen) -> int:
             messages, session=args.session, owner=args.owner, agent=args.agent
         )
         left = make_vectors(store, settings, later=args.no_embed)
+        why = store.why_unembedded()
     if args.json:
         from scrubjay.surfaces.shapes import dumps
         from scrubjay.surfaces.shapes_stored import said
 
-        out(dumps(said(stored, left)))
+        out(dumps(said(stored, left, why)))
     else:
         out(_said(stored, left, screen))
     for why in stored.warnings:

@@ -75,5 +75,5 @@ def publish(args: Namespace, screen: Screen) -> int:
 def _resolved(store: Store, typed: str) -> str:
     ids, _ = resolve(store, [typed])
     if not ids:
-        raise NotFound(f"no memory has the id {typed!r}; `scrubjay ls` lists the ids")
+        raise NotFound(f"no memory has the id {typed!r}", of="memory")
     return ids[0]

@@ -28,11 +28,12 @@ def update(args: Namespace, screen: Screen) -> int:
             changes["topics"] = [*topics, *args.add_topic]
         memory = store.update(id_, **changes)
         left = make_vectors(store, settings, later=args.no_embed)
+        why = store.why_unembedded()
     if args.json:
         from scrubjay.surfaces.shapes import dumps
         from scrubjay.surfaces.shapes_stored import added
 
-        out(dumps(added(memory, left)))
+        out(dumps(added(memory, left, why)))
     else:
         out(stored.memories([memory], screen, ends=True))
     return 0

@@ -39,35 +39,38 @@ def add(args: Namespace, screen: Screen) -> int:
         )
     settings = settings_of(args)
     with open_store(args.db, args.user, embed=not args.no_embed, make=True) as store:
-        is_there = bool(args.id) and store.holds(args.id.strip())
-        memory = store.add(
-            words_of(args.text),
-            id=args.id,
-            title=args.title or "",
-            type="fact" if args.type is None else args.type,
-            topics=args.topic or (),
-            namespace=args.namespace,
-            collection=args.collection,
-            session=args.session,
-            severity=args.severity,
-            domain=args.domain,
-            context=args.context,
-            valid_from=args.valid_from,
-            valid_until=args.valid_until,
-            source=args.source,
-            created_at=args.at,
-        )
+        given = {
+            "text": words_of(args.text),
+            "id": args.id,
+            "title": args.title,
+            "type": args.type,
+            "topics": args.topic,
+            "namespace": args.namespace,
+            "collection": args.collection,
+            "session": args.session,
+            "severity": args.severity,
+            "domain": args.domain,
+            "context": args.context,
+            "valid_from": args.valid_from,
+            "valid_until": args.valid_until,
+            "source": args.source,
+            "created_at": args.at,
+        }
+        kept = store.add_many([given])
+        (memory,) = kept
         left = make_vectors(store, settings, later=args.no_embed)
+        why = store.why_unembedded()
     if args.json:
         from scrubjay.surfaces.shapes import dumps
         from scrubjay.surfaces.shapes_stored import added
 
-        out(dumps(added(memory, left)))
+        out(dumps(added(memory, left, why, kept.known)))
         return 0
     state = "stored, found by word and by meaning" if left == 0 else "stored, found by word"
     shared = memory.namespace.startswith(SHARED)
     place = f" in {one_line(memory.collection or '')}, which you share" if shared else ""
-    done = screen.green("replaced" if is_there else "remembered")
+    before = "replaced" if args.id else "known already:"
+    done = screen.green(before if kept.known else "remembered")
     out(f"{done} {facts.short_id(memory.id)}{place}  {screen.dim(state)}")
     return 0
 

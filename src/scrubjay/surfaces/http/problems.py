@@ -95,7 +95,8 @@ def problem_of(error: ScrubjayError, *, told_all: bool) -> Problem:
     if isinstance(error, InvalidInput):
         return Problem("invalid", str(error))
     if isinstance(error, NotFound):
-        return Problem("not-found", str(error))
+        where = "; /v1/ls lists the ids" if error.of == "memory" else ""
+        return Problem("not-found", f"{error}{where}")
     said = (
         str(error) if told_all else "it cannot be read or written now; the server's log says why"
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from scrubjay.errors import InvalidInput
 from scrubjay.surfaces.shapes import Json
 from scrubjay.surfaces.verbs import Given
+from scrubjay.surfaces.verbs.kinds import SAID
 from scrubjay.surfaces.verbs.table import VERBS
 
 if TYPE_CHECKING:
@@ -38,9 +39,11 @@ def _refuse_to_replace(store: Store, drafts: Sequence[Given]) -> None:
 
 
 _ADD, _ADD_MANY = VERBS["add"], VERBS["add_many"]
+_SAID = _ADD.params[0]
+_TEXT = _SAID._replace(kind=_SAID.kind._replace(right=f"{SAID.right}; several go into memories"))
 STORE = _ADD._replace(
     params=(
-        *(one._replace(required=False) for one in _ADD.params),
+        *(one._replace(required=False) for one in (_TEXT, *_ADD.params[1:])),
         _ADD_MANY.params[0]._replace(required=False),
     ),
     call=_store,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrubjay.surfaces.mcp import told
-from scrubjay.surfaces.mcp.lean import id_in, lean, uri_of
+from scrubjay.surfaces.mcp.lean import lean, uri_of
+from scrubjay.surfaces.mcp.sure import sure
 from scrubjay.surfaces.mcp.tool import Hints, Tool
 from scrubjay.surfaces.shapes import Json, plain
 from scrubjay.surfaces.verbs import READ, Given, Param, Verb
@@ -22,12 +23,23 @@ _STRING: Json = {"type": "string"}
 
 
 def _search(store: Store, given: Given) -> Json:
-    hits = store.search(given["query"]).hits
-    return {"results": [{"id": hit.id, "title": _title(hit), "url": _url(hit)} for hit in hits]}
+    found = store.search(given["query"])
+    how = sure(found.confidence, found.degraded).removeprefix("Confidence ")
+    return {
+        "results": [
+            {
+                "id": hit.id,
+                "title": _title(hit),
+                "url": _url(hit),
+                "metadata": lean({"score": plain(hit.score), "confidence": how}),
+            }
+            for hit in found.hits
+        ]
+    }
 
 
 def _fetch(store: Store, given: Given) -> Json:
-    one = store.get(id_in(given["id"]))
+    one = store.get(given["id"])
     about = {name: plain(getattr(one, name)) for name in _OF_METADATA}
     if len(one.text) > _MOST_CHARS:
         about["chars"] = len(one.text)
@@ -78,7 +90,13 @@ SEARCH = Tool(
         ("results",),
         results={
             "type": "array",
-            "items": _object(("id", "title", "url"), id=_STRING, title=_STRING, url=_STRING),
+            "items": _object(
+                ("id", "title", "url"),
+                id=_STRING,
+                title=_STRING,
+                url=_STRING,
+                metadata={"type": "object"},
+            ),
         },
     ),
     Hints(reads=True),

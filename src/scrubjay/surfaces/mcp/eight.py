@@ -5,7 +5,7 @@ Every word here is read by a model in every conversation: `python -m tools.mcp_t
 
 from __future__ import annotations
 
-from scrubjay.surfaces.mcp import lean, told
+from scrubjay.surfaces.mcp import lean, told, told_done
 from scrubjay.surfaces.mcp.adapted import FORGET, STORE
 from scrubjay.surfaces.mcp.tool import Hints, Tool
 from scrubjay.surfaces.shapes import Json
@@ -35,7 +35,8 @@ EIGHT = (
         "Search memory",
         "Find what was stored, by word, meaning, topic and time; best first. Use it before you answer"
         " from earlier conversations, documents or decisions, and before you store. A long text comes"
-        " as snippet: memory_get gives the whole. degraded says what the answer lacks.",
+        " as snippet: memory_get gives the whole. degraded says what the answer lacks; a low confidence,"
+        " that it is probably not stored.",
         VERBS["search"],
         lean.results,
         told.results,
@@ -55,6 +56,7 @@ EIGHT = (
                     created_at=_STRING,
                 )
             ),
+            confidence=_NUMBER,
             degraded=_list_of(_STRING),
         ),
         Hints(reads=True),
@@ -68,7 +70,7 @@ EIGHT = (
             "namespace": "only there; `project/` for all below",
             "collection": "",
             "session": "only this conversation",
-            "since": "date or ISO time",
+            "since": "stored or said since: date or ISO time",
             "until": "",
             "include_expired": "what is not valid now, too",
             "explain": "with the parts of each score, and every stage",
@@ -104,19 +106,21 @@ EIGHT = (
         " word at once, and by meaning when embedded.",
         STORE,
         lean.stored,
-        told.stored,
+        told_done.stored,
         _object(
             "stored",
             stored=_FLAG,
             keyword_indexed=_FLAG,
             embedded=_FLAG,
+            why_pending=_STRING,
+            known=_list_of(_STRING),
             memory=_object("id", id=_STRING),
             memories=_list_of(_object("id", id=_STRING)),
         ),
         Hints(repeatable=True),
         {
             "text": "the fact",
-            "memories": "or several: objects with the other fields here",
+            "memories": "or several: texts, or objects with the other fields here",
             "type": "fact (default), preference, decision, task, summary, …",
             "topics": "one to three words each",
             "title": "",
@@ -127,7 +131,7 @@ EIGHT = (
             "valid_until": "no longer found after",
             "source": "file or URL it is from",
             "context": "what helps to understand it",
-            "links": "ids of related memories",
+            "links": "ids of related memories, or {to, kind, strength}",
         },
     ),
     Tool(
@@ -137,7 +141,7 @@ EIGHT = (
         " To keep what was true before, set its valid_until and store the new fact.",
         VERBS["update"],
         lean.stored,
-        told.stored,
+        told_done.changed,
         _object("stored", stored=_FLAG, embedded=_FLAG, memory=_object("id", id=_STRING)),
         Hints(destroys=True, repeatable=True),
         {
@@ -158,7 +162,7 @@ EIGHT = (
         " wants gone; look with memory_get first.",
         FORGET,
         lean.anything,
-        told.forgotten,
+        told_done.forgotten,
         _object(
             "forgotten", forgotten=_WHOLE, matched=_list_of(_STRING), missing=_list_of(_STRING)
         ),
@@ -173,7 +177,14 @@ EIGHT = (
         VERBS["context"],
         lean.anything_whole,
         told.context,
-        _object("text", text=_STRING, ids=_list_of(_STRING), left_out=_WHOLE),
+        _object(
+            "text",
+            text=_STRING,
+            ids=_list_of(_STRING),
+            scores=_list_of(_NUMBER),
+            confidence=_NUMBER,
+            left_out=_WHOLE,
+        ),
         Hints(reads=True),
         {"question": "", "tokens": "at most (800)", "namespace": "", "topics": "", "since": ""},
     ),
@@ -183,7 +194,7 @@ EIGHT = (
         "Say what became of a search result, so that later searches rank better.",
         VERBS["feedback"],
         lean.anything,
-        told.feedback,
+        told_done.feedback,
         _object("done", done=_STRING, count=_WHOLE),
         Hints(),
         {"query": "what was searched", "id": "which result", "action": ""},
@@ -194,8 +205,8 @@ EIGHT = (
         "How much is stored, which model is used, and what is pending or failed.",
         VERBS["status"],
         lean.anything,
-        told.status,
-        _object("memories", memories=_WHOLE, pending=_WHOLE, failed=_WHOLE),
+        told_done.status,
+        _object("memories", memories=_WHOLE, pending=_WHOLE, why_pending=_STRING, failed=_WHOLE),
         Hints(reads=True),
     ),
 )

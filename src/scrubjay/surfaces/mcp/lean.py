@@ -79,10 +79,17 @@ def memories(shape: Json, given: Given) -> Json:
 
 def stored(shape: Json, _: Given) -> Json:
     """Return what was written: enough to recognise it, for whoever wrote it has it."""
-    answer: Json = lean(_without(shape, ("memory", "memories")))
+    answer: Json = lean(_without(shape, ("memory", "memories", "messages")))
     if "memory" in shape:
         return {**answer, "memory": _written(shape["memory"])}
-    return {**answer, "memories": [_written(one) for one in shape["memories"]]}
+    name = "messages" if "messages" in shape else "memories"
+    return {**answer, name: [_written(one) for one in shape[name]]}
+
+
+def listed(shape: Json, given: Given) -> Json:
+    """Return a list of memories, each without what is usual; the list is there when it is empty, too."""
+    kept = [_listed(one) for one in shape["memories"]]
+    return {"memories": [], **anything({**shape, "memories": kept}, given)}
 
 
 def anything(shape: Json, _: Given) -> Json:
@@ -100,6 +107,10 @@ def anything_whole(shape: Json, _: Given) -> Json:
     """Return an answer that has a bound of its own."""
     answer: Json = lean(shape)
     return {**answer, "text": shape["text"]}
+
+
+def _listed(one: Json) -> Json:
+    return {"id": one["id"], "uri": uri_of(one["id"]), **_unusual(_without(one, _NOISE))}
 
 
 def _written(one: Json) -> Json:

@@ -10,7 +10,9 @@ import mcp_types as types
 from scrubjay.errors import InvalidInput
 from scrubjay.naming import nearest
 from scrubjay.recalled import shown
-from scrubjay.surfaces.mcp.told import DATA
+from scrubjay.surfaces.mcp.sure import sure
+from scrubjay.surfaces.mcp.told import DATA, brief, landscape
+from scrubjay.surfaces.shapes import plain
 
 if TYPE_CHECKING:
     from scrubjay.service import Store
@@ -65,9 +67,11 @@ def made(store: Store, *, name: str, given: Given) -> types.GetPromptResult:
 def _context(store: Store, given: Given) -> str:
     question = given.get("question", "").strip()
     if not question:
-        return f"This is what my memory holds. {DATA}\n\n{store.landscape().text}"
-    found = shown(store.search(question).hits, _MOST_CHARS) or "Nothing is stored about it."
-    return f"This is what my memory holds on: {question}\n{DATA}\n\n{found}"
+        return f"This is what my memory holds. {landscape(store)}"
+    answer = store.search(question)
+    found = shown(answer.hits, _MOST_CHARS) or "Nothing is stored about it."
+    how = sure(answer.confidence, answer.degraded)
+    return f"This is what my memory holds on: {question}\n{DATA} {how}".rstrip() + f"\n\n{found}"
 
 
 def _remember(_: Store, given: Given) -> str:
@@ -83,15 +87,12 @@ def _remember(_: Store, given: Given) -> str:
 def _recap(store: Store, given: Given) -> str:
     topic = given.get("topic", "").strip()
     latest = store.ls(topics=[topic] if topic else None, limit=_RECAPPED)
-    lines = "\n".join(_line(one.id, one.text, str(one.updated_at)[:10]) for one in latest)
+    if topic and not latest:
+        there = ", ".join(list(store.topics(limit=_RECAPPED))) or "none"
+        return f"Nothing is stored about the topic {topic}; the topics are: {there}."
+    lines = "\n".join(brief(plain(one), _MOST_CHARS // _RECAPPED) for one in latest)
     about = f" about {topic}" if topic else ""
     return f"Recap what was stored last{about}, newest first. {DATA}\n\n{lines or 'Nothing is stored.'}"
-
-
-def _line(id_: str, text: str, day: str) -> str:
-    from scrubjay.recalled import mark, without
-
-    return mark(without(text)[: _MOST_CHARS // _RECAPPED], id_, day)
 
 
 _PROMPTS = {

@@ -65,7 +65,7 @@ def read(store: Store, *, uri: str) -> types.TextResourceContents:
     if head == "profile":
         return _contents(uri, _JSON, _profile(unquote(rest)))
     if head == "landscape":
-        return _contents(uri, _TEXT, store.landscape().text)
+        return _contents(uri, _TEXT, told.landscape(store))
     if head == "status":
         return _contents(uri, _JSON, line(lean(plain(store.status()))))
     if head == "profiles":
@@ -86,7 +86,9 @@ def completed(params: types.CompleteRequestParams) -> list[str]:
 
 def _memory(store: Store, id_: str) -> str:
     shape = {"memories": [plain(store.get(id_))]}
-    return told.memories(memories(shape, {"max_chars": len(shape["memories"][0]["text"]) or 1}))
+    return told.memories(
+        memories(shape, {"max_chars": len(shape["memories"][0]["text"]) or 1}), {}
+    )
 
 
 def _profile(name: str) -> str:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from scrubjay.surfaces.mcp import lean, told
+from scrubjay.surfaces.mcp import lean, told, told_done
 from scrubjay.surfaces.mcp.tool import Hints, Tool
-from scrubjay.surfaces.verbs import READ, Verb
+from scrubjay.surfaces.shapes import Json
+from scrubjay.surfaces.verbs import READ, Given, Verb
 from scrubjay.surfaces.verbs.table import VERBS
+
+# By what a verb answers: how that is made small, and put into words.
+_FORMS: dict[str, tuple[Callable[[Json, Given], Json], Callable[[Json, Given], str]]] = {
+    "memories": (lean.listed, told.listed),
+    "marked": (lean.listed, told.listed),
+    "said": (lean.stored, told_done.stored),
+}
 
 
 def rest(taken: Iterable[str]) -> list[Tool]:
@@ -23,8 +31,7 @@ def _tool(verb: Verb) -> Tool:
         words.capitalize(),
         verb.told,
         verb,
-        lean.anything,
-        told.data,
+        *_FORMS.get(verb.answer, (lean.anything, told.data)),
         # Of a verb that writes, a client had better ask: nothing here says what it takes away.
         hints=Hints(reads=verb.scope == READ, destroys=verb.scope != READ),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrubjay.surfaces.mcp.taken import loosened, with_whole_ids
 from scrubjay.surfaces.shapes import Json
 from scrubjay.surfaces.verbs import Given, Param, Verb, checked, schema_of
 
@@ -42,7 +43,7 @@ class Tool(NamedTuple):
     told: str
     verb: Verb
     lean: Callable[[Json, Given], Json]
-    said: Callable[[Json], str]
+    said: Callable[[Json, Given], str]
     answer: Json = OBJECT
     hints: Hints = Hints()
     listed: Mapping[str, str] = {}
@@ -64,16 +65,22 @@ class Tool(NamedTuple):
     def ask(self, store: Store, given: Mapping[str, object]) -> Answer:
         """Do what the verb does with what was given, once that is checked."""
         params = (*self.verb.params, *self.more)
-        taken = checked(self.name, params, {**self.verb.aliases, **self.aliases}, given)
+        aliases = {**self.verb.aliases, **self.aliases}
+        taken = checked(self.name, params, aliases, loosened(params, aliases, given))
+        taken = with_whole_ids(store, self.verb.name, taken)
         own = {one.name for one in self.more}
         asked = {name: value for name, value in taken.items() if name not in own}
         structured = self.lean(self.verb.call(store, asked), taken)
-        return Answer(structured, self.said(structured))
+        return Answer(structured, self.said(structured, taken))
 
 
 def _of_what_type(schema: Json) -> Json:
     """Return a schema as an agent is told of it; bounds are said when one is broken."""
-    if "anyOf" in schema:  # the last of several forms is the one that holds more
+    if "anyOf" in schema and "type" not in schema:
+        types = [one.get("type") for one in schema["anyOf"]]
+        if types == ["string", "object"]:
+            return {"type": types}
+        # The last of several forms is the one that holds more.
         return _of_what_type(schema["anyOf"][-1])
     kept: Json = {name: one for name, one in schema.items() if name in ("type", "enum")}
     if "items" in schema:

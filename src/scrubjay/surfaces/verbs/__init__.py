@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Given = Mapping[str, Any]
 
 READ, WRITE, ADMIN = SCOPES = ("read", "write", "admin")
+_FILTERING = ("filter", "filters", "where")
 _MOST_NAME_CHARS = 100  # of an unknown parameter, when the nearest is looked for
 
 
@@ -65,8 +66,8 @@ def checked(
         if own in taken:
             both = [one for one in given if one == own or aliases.get(one) == own]
             raise InvalidInput(f"{' and '.join(both)} mean the same to {verb}; give one of them")
-        check_plain(own, value)
-        taken[own] = known[own].kind.take(own, value)
+        check_plain(name, value)
+        taken[own] = known[own].kind.take(name, value)
     for one in params:
         if one.required and one.name not in taken:
             raise InvalidInput(f"{verb} needs {one.name}: {one.told}")
@@ -79,7 +80,10 @@ def _unknown(
     from scrubjay.naming import nearest
 
     takes = ", ".join(known) or "none"
-    near = nearest(str(name)[:_MOST_NAME_CHARS], [*known, *aliases])
+    asked = str(name)[:_MOST_NAME_CHARS]
+    near = nearest(asked, [*known, *aliases])
+    if asked in _FILTERING and "topics" in known:
+        near = " (each filter is a parameter of its own, such as topics, types or since)"
     return f"{verb} has no parameter {shown(name)}{near}; it takes: {takes}"
 
 

@@ -56,6 +56,7 @@ MANY = {"k": "limit", "top_k": "limit", "n": "limit", "max_results": "limit", "p
 _FILTERED = (
     WHERE
     | {"type": "types", "topic": "topics", "container_tag": "namespace"}
+    | {"category": "topics", "categories": "topics"}
     | {"after": "since", "before": "until", "date_from": "since", "date_to": "until"}
     | {"dateStart": "since", "dateEnd": "until", "includeNamespaces": "namespaces"}
 )
@@ -72,8 +73,8 @@ FILTERS = (
     Param("types", TEXTS, "any of these, such as fact, preference, decision"),
     Param("owner", NAME, "only what is of this person"),
     Param("agent", NAME, "only what is of this agent"),
-    Param("since", TIME, "not before that day or moment"),
-    Param("until", TIME, "not after that day or moment"),
+    Param("since", TIME, "stored or said not before that day or moment"),
+    Param("until", TIME, "stored or said not after that day or moment"),
     Param("session", NAME, "only of this conversation"),
 )
 SEARCH_PARAMS = (

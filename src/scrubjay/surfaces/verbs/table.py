@@ -60,6 +60,7 @@ LEFT_OUT = {
     "resolve": "it completes what a person types; over a wire ids are whole",
     "only_of": "`forget` says which facts went along",
     "unembedded": "`add`, `status` and `pending` say it",
+    "why_unembedded": "`add` and `status` say it",
     "learned": "it is what `weights` answers",
     "count_every_search": "what is counted is up to who runs the server",
     "watch_failure": "nothing is watched over a wire",

@@ -36,7 +36,7 @@ def _said(store: Store, messages: list[Any], usual: dict[str, Any]) -> Json:
     from scrubjay.surfaces.shapes_stored import said
 
     stored = store.add_messages(messages, **usual)
-    return said(stored, store.unembedded())
+    return said(stored, store.unembedded(), store.why_unembedded())
 
 
 def around(store: Store, given: Given) -> Json:

@@ -46,12 +46,18 @@ _LINK = (
 )
 
 
+_LINK_ALIASES = {"id": "to", "memory_id": "to", "target": "to", "weight": "strength"} | {
+    "relation": "kind",
+    "type": "kind",
+}
+
+
 def _links(name: str, value: list[Any]) -> list[Any]:
     """Return links as the store takes them: ids, or objects that were looked into."""
     return [
         NAME.take(f"{name}[{n}]", one)
         if isinstance(one, str)
-        else _inside(f"{name}[{n}]", _LINK, {}, one)
+        else _inside(f"{name}[{n}]", _LINK, _LINK_ALIASES, one)
         for n, one in enumerate(value)
     ]
 
@@ -71,7 +77,8 @@ _LINKS = Kind(
     from_json,
     made=_links,
 )
-_TEXT = Param("text", SAID, "what to remember, kept as it is given", required=True)
+_ONE_TEXT = SAID._replace(right=f"{SAID.right}; several go into add_many, as memories")
+_TEXT = Param("text", _ONE_TEXT, "what to remember, kept as it is given", required=True)
 _FIELDS = (
     Param("title", TEXT, "a heading"),
     Param("type", NAME, "what it is: fact, preference, decision, task, … (fact)"),
@@ -105,6 +112,7 @@ ADD_ALIASES = (
     | ID
     | {"content": "text", "memory": "text", "data": "text", "note": "text", "body": "text"}
     | {"tags": "topics", "tag": "topics", "topic": "topics", "categories": "topics"}
+    | {"category": "topics"}
     | {"memory_type": "type", "kind": "type", "timestamp": "created_at"}
     | {"expires_at": "valid_until", "expiration_date": "valid_until", "url": "source"}
 )
@@ -124,8 +132,8 @@ def add(store: Store, given: Given) -> Json:
     """Remember a text; it is durable when this returns, and nobody waits for its vectors."""
     from scrubjay.surfaces.shapes_stored import added
 
-    memory = store.add(**given)
-    return added(memory, store.unembedded())
+    kept = store.add_many([given])
+    return added(kept[0], store.unembedded(), store.why_unembedded(), kept.known)
 
 
 def add_many(store: Store, given: Given) -> Json:
@@ -133,7 +141,7 @@ def add_many(store: Store, given: Given) -> Json:
     from scrubjay.surfaces.shapes_stored import added_many
 
     memories = store.add_many(given["memories"])
-    return added_many(memories, store.unembedded())
+    return added_many(memories, store.unembedded(), store.why_unembedded())
 
 
 def update(store: Store, given: Given) -> Json:
@@ -149,17 +157,15 @@ def update(store: Store, given: Given) -> Json:
         if name in changes and changes[name] is None:
             raise InvalidInput(f"{name} is empty; every memory has one")
     memory = store.update(given["id"], **changes)
-    return added(memory, store.unembedded())
+    return added(memory, store.unembedded(), store.why_unembedded())
 
 
 def forget(store: Store, given: Given) -> Json:
-    """Forget memories by id; one that is not there is named, and the others are forgotten."""
+    """Forget memories by id; one that is not there is named, and is gone as it was asked to be."""
     from scrubjay.surfaces.shapes_stored import forgotten
 
     ids = list(dict.fromkeys(given["id"]))
     found = store.get_many(ids)
-    if not found:
-        store.get_all(ids[:1])  # says what is wrong
     known = [one.id for one in found]
     drawn = store.only_of(known)
     count = store.forget(known)
@@ -197,7 +203,12 @@ def unlink(store: Store, given: Given) -> Json:
 
 
 def _entries(name: str, value: list[Any]) -> list[dict[str, Any]]:
-    return [_inside(f"{name}[{n}]", ADD_PARAMS, ADD_ALIASES, one) for n, one in enumerate(value)]
+    return [
+        _inside(
+            f"{name}[{n}]", ADD_PARAMS, ADD_ALIASES, {"text": one} if isinstance(one, str) else one
+        )
+        for n, one in enumerate(value)
+    ]
 
 
 def _changeable(field: Param) -> Param:
@@ -229,6 +240,16 @@ ADD = Verb(
     add,
     ADD_ALIASES,
 )
+_ENTRIES = objects("objects with the fields of add", schema_of(ADD_PARAMS), MOST_ENTRIES, _entries)
+_ENTRIES = _ENTRIES._replace(
+    right=f"a list of at most {MOST_ENTRIES} texts, or objects with the fields of add",
+    schema={**_ENTRIES.schema, "items": {"anyOf": [SAID.schema, schema_of(ADD_PARAMS)]}},
+    accepts=lambda value: (
+        isinstance(value, list)
+        and 1 <= len(value) <= MOST_ENTRIES
+        and all(isinstance(one, str | Mapping) for one in value)
+    ),
+)
 ADD_MANY = Verb(
     "add_many",
     "Remember many texts; they are checked before any is stored.",
@@ -236,10 +257,8 @@ ADD_MANY = Verb(
     (
         Param(
             "memories",
-            objects(
-                "objects with the fields of add", schema_of(ADD_PARAMS), MOST_ENTRIES, _entries
-            ),
-            "objects with the fields of add",
+            _ENTRIES,
+            "texts, or objects with the fields of add",
             required=True,
         ),
     ),
