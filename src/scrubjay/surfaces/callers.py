@@ -35,6 +35,9 @@ class Principal(NamedTuple):
         return scope in SCOPES and any(one in SCOPES[SCOPES.index(scope) :] for one in self.scopes)
 
 
+ANYBODY = Principal()  # sees all of the server's own place, and may do everything there
+
+
 def principal_of(token: Token) -> Principal:
     """Return who asks with a token."""
     return Principal(token.name, token.scopes, token.tenant, token.user)

@@ -87,8 +87,11 @@ def _serve(
     with serving.bind(wanted.host, wanted.port) as socket:
         loopback = serving.is_loopback(socket)
         admission = Admission(stores, loopback=loopback, own=own)
+        admission.asks()  # a store that cannot be opened says so now, and its model is loaded from now on
         if not loopback and not admission.has_token():
-            words = f"token create NAME --tenant {args.tenant}" if args.tenant else "token create NAME"
+            words = (
+                f"token create NAME --tenant {args.tenant}" if args.tenant else "token create NAME"
+            )
             raise InvalidInput(
                 f"{wanted.host} can be reached from other machines, and there is no token; make one"
                 f" first: {to_type(words, args.db)}, or serve on 127.0.0.1"

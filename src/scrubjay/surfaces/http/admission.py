@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrubjay.access import access_of
-from scrubjay.surfaces.callers import Principal, principal_of
+from scrubjay.surfaces.callers import ANYBODY, principal_of
 
 if TYPE_CHECKING:
     from scrubjay.access import Token
-    from scrubjay.surfaces.callers import OpenStores
+    from scrubjay.surfaces.callers import OpenStores, Principal
 
 
 class Admission:
@@ -19,7 +19,7 @@ class Admission:
     that is somebody of one tenant, the server is that tenant's alone, and no other's token opens it.
     """
 
-    def __init__(self, stores: OpenStores, *, loopback: bool, own: Principal = Principal()) -> None:
+    def __init__(self, stores: OpenStores, *, loopback: bool, own: Principal = ANYBODY) -> None:
         self._stores = stores
         self._loopback = loopback
         self._own = own
@@ -29,7 +29,7 @@ class Admission:
         """Return who has this secret, or who may ask without one; None where nobody may."""
         if secret is None:
             return self._own if self._loopback and not self.asks() else None
-        with self._stores.lend(Principal()) as store:
+        with self._stores.lend(ANYBODY) as store:
             found = access_of(store).find(secret)
         return principal_of(found) if found is not None and self._is_ours(found) else None
 
@@ -39,7 +39,7 @@ class Admission:
         A server that has asked goes on, unless the store says that nobody needs one: a file that somebody
         took away and an empty one in its place must not open the door.
         """
-        with self._stores.lend(Principal()) as store:
+        with self._stores.lend(ANYBODY) as store:
             said = access_of(store).asks()
         if said is not None:
             self._asks = said
@@ -47,7 +47,7 @@ class Admission:
 
     def has_token(self) -> bool:
         """True where there is a token that somebody can come in with."""
-        with self._stores.lend(Principal()) as store:
+        with self._stores.lend(ANYBODY) as store:
             return any(map(self._is_ours, access_of(store).list()))
 
     def _is_ours(self, token: Token) -> bool:

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from scrubjay._version import __version__
-from scrubjay.surfaces.callers import Principal
+from scrubjay.surfaces.callers import ANYBODY, Principal
 from scrubjay.surfaces.http.entry import Entry, FindPrincipal
 from scrubjay.surfaces.http.guard import Guard
 from scrubjay.surfaces.http.health import Readiness, livez
@@ -41,7 +41,8 @@ _DESK_THREADS, _DESK_WAITING = 4, 1000
 class Doors(NamedTuple):
     """What the app stands on: the stores, who is let in, and how much.
 
-    `own` is who asks without a token, whose store is the server's own. `names` are the Host names that are right beside those of loopback. Without `mcp` there is no `/mcp`.
+    `own` is who asks without a token, whose store is the server's own. `names` are the Host names that are
+    right beside those of loopback. Without `mcp` there is no `/mcp`.
     """
 
     stores: OpenStores
@@ -50,7 +51,7 @@ class Doors(NamedTuple):
     watch: Watch
     workers: Workers
     desk: Workers
-    own: Principal = Principal()
+    own: Principal = ANYBODY
     names: tuple[str, ...] = ()
     mcp: Server[Any] | None = None
 
@@ -62,7 +63,7 @@ class Doors(NamedTuple):
         settings: ServerSettings,
         watch: Watch,
         *,
-        own: Principal = Principal(),
+        own: Principal = ANYBODY,
         names: tuple[str, ...] = (),
         mcp: Server[Any] | None = None,
     ) -> Doors:
