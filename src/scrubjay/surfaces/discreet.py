@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from scrubjay.surfaces.shapes import Json
 
 LOG_SAYS = "the server's log says why"
+ADMINS_KNOW = "a token with the scope admin is told why"
 _ABOUT_THE_STORE = ("status", "tiers", "servers")
 
 
@@ -26,7 +27,7 @@ def said_of(error: ScrubjayError, *, told_all: bool) -> str:
 def shown(shape: Json, answer: str, *, told_all: bool) -> Json:
     """Return an answer of the schema `answer` as it is told to somebody.
 
-    Of a path the name of the file is left, of a server its kind, and of a reason that there is one.
+    Of a path the name of the file is left, of a server its kind, and of reasons that there are some.
     """
     if told_all or answer not in _ABOUT_THE_STORE:
         return shape
@@ -43,8 +44,14 @@ def _without_places(value: Any) -> Any:
     for name in ("path", "place"):
         if isinstance(told.get(name), str):
             told[name] = _without_place(told[name])
-    if told.get("reason"):
-        told["reason"] = LOG_SAYS
+    for name in ("reason", "why_pending"):
+        if told.get(name):
+            told[name] = ADMINS_KNOW
+    match told.get("failures"):
+        case [_, *_]:
+            told["failures"] = [ADMINS_KNOW]
+        case {**counts} if counts:
+            told["failures"] = {ADMINS_KNOW: sum(counts.values())}
     return told
 
 

@@ -99,6 +99,11 @@ class Client:
             return until_the_end(opened)
 
 
+def validate(schema: str, answer: Any) -> None:
+    """Hold an answer against its committed schema."""
+    jsonschema.validate(answer, json.loads((SCHEMAS / f"{schema}.json").read_text("utf-8")))
+
+
 def _named(headers: Mapping[str, str]) -> dict[str, str]:
     return {name.replace("_", "-"): value for name, value in headers.items()}
 
