@@ -69,7 +69,8 @@ class ServerState(NamedTuple):
 class Status(NamedTuple):
     """The state of a store, as `scrubjay status` shows it.
 
-    `unlinked` memories still wait for their links; `searches` and `hits` are the totals of `hits()`.
+    `unlinked` memories still wait for their links; `searches` and `hits` are the totals of `hits()`,
+    which counts searches of the profile novamem alone.
     """
 
     path: str

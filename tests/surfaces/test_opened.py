@@ -432,15 +432,15 @@ def test_the_real_model_is_loaded_once_and_used_when_it_is_there(place: str):
 
 def test_the_folder_of_a_place_that_is_named_is_made_but_not_those_above_it(tmp_path: Path):
     """A client starts `scrubjay mcp --db .scrubjay/project.db`, and nobody made the folder before."""
-    for path, made in ((".scrubjay/project.db", True), ("typing/eror/project.db", False)):
-        stores = OpenStores(opener(str(tmp_path / path), None))
-        try:
-            with stores.lend(Principal()) as store:
-                assert store.add("one").id
-        except StoreError as error:
-            assert "there is no folder" in str(error)
-        stores.close()
-        assert (tmp_path / path).exists() is made
+    stores = OpenStores(opener(str(tmp_path / ".scrubjay" / "project.db"), None))
+    with stores.lend(Principal()) as store:
+        assert store.add("one").id
+    stores.close()
+    assert (tmp_path / ".scrubjay" / "project.db").exists()
+    mistyped = OpenStores(opener(str(tmp_path / "typing" / "eror" / "project.db"), None))
+    with pytest.raises(StoreError, match="there is no folder"), mistyped.lend(Principal()):
+        pass
+    mistyped.close()
     assert not (tmp_path / "typing").exists()
 
 

@@ -11,8 +11,8 @@ import pytest
 
 import scrubjay
 from scrubjay.access import access_of, new_secret
-from scrubjay.surfaces.http import entry
 from scrubjay.surfaces.callers import Principal
+from scrubjay.surfaces.http import entry
 from scrubjay.surfaces.http.admission import Admission
 from scrubjay.surfaces.http.buckets import Buckets
 from scrubjay.surfaces.http.problems import Problem

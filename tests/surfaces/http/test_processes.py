@@ -161,9 +161,9 @@ def test_how_a_server_that_cannot_start_says_so(process, bare_shell, db):
     assert all(len(one.err.splitlines()) == 1 for one in (busy, no_host, open_door, no_port))
 
 
-def test_the_same_words_make_a_token_and_serve_its_tenant(process, shell, db):
+def test_the_same_words_make_a_token_and_serve_its_tenant(process, bare_shell, db):
     """`token create --tenant acme`, then `serve --tenant acme`: in with that token, and with no other."""
-    words = ("--tenant", "acme", "--db", str(db))
+    words, shell = ("--tenant", "acme", "--db", str(db)), bare_shell
     told = shell("serve", "--host", "0.0.0.0", "--port", "0", *words)
     assert told.err.count(f"scrubjay token create NAME --tenant acme --db {db}") == 1
     acme = shell("token", "create", "NAME", "--scope", "admin", *words).out.strip()

@@ -87,7 +87,10 @@ def _serve(
     with serving.bind(wanted.host, wanted.port) as socket:
         loopback = serving.is_loopback(socket)
         admission = Admission(stores, loopback=loopback, own=own)
-        admission.asks()  # a store that cannot be opened says so now, and its model is loaded from now on
+        with stores.lend(
+            own
+        ):  # one that cannot be opened says so now; its model is loaded from now on
+            admission.asks()
         if not loopback and not admission.has_token():
             words = (
                 f"token create NAME --tenant {args.tenant}" if args.tenant else "token create NAME"
