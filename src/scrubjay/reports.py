@@ -69,8 +69,7 @@ class ServerState(NamedTuple):
 class Status(NamedTuple):
     """The state of a store, as `scrubjay status` shows it.
 
-    `unlinked` memories still wait for their links; `searches` and `hits` are the totals of `hits()`,
-    which counts searches of the profile novamem alone.
+    `unlinked` memories still wait for their links; `searches` and `hits` are the totals of `hits()`.
     """
 
     path: str

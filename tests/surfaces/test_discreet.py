@@ -39,7 +39,7 @@ def test_of_servers_their_kind_is_told_and_that_there_is_a_reason():
 
 def test_what_is_stored_is_not_touched():
     """A memory may have a place, and a reason; only answers about the store itself are looked at."""
-    memory = {"memories": [{"metadata": {"path": "/home/ann/a", "reason": "because"}}]}
+    memory = {"memories": [{"metadata": {"path": "attic/box", "reason": "because"}}]}
     assert shown(memory, "memories", told_all=False) == memory
 
 
