@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 from threading import Thread
@@ -947,3 +949,17 @@ def test_threads_share_one_store(memory):
 
     assert memory.status().memories == 80
     assert memory.pending(wait=True) == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a file that is open cannot be deleted there")
+def test_no_empty_file_is_made_where_somebody_took_ours_away(tmp_path):
+    """A thread that comes later would read from an empty one, in which nothing is and nobody has a token."""
+    path = tmp_path / "notes.db"
+    with scrubjay.open(path, embedder=False) as store, ThreadPoolExecutor(1) as another:
+        store.add("one")
+        for file in tmp_path.glob("notes.db*"):
+            file.unlink()
+
+        with pytest.raises(StoreError, match="is no longer there"):
+            another.submit(store.ls).result(60)
+        assert not path.exists()
