@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from scrubjay.days import span
 from scrubjay.errors import InvalidInput
-from scrubjay.times import span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

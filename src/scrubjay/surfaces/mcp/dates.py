@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from scrubjay.times import span
+from scrubjay.days import span
 
 if TYPE_CHECKING:
     from scrubjay.surfaces.shapes import Json
