@@ -11,6 +11,7 @@ from scrubjay.errors import InvalidInput
 from scrubjay.naming import nearest
 from scrubjay.recalled import shown
 from scrubjay.surfaces.mcp.told import DATA
+from scrubjay.surfaces.verbs.kinds import QUERY
 
 if TYPE_CHECKING:
     from scrubjay.service import Store
@@ -63,7 +64,7 @@ def made(store: Store, *, name: str, given: Given) -> types.GetPromptResult:
 
 
 def _context(store: Store, given: Given) -> str:
-    question = given.get("question", "").strip()
+    question = QUERY.take("question", given.get("question", "")).strip()
     if not question:
         return f"This is what my memory holds. {DATA}\n\n{store.landscape().text}"
     found = shown(store.search(question).hits, _MOST_CHARS) or "Nothing is stored about it."
