@@ -10,6 +10,7 @@ from scrubjay.surfaces.callers import Principal
 from scrubjay.surfaces.http.buckets import Buckets
 from scrubjay.surfaces.http.guard import is_guarded
 from scrubjay.surfaces.http.problems import Problem, retry
+from scrubjay.surfaces.http.remembered import Remembered
 from scrubjay.surfaces.http.settings import TOKEN_RATE
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Entry:
         self._app = app
         self._find = find
         self._desk = desk
+        self._remembered = Remembered()
         self._of_tokens = Buckets(TOKEN_RATE if rate_per_s is None else rate_per_s)
         self._of_nobody = Buckets(rate_per_s)
         self._wrong = Buckets(WRONG_PER_S)
@@ -50,7 +52,7 @@ class Entry:
         address = (scope.get("client") or ("",))[0]
         if secret is not None and (wait_s := self._wrong.wait_s(address)):
             raise _too_many("too many wrong tokens came from your address", wait_s)
-        who = await self._desk.do(lambda: self._find(secret))
+        who = await self._found(secret)
         if who is not None:
             return who
         if secret is None:
@@ -62,6 +64,15 @@ class Entry:
             else "the token is not valid: it is mistyped or cut short"
         )
         raise _no_token(said, ', error="invalid_token"')
+
+    async def _found(self, secret: str | None) -> Principal | None:
+        if (known := self._remembered.who(secret)) is not None:
+            return known
+        asked_s = self._remembered.now()
+        who = await self._desk.do(lambda: self._find(secret))
+        if who is not None:
+            self._remembered.note(secret, asked_s, who)
+        return who
 
     def _count(self, who: Principal) -> None:
         buckets = self._of_tokens if who.name else self._of_nobody

@@ -54,7 +54,7 @@ class Asking:
                 {"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{verb.scope}"'},
             )
         given = merged(await self._body_of(request), query_of(request.scope["query_string"], verb))
-        text = await self._workers.do(lambda: self._ask(who, verb, given))
+        text = await self._workers.do(lambda: self._ask(who, verb, given), who)
         return Response(text, media_type=JSON_TYPE)
 
     async def _body_of(self, request: Request) -> dict[str, object]:

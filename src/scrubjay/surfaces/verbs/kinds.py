@@ -16,7 +16,9 @@ MOST_HITS = 1000
 MOST_SKIPPED = 10_000_000
 MOST_NAMES = 100  # of topics, types, namespaces, links in one list
 MOST_IDS = 1000
-MOST_QUERY_CHARS = 20_000  # over a wire: the library takes any text, but whoever may read pays for it
+MOST_QUERY_CHARS = (
+    20_000  # over a wire: the library takes any text, but whoever may read pays for it
+)
 _MOST_TIME_CHARS = 100
 _TRUE, _FALSE = ("true", "1", "yes", ""), ("false", "0", "no")
 
