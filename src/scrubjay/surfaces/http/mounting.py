@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from scrubjay.errors import Unavailable
-from scrubjay.surfaces.http.bodies import check_json_type, check_keys, read_body
+from scrubjay.surfaces.http.bodies import ClientGone, check_json_type, check_keys, read_body
 from scrubjay.surfaces.http.mcp_sessions import IDLE_S, MOST_SESSIONS, Sessions
 from scrubjay.surfaces.http.problems import Problem
 from scrubjay.surfaces.http.v1 import not_by
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
     from contextlib import AbstractAsyncContextManager
 
     from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -95,7 +96,34 @@ class McpDoor:
                         self._counted.ended(given)
                 await send(message)
 
-            await self._sessions.handle_request(request.scope, receive, seen)
+            answering = self._sessions.handle_request(request.scope, receive, seen)
+            if request.method == "POST":
+                await _unless_gone(answering, request)
+            else:
+                await answering
+
+
+async def _unless_gone(answering: Coroutine[Any, Any, None], request: Request) -> None:
+    """Wait for an answer, but only while somebody is there to take it.
+
+    The SDK waits for ever for that of a request whose id another has, too. Threads go on to their end.
+    """
+    answer = asyncio.ensure_future(answering)
+    gone = asyncio.ensure_future(_hung_up(request.receive))
+    try:
+        await asyncio.wait((answer, gone), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for one in (answer, gone):
+            one.cancel()
+        await asyncio.gather(answer, gone, return_exceptions=True)
+    if answer.cancelled():
+        raise ClientGone
+    answer.result()
+
+
+async def _hung_up(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 def _shakes_hands(request: Request) -> bool:
