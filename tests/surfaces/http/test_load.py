@@ -287,7 +287,7 @@ def test_whoever_hangs_up_is_not_answered_for_ever(doors):
 
 def _under_way(client):
     page = client.get("/metrics").body.decode()
-    found = re.search(r"^scrubjay_http_requests_in_progress (\S+)$", page, re.M)
+    found = re.search(r"^scrubjay_http_requests_in_flight (\S+)$", page, re.M)
     assert found, page
     return float(found[1])
 

@@ -10,7 +10,7 @@ import asyncio
 import contextvars
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from scrubjay.surfaces.http.problems import Problem, retry
@@ -44,7 +44,7 @@ class Workers:
         self._lines: OrderedDict[Principal | None, deque[_Call]] = OrderedDict()
         self._waiting = 0
         self._running: Counter[str | None] = Counter()
-        self._begun: set[Future[None]] = set()
+        self._begun: set[Future[Any]] = set()
         self._closed = False
 
     @property
@@ -98,7 +98,7 @@ class Workers:
         if not call.answer.set_running_or_notify_cancel():
             return
         self._running[_tenant(who)] += 1
-        running = self._pool.submit(_carry_out, call)
+        running: Future[Any] = self._pool.submit(call.made)
         self._begun.add(running)
 
         def ended() -> None:
@@ -108,7 +108,8 @@ class Workers:
                 del self._running[_tenant(who)]
             self._begin(loop)
 
-        def tell(_: Future[None]) -> None:
+        def tell(_: Future[Any]) -> None:
+            _pass_on(running, call.answer)
             try:
                 loop.call_soon_threadsafe(ended)
             except RuntimeError:  # it is closed, and nobody counts any more
@@ -117,13 +118,14 @@ class Workers:
         running.add_done_callback(tell)
 
 
-def _carry_out(call: _Call) -> None:
-    try:
-        made = call.made()
-    except BaseException as error:  # whatever it is, it is the caller's
-        call.answer.set_exception(error)
+def _pass_on(done: Future[Any], answer: Future[Any]) -> None:
+    """Let whoever waits for an answer have what a thread has done."""
+    if done.cancelled():  # the threads were closed before one took it
+        answer.set_exception(CancelledError())
+    elif (error := done.exception()) is not None:
+        answer.set_exception(error)
     else:
-        call.answer.set_result(made)
+        answer.set_result(done.result())
 
 
 def _tenant(who: Principal | None) -> str | None:
