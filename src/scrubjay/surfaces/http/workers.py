@@ -10,7 +10,7 @@ import asyncio
 import contextvars
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from scrubjay.surfaces.http.problems import Problem, retry
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 class _Call(NamedTuple):
     made: Callable[[], Any]
-    answer: Future[Any]
+    answer: asyncio.Future[Any]
 
 
 class Workers:
@@ -59,18 +59,19 @@ class Workers:
                 raise _busy(f"{self.busy} requests are under way")
             if len(self._lines.get(who, ())) >= max(1, self._most_waiting // 2):
                 raise _busy("too many of your own requests are under way")
-        context, answer = contextvars.copy_context(), Future[T]()
+        loop, context = asyncio.get_running_loop(), contextvars.copy_context()
+        answer: asyncio.Future[T] = loop.create_future()
         self._lines.setdefault(who, deque()).append(_Call(lambda: context.run(call), answer))
         self._waiting += 1
-        self._begin(asyncio.get_running_loop())
-        return await asyncio.wrap_future(answer)
+        self._begin(loop)
+        return await answer
 
     def close(self, wait_s: float) -> bool:
         """Begin nothing more and wait for what runs; False where that takes longer."""
         self._closed = True
         for line in self._lines.values():
             for one in line:
-                one.answer.cancel()
+                one.answer.cancel()  # after the end of the loop, all are
         self._pool.shutdown(wait=False, cancel_futures=True)
         return not wait(list(self._begun), wait_s).not_done
 
@@ -95,8 +96,6 @@ class Workers:
                 del self._lines[who]
 
     def _run(self, loop: asyncio.AbstractEventLoop, who: Principal | None, call: _Call) -> None:
-        if not call.answer.set_running_or_notify_cancel():
-            return
         self._running[_tenant(who)] += 1
         running: Future[Any] = self._pool.submit(call.made)
         self._begun.add(running)
@@ -106,10 +105,11 @@ class Workers:
             self._running[_tenant(who)] -= 1
             if not self._running[_tenant(who)]:
                 del self._running[_tenant(who)]
+            _pass_on(running, call.answer)
             self._begin(loop)
 
         def tell(_: Future[Any]) -> None:
-            _pass_on(running, call.answer)
+            # The loop is woken once: each time takes its turn with the threads that work.
             try:
                 loop.call_soon_threadsafe(ended)
             except RuntimeError:  # it is closed, and nobody counts any more
@@ -118,10 +118,12 @@ class Workers:
         running.add_done_callback(tell)
 
 
-def _pass_on(done: Future[Any], answer: Future[Any]) -> None:
-    """Let whoever waits for an answer have what a thread has done."""
+def _pass_on(done: Future[Any], answer: asyncio.Future[Any]) -> None:
+    """Let whoever still waits for an answer have what a thread has done."""
+    if answer.done():
+        return
     if done.cancelled():  # the threads were closed before one took it
-        answer.set_exception(CancelledError())
+        answer.cancel()
     elif (error := done.exception()) is not None:
         answer.set_exception(error)
     else:
