@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import scrubjay
+from scrubjay import asking
 from scrubjay.asking import understand
 from scrubjay.language import STEMMERS
 from scrubjay.text import readable
@@ -53,6 +54,27 @@ class TestWords:
 
         asked = understand("x " + " ".join(f"-w{n} w{n}*" for n in range(9)), most=4)
         assert (len(asked.holds), len(asked.lacks), asked.wanted) == (4, 4, 9)
+
+    @pytest.mark.parametrize("sign", ["{}*", '"{} port"', "-{}"])
+    def test_what_is_said_again_counts_once(self, sign):
+        """However often: the terms beyond the first are counted, not the times they were typed."""
+        some = " ".join(
+            sign.format(word) for word in ("alpha", "beta", "gamma") for _ in range(50)
+        )
+
+        asked = understand(f"x {some}", most=2)
+
+        assert (len(asked.holds) + len(asked.lacks), asked.wanted) == (2, 3)
+
+    def test_a_sign_is_worked_out_once(self, monkeypatch):
+        """To find the stems of `a*` takes fifty words; a query of a megabyte holds it 300,000 times."""
+        made = []
+        begun = asking._begun
+        monkeypatch.setattr(asking, "_begun", lambda *given: made.append(given) or begun(*given))
+
+        understand("a* " * 1000)
+
+        assert len(made) == 1
 
     def test_pairs_of_characters_are_terms_of_their_own(self):
         """GN-6: Chinese is asked pair by pair, so that any of them is found."""

@@ -30,7 +30,7 @@ _UNSPACED = (
     r"\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
 _POINTS = r"[\u0591-\u05c7\u064b-\u065f\u0670]"  # Hebrew and Arabic vowel signs
-_LATIN_OR_GREEK_MARKS = r"([A-Za-z\u0370-\u03ff])[\u0300-\u036f]+"
+_LATIN_OR_GREEK_MARKS = r"(?<=[A-Za-z\u0370-\u03ff])[\u0300-\u036f]+"
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _TAIL = re.compile(r"-(\w+)")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+$")
@@ -134,7 +134,7 @@ def fold(word: str) -> str:
     if word.isascii():
         return word.lower()
     apart = unicodedata.normalize("NFKD", word).casefold()
-    bare = re.sub(_POINTS, "", re.sub(_LATIN_OR_GREEK_MARKS, r"\1", apart))
+    bare = re.sub(_POINTS, "", re.sub(_LATIN_OR_GREEK_MARKS, "", apart))
     return unicodedata.normalize("NFC", bare).replace("’", "'")
 
 
@@ -164,6 +164,11 @@ def terms(
             token for word in telling(words(query), stop_words) for token in asked(word, stems)
         )
     )
+
+
+def has_terms(query: str) -> bool:
+    """True when there is a token to search for; the first says it, however many follow."""
+    return any(asked(word) for word in telling(words(query)))
 
 
 def telling(of: list[str], stop_words: frozenset[str] = STOP_WORDS) -> list[str]:

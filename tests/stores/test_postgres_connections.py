@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
+import pytest
 from psycopg_pool import ConnectionPool
 
 import scrubjay
 from scrubjay.stores import postgres_login as connections
+from scrubjay.stores import postgres_watched
 
 
 def test_a_server_that_was_started_anew_is_used_at_once(postgres, postgres_url, monkeypatch):
@@ -46,3 +51,57 @@ def test_what_was_acknowledged_outlives_a_killed_server(postgres, postgres_url):
         postgres.kill()
         postgres.start()
         assert len(store.get_many([f"f{n}" for n in range(20)])) == 20
+
+
+@pytest.mark.parametrize("writes", [False, True])
+def test_a_server_that_hangs_is_not_waited_for_without_end(
+    postgres, postgres_url, monkeypatch, writes
+):
+    """Whoever waits asks whether it is there; once it goes on, it is used as before."""
+    monkeypatch.setattr(connections, "_CHECK_AFTER_S", 60.0)
+    monkeypatch.setattr(postgres_watched, "QUIET_S", 0.3)
+    monkeypatch.setattr(postgres_watched, "ANSWER_S", 0.3)
+    said = []
+
+    def use(store):
+        try:
+            store.add("another kettle") if writes else store.search("kettle")
+        except scrubjay.StoreError as error:
+            said.append(str(error))
+
+    with scrubjay.open(postgres_url, embedder=False) as store:
+        store.add("the kettle boils")
+        store.search("kettle")
+        postgres.pause()
+        try:
+            using = [threading.Thread(target=use, args=(store,)) for _ in range(2)]
+            for one in using:
+                one.start()
+            for one in using:
+                one.join(60)
+            assert not any(one.is_alive() for one in using)
+        finally:
+            postgres.resume()
+        assert len(said) == 2
+        assert all("does not answer" in one for one in said)
+        assert any("nothing was heard of it" in one for one in said)
+        store.add("a third kettle")
+        assert len(store.search("kettle")) == 2
+
+
+def test_a_statement_that_takes_long_is_waited_for(postgres_url, monkeypatch):
+    """While the server answers others."""
+    monkeypatch.setattr(postgres_watched, "QUIET_S", 0.2)
+    asked = []
+    there = postgres_watched.WatchedConnection._is_there
+    monkeypatch.setattr(
+        postgres_watched.WatchedConnection,
+        "_is_there",
+        lambda self: asked.append(there(self)) or asked[-1],
+    )
+    with scrubjay.open(postgres_url, embedder=False) as store, store._db.read() as db:
+        begun = time.monotonic()
+        assert db.execute("SELECT 5 FROM pg_sleep(1.5)").fetchone()[0] == 5
+        assert time.monotonic() - begun > 1.4
+    assert asked
+    assert all(asked)

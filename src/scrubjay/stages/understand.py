@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from scrubjay.asking import Asked, understand
 from scrubjay.errors import InvalidInput, StoreError, Unavailable
 from scrubjay.pipeline import Run, stage
-from scrubjay.text import is_unspaced, readable, terms
+from scrubjay.text import has_terms, is_unspaced, readable
 from scrubjay.types import Term
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def embed_query(run: Run, *, most_chars: int = 4000) -> Run:
     if most_chars < 1:
         raise InvalidInput(f"embed_query.most_chars is {most_chars}; it must be 1 or more")
     text = readable(run.query.meaning or run.query.text)
-    if run.query.only_time or not terms(text):
+    if run.query.only_time or not has_terms(text):
         return run  # a vector of punctuation would find something, and mean nothing
     embedder = run.kit.need("embedder")
     tokens = None

@@ -36,14 +36,17 @@ class Login:
             import psycopg
         except ImportError:
             raise MissingExtra("postgres", 'pip install "scrubjay[postgres]"') from None
+        from scrubjay.stores.postgres_watched import WatchedConnection
+
         self._client = psycopg
+        self._connection = WatchedConnection
         self._used_s: WeakKeyDictionary[psycopg.Connection[Any], float] = WeakKeyDictionary()
 
     @contextmanager
     def connected(self) -> Iterator[psycopg.Connection[Any]]:
         """Give a connection of one's own; what goes wrong is explained."""
         with self.errors():
-            connection = self._client.connect(**self._arguments(), autocommit=True)
+            connection = self._connection.connect(**self._arguments(), autocommit=True)
             try:
                 self._prepare(connection)
                 yield connection
@@ -60,6 +63,7 @@ class Login:
         # with a server that is down, beside the one sentence that says so.
         getLogger("psycopg.pool").addHandler(NullHandler())
         return ConnectionPool(
+            connection_class=self._connection,
             kwargs={**self._arguments(), "autocommit": True},
             configure=self._prepare,
             check=self._check_unused,

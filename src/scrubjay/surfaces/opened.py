@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from scrubjay.surfaces.callers import Principal
     from scrubjay.types import Results
 
+WRITER_WAIT_S = 10.0  # for another who writes to the store
+
 
 def watched(
     open_for: Callable[[Principal], Store], *listeners: Callable[[Results], None]
@@ -65,6 +67,8 @@ def opener(db: str | None, user: str | None) -> Callable[[Principal], Store]:
         _make_folder(db)
         store = scrubjay.open(db, tenant=who.tenant, user=own)
         store.share_models(models())
+        # Whoever waits keeps a thread that others want.
+        store._db.wait_s = WRITER_WAIT_S
         return store
 
     return open_for

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import threading
+import time
 
 import pytest
 
@@ -16,6 +17,7 @@ from scrubjay.surfaces.http import entry
 from scrubjay.surfaces.http.admission import Admission
 from scrubjay.surfaces.http.buckets import Buckets
 from scrubjay.surfaces.http.problems import Problem
+from scrubjay.surfaces.http.remembered import FRESH_S, Remembered
 
 from .conftest import Client, logged, validate
 
@@ -44,6 +46,7 @@ def test_as_soon_as_there_is_a_token_everybody_needs_one(serve, token):
     client = serve()
     assert client.get("/v1/status").status == 200
     secret = token()
+    time.sleep(FRESH_S)
 
     for path in ("/v1/status", "/v1/openapi.json", "/v1/nope", "/mcp", "/metrics"):
         answer = client.get(path)
@@ -64,6 +67,7 @@ def test_to_revoke_the_last_token_opens_no_door(serve, token, db, loopback):
 
     with scrubjay.open(db, embedder=False) as store:
         access_of(store).revoke("laptop")
+        time.sleep(FRESH_S)
 
         assert client.get("/v1/status").status == 401
         assert serve(loopback=loopback).get("/v1/status").status == 401
@@ -235,6 +239,32 @@ def test_a_token_that_was_cut_short_is_told_from_one_that_was_revoked(serve, tok
     assert (cut.status, unknown.status) == (401, 401)
     assert "cut short" in cut.problem
     assert "revoked" in unknown.problem
+
+
+def test_who_was_let_in_is_not_looked_up_again_for_a_second():
+    """A token is looked up once a second: that took longer than a search by word."""
+    now = [10.0]
+    remembered = Remembered(lambda: now[0])
+    ann = Principal("ann")
+    remembered.note("secret", now[0], ann)
+
+    now[0] += FRESH_S - 0.01
+    assert remembered.who("secret") == ann
+    assert remembered.who("other") is None
+    assert remembered.who(None) is None
+    now[0] += 0.01
+    assert remembered.who("secret") is None
+
+
+def test_who_comes_in_is_remembered_for_many_but_not_for_any_number():
+    """Nor are secrets kept."""
+    remembered = Remembered(lambda: 0.0)
+    for n in range(1001):
+        remembered.note(f"secret {n}", 0.0, Principal(str(n)))
+
+    assert remembered.who("secret 0") is None
+    assert remembered.who("secret 1000") == Principal("1000")
+    assert "secret" not in repr(vars(remembered))
 
 
 def test_a_bucket_fills_with_time():

@@ -207,12 +207,34 @@ def test_an_answer_that_nobody_takes_is_dropped(serve, monkeypatch):
     assert len(taken) < 50_000_000
 
 
+def test_a_client_that_is_slow_gets_all_of_its_answer(serve, monkeypatch):
+    """The time is for one that takes nothing, and begins anew with what it takes."""
+    monkeypatch.setattr(wire, "READING_TIME_S", 0.5)
+    large = {"text": "a" * 8_000_000}
+    monkeypatch.setitem(VERBS, "status", VERBS["status"]._replace(call=lambda store, given: large))
+    client = serve()
+    taken = bytearray()
+    with socket.socket() as opened:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+        opened.settimeout(WAIT_S)
+        opened.connect(client.address)
+        opened.sendall(b"GET /v1/status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        begun = time.monotonic()
+        while part := opened.recv(65536):
+            taken += part
+            time.sleep(0.02)
+
+    assert time.monotonic() - begun > 4 * wire.READING_TIME_S
+    assert taken.endswith(b'aaa"}')
+    assert len(taken) > 8_000_000
+
+
 def test_a_line_that_is_too_long_is_not_waited_in(serve, monkeypatch):
     """503 and when to come again; whoever waits already is answered."""
     from scrubjay.surfaces.http import app
 
-    monkeypatch.setattr(app, "THREADS", 2)
-    monkeypatch.setattr(app, "MOST_WAITING", 3)
+    monkeypatch.setattr(app, "THREADS", 4)  # half of which are one tenant's
+    monkeypatch.setattr(app, "MOST_WAITING", 6)
     held, begun = threading.Event(), threading.Semaphore(0)
 
     def wait(store, given):

@@ -11,7 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.surfaces.http import app, bodies, entry, guard, serving, settings, wire
+from scrubjay.surfaces import opened
+from scrubjay.surfaces.http import (
+    app,
+    bodies,
+    descriptors,
+    entry,
+    guard,
+    mcp_sessions,
+    serving,
+    settings,
+    wire,
+)
+from scrubjay.surfaces.verbs import kinds
 
 PAGE = (Path(__file__).parents[3] / "docs" / "http.md").read_text("utf-8")
 EXAMPLES = re.findall(r"^```sh\n(curl .*?)\n```(?:\n```json\n(.*?)\n```)?", PAGE, re.M | re.S)
@@ -47,7 +59,12 @@ def test_every_example_runs_and_answers_what_it_shows(serve):
         f"| {settings.TOKEN_RATE:g}; without tokens any number |",
         f"| wrong tokens a second from one address | {entry.WRONG_PER_S:g} |",
         f"| {app.THREADS}; {app.MOST_WAITING}, then 503 |",
-        f"| open connections | {wire.MOST_CONNECTIONS} |",
+        f"of one caller | {app.THREADS // 2}; {app.MOST_WAITING // 2}, then 503 |",
+        f"| {mcp_sessions.MOST_OF_ONE} of one caller, {mcp_sessions.MOST_SESSIONS} in all |",
+        f"| {mcp_sessions.IDLE_S / 60:g} minutes |",
+        f"| length of a query | {kinds.MOST_QUERY_CHARS:,} characters |",
+        f"| time to wait for another who writes | {opened.WRITER_WAIT_S:g} s |",
+        f"| open connections | {descriptors.MOST_CONNECTIONS}, or half of what `ulimit -n`",
         f"| {wire.HEAD_TIME_S:g} s; {bodies.BODY_TIME_S:g} s |",
         f"| time for a client that takes nothing of its answer | {wire.READING_TIME_S:g} s |",
         f"| {guard.LONGEST_PATH}; {guard.LONGEST_QUERY:,}; {guard.MOST_HEADER_BYTES:,} bytes |",

@@ -116,6 +116,7 @@ def test_a_wrong_address_is_answered_with_what_would_be_right(shared, path, stat
         (b'{"query": "a", "overrides": {"a": ' + b"[" * 50 + b"]" * 50 + b"}}", 422, "levels"),
         (b'\xef\xbb\xbf{"query": "a"}', 400, "not JSON"),
         (b'{"query": 5}', 422, "query is 5"),
+        (b'{"query": "' + b"a* " * 35_000 + b'"}', 422, "at most 20,000 characters"),
         (b"", 422, "search needs query"),
     ],
 )

@@ -82,7 +82,7 @@ def _serve(
     from scrubjay.surfaces.http import serving
     from scrubjay.surfaces.http.admission import Admission
     from scrubjay.surfaces.http.app import Doors, make_app
-    from scrubjay.surfaces.http.mounting import principal_in
+    from scrubjay.surfaces.http.mounting import principal_in, threads_of
 
     with serving.bind(wanted.host, wanted.port) as socket:
         loopback = serving.is_loopback(socket)
@@ -107,8 +107,9 @@ def _serve(
             watch,
             own=own,
             names=(wanted.host, *wanted.allow_hosts),
-            mcp=make_server(stores, principal_in, wanted.tools),
         )
+        asked_in = threads_of(doors.workers)
+        doors = doors._replace(mcp=make_server(stores, principal_in, wanted.tools, asked_in))
 
         def listening() -> None:
             if args.json:
@@ -119,8 +120,9 @@ def _serve(
             err(f"scrubjay listens on {url} (Ctrl-C stops)")
 
         serving.log_to_stderr()
-        serving.listener(make_app(doors), listening).run([socket])
-    if doors.workers.close(serving.FINISH_S) and doors.desk.close(1.0):
+        listener = serving.listener(make_app(doors), listening)
+        listener.run([socket])
+    if doors.workers.close(listener.left_s) and doors.desk.close(1.0):
         err("scrubjay: stopped; what was answered is stored")
         return 0
     # A thread that hangs would keep the process, which was told to stop, for ever.

@@ -68,7 +68,7 @@ class Doors(NamedTuple):
         mcp: Server[Any] | None = None,
     ) -> Doors:
         """Return doors with threads of their own: many for the store, a few for the entry."""
-        workers = Workers(THREADS, MOST_WAITING, "asking")
+        workers = Workers(THREADS, MOST_WAITING, "asking", THREADS // 2)
         desk = Workers(_DESK_THREADS, _DESK_WAITING, "entry")
         return cls(stores, find, settings, watch, workers, desk, own, names, mcp)
 

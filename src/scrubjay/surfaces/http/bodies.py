@@ -97,6 +97,14 @@ def object_of(body: bytes) -> dict[str, Any]:
     return read
 
 
+def check_keys(body: bytes) -> None:
+    """Refuse JSON that could mean two things; what is no JSON at all is for somebody else to refuse."""
+    try:
+        json.loads(body, object_pairs_hook=_unique, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        return
+
+
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     made = dict(pairs)
     if len(made) != len(pairs):

@@ -10,6 +10,7 @@ from scrubjay.surfaces.callers import Principal
 from scrubjay.surfaces.http.buckets import Buckets
 from scrubjay.surfaces.http.guard import is_guarded, unmapped
 from scrubjay.surfaces.http.problems import Problem, retry
+from scrubjay.surfaces.http.remembered import Remembered
 from scrubjay.surfaces.http.settings import TOKEN_RATE
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Entry:
         self._app = app
         self._find = find
         self._desk = desk
+        self._remembered = Remembered()
         self._of_tokens = Buckets(TOKEN_RATE if rate_per_s is None else rate_per_s)
         self._of_nobody = Buckets(rate_per_s)
         self._wrong = Buckets(WRONG_PER_S)
@@ -51,7 +53,7 @@ class Entry:
         whole = secret is None or is_whole(secret)
         # Looked up however many wrong ones came before: behind a proxy all have one address, and junk
         # of one must not lock out the others.
-        who = await self._desk.do(lambda: self._find(secret)) if whole else None
+        who = await self._found(secret) if whole else None
         if who is not None:
             return who
         if secret is None:
@@ -64,6 +66,15 @@ class Entry:
             else "the token is not valid: it is mistyped or cut short"
         )
         raise _no_token(said, ', error="invalid_token"')
+
+    async def _found(self, secret: str | None) -> Principal | None:
+        if (known := self._remembered.who(secret)) is not None:
+            return known
+        asked_s = self._remembered.now()
+        who = await self._desk.do(lambda: self._find(secret))
+        if who is not None:
+            self._remembered.note(secret, asked_s, who)
+        return who
 
     def _count(self, who: Principal) -> None:
         buckets = self._of_tokens if who.name else self._of_nobody

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import ipaddress
 import logging
 import os
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
@@ -23,8 +26,16 @@ if TYPE_CHECKING:
 
     from starlette.applications import Starlette
 
+log = logging.getLogger(__name__)
 FINISH_S = 20  # for what is under way when the server is told to stop
 _KEEP_ALIVE_S = 15
+_LINE = 2048  # connections that nobody has taken yet
+# Of them, so many are taken in one go. Where the process may open nothing more, each of these attempts
+# fails: with as many as wait, that was two thousand lines in the log a second.
+_AT_ONCE = 16
+_FULL_EVERY_S = 60.0
+_LEAST_LEFT_S = 1.0
+_FULL = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGBREAK")
 
 
@@ -48,7 +59,7 @@ def bind(host: str, port: int) -> socket.socket:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)  # type: ignore[attr-defined,unused-ignore]
         made.bind(address)
         # Linux says only here that another server listens on the port.
-        made.listen(_BACKLOG)
+        made.listen(_LINE)
     except OSError as error:
         made.close()
         raise Unavailable(
@@ -57,9 +68,6 @@ def bind(host: str, port: int) -> socket.socket:
         ) from None
     made.setblocking(False)
     return made
-
-
-_BACKLOG = 2048
 
 
 def is_loopback(listening: socket.socket) -> bool:
@@ -79,12 +87,42 @@ class Listener(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, listening: Callable[[], None]) -> None:
         super().__init__(config)
         self._listening = listening
+        self._full_since_s = float("-inf")
+        self._told_s: float | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen, and say so."""
         await super().startup(sockets)
         if self.started:
+            asyncio.get_running_loop().set_exception_handler(self._odd)
+            for one in (
+                sockets or ()
+            ):  # asyncio has made the line as short as what it takes in one go
+                one.listen(_LINE)
             self._listening()
+
+    @property
+    def left_s(self) -> float:
+        """Seconds that are left to finish what is under way, since it was told to stop; 1 at the least."""
+        finish_s = self.config.timeout_graceful_shutdown or 0
+        begun_s = time.monotonic() if self._told_s is None else self._told_s
+        return max(_LEAST_LEFT_S, begun_s + finish_s - time.monotonic())
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Finish, whoever said so."""
+        self._told_s = time.monotonic()
+        await super().shutdown(sockets)
+
+    def _odd(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Log what nobody caught; that nothing more can be opened, once a minute."""
+        error = context.get("exception")
+        if not isinstance(error, OSError) or error.errno not in _FULL:
+            loop.default_exception_handler(context)
+        elif time.monotonic() - self._full_since_s > _FULL_EVERY_S:
+            self._full_since_s = time.monotonic()
+            log.error(
+                "no connection can be taken (%s); raise the limit: ulimit -n", error.strerror
+            )
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -128,7 +166,7 @@ def listener(
         timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=finish_s,
         h11_max_incomplete_event_size=MOST_HEAD_BYTES,
-        backlog=_BACKLOG,
+        backlog=_AT_ONCE,
     )
     return Listener(config, listening)
 

@@ -64,7 +64,7 @@ class Asking:
         given = merged(
             await self._body_of(request, verb), query_of(request.scope["query_string"], verb)
         )
-        text = await self._workers.do(lambda: self._ask(who, verb, given))
+        text = await self._workers.do(lambda: self._ask(who, verb, given), who)
         return Response(text, media_type=JSON_TYPE)
 
     async def _body_of(self, request: Request, verb: Verb) -> dict[str, object]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from scrubjay.surfaces.http.descriptors import most_connections
 from scrubjay.surfaces.http.outer import access
 from scrubjay.surfaces.http.problems import MEDIA_TYPE, Problem, retry
 
@@ -17,8 +19,10 @@ if TYPE_CHECKING:
 
 HEAD_TIME_S = 10.0  # for the lines of a request, from the first byte to the last
 READING_TIME_S = 30.0  # for a client that takes nothing of its answer
+UNSENT_BYTES = (
+    128 * 1024
+)  # in the system's hands; of what is there we cannot see how much is taken
 LINGER_S = 10.0  # for the rest of a body that was answered before it was read
-MOST_CONNECTIONS = 1000
 MOST_HEAD_BYTES = 32 * 1024
 
 
@@ -35,7 +39,8 @@ class Wire(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take a connection, if there is a place for one more."""
         super().connection_made(transport)
-        if len(self.connections) > MOST_CONNECTIONS:
+        _keep_little(transport)
+        if len(self.connections) > most_connections():
             self._refuse(Problem("busy", "too many connections are open", retry()))
             return
         self._close_in(HEAD_TIME_S)
@@ -60,7 +65,7 @@ class Wire(H11Protocol):
     def pause_writing(self) -> None:
         """Give a client that does not take its answer some time to do so."""
         super().pause_writing()
-        self._reading = self.loop.call_later(READING_TIME_S, self.transport.abort)
+        self._watch_reading()
 
     def resume_writing(self) -> None:
         """Let the client go on."""
@@ -110,10 +115,35 @@ class Wire(H11Protocol):
             self._deadline.cancel()
             self._deadline = None
 
+    def _watch_reading(self) -> None:
+        """Cut off a client that takes nothing for a while; one that is slow may go on."""
+        left = self.transport.get_write_buffer_size()
+
+        def look() -> None:
+            if self.transport.get_write_buffer_size() < left:
+                self._watch_reading()
+            else:
+                self.transport.abort()
+
+        self._no_reading()
+        self._reading = self.loop.call_later(READING_TIME_S, look)
+
     def _no_reading(self) -> None:
         if self._reading is not None:
             self._reading.cancel()
             self._reading = None
+
+
+def _keep_little(transport: asyncio.Transport) -> None:
+    """Let the system hold little of an answer: it would take megabytes at once, then none for minutes."""
+    connection = transport.get_extra_info("socket")
+    try:
+        if hasattr(socket, "TCP_NOTSENT_LOWAT"):
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES)
+        else:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, UNSENT_BYTES)
+    except OSError:  # it is closed already, or the system has no such bound
+        return
 
 
 def _begun(cycle: RequestResponseCycle | None) -> bool:

@@ -10,7 +10,7 @@ from scrubjay.surfaces.mcp.sure import sure
 from scrubjay.surfaces.mcp.tool import Hints, Tool
 from scrubjay.surfaces.shapes import Json, plain
 from scrubjay.surfaces.verbs import READ, Given, Param, Verb
-from scrubjay.surfaces.verbs.kinds import TEXT
+from scrubjay.surfaces.verbs.kinds import QUERY, TEXT
 
 if TYPE_CHECKING:
     from scrubjay.service import Store
@@ -79,7 +79,7 @@ SEARCH = Tool(
         "search",
         "Find memories.",
         READ,
-        (Param("query", TEXT, "what to look for", required=True),),
+        (Param("query", QUERY, "what to look for", required=True),),
         "",
         _search,
         {"q": "query"},

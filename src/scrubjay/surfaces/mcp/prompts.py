@@ -13,6 +13,7 @@ from scrubjay.recalled import shown
 from scrubjay.surfaces.mcp.sure import sure
 from scrubjay.surfaces.mcp.told import DATA, brief, landscape
 from scrubjay.surfaces.shapes import plain
+from scrubjay.surfaces.verbs.kinds import QUERY
 
 if TYPE_CHECKING:
     from scrubjay.service import Store
@@ -65,7 +66,7 @@ def made(store: Store, *, name: str, given: Given) -> types.GetPromptResult:
 
 
 def _context(store: Store, given: Given) -> str:
-    question = given.get("question", "").strip()
+    question = QUERY.take("question", given.get("question", "")).strip()
     if not question:
         return f"This is what my memory holds. {landscape(store)}"
     answer = store.search(question)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -53,9 +53,22 @@ _LISTS = (
 )
 
 
-def make_server(stores: OpenStores, who_of: WhoOf, tools: str = DEFAULT) -> Server[Any]:
-    """Return a server that answers with the store of whoever asks; `tools` names a set of them."""
-    asking = _Asking(stores, who_of, tools_of(tools))
+class InThread(Protocol):
+    """What carries out a call of somebody in a thread; Unavailable where there are too many."""
+
+    async def __call__(self, who: Principal, work: Callable[[], _Made]) -> _Made:
+        """Do it, and return what it returned."""
+        ...
+
+
+def make_server(
+    stores: OpenStores, who_of: WhoOf, tools: str = DEFAULT, in_thread: InThread | None = None
+) -> Server[Any]:
+    """Return a server that answers with the store of whoever asks; `tools` names a set of them.
+
+    Calls run where `in_thread` says, or in a few threads of its own.
+    """
+    asking = _Asking(stores, who_of, tools_of(tools), in_thread)
     hints: dict[Any, CacheHint] = {name: CacheHint(ttl_ms=_LIST_MS) for name in _LISTS}
     return Server(
         "scrubjay",
@@ -78,11 +91,13 @@ def make_server(stores: OpenStores, who_of: WhoOf, tools: str = DEFAULT) -> Serv
 class _Asking:
     """What a server does with each request."""
 
-    def __init__(self, stores: OpenStores, who_of: WhoOf, tools: list[Tool]) -> None:
+    def __init__(
+        self, stores: OpenStores, who_of: WhoOf, tools: list[Tool], in_thread: InThread | None
+    ) -> None:
         self._stores = stores
         self._who_of = who_of
         self._tools = {one.name: one for one in tools}
-        self._limit = anyio.CapacityLimiter(_MOST_AT_ONCE)
+        self._in_thread = in_thread or _of_ones_own()
 
     def schema_of(self, name: str) -> dict[str, Any] | None:
         tool = self._tools.get(name)
@@ -107,7 +122,7 @@ class _Asking:
                 )
             told_all = who.may(ADMIN)
             ask = partial(tool.ask, given=params.arguments or {}, told_all=told_all)
-            answer = await self._in_thread(partial(self._lent, who, ask))
+            answer = await self._in_thread(who, partial(self._lent, who, ask))
         except ScrubjayError as error:
             return types.CallToolResult(content=[_text(self._said(error))], is_error=True)
         except Exception:  # noqa: BLE001 - a client would read what it says, and it may name anything
@@ -146,7 +161,7 @@ class _Asking:
     async def complete(
         self, context: Context, params: types.CompleteRequestParams
     ) -> types.CompleteResult:
-        values = await self._in_thread(partial(resources.completed, params))
+        values = await self._in_thread(self._who_of(context), partial(resources.completed, params))
         return types.CompleteResult(completion=types.Completion(values=values))
 
     async def _asked_by(self, context: Context, ask: Callable[..., _Made]) -> _Made:
@@ -155,7 +170,7 @@ class _Asking:
         try:
             if not who.may("read"):
                 raise InvalidInput("this needs the scope read, which you do not have")
-            return await self._in_thread(partial(self._lent, who, ask))
+            return await self._in_thread(who, partial(self._lent, who, ask))
         except (NotFound, InvalidInput) as error:
             raise MCPError(types.INVALID_PARAMS, self._said(error)) from None
         except ScrubjayError as error:
@@ -171,14 +186,20 @@ class _Asking:
         finds = "memory_search" if "memory_search" in self._tools else "search"
         return f"{error}; {finds} finds what there is"
 
-    async def _in_thread(self, work: Callable[[], _Made]) -> _Made:
-        # A call that is cancelled goes on to its end without an answer: a thread cannot be stopped, and
-        # its place is taken until then.
-        return await anyio.to_thread.run_sync(work, limiter=self._limit)
-
     def _lent(self, who: Principal, ask: Callable[..., _Made]) -> _Made:
         with self._stores.lend(who) as store:
             return ask(store)
+
+
+def _of_ones_own() -> InThread:
+    limit = anyio.CapacityLimiter(_MOST_AT_ONCE)
+
+    async def in_thread(who: Principal, work: Callable[[], _Made]) -> _Made:
+        # A call that is cancelled goes on to its end without an answer: a thread cannot be stopped, and
+        # its place is taken until then.
+        return await anyio.to_thread.run_sync(work, limiter=limit)
+
+    return in_thread
 
 
 def listed(tool: Tool) -> types.Tool:

@@ -13,7 +13,7 @@ from scrubjay.surfaces.verbs.kinds import (
     LIMIT,
     MAPPING,
     NAME,
-    TEXT,
+    QUERY,
     TEXTS,
     TIME,
     Kind,
@@ -78,7 +78,7 @@ FILTERS = (
     Param("session", NAME, "only of this conversation"),
 )
 SEARCH_PARAMS = (
-    Param("query", TEXT, "what to look for; any text is a legal query", required=True),
+    Param("query", QUERY, "what to look for; any text is a legal query", required=True),
     *_HOW,
     Param("limit", LIMIT, "at most so many hits"),
     *FILTERS,
@@ -133,7 +133,7 @@ SEARCH = Verb(
 )
 
 _CONTEXT_PARAMS = (
-    Param("question", TEXT, "what the answer is for; without one, what is stored at all"),
+    Param("question", QUERY, "what the answer is for; without one, what is stored at all"),
     Param("tokens", TOKENS, f"at most so many, at four characters each ({_TOKENS})"),
     *_HOW,
     Param("limit", LIMIT, "of at most so many hits; by itself as many as could fit"),

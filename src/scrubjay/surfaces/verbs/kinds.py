@@ -16,6 +16,9 @@ MOST_HITS = 1000
 MOST_SKIPPED = 10_000_000
 MOST_NAMES = 100  # of topics, types, namespaces, links in one list
 MOST_IDS = 1000
+MOST_QUERY_CHARS = (
+    20_000  # over a wire: the library takes any text, but whoever may read pays for it
+)
 _MOST_TIME_CHARS = 100
 _TRUE, _FALSE = ("true", "1", "yes", ""), ("false", "0", "no")
 
@@ -171,6 +174,12 @@ SAID = Kind(
     "a text that is not empty",
     {"type": "string", "minLength": 1, "pattern": r"\S"},
     lambda value: isinstance(value, str) and bool(value.strip()),
+    _last,
+)
+QUERY = Kind(
+    f"a text of at most {MOST_QUERY_CHARS:,} characters",
+    {"type": "string", "maxLength": MOST_QUERY_CHARS},
+    _short(MOST_QUERY_CHARS, blank=True),
     _last,
 )
 NAME = Kind(

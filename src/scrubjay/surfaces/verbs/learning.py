@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from scrubjay.surfaces.options_learning import ACTIONS
 from scrubjay.surfaces.verbs import ADMIN, READ, WRITE, Given, Param, Verb
 from scrubjay.surfaces.verbs.finding import MANY, named
-from scrubjay.surfaces.verbs.kinds import LIMIT, NAME, TEXT, choice, whole
+from scrubjay.surfaces.verbs.kinds import LIMIT, NAME, QUERY, choice, whole
 from scrubjay.surfaces.verbs.writing import ID, THE_ID
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ FEEDBACK = Verb(
     "Say what became of a result, so that later searches learn from it.",
     WRITE,
     (
-        Param("query", TEXT, "what was searched for", required=True),
+        Param("query", QUERY, "what was searched for", required=True),
         THE_ID,
         Param("action", choice(*ACTIONS), "what became of it", required=True),
     ),
