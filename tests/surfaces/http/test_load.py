@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import logging
 import re
@@ -252,6 +253,8 @@ def test_json_that_could_mean_two_things_is_refused_through_both_doors(doors):
     assert (no_json.status, no_json.json["error"]["code"]) == (400, -32700)
 
 
+# The SDK forgets to close the first's stream, which Python says when it is thrown away.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_whoever_hangs_up_is_not_answered_for_ever(doors):
     """A client that gives two requests one id is never answered the first, and leaves at last."""
     held = threading.Event()
@@ -283,6 +286,7 @@ def test_whoever_hangs_up_is_not_answered_for_ever(doors):
         while _under_way(client) > 1:  # that of the figures itself
             assert time.monotonic() < deadline
             time.sleep(0.05)
+    gc.collect()
 
 
 def _under_way(client):
