@@ -25,7 +25,7 @@ import scrubjay
 from scrubjay.access import access_of
 from scrubjay.surfaces.callers import Principal
 from scrubjay.surfaces.http import mcp_sessions, serving
-from scrubjay.surfaces.http.admission import admission
+from scrubjay.surfaces.http.admission import Admission
 from scrubjay.surfaces.http.app import Doors, make_app
 from scrubjay.surfaces.http.mcp_sessions import Sessions
 from scrubjay.surfaces.http.mounting import principal_in, threads_of
@@ -63,7 +63,7 @@ def begin(client):
 @pytest.fixture
 def doors(stores):
     """Doors with MCP, in the threads of HTTP."""
-    made = Doors.of(stores, admission(stores, loopback=True), ServerSettings(), Watch())
+    made = Doors.of(stores, Admission(stores, loopback=True), ServerSettings(), Watch())
     return made._replace(
         mcp=make_server(stores, principal_in, "default", threads_of(made.workers))
     )

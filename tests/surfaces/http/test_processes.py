@@ -15,6 +15,7 @@ import pytest
 
 import scrubjay
 from scrubjay.access import access_of
+from scrubjay.surfaces.http.remembered import FRESH_S
 
 from .conftest import WAIT_S, Client
 
@@ -213,6 +214,7 @@ def test_a_server_of_settings_is_theirs_alone_and_logs_no_secret(process, shell,
     assert Client(client.url, secret).get("/metrics").status == 200
     assert Client(client.url, ben).get("/metrics").status == 403
 
+    time.sleep(FRESH_S)  # so long it is remembered that nobody needed a token
     client.get(f"/v1/{secret}", X_Request_Id=secret)
     client.get(f"/{secret}/x")
     running.popen.send_signal(signal.SIGTERM)
