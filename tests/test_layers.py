@@ -29,7 +29,7 @@ FLOORS = (
     ),
     ("language", "function_words"),
     ("text", "times", "paths", "token_codes", "tfidf", "timewords"),
-    ("asking", "passages", "naming"),
+    ("asking", "passages", "naming", "scopes"),
     ("expansion", "extraction"),
     ("config",),
     ("stores", "models", "documents"),

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrubjay.caller import person_named
 from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.naming import checked_name, nearest
+from scrubjay.scopes import READ, SCOPES
 from scrubjay.stores.servers import tenant_named
 from scrubjay.stores.sql_access import AccessRow, SqlAccess
 from scrubjay.times import duration, micros, moment, parse
@@ -28,11 +29,12 @@ if TYPE_CHECKING:
     from scrubjay.service import Store
     from scrubjay.stores.database import Database
 
-READ, WRITE, ADMIN = SCOPES = ("read", "write", "admin")  # each may do what those before it may
 PREFIX = "sj_"
 _SECRET_BYTES = 32
 _SUM_BYTES = 4
 _SECRET = rf"{PREFIX}[\w-]{{48}}"  # 36 bytes; the decoder itself would pass over any other sign
+_LIKE_A_SECRET = re.compile(rf"{PREFIX}[\w-]{{8,}}", re.ASCII)
+_HOW_LONG = "give hours, days or weeks, such as 12h, 90d or 2w, or a date, such as"
 _USED_EVERY_US = 3_600_000_000  # a search must not become a write each time
 _BUSY_S = 0.2
 
@@ -106,11 +108,24 @@ class Access:
         return [_token(row) for row in self._rows.all()]
 
     def any(self) -> bool:
-        """True when there is a token, even an expired one: a door does not open by itself when it ends."""
+        """True when there is a token, even an expired one."""
         return self._rows.any()
 
+    def asks(self) -> bool | None:
+        """True when nobody comes in without a token; None where there never was one.
+
+        A door does not open by itself: not when a token ends, nor when the last one is revoked.
+        """
+        return True if self._rows.any() else self._rows.asks()
+
+    def open_door(self) -> None:
+        """Let whoever is on this machine in without a token again; InvalidInput while there is one."""
+        if not self._rows.open_door():
+            there = ", ".join(row.name for row in self._rows.all())
+            raise InvalidInput(f"there are tokens; revoke them first, each by its name: {there}")
+
     def revoke(self, name: str) -> None:
-        """Remove a token: from now on nobody comes in with it."""
+        """Remove a token: from now on nobody comes in with it. Without any, nobody comes in at all."""
         name = _checked_name(name)
         if not self._rows.remove(name):
             there = [row.name for row in self._rows.all()]
@@ -161,7 +176,7 @@ class Access:
             return None
         now = self._clock()
         if isinstance(expires, timedelta) or (
-            isinstance(expires, str) and expires.strip()[-1:].lower() in ("h", "d", "w")
+            isinstance(expires, str) and re.fullmatch(r"\s*[0-9]+\s*[hdwHDW]\s*", expires)
         ):
             span = duration(expires, "expires")
             try:
@@ -171,7 +186,12 @@ class Access:
                     f"expires is {expires!r}, which is longer than time; leave it out for no end"
                 ) from None
         else:
-            ends = parse(expires, "expires", end_of_day=True)
+            try:
+                ends = parse(expires, "expires", end_of_day=True)
+            except InvalidInput:
+                raise InvalidInput(
+                    f"expires is {expires!r}; {_HOW_LONG} {now.year + 1}-01-31"
+                ) from None
         if ends is None or ends <= now:
             raise InvalidInput(
                 f"expires is {expires!r}, which is over already; give a time to come, such as 90d or"
@@ -197,6 +217,11 @@ def is_whole(secret: str) -> bool:
         return False
     raw = urlsafe_b64decode(secret.removeprefix(PREFIX))
     return raw[_SECRET_BYTES:] == _sum_of(raw[:_SECRET_BYTES])
+
+
+def masked(text: str) -> str:
+    """Return a text without the secrets in it, which people put where they do not belong: in an address."""
+    return _LIKE_A_SECRET.sub(f"{PREFIX}…", text)
 
 
 def _sum_of(random: bytes) -> bytes:

@@ -45,6 +45,13 @@ def test_a_scope_allows_what_is_below_it():
     assert not Principal(scopes=()).may("read")
 
 
+def test_a_scope_that_is_not_known_allows_nothing():
+    """A newer scrubjay may have made the token, or somebody wrote into the file."""
+    assert not Principal(scopes=("owner",)).may("read")
+    assert Principal(scopes=("owner", "read")).may("read")
+    assert not Principal().may("owner")
+
+
 def test_a_store_has_its_tokens_once(place):
     """Who asks for them with each request does not try each time to note a use."""
     with scrubjay.open(place.path, embedder=False) as store:

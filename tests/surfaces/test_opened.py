@@ -17,7 +17,7 @@ import pytest
 import scrubjay
 from gated import PATIENCE_S, GatedEmbedder, GatedReranker, install
 from scrubjay.commands import to_fetch
-from scrubjay.errors import Unavailable
+from scrubjay.errors import StoreError, Unavailable
 from scrubjay.models import warm
 from scrubjay.paths import cache_dir
 from scrubjay.surfaces.callers import OpenStores, Principal
@@ -199,6 +199,26 @@ def test_a_failure_is_told_and_another_try_made_after_a_rest(
         until(lambda: store.search("car").degraded == ())
 
 
+def test_that_a_model_cannot_come_is_in_the_log_once(
+    stores: OpenStores, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    """Whoever reads the log of a server learns of it without a search; one line is enough."""
+    with stores.lend(ANA) as store:
+        assert store._models is not None
+        assert store._models.lost() == []  # it is being loaded
+        model().failing = Unavailable("its disk\nis gone")
+        model().gate.set()
+        until(lambda: store._models is not None and store._models.lost() == ["embedder"])
+        _let_time_pass(monkeypatch, 31)
+        until(lambda: store.search("car").degraded[0].find("tried again in 60 s") > 0)
+        model().failing = None
+        _let_time_pass(monkeypatch, 31 + 61)
+        until(lambda: store.search("car").degraded == ())
+        assert store._models.lost() == []
+    lines = [one.getMessage() for one in caplog.records if one.name.endswith("warm")]
+    assert lines == ["searches go on without gated: its disk is gone"]
+
+
 def test_whatever_a_model_raises_is_a_reason(stores: OpenStores):
     """Foreign code that breaks breaks no search."""
     with stores.lend(ANA) as store:
@@ -241,7 +261,7 @@ def test_while_it_is_fetched_a_search_says_so(place: str, monkeypatch: pytest.Mo
 
 
 def test_offline_nothing_is_fetched_and_the_reason_is_that(
-    place: str, monkeypatch: pytest.MonkeyPatch
+    place: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     """SCRUBJAY_OFFLINE holds in a server as it does elsewhere; what comes by hand is used."""
     monkeypatch.setenv("SCRUBJAY_OFFLINE", "1")
@@ -260,6 +280,9 @@ def test_offline_nothing_is_fetched_and_the_reason_is_that(
             == f"gated is not here, and SCRUBJAY_OFFLINE forbids fetching it; fetch it with: {to_fetch()}"
         )
         assert (model().fetched, model().loads) == (0, 0)
+        assert store._models is not None
+        assert store._models.lost() == ["embedder"]
+        assert caplog.text.count("gated: it is not here, and SCRUBJAY_OFFLINE forbids") == 1
         model().gate.set()
         here.set()
         until(lambda: store.search("car").degraded == ())
@@ -410,3 +433,30 @@ def test_the_real_model_is_loaded_once_and_used_when_it_is_there(place: str):
     assert (best, degraded) == ("car", [])
     assert cosine > 0.3
     assert (told["alike"], told["sessions"]) == (1, 1)
+
+
+def test_the_folder_of_a_place_that_is_named_is_made_but_not_those_above_it(tmp_path: Path):
+    """A client starts `scrubjay mcp --db .scrubjay/project.db`, and nobody made the folder before."""
+    stores = OpenStores(opener(str(tmp_path / ".scrubjay" / "project.db"), None))
+    with stores.lend(Principal()) as store:
+        assert store.add("one").id
+    stores.close()
+    assert (tmp_path / ".scrubjay" / "project.db").exists()
+    mistyped = OpenStores(opener(str(tmp_path / "typing" / "eror" / "project.db"), None))
+    with pytest.raises(StoreError, match="there is no folder"), mistyped.lend(Principal()):
+        pass
+    mistyped.close()
+    assert not (tmp_path / "typing").exists()
+
+
+def test_who_asks_is_the_one_of_the_settings_where_nobody_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """As for every command: what is somebody else's is not seen."""
+    monkeypatch.setenv("SCRUBJAY_USER", "ana")
+    stores = OpenStores(opener(str(tmp_path / "notes.db"), None))
+    with stores.lend(ANA) as hers, stores.lend(BEN) as his, stores.lend(Principal()) as whose:
+        hers.add("Of ana", id="a")
+        his.add("Of ben", id="b")
+        assert [one.id for one in whose.ls()] == ["a"]
+    stores.close()

@@ -94,6 +94,10 @@ def test_the_list_says_what_each_may_and_when_it_ends(shell, home):
         (["create"], "which token?"),
         (["revoke"], "which token?"),
         (["list", "ci"], "takes no name"),
+        (["open", "ci"], "takes no name"),
+        (["open", "--tenant", "acme"], "it is for everybody"),
+        (["create", "ci", "--expires", "tomorrow"], "or a date, such as"),
+        (["create", "ci", "--expires", "soon"], "such as 12h, 90d or 2w"),
         (["create", "ci", "--scope", "wriet"], "did you mean 'write'?"),
         (["create", "ci", "--expires", "2020-01-01"], "over already"),
         (["create", "ci", "--tenant", "A B"], "such as acme"),
@@ -107,11 +111,55 @@ def test_wrong_usage_says_what_would_be_right(shell, home, words, says):
 
 
 def test_to_list_or_revoke_makes_no_store(shell, home):
-    for words in (["list"], ["revoke", "ci"]):
+    for words in (["list"], ["revoke", "ci"], ["open"]):
         assert shell("token", *words).code == 3
     assert list(home.rglob("*.db")) == []
     shell("add", "x")
     assert (shell("token", "list").code, shell("token", "revoke", "ci").code) == (3, 3)
+
+
+def test_without_the_last_token_a_server_goes_on_asking_until_it_is_told(shell, tmp_path):
+    """To revoke is no way to let everybody in; the way is said, and refused while there are tokens."""
+    place = str(tmp_path / "notes.db")
+    shell("token", "create", "a", "--db", place)
+    shell("token", "create", "b", "--db", place)
+    assert "revoke them first, each by its name: a, b" in shell("token", "open", "--db", place).err
+    assert "last" not in shell("token", "revoke", "a", "--db", place).err
+
+    revoked = shell("token", "revoke", "b", "--db", place)
+
+    opens = f"scrubjay token open --db {place}"
+    assert "that was the last one; a server goes on asking" in revoked.err
+    assert opens in revoked.err
+    assert opens in shell("token", "list", "--db", place).err
+    assert asks(place) is True
+    opened = shell("token", "open", "--db", place)
+    assert (opened.code, "asks for no token" in opened.out) == (0, True)
+    assert asks(place) is False
+    assert shell("token", "list", "--db", place).err == ""
+    assert shell("token", "open", "--json", "--db", place).json == {"done": "opened", "tokens": []}
+    shell("token", "create", "c", "--db", place)
+    assert asks(place) is True
+
+
+def asks(place):
+    with scrubjay.open(place, embedder=False) as store:
+        return access_of(store).asks()
+
+
+def test_that_a_server_asks_moves_with_the_store(shell, tmp_path, postgres_url):
+    """In a backup, to Postgres and back; one that never had a token does not ask."""
+    place, copy, back = (str(tmp_path / f"{one}.db") for one in ("notes", "copy", "back"))
+    shell("add", "The kettle whistles", "--db", place)
+    assert asks(place) is None
+    shell("token", "create", "ci", "--db", place)
+    shell("token", "revoke", "ci", "--db", place)
+
+    shell("backup", copy, "--db", place)
+    assert shell("promote", "--db", place, "--to", postgres_url).code == 0
+    assert (asks(copy), asks(postgres_url)) == (True, True)
+    assert shell("demote", "--db", postgres_url, "--to", back).code == 0
+    assert asks(back) is True
 
 
 def test_a_secret_is_in_no_file_export_status_or_message(shell, home, tmp_path):

@@ -43,6 +43,14 @@ class SharedModels:
             lambda: Warming(lambda progress: load_reranker(access, progress=progress)),
         )
 
+    def lost(self) -> list[str]:
+        """Return which kinds of models cannot come: embedder, reranker."""
+        with self._lock:
+            embedders, rerankers = [*self._embedders.values()], [*self._rerankers.values()]
+        lost = {"embedder": any(one.lost() for one in embedders)}
+        lost["reranker"] = any(one.lost() for one in rerankers)
+        return [kind for kind, is_lost in lost.items() if is_lost]
+
     def _one(self, made: dict[K, W], key: K, make: Callable[[], W]) -> W:
         with self._lock:
             if key not in made:

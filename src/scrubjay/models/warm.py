@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from scrubjay.models.registry import is_ready
 if TYPE_CHECKING:
     from scrubjay.progress import Progress
 
+log = logging.getLogger(__name__)
 FIRST_REST_S = 30.0
 LONGEST_REST_S = 600.0
 STOP_S = 10.0
@@ -55,6 +57,7 @@ class Warming(Generic[M]):
         self._failure = ""
         self._again_at_s = 0.0
         self._failed_without_files = False
+        self._told = False
         self.model = make(self._heard)
         self._load: Callable[[], None] | None = getattr(self.model, "load", None)
 
@@ -66,6 +69,8 @@ class Warming(Generic[M]):
         """Load the model in the background, unless it is loaded, rests, or may not be fetched."""
         with self._lock:
             idle = not (self._done or self._thread or self._stopping)
+            if self._load is not None and idle and self._forbidden():
+                self._tell_once("it is not here, and SCRUBJAY_OFFLINE forbids fetching it")
             if self._load is None or not idle or not self._may_begin():
                 return
             self._fetching, self._share = not is_ready(self.model), None
@@ -115,6 +120,12 @@ class Warming(Generic[M]):
             far = f" ({int(self._share * 100)}% is here)" if self._fetching and self._share else ""
             return f"{name} is being {doing}{far}; {instead}"
 
+    def lost(self) -> bool:
+        """True when the model cannot come, as far as one knows; not while it is fetched or loaded."""
+        with self._lock:
+            waits = self._thread is None and bool(self._failure)
+            return self._load is not None and not self._done and (waits or self._forbidden())
+
     def stop(self, wait_s: float | None = None) -> None:
         """Leave a download where it is; a model that is being read is waited for, but not for ever."""
         with self._lock:
@@ -131,6 +142,12 @@ class Warming(Generic[M]):
             return False
         came = self._failed_without_files and is_ready(self.model)
         return came or not self._rest_s()
+
+    def _tell_once(self, reason: str) -> None:
+        if not self._told:
+            self._told = True
+            said = " ".join(reason.split())
+            log.warning("searches go on without %s: %s", self.model.name, said)
 
     def _rest_s(self) -> float:
         return max(self._again_at_s - time.monotonic(), 0.0)
@@ -174,6 +191,7 @@ class Warming(Generic[M]):
             self._failures += 1
             rest_s = min(FIRST_REST_S * 2.0 ** min(self._failures - 1, 10), LONGEST_REST_S)
             self._failure, self._thread = reason, None
+            self._tell_once(reason)
             self._failed_without_files = not is_ready(self.model)
             self._again_at_s = time.monotonic() + rest_s
 

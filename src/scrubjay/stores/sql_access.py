@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from scrubjay.stores.database import Database
+from scrubjay.stores.database import NOTE, Database
 
+_ASKS = "asks_for_tokens"  # 1: without a token nobody comes in; 0: somebody has said that they may
 _COLUMNS = "name, scopes, tenant, person, created_us, expires_us, last_used_us"
 
 
@@ -60,6 +61,23 @@ class SqlAccess:
             db.execute("UPDATE access SET last_used_us = ? WHERE name = ?", (at_us, name))
 
     def remove(self, name: str) -> bool:
-        """Remove a token; False when there is none of that name."""
+        """Remove a token, and note that there was one; False when there is none of that name."""
         with self._db.write() as db:
-            return bool(db.execute("DELETE FROM access WHERE name = ?", (name,)).rowcount)
+            removed = db.execute("DELETE FROM access WHERE name = ?", (name,)).rowcount
+            if removed:
+                db.execute(NOTE, (_ASKS, 1))
+            return bool(removed)
+
+    def asks(self) -> bool | None:
+        """Return what was noted when a token went: whether one is needed; None where none ever went."""
+        with self._db.read() as db:
+            row = db.execute("SELECT value FROM meta WHERE key = ?", (_ASKS,)).fetchone()
+            return None if row is None else bool(row[0])
+
+    def open_door(self) -> bool:
+        """Note that nobody needs a token; False, and nothing noted, while there is one."""
+        with self._db.write() as db:
+            if db.execute("SELECT 1 FROM access LIMIT 1").fetchone() is not None:
+                return False
+            db.execute(NOTE, (_ASKS, 0))
+            return True

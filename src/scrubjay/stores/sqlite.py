@@ -314,6 +314,8 @@ class SqliteDatabase:
     def _connect(self) -> _Connection:
         if not self._in_memory:
             check_place(self.path)
+            if self._prepared:  # SQLite would make an empty file where somebody took ours away
+                self.check_same()
         with self._errors():
             connection = self._open()
             opened = _Connection(connection)

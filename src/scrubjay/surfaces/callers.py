@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.errors import StoreError
-from scrubjay.surfaces.verbs import SCOPES
+from scrubjay.scopes import SCOPES
 
 if TYPE_CHECKING:
     from scrubjay.access import Token
@@ -28,8 +28,14 @@ class Principal(NamedTuple):
     user: str | None = None
 
     def may(self, scope: str) -> bool:
-        """True when that is allowed; who may write may read, and an admin may do both."""
-        return any(SCOPES.index(one) >= SCOPES.index(scope) for one in self.scopes)
+        """True when that is allowed; who may write may read, and an admin may do both.
+
+        A scope that is not known allows nothing, and is allowed to nobody: a newer scrubjay may have it.
+        """
+        return scope in SCOPES and any(one in SCOPES[SCOPES.index(scope) :] for one in self.scopes)
+
+
+ANYBODY = Principal()  # sees all of the server's own place, and may do everything there
 
 
 def principal_of(token: Token) -> Principal:

@@ -48,6 +48,9 @@ def _run(words: list[str]) -> int:
     as_json = "--json" in words[: words.index("--")] if "--" in words else "--json" in words
     try:
         args = parse(words)
+        as_json = (
+            as_json and args.command != "mcp"
+        )  # whose standard output is the wire of its client
         config.typed = config.Typed(args.vectors, args.graph, args.tenant)
         return command(args.command)(args, screen_of(sys.stdout))
     except SystemExit as left:  # argparse leaves after --help and --version

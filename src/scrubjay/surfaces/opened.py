@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import scrubjay
+from scrubjay import config
+from scrubjay.opening import make_folder
+from scrubjay.stores.servers import is_server
 
 if TYPE_CHECKING:
     from scrubjay.models.shared import SharedModels
@@ -39,8 +43,10 @@ def watched(
 def opener(db: str | None, user: str | None) -> Callable[[Principal], Store]:
     """Return what opens the store at a place, or the configured one, for somebody.
 
-    `user` is who asks where their token names nobody. All stores share one copy of each model, which is
-    loaded in the background from the first opening on: until then searches are by word, and say so.
+    `user` is who asks where their token names nobody; without one it is that of the settings. The folder
+    of a place that was named is made, if it is the only one that is not there. All stores share one copy
+    of each model, which is loaded in the background from the first opening on: until then searches are by
+    word, and say so.
     """
     made: list[SharedModels] = []
     making = threading.Lock()
@@ -55,8 +61,23 @@ def opener(db: str | None, user: str | None) -> Callable[[Principal], Store]:
             return made[0]
 
     def open_for(who: Principal) -> Store:
-        store = scrubjay.open(db, tenant=who.tenant, user=who.user or user)
+        own = who.user if who.user is not None else config.load(db=db, user=user).user
+        _make_folder(db)
+        store = scrubjay.open(db, tenant=who.tenant, user=own)
         store.share_models(models())
         return store
 
     return open_for
+
+
+def _make_folder(db: str | None) -> None:
+    """Make the folder of a store that is named, but not those above it, which a typing error would name.
+
+    A client that starts a server hands it a path such as .scrubjay/project.db, and nobody is there to
+    make the folder first.
+    """
+    if db is None or db == ":memory:" or is_server(db):
+        return
+    folder = os.path.dirname(os.path.abspath(os.path.expanduser(db)))
+    if not os.path.exists(folder) and os.path.isdir(os.path.dirname(folder)):
+        make_folder(folder)

@@ -54,7 +54,7 @@ COMMANDS = {
     "reindex": "make indexes anew from what is stored, here and on servers",
     "doctor": "examine every part and say how to fix what is not well",
     "models": "list the models, fetch one, or measure the reranker's speed",
-    "token": "make, list or revoke the tokens of those who ask a server",
+    "token": "make, list or revoke the tokens of those who ask a server, or do without",
     "demo": "show scrubjay on sample memories, in a store of its own",
     "serve": "serve the store over HTTP, and to agents, until Ctrl-C",
     "mcp": "serve the store to an agent, as tools over standard input and output",

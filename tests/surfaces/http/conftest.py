@@ -23,7 +23,7 @@ import scrubjay
 from scrubjay.surfaces import schemas
 from scrubjay.surfaces.callers import OpenStores, Principal
 from scrubjay.surfaces.http import serving
-from scrubjay.surfaces.http.admission import admission
+from scrubjay.surfaces.http.admission import Admission
 from scrubjay.surfaces.http.app import Doors, make_app
 from scrubjay.surfaces.http.settings import ServerSettings
 from scrubjay.surfaces.http.watching import Watch
@@ -97,6 +97,11 @@ class Client:
         with socket.create_connection(self.address, WAIT_S) as opened:
             opened.sendall(data)
             return until_the_end(opened)
+
+
+def validate(schema: str, answer: Any) -> None:
+    """Hold an answer against its committed schema."""
+    jsonschema.validate(answer, json.loads((SCHEMAS / f"{schema}.json").read_text("utf-8")))
 
 
 def _named(headers: Mapping[str, str]) -> dict[str, str]:
@@ -201,7 +206,7 @@ def serve(stores: OpenStores) -> Iterator[Callable[..., Client]]:
         def start(
             *, loopback: bool = True, names: tuple[str, ...] = (), **settings: Any
         ) -> Client:
-            find = admission(stores, loopback=loopback)
+            find = Admission(stores, loopback=loopback)
             doors = Doors.of(stores, find, ServerSettings(**settings), Watch(), names=names)
             return stack.enter_context(served(doors))
 
@@ -212,7 +217,7 @@ def serve(stores: OpenStores) -> Iterator[Callable[..., Client]]:
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """One server for the tests of a file, which leave nothing behind; memory.example.org is its name."""
     stores = stores_at(tmp_path_factory.mktemp("shared") / "served.db")
-    find = admission(stores, loopback=True)
+    find = Admission(stores, loopback=True)
     names = ("memory.example.org",)
     with served(Doors.of(stores, find, ServerSettings(), Watch(), names=names)) as client:
         yield client

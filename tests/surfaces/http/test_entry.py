@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import os
 import threading
 
 import pytest
 
 import scrubjay
 from scrubjay.access import access_of, new_secret
+from scrubjay.surfaces.callers import Principal
 from scrubjay.surfaces.http import entry
+from scrubjay.surfaces.http.admission import Admission
 from scrubjay.surfaces.http.buckets import Buckets
+from scrubjay.surfaces.http.problems import Problem
 
-from .conftest import Client, logged
+from .conftest import Client, logged, validate
 
 
 @pytest.fixture
@@ -50,17 +55,61 @@ def test_as_soon_as_there_is_a_token_everybody_needs_one(serve, token):
     assert client.get("/v1/status", Authorization=f"bearer {secret}").status == 200
 
 
-def test_an_address_that_others_can_reach_never_answers_without_a_token(serve, token, db):
-    """Also when the last token was revoked while it ran."""
-    client = serve(loopback=False)
+@pytest.mark.parametrize("loopback", [True, False])
+def test_to_revoke_the_last_token_opens_no_door(serve, token, db, loopback):
+    """Whoever runs it, now or later, says when nobody needs one; on other addresses all do even then."""
+    client = serve(loopback=loopback)
     secret = token()
     assert client.get("/v1/status", Authorization=f"Bearer {secret}").status == 200
 
     with scrubjay.open(db, embedder=False) as store:
         access_of(store).revoke("laptop")
 
+        assert client.get("/v1/status").status == 401
+        assert serve(loopback=loopback).get("/v1/status").status == 401
+        assert client.get("/v1/status", Authorization=f"Bearer {secret}").status == 401
+        access_of(store).open_door()
+
+    assert client.get("/v1/status").status == (200 if loopback else 401)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows removes no file that is open")
+def test_a_file_that_is_taken_away_opens_no_door(serve, token, db):
+    """The server has asked for tokens, and goes on; it makes no empty file in the place of the other."""
+    client = serve()
+    token()
     assert client.get("/v1/status").status == 401
-    assert client.get("/v1/status", Authorization=f"Bearer {secret}").status == 401
+    for one in db.parent.glob("served.db*"):
+        one.unlink()
+
+    answers = {client.get("/v1/status").status for _ in range(10)}
+
+    assert answers <= {401, 503}
+    assert client.get("/readyz").json == {"ready": False, "degraded": ["store"]}
+    assert not db.exists()
+
+
+def test_an_empty_store_in_the_place_of_one_with_tokens_opens_no_door(stores, token, db):
+    """As when somebody restores yesterday's backup, and the store is opened anew meanwhile."""
+    find = Admission(stores, loopback=True)
+    assert find(None) == Principal()
+    token()
+    assert find(None) is None
+    with scrubjay.open(db, embedder=False) as store, store._db.write() as connection:
+        connection.execute("DELETE FROM access")
+
+    assert find(None) is None
+    assert Admission(stores, loopback=True)(None) == Principal()
+
+
+def test_a_server_of_one_tenant_takes_the_tokens_of_that_tenant_alone(stores, token):
+    """They are kept where those of all tenants are."""
+    acme, globex, own = token("a", tenant="acme"), token("g", tenant="globex"), token("own")
+    find = Admission(stores, loopback=True, own=Principal(tenant="acme"))
+
+    assert find(None) is None
+    assert find(acme) == Principal("a", ("read",), "acme")
+    assert (find(globex), find(own)) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +189,7 @@ def test_whoever_asks_too_often_is_told_when_to_come_again(serve, token):
 
 
 def test_whoever_tries_tokens_is_slowed_down(serve, token, monkeypatch):
-    """Those who have a right one at the same address are held up as well, but not for long."""
+    """But not those who have a right one: behind a proxy all have the same address."""
     monkeypatch.setattr(entry, "WRONG_PER_S", 0.05)
     secret = token()
     client = serve()
@@ -149,7 +198,30 @@ def test_whoever_tries_tokens_is_slowed_down(serve, token, monkeypatch):
 
     assert [one.status for one in wrong] == [401, 429, 429]
     assert wrong[-1].headers["retry-after"]
-    assert client.get("/v1/status", Authorization=f"Bearer {secret}").status == 429
+    assert client.get("/v1/status", Authorization=f"Bearer {new_secret()}").status == 429
+    assert client.get("/v1/status", Authorization=f"Bearer {secret}").status == 200
+
+
+def test_nothing_is_looked_up_for_a_token_that_is_not_whole(stores):
+    """Its sum is wrong, so it is no token; without one, who may ask is looked up each time."""
+    asked = []
+
+    class Desk:
+        async def do(self, call):
+            return call()
+
+    def find(secret):
+        asked.append(secret)
+
+    one = entry.Entry(None, find, Desk(), None)
+    for given in ("junk", new_secret()[:-1]):
+        scope = {"headers": [(b"authorization", f"Bearer {given}".encode())]}
+        with pytest.raises(Problem, match="cut short"):
+            asyncio.run(one._who(scope))
+    assert asked == []
+    with pytest.raises(Problem):
+        asyncio.run(one._who({"headers": []}))
+    assert asked == [None]
 
 
 def test_a_token_that_was_cut_short_is_told_from_one_that_was_revoked(serve, token):
@@ -209,6 +281,23 @@ def test_what_a_store_says_of_its_place_is_for_those_who_run_it(serve, token, db
     assert str(db.parent) not in less.problem
     assert str(place) in more.problem
     assert str(place) in caplog.text
+
+
+def test_where_a_store_is_is_for_those_who_run_it(serve, token, db):
+    """Of a path the name of the file is left, and the answer is of its schema still."""
+    reader, admin = token("reader"), token("admin", "admin")
+    client = serve()
+
+    for verb, place in (
+        ("status", lambda one: one["path"]),
+        ("tiers", lambda one: one["tiers"][0]["path"]),
+    ):
+        less = client.get(f"/v1/{verb}", Authorization=f"Bearer {reader}")
+        more = client.get(f"/v1/{verb}", Authorization=f"Bearer {admin}")
+        assert place(less.json) == db.name
+        assert str(db.parent).encode() not in less.body
+        assert place(more.json) == str(db)
+        validate(verb, less.json)
 
 
 def test_one_person_waits_while_others_are_let_in(serve, token, stores, monkeypatch):

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
+
+from scrubjay.surfaces.http.guard import Guard
+from scrubjay.surfaces.http.problems import Problem
 
 GET = "GET {} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
 
@@ -57,6 +62,9 @@ def test_a_name_of_the_server_is_taken(client, host):
         "chrome-extension://abc",
         "http://[",
         "http://localhost:x",
+        "http://localhost:8765/page",
+        "http://localhost:8765?a",
+        "http://you@localhost:8765",
         "",
     ],
 )
@@ -122,3 +130,46 @@ def test_a_path_with_tricks_leads_nowhere(client, path):
     assert said[9:12] in (b"404", b"400", b"414")
     assert b"application/problem+json" in said
     assert b"root:" not in said
+
+
+def test_a_body_with_two_lengths_is_refused_and_the_connection_closed(client):
+    """A proxy may end it elsewhere than we do, and take the rest for another request."""
+    said = client.raw(
+        b"POST /v1/status HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b"2\r\n{}\r\n0\r\n\r\nGET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    )
+
+    assert said.startswith(b"HTTP/1.1 400 ")
+    assert b"send one of them" in said
+    assert said.count(b"HTTP/1.1") == 1
+
+
+@pytest.mark.parametrize(
+    ("reached", "host", "right"),
+    [
+        ("::ffff:192.0.2.7", "192.0.2.7:8765", True),
+        ("::FFFF:192.0.2.7", "192.0.2.7", True),
+        ("::ffff:192.0.2.7", "192.0.2.8", False),
+        ("2001:db8::7", "[2001:db8::7]:8765", True),
+        ("::ffff:0:7", "[::ffff:0:7]", True),
+    ],
+)
+def test_on_a_socket_of_both_kinds_an_address_of_ipv4_is_named_as_people_write_it(
+    reached, host, right
+):
+    """`--host ::` is reached at 192.0.2.7, of which the socket says ::ffff:192.0.2.7."""
+    called = []
+
+    async def app(scope, receive, send):
+        called.append(scope["path"])
+
+    scope = {"type": "http", "path": "/livez", "raw_path": b"/livez", "query_string": b""}
+    scope |= {"headers": [(b"host", host.encode())], "server": (reached, 8765)}
+    asked = Guard(app, ())(scope, None, None)
+    if right:
+        asyncio.run(asked)
+    else:
+        with pytest.raises(Problem, match="none of this server's names"):
+            asyncio.run(asked)
+    assert called == (["/livez"] if right else [])

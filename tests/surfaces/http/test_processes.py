@@ -161,6 +161,66 @@ def test_how_a_server_that_cannot_start_says_so(process, bare_shell, db):
     assert all(len(one.err.splitlines()) == 1 for one in (busy, no_host, open_door, no_port))
 
 
+def test_the_same_words_make_a_token_and_serve_its_tenant(process, bare_shell, db):
+    """`token create --tenant acme`, then `serve --tenant acme`: in with that token, and with no other."""
+    words, shell = ("--tenant", "acme", "--db", str(db)), bare_shell
+    told = shell("serve", "--host", "0.0.0.0", "--port", "0", *words)
+    assert told.err.count(f"scrubjay token create NAME --tenant acme --db {db}") == 1
+    acme = shell("token", "create", "NAME", "--scope", "admin", *words).out.strip()
+    other = shell("token", "create", "x", "--tenant", "other", "--db", str(db)).out.strip()
+    shell("add", "Of acme alone", *words)
+
+    client = process("--tenant", "acme").client()
+    as_acme = Client(client.url, acme)
+
+    assert client.get("/v1/status").status == 401
+    assert Client(client.url, other).get("/v1/status").status == 401
+    assert [one["text"] for one in as_acme.get("/v1/ls").json["memories"]] == ["Of acme alone"]
+    assert as_acme.get("/metrics").status == 200  # it is of acme alone
+
+
+def test_without_any_token_a_tenant_that_is_typed_is_served(process, shell, db):
+    """Its store, and not the one without a tenant, in which tokens are looked for."""
+    shell("add", "Of acme alone", "--tenant", "acme", "--db", str(db))
+    shell("add", "Of nobody", "--db", str(db))
+
+    client = process("--tenant", "acme").client()
+
+    found = client.get("/v1/ls").json["memories"]
+    assert [one["text"] for one in found] == ["Of acme alone"]
+
+
+def test_a_tenant_beside_that_of_the_settings_is_refused(shell, db, monkeypatch):
+    """No token for it could be made: the settings' tenant keeps tokens of its own alone."""
+    monkeypatch.setenv("SCRUBJAY_TENANT", "globex")
+    refused = shell("serve", "--tenant", "acme", "--db", str(db), "--port", "0")
+    assert (refused.code, "the settings name the tenant globex" in refused.err) == (2, True)
+
+
+def test_a_server_of_settings_is_theirs_alone_and_logs_no_secret(process, shell, db, monkeypatch):
+    """A configured tenant and person: tokens, figures, and who asks without a token are theirs."""
+    env = {"SCRUBJAY_TENANT": "acme", "SCRUBJAY_USER": "ann"}
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+    shell("add", "Of ann", "--db", str(db))
+    shell("add", "Of ben", "--user", "ben", "--db", str(db))
+    running = process(env=env)
+    client = running.client()
+    assert [one["text"] for one in client.get("/v1/ls").json["memories"]] == ["Of ann"]
+
+    secret = shell("token", "create", "x", "--scope", "read", "--db", str(db)).out.strip()
+    ben = shell("token", "create", "ben", "--user", "ben", "--db", str(db)).out.strip()
+    assert Client(client.url, secret).get("/metrics").status == 200
+    assert Client(client.url, ben).get("/metrics").status == 403
+
+    client.get(f"/v1/{secret}", X_Request_Id=secret)
+    client.get(f"/{secret}/x")
+    running.popen.send_signal(signal.SIGTERM)
+    assert running.popen.wait(WAIT_S) == 0
+    assert "GET /v1/sj_… 401" in running.said()
+    assert secret not in running.said()
+
+
 def test_one_server_has_all_its_doors(process, db):
     """With tokens: /v1, /mcp and /metrics, each for whom it is meant."""
     with scrubjay.open(db, embedder=False) as store:
@@ -194,6 +254,9 @@ def test_one_server_has_all_its_doors(process, db):
     assert b"scrubjay_searches_total" in page.body
     assert as_ann.get("/mcp", Host="evil.example").status == 421
     assert as_ann.ask("PUT", "/mcp").status == 405
+    for wrong in ({}, [], {"jsonrpc": "2.0", "id": 1, "method": 5}, {"jsonrpc": "1.0"}):
+        answer = as_ann.post("/mcp", wrong, **session)
+        assert (answer.status, "no message of MCP" in answer.problem) == (400, True)
     large = as_ann.post("/mcp", {"a": "b" * 11_000_000}, **session)
     assert (large.status, "10 MB" in large.problem) == (413, True)
 

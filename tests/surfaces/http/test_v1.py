@@ -8,6 +8,9 @@ import logging
 import pytest
 
 import scrubjay
+from scrubjay.models.shared import SharedModels
+from scrubjay.surfaces.callers import Principal
+from scrubjay.surfaces.http import health
 from scrubjay.surfaces.shapes import results
 from scrubjay.surfaces.verbs.table import VERBS
 
@@ -142,6 +145,15 @@ def test_a_body_must_say_that_it_is_json(shared, headers, said):
     assert shared.get("/v1/ls").json["memories"] == []
 
 
+def test_where_everything_stands_in_the_address_a_post_needs_no_body(shared):
+    """But only to read, as by GET; to write it must say that it is JSON, which no form can."""
+    assert shared.ask("POST", "/v1/search?query=tea").json["query"] == "tea"
+    assert shared.ask("POST", "/v1/status").status == 200
+    assert shared.ask("POST", "/v1/add?text=from+a+form").status == 415
+    assert shared.ask("POST", "/v1/search?query=tea", b"{}", {"Content-Type": ""}).status == 415
+    assert shared.get("/v1/ls").json["memories"] == []
+
+
 def test_a_parameter_in_two_places_is_refused(shared):
     """Which one was meant cannot be known."""
     assert "'query'" in shared.post("/v1/search?query=a", {"query": "b"}).problem
@@ -218,3 +230,26 @@ def test_an_unknown_id_points_to_the_list_of_this_door(kettle):
     forgotten = kettle.post("/v1/forget", {"id": "nobody"})
     assert (forgotten.status, forgotten.json["missing"]) == (200, ["nobody"])
     assert "did you mean" not in kettle.post("/v1/nope", {}).json["detail"]
+
+
+def test_a_store_that_cannot_be_written_is_ready_to_be_read(client, monkeypatch):
+    """What is wrong is named, so that whoever watches is told before the first write fails."""
+    client.post("/v1/add", {"text": "one"})
+    monkeypatch.setattr(health, "LEAST_FREE_BYTES", 10**18)
+    monkeypatch.setattr(health, "_FRESH_S", 0.0)
+
+    answer = client.get("/readyz")
+
+    assert (answer.status, answer.json) == (200, {"ready": True, "degraded": ["writes"]})
+    assert len(client.get("/v1/ls").json["memories"]) == 1
+
+
+def test_a_model_that_cannot_come_is_named(client, stores, monkeypatch):
+    """Not the reason, which may name a place: that is in the log."""
+    with stores.lend(Principal()) as store:
+        store._models = SharedModels()
+        warming = store._models.embedder("all-MiniLM-L6-v2")
+    monkeypatch.setattr(warming, "lost", lambda: True)
+    monkeypatch.setattr(health, "_FRESH_S", 0.0)
+
+    assert client.get("/readyz").json == {"ready": True, "degraded": ["embedder"]}

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from mcp import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
 
 from scrubjay import profiles, recalled
+from scrubjay.surfaces.callers import Principal
 
 
 def read(client, uri: str):
     (one,) = client.read_resource(uri).contents
     return json.loads(one.text) if one.mime_type == "application/json" else one.text
+
+
+def test_where_the_store_is_is_for_those_who_run_it(connect, store, era):
+    """Somebody with a token to write sees the name of the file, and no more of its place."""
+    client = connect("full", who=Principal("ann", ("write",)), era=era)
+    name = Path(store.path).name
+    assert read(client, "scrubjay://status")["path"] == name
+    assert client.call("memory_status")["path"] == name
+    assert client.call("memory_tiers")["tiers"][0]["path"] == name
+    assert store.path not in client.told("memory_status") + client.told("memory_tiers")
+    assert connect("full", era=era).call("memory_tiers")["tiers"][0]["path"] == store.path
 
 
 def test_the_status_the_landscape_and_the_profiles_can_be_read(connect, store, era):
@@ -24,6 +37,7 @@ def test_the_status_the_landscape_and_the_profiles_can_be_read(connect, store, e
     assert listed == ["scrubjay://status", "scrubjay://landscape", "scrubjay://profiles"]
     assert read(client, "scrubjay://status")["memories"] == 1
     assert "Ann prefers tea" in read(client, "scrubjay://landscape")
+    assert read(client, "scrubjay://status")["path"] == store.path
     known = [one["name"] for one in read(client, "scrubjay://profiles")["profiles"]]
     assert known == list(profiles.names())
 

@@ -291,3 +291,19 @@ def test_a_set_of_tools_that_is_not_there_is_refused(bare_shell):
     done = bare_shell("mcp", "--tools", "ful")
     assert done.code == 2
     assert "did you mean 'full'" in done.err
+
+
+def test_where_a_package_is_missing_one_line_says_so_and_the_wire_stays_empty(process_environment):
+    """With --json as well: a client reads messages there, and no document."""
+    code = "import sys; sys.modules['mcp'] = None\nfrom scrubjay.surfaces.cli import main\n"
+    said = subprocess.run(
+        [sys.executable, "-c", f"{code}sys.exit(main(['mcp', '--json']))"],
+        env=process_environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (said.returncode, said.stdout) == (1, "")
+    assert len(said.stderr.splitlines()) == 1
+    assert 'pip install "scrubjay[mcp]"' in said.stderr

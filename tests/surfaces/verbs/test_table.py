@@ -9,7 +9,8 @@ import pytest
 
 import scrubjay
 from scrubjay.errors import InvalidInput
-from scrubjay.surfaces.verbs import SCOPES, checked, schema_of
+from scrubjay.scopes import SCOPES
+from scrubjay.surfaces.verbs import checked, schema_of
 from scrubjay.surfaces.verbs.table import LEFT_OUT, VERBS, ask
 from verb_answers import SCHEMAS
 

@@ -6,6 +6,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from scrubjay import config
+from scrubjay.commands import to_type
 from scrubjay.errors import InvalidInput, MissingExtra
 from scrubjay.surfaces.terminal import err, out
 
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
 
     from mcp.server.lowlevel import Server
 
-    from scrubjay.surfaces.callers import OpenStores
+    from scrubjay.config import Settings
+    from scrubjay.surfaces.callers import OpenStores, Principal
     from scrubjay.surfaces.http.settings import ServerSettings
     from scrubjay.surfaces.http.watching import Watch
     from scrubjay.surfaces.terminal import Screen
@@ -27,7 +30,11 @@ def serve(args: Namespace, screen: Screen) -> int:
     from scrubjay.surfaces.http.settings import server_settings
     from scrubjay.surfaces.session import settings_of
 
+    # A tenant that is typed says whose store is served. The tokens are where `token` keeps them: in the
+    # store without one, or in that of the tenant of the settings.
+    config.typed = config.typed._replace(tenant=None)
     settings = settings_of(args)
+    own = _own(args, settings)
     typed = {name: getattr(args, name) for name in ("host", "port", "tools", "allow_hosts")}
     typed |= {"rate_per_s": args.rate, "max_body_mb": args.max_body_mb}
     wanted = server_settings(settings.server, typed, settings.config_file)
@@ -41,46 +48,70 @@ def serve(args: Namespace, screen: Screen) -> int:
     from scrubjay.surfaces.opened import opener
 
     watch = Watch()
-    stores = watch.stores(opener(args.db, args.user))
+    stores = watch.stores(opener(args.db, own.user))
     try:
-        return _serve(stores, wanted, watch, make_server, as_json=args.json)
+        return _serve(stores, own, wanted, watch, make_server, args)
     finally:
         stores.close()
         watch.close()
 
 
+def _own(args: Namespace, settings: Settings) -> Principal:
+    """Return whoever asks without a token: everybody, or who was typed or is in the settings."""
+    from scrubjay.stores.servers import tenant_named
+    from scrubjay.surfaces.callers import Principal
+
+    tenant = None if args.tenant is None else tenant_named(args.tenant)
+    if tenant is not None and settings.tenant not in (None, tenant):
+        raise InvalidInput(
+            f"the settings name the tenant {settings.tenant}, whose store keeps no token for {tenant};"
+            " take the tenant out of the settings, or serve without --tenant"
+        )
+    user = args.user if args.user is not None else settings.user
+    return Principal(tenant=tenant or settings.tenant, user=user)
+
+
 def _serve(
     stores: OpenStores,
+    own: Principal,
     wanted: ServerSettings,
     watch: Watch,
     make_server: Callable[..., Server[Any]],
-    *,
-    as_json: bool,
+    args: Namespace,
 ) -> int:
     from scrubjay.surfaces.http import serving
-    from scrubjay.surfaces.http.admission import admission, has_tokens
+    from scrubjay.surfaces.http.admission import Admission
     from scrubjay.surfaces.http.app import Doors, make_app
     from scrubjay.surfaces.http.mounting import principal_in
 
     with serving.bind(wanted.host, wanted.port) as socket:
         loopback = serving.is_loopback(socket)
-        if not has_tokens(stores) and not loopback:
+        admission = Admission(stores, loopback=loopback, own=own)
+        with stores.lend(
+            own
+        ):  # one that cannot be opened says so now; its model is loaded from now on
+            admission.asks()
+        if not loopback and not admission.has_token():
+            words = (
+                f"token create NAME --tenant {args.tenant}" if args.tenant else "token create NAME"
+            )
             raise InvalidInput(
-                f"{wanted.host} can be reached from other machines, and the store has no token; make one"
-                " first: scrubjay token create NAME, or serve on 127.0.0.1"
+                f"{wanted.host} can be reached from other machines, and there is no token; make one"
+                f" first: {to_type(words, args.db)}, or serve on 127.0.0.1"
             )
         url = serving.url_of(socket)
         doors = Doors.of(
             stores,
-            admission(stores, loopback=loopback),
+            admission,
             wanted,
             watch,
+            own=own,
             names=(wanted.host, *wanted.allow_hosts),
             mcp=make_server(stores, principal_in, wanted.tools),
         )
 
         def listening() -> None:
-            if as_json:
+            if args.json:
                 from scrubjay.surfaces.shapes import line
 
                 out(line({"url": url, "pid": os.getpid()}))

@@ -1,7 +1,8 @@
 """`token`: who may ask a server for what is stored.
 
-A tenant that is typed is the one that a token is for, and is kept in the store without a tenant, which a
-server for many opens. Where a tenant is configured, that one's own store has tokens of its own.
+A tenant that is typed is the one that a token is for; the token is kept in the store without a tenant,
+where `serve` looks for it, with --tenant or without. Where a tenant is configured, that one's own store has
+tokens of its own.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ import sys
 from typing import TYPE_CHECKING
 
 from scrubjay import config
-from scrubjay.access import READ, access_of
+from scrubjay.access import access_of
 from scrubjay.commands import to_type
 from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.scopes import READ
 from scrubjay.surfaces import facts
 from scrubjay.surfaces.layout import table
 from scrubjay.surfaces.session import open_store
@@ -30,7 +32,7 @@ _NOTHING_FOUND = 3
 
 
 def token(args: Namespace, screen: Screen) -> int:
-    """Make, list or revoke tokens; of a new one, standard output is the secret and nothing else."""
+    """Make, list or revoke tokens, or do without; of a new one, standard output is the secret alone."""
     _check(args)
     config.typed = config.typed._replace(tenant=None)
     making = args.action == "create"
@@ -40,13 +42,17 @@ def token(args: Namespace, screen: Screen) -> int:
             return _create(access, args)
         if args.action == "revoke":
             return _revoke(access, args, screen)
-        return _list(_chosen(access, args), args, screen)
+        if args.action == "open":
+            return _open(access, args, screen)
+        return _list(_chosen(access, args), args, screen, asks=bool(access.asks()))
 
 
 def _check(args: Namespace) -> None:
-    if args.action == "list" and args.name is not None:
-        raise InvalidInput("`token list` takes no name; it lists every token")
-    if args.action != "list" and args.name is None:
+    if args.action in ("list", "open") and args.name is not None:
+        raise InvalidInput(f"`token {args.action}` takes no name; it is about every token")
+    if args.action == "open" and (args.tenant or args.user):
+        raise InvalidInput("`token open` takes neither --tenant nor --user; it is for everybody")
+    if args.action in ("create", "revoke") and args.name is None:
         raise InvalidInput(f"which token? `scrubjay token {args.action} NAME`, such as laptop")
     if args.action != "create" and (args.scope or args.expires):
         raise InvalidInput(
@@ -101,10 +107,31 @@ def _revoke(access: Access, args: Namespace, screen: Screen) -> int:
         _print("revoked", gone)
     else:
         out(f"{screen.green('revoked')} {one_line(named)}")
+    if not access.any():
+        err(f"scrubjay: that was the last one; {_still_asks(args)}")
     return 0
 
 
-def _list(found: Sequence[Token], args: Namespace, screen: Screen) -> int:
+def _still_asks(args: Namespace) -> str:
+    """Say what goes on without any token, and how it is ended."""
+    anew, without = to_type("token create NAME", args.db), to_type("token open", args.db)
+    return (
+        f"a server goes on asking for tokens, so nobody comes in. This makes one: {anew}. This lets"
+        f" whoever is on this machine in without: {without}"
+    )
+
+
+def _open(access: Access, args: Namespace, screen: Screen) -> int:
+    """Let whoever is on the machine of a server in without a token."""
+    access.open_door()
+    if args.json:
+        _print("opened", [])
+    else:
+        out(f"{screen.green('opened')}: on loopback a server asks for no token")
+    return 0
+
+
+def _list(found: Sequence[Token], args: Namespace, screen: Screen, *, asks: bool) -> int:
     if args.json:
         _print("listed", found)
     elif found:
@@ -113,7 +140,9 @@ def _list(found: Sequence[Token], args: Namespace, screen: Screen) -> int:
         head, *lines = table([titles, *(_row(one, now) for one in found)])
         out("\n".join((screen.bold(head), *lines)))
     else:
-        out("No token fits; this makes one: scrubjay token create NAME --scope read")
+        out(f"No token fits; this makes one: {to_type('token create NAME --scope read', args.db)}")
+        if asks and not args.tenant and not args.user:
+            err(f"scrubjay: there was one; {_still_asks(args)}")
     return 0 if found else _NOTHING_FOUND
 
 

@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from scrubjay._version import __version__
+from scrubjay.surfaces.callers import ANYBODY, Principal
 from scrubjay.surfaces.http.entry import Entry, FindPrincipal
 from scrubjay.surfaces.http.guard import Guard
 from scrubjay.surfaces.http.health import Readiness, livez
@@ -40,7 +41,8 @@ _DESK_THREADS, _DESK_WAITING = 4, 1000
 class Doors(NamedTuple):
     """What the app stands on: the stores, who is let in, and how much.
 
-    `names` are the Host names that are right beside those of loopback. Without `mcp` there is no `/mcp`.
+    `own` is who asks without a token, whose store is the server's own. `names` are the Host names that are
+    right beside those of loopback. Without `mcp` there is no `/mcp`.
     """
 
     stores: OpenStores
@@ -49,6 +51,7 @@ class Doors(NamedTuple):
     watch: Watch
     workers: Workers
     desk: Workers
+    own: Principal = ANYBODY
     names: tuple[str, ...] = ()
     mcp: Server[Any] | None = None
 
@@ -60,13 +63,14 @@ class Doors(NamedTuple):
         settings: ServerSettings,
         watch: Watch,
         *,
+        own: Principal = ANYBODY,
         names: tuple[str, ...] = (),
         mcp: Server[Any] | None = None,
     ) -> Doors:
         """Return doors with threads of their own: many for the store, a few for the entry."""
         workers = Workers(THREADS, MOST_WAITING, "asking")
         desk = Workers(_DESK_THREADS, _DESK_WAITING, "entry")
-        return cls(stores, find, settings, watch, workers, desk, names, mcp)
+        return cls(stores, find, settings, watch, workers, desk, own, names, mcp)
 
 
 def make_app(doors: Doors) -> Starlette:
@@ -75,8 +79,8 @@ def make_app(doors: Doors) -> Starlette:
     routes = [
         _get("/", _index),
         _get("/livez", livez),
-        _get("/readyz", Readiness(doors.stores, doors.desk)),
-        _get("/metrics", MetricsPage(doors.watch, doors.desk)),
+        _get("/readyz", Readiness(doors.stores, doors.desk, doors.own)),
+        _get("/metrics", MetricsPage(doors.watch, doors.desk, doors.own)),
         _get("/v1/openapi.json", _openapi),
         Route("/v1/{verb}", _Any(Asking(doors.stores, doors.workers, most_bytes))),
     ]

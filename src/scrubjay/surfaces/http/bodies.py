@@ -65,6 +65,16 @@ def check_json_type(request: Request) -> None:
         raise Problem("not-json", f"Content-Encoding is {coding[:80]!r}; send plain JSON")
 
 
+def has_no_body(request: Request) -> bool:
+    """True for a request that announces no body, of no type: its address says everything."""
+    named = request.headers
+    return (
+        "content-type" not in named
+        and "transfer-encoding" not in named
+        and named.get("content-length", "0").strip() == "0"
+    )
+
+
 def object_of(body: bytes) -> dict[str, Any]:
     """Return the JSON object in a body; nothing at all stands for an empty one."""
     if not body.strip():

@@ -24,20 +24,13 @@ class Buckets:
 
     def take(self, who: Hashable) -> float:
         """Take one from somebody's bucket and return 0, or return the seconds until there is one."""
-        return self._take(who, 1.0)
-
-    def wait_s(self, who: Hashable) -> float:
-        """Return the seconds until there is one, and take none."""
-        return self._take(who, 0.0)
-
-    def _take(self, who: Hashable, taken: float) -> float:
         if self._per_s is None:
             return 0.0
         now = self._clock()
         left, then = self._left.pop(who, (self._most, now))
         left = min(self._most, left + (now - then) * self._per_s)
         wait_s = 0.0 if left >= 1.0 else (1.0 - left) / self._per_s
-        self._left[who] = (left if wait_s else left - taken, now)
+        self._left[who] = (left if wait_s else left - 1.0, now)
         if len(self._left) > _MOST_KEPT:
             self._left.popitem(last=False)
         return wait_s

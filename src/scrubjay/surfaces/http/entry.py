@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrubjay.access import is_whole
 from scrubjay.surfaces.callers import Principal
 from scrubjay.surfaces.http.buckets import Buckets
-from scrubjay.surfaces.http.guard import is_guarded
+from scrubjay.surfaces.http.guard import is_guarded, unmapped
 from scrubjay.surfaces.http.problems import Problem, retry
 from scrubjay.surfaces.http.settings import TOKEN_RATE
 
@@ -47,18 +47,20 @@ class Entry:
 
     async def _who(self, scope: Scope) -> Principal:
         secret = _secret_of(scope)
-        address = (scope.get("client") or ("",))[0]
-        if secret is not None and (wait_s := self._wrong.wait_s(address)):
-            raise _too_many("too many wrong tokens came from your address", wait_s)
-        who = await self._desk.do(lambda: self._find(secret))
+        address = unmapped((scope.get("client") or ("",))[0])
+        whole = secret is None or is_whole(secret)
+        # Looked up however many wrong ones came before: behind a proxy all have one address, and junk
+        # of one must not lock out the others.
+        who = await self._desk.do(lambda: self._find(secret)) if whole else None
         if who is not None:
             return who
         if secret is None:
             raise _no_token("this server asks for a token: send Authorization: Bearer TOKEN")
-        self._wrong.take(address)
+        if wait_s := self._wrong.take(address):
+            raise _too_many("too many wrong tokens came from your address", wait_s)
         said = (
-            "the token is not valid: it is unknown, revoked or expired"
-            if is_whole(secret)
+            "the token is not valid here: it is unknown, revoked, expired or for another tenant"
+            if whole
             else "the token is not valid: it is mistyped or cut short"
         )
         raise _no_token(said, ', error="invalid_token"')

@@ -42,6 +42,7 @@ class Guard:
         """Look at the first lines of a request, and at nothing else."""
         if scope["type"] == "http":
             _check_sizes(scope)
+            _check_length(scope)
             headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
             self._check_host(scope, headers.get(b"host", ""))
             _check_origin(scope, headers)
@@ -51,7 +52,7 @@ class Guard:
     def _check_host(self, scope: Scope, host: str) -> None:
         name = _name_of(host)
         # Who writes the address itself was not sent here by a name.
-        reached = (scope.get("server") or ("",))[0]
+        reached = unmapped((scope.get("server") or ("",))[0])
         if name is None or (name not in self._names and name != _bare(reached)):
             raise Problem(
                 "wrong-host",
@@ -82,6 +83,13 @@ def _check_sizes(scope: Scope) -> None:
         raise Problem("large-head", said, _CLOSE)
 
 
+def _check_length(scope: Scope) -> None:
+    """Refuse a body with two lengths: what stands before us may end it elsewhere than we do."""
+    if {b"content-length", b"transfer-encoding"} <= {name for name, _ in scope["headers"]}:
+        said = "the request has Content-Length and Transfer-Encoding; send one of them"
+        raise Problem("malformed", said, _CLOSE)
+
+
 def _check_path(scope: Scope) -> None:
     """Refuse a path that another program might read as another one."""
     path, raw = scope["path"], scope["raw_path"]
@@ -102,6 +110,7 @@ def _same(origin: str, host: str) -> bool:
             usual is not None
             and parts.hostname is not None
             and parts.hostname == asked.hostname
+            and not (parts.path or parts.query or parts.fragment or "@" in parts.netloc)
             and (parts.port or usual) == (asked.port or usual)
         )
     except ValueError:
@@ -117,6 +126,12 @@ def _name_of(host: str) -> str | None:
         return None
     plain = parts.netloc == host and "@" not in host and not parts.path
     return _bare(parts.hostname) if plain and parts.hostname else None
+
+
+def unmapped(address: str) -> str:
+    """Return an address as people write it: one of IPv4 on a socket of both kinds is ::ffff:a.b.c.d."""
+    found = address.lower().removeprefix("::ffff:")
+    return found if "." in found else address
 
 
 def _bare(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.surfaces.http.bodies import check_json_type, read_body
+from scrubjay.surfaces.http.messages import check_message
 from scrubjay.surfaces.http.v1 import not_by
 
 if TYPE_CHECKING:
@@ -53,7 +54,9 @@ class McpDoor:
         scope["user"] = _user_of(request.state.principal)
         if request.method == "POST":
             check_json_type(request)
-            receive = _again(await read_body(request, self._most_bytes), receive)
+            body = await read_body(request, self._most_bytes)
+            check_message(body)
+            receive = _again(body, receive)
         await self._sessions.handle_request(scope, receive, send)
 
 

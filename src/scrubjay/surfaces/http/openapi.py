@@ -9,9 +9,10 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from scrubjay._version import __version__
+from scrubjay.scopes import SCOPES
 from scrubjay.surfaces.http.problems import MEDIA_TYPE, SCHEMA, SORTS
 from scrubjay.surfaces.http.v1 import JSON_TYPE, methods_of
-from scrubjay.surfaces.verbs import SCOPES, schema_of
+from scrubjay.surfaces.verbs import schema_of
 from scrubjay.surfaces.verbs.table import VERBS
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.errors import InvalidInput, NotFound, ScrubjayError
+from scrubjay.surfaces.discreet import said_of
 from scrubjay.types import NOTHING
 
 if TYPE_CHECKING:
@@ -90,14 +91,11 @@ def retry(after_s: float = RETRY_S) -> dict[str, str]:
 def problem_of(error: ScrubjayError, *, told_all: bool) -> Problem:
     """Return the problem that an error of ours is.
 
-    What a store says names files and servers, which only somebody who runs it needs to know (`told_all`).
+    `told_all` is for somebody who runs the server, who may know of its files and other servers.
     """
     if isinstance(error, InvalidInput):
         return Problem("invalid", str(error))
     if isinstance(error, NotFound):
         where = "; /v1/ls lists the ids" if error.of == "memory" else ""
         return Problem("not-found", f"{error}{where}")
-    said = (
-        str(error) if told_all else "it cannot be read or written now; the server's log says why"
-    )
-    return Problem("unavailable", said, retry())
+    return Problem("unavailable", said_of(error, told_all=told_all), retry())

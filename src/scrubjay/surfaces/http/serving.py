@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from scrubjay.errors import InvalidInput, Unavailable
+from scrubjay.surfaces.http.masking import Masking
 from scrubjay.surfaces.http.wire import MOST_HEAD_BYTES, Wire
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def listener(
 def log_to_stderr() -> None:
     """Write the log to standard error, a line each: requests, and what went wrong."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%dT%H:%M:%S%z"))
+    handler.setFormatter(Masking("%(asctime)s %(message)s", "%Y-%m-%dT%H:%M:%S%z"))
     for name, level in (
         ("scrubjay", logging.WARNING),
         ("scrubjay.access", logging.INFO),

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrubjay.surfaces.http.bodies import check_json_type, merged, object_of, query_of, read_body
+from scrubjay.surfaces.discreet import shown
+from scrubjay.surfaces.http.bodies import (
+    check_json_type,
+    has_no_body,
+    merged,
+    object_of,
+    query_of,
+    read_body,
+)
 from scrubjay.surfaces.http.problems import Problem
 from scrubjay.surfaces.shapes import line
-from scrubjay.surfaces.verbs import READ
+from scrubjay.surfaces.verbs import ADMIN, READ
 from scrubjay.surfaces.verbs.table import VERBS, ask
 
 if TYPE_CHECKING:
@@ -53,12 +61,14 @@ class Asking:
                 f" {', '.join(who.scopes) or 'none'}",
                 {"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{verb.scope}"'},
             )
-        given = merged(await self._body_of(request), query_of(request.scope["query_string"], verb))
+        given = merged(
+            await self._body_of(request, verb), query_of(request.scope["query_string"], verb)
+        )
         text = await self._workers.do(lambda: self._ask(who, verb, given))
         return Response(text, media_type=JSON_TYPE)
 
-    async def _body_of(self, request: Request) -> dict[str, object]:
-        if request.method == "POST":
+    async def _body_of(self, request: Request, verb: Verb) -> dict[str, object]:
+        if request.method == "POST" and not (verb.scope == READ and has_no_body(request)):
             check_json_type(request)
             return object_of(await read_body(request, self._most_bytes))
         if await read_body(request, self._most_bytes):
@@ -67,7 +77,8 @@ class Asking:
 
     def _ask(self, who: Principal, verb: Verb, given: dict[str, object]) -> str:
         with self._stores.lend(who) as store:
-            return line(ask(store, verb, given))
+            answer = ask(store, verb, given)
+        return line(shown(answer, verb.answer, told_all=who.may(ADMIN)))
 
 
 def verb_named(name: str) -> Verb:

@@ -68,19 +68,25 @@ class Watch:
 
 
 class MetricsPage:
-    """`/metrics`: counts of all tenants, so it is for those who are bound to none."""
+    """`/metrics`: counts of everybody who is served, so it is for those who are bound to no part of them.
 
-    def __init__(self, watch: Watch, desk: Workers) -> None:
+    Where the server is of one tenant or person alone (`own`), those who are bound to that one see it.
+    """
+
+    def __init__(self, watch: Watch, desk: Workers, own: Principal) -> None:
         self._watch = watch
         self._desk = desk
+        self._own = own
 
     async def __call__(self, request: Request) -> Response:
         """Answer Prometheus."""
         who: Principal = request.state.principal
-        if who.tenant is not None or who.user is not None or not who.may(READ):
+        whole = who.tenant in (None, self._own.tenant) and who.user in (None, self._own.user)
+        if not whole or not who.may(READ):
             raise Problem(
                 "not-allowed",
-                "the figures are of all tenants and people; ask with a token that names neither",
+                "the figures are of everybody that this server serves; ask with a token that names no"
+                " tenant and no person but the server's own",
             )
         page, media_type = await self._desk.do(self._watch.metrics.page)
         return Response(page, headers={"Content-Type": media_type})

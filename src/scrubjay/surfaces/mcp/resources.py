@@ -8,6 +8,7 @@ from urllib.parse import unquote
 import mcp_types as types
 
 from scrubjay.errors import NotFound
+from scrubjay.surfaces.discreet import shown
 from scrubjay.surfaces.mcp import told
 from scrubjay.surfaces.mcp.lean import lean, memories
 from scrubjay.surfaces.shapes import line, plain
@@ -55,8 +56,11 @@ def templates() -> list[types.ResourceTemplate]:
     ]
 
 
-def read(store: Store, *, uri: str) -> types.TextResourceContents:
-    """Return what is at an address; NotFound where there is nothing."""
+def read(store: Store, *, uri: str, told_all: bool = True) -> types.TextResourceContents:
+    """Return what is at an address; NotFound where there is nothing.
+
+    Without `told_all` the status does not say where the store is.
+    """
     head, _, rest = uri.removeprefix("scrubjay://").partition("/")
     if not uri.startswith("scrubjay://") or bool(rest) != (head in ("memory", "profile")):
         raise NotFound(f"there is no resource {uri[:100]!r}; see resources/list")
@@ -67,7 +71,9 @@ def read(store: Store, *, uri: str) -> types.TextResourceContents:
     if head == "landscape":
         return _contents(uri, _TEXT, told.landscape(store))
     if head == "status":
-        return _contents(uri, _JSON, line(lean(plain(store.status()))))
+        return _contents(
+            uri, _JSON, line(lean(shown(plain(store.status()), "status", told_all=told_all)))
+        )
     if head == "profiles":
         return _contents(uri, _JSON, _profiles())
     raise NotFound(f"there is no resource {uri[:100]!r}; see resources/list")

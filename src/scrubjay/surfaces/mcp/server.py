@@ -20,6 +20,7 @@ from mcp.shared.exceptions import MCPError
 
 from scrubjay._version import __version__
 from scrubjay.errors import InvalidInput, NotFound, ScrubjayError
+from scrubjay.scopes import ADMIN
 from scrubjay.surfaces.mcp import prompts, resources
 from scrubjay.surfaces.mcp.tools import DEFAULT, no_tool, tools_of
 
@@ -104,7 +105,8 @@ class _Asking:
                 raise InvalidInput(
                     f"{tool.name} needs the scope {tool.verb.scope}, which you do not have"
                 )
-            ask = partial(tool.ask, given=params.arguments or {})
+            told_all = who.may(ADMIN)
+            ask = partial(tool.ask, given=params.arguments or {}, told_all=told_all)
             answer = await self._in_thread(partial(self._lent, who, ask))
         except ScrubjayError as error:
             return types.CallToolResult(content=[_text(self._said(error))], is_error=True)
@@ -127,7 +129,9 @@ class _Asking:
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        read = await self._asked_by(context, partial(resources.read, uri=params.uri))
+        told_all = self._who_of(context).may(ADMIN)
+        ask = partial(resources.read, uri=params.uri, told_all=told_all)
+        read = await self._asked_by(context, ask)
         return types.ReadResourceResult(contents=[read])
 
     async def list_prompts(self, context: Context, _: object) -> types.ListPromptsResult:

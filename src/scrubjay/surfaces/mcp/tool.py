@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrubjay.surfaces.discreet import shown
 from scrubjay.surfaces.mcp.taken import loosened, with_whole_ids
 from scrubjay.surfaces.shapes import Json
 from scrubjay.surfaces.verbs import Given, Param, Verb, checked, schema_of
@@ -62,15 +63,19 @@ class Tool(NamedTuple):
             shape["properties"][name] = {**brief, "description": told} if told else brief
         return shape
 
-    def ask(self, store: Store, given: Mapping[str, object]) -> Answer:
-        """Do what the verb does with what was given, once that is checked."""
+    def ask(self, store: Store, given: Mapping[str, object], *, told_all: bool = True) -> Answer:
+        """Do what the verb does with what was given, once that is checked.
+
+        Without `told_all` it does not say where the store is.
+        """
         params = (*self.verb.params, *self.more)
         aliases = {**self.verb.aliases, **self.aliases}
         taken = checked(self.name, params, aliases, loosened(params, aliases, given))
         taken = with_whole_ids(store, self.verb.name, taken)
         own = {one.name for one in self.more}
         asked = {name: value for name, value in taken.items() if name not in own}
-        structured = self.lean(self.verb.call(store, asked), taken)
+        answered = shown(self.verb.call(store, asked), self.verb.answer, told_all=told_all)
+        structured = self.lean(answered, taken)
         return Answer(structured, self.said(structured, taken))
 
 

@@ -9,6 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
+from scrubjay.scopes import ADMIN as ADMIN
+from scrubjay.scopes import READ as READ
+from scrubjay.scopes import WRITE as WRITE
 from scrubjay.surfaces.verbs.kinds import Kind, or_null
 from scrubjay.surfaces.verbs.plain import check_plain, shown
 
@@ -18,7 +21,6 @@ if TYPE_CHECKING:
 
 Given = Mapping[str, Any]
 
-READ, WRITE, ADMIN = SCOPES = ("read", "write", "admin")
 _FILTERING = ("filter", "filters", "where")
 _MOST_NAME_CHARS = 100  # of an unknown parameter, when the nearest is looked for
 
