@@ -103,7 +103,11 @@ def data(answer: Json, given: Given) -> str:
 
 def _more(answer: Json) -> list[str]:
     left = answer.get("not_shown")
-    return [f"{left} more are not shown: ask for less at once."] if left else []
+    return (
+        [f"{left} more are not shown: ask for less at once, with limit and offset."]
+        if left
+        else []
+    )
 
 
 def _hit(hit: Json, most_chars: int) -> str:
