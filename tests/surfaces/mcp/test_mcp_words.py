@@ -44,7 +44,7 @@ class TestSureness:
         assert sure(None) == ""
         assert sure(HIGH) == "Confidence 0.83: high."
         assert "fair" in sure(LOW)
-        assert sure(0.09) == "Confidence 0.09: low, so probably not stored."
+        assert sure(0.09) == "Confidence 0.09: low: it may not be stored."
         assert "in other words" in sure(0.09, ["no model"])
         assert "in other words" in sure(0.09, (), "keyword")
 
@@ -56,7 +56,7 @@ class TestSureness:
         asked = {"query": "zeppelins over Friedrichshafen boiler"}
         found = client.call("memory_search", **asked)
         assert found["confidence"] < LOW
-        says = f"Confidence {found['confidence']:.2f}: low, so probably not stored."
+        says = f"Confidence {found['confidence']:.2f}: low: it may not be stored."
         assert says in client.told("memory_search", **asked).splitlines()[0]
         words = client.told("memory_context", question=asked["query"])
         assert says in words
