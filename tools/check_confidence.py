@@ -15,12 +15,15 @@ import tempfile
 from pathlib import Path
 
 import scrubjay
+from scrubjay.surfaces.mcp.sure import HIGH, LOW
 
 STORED, ASKED = 1500, 700
 
 
 def main(file: str) -> None:
-    """Print the area under the curve, and how confident right and wrong first hits are."""
+    """Print the area under the curve, how confident right and wrong first hits are, and what is so in
+    each of the bands that agents are told of.
+    """
     with Path(file).open(encoding="utf-8") as lines:
         pairs = [json.loads(line) for line in lines]
     chance = random.Random(7)
@@ -28,6 +31,7 @@ def main(file: str) -> None:
     stored, absent = pairs[:STORED], pairs[STORED : 2 * STORED]
     right: dict[str, list[float]] = {"root of the share": [], "plain share": []}
     wrong: dict[str, list[float]] = {"root of the share": [], "plain share": []}
+    asked: dict[str, list[tuple[float, bool]]] = {name: [] for name in right}
     with tempfile.TemporaryDirectory() as folder, scrubjay.open(Path(folder) / "a.db") as store:
         store.add_many(
             {"id": f"p{n}", "title": one["title"], "text": one["passage"]}
@@ -45,6 +49,7 @@ def main(file: str) -> None:
                 first = found.hits[0].id if found.hits else None
                 side = right if first == expected else wrong
                 side[name].append(found.confidence or 0.0)
+                asked[name].append((found.confidence or 0.0, bool(expected)))
     for name in right:
         print(f"{name}: area under the curve {area(right[name], wrong[name]):.3f}")
         for what, values in (("right", right[name]), ("wrong", wrong[name])):
@@ -53,6 +58,14 @@ def main(file: str) -> None:
                 f"{ranked[int(at * (len(ranked) - 1))]:.2f}" for at in (0.1, 0.5, 0.9)
             )
             print(f"  {len(ranked)} {what} first hits, confidence at 10, 50, 90 %: {shown}")
+        for least, below in ((0.0, LOW), (LOW, HIGH), (HIGH, 2.0)):
+            ends = (f"{least:.2f}", f"{min(below, 1.0):.2f}")
+            hits = sum(least <= one < below for one in right[name])
+            inside = [stored for one, stored in asked[name] if least <= one < below]
+            print(
+                f"  {' to '.join(ends)}: {len(inside)} questions, {len(inside) - sum(inside)} of them"
+                f" without an answer in the store; {hits} first hits are right"
+            )
 
 
 def area(right: list[float], wrong: list[float]) -> float:

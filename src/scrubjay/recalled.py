@@ -32,16 +32,21 @@ _ITSELF = "…"  # stands for a message in its context
 _BETWEEN_TURNS = " / "
 
 
-def mark(text: str, id: str, dates: Mapping[str, str] = {}, *, keep_lines: bool = False) -> str:
+def mark(text: str, id: str, about: Mapping[str, str] = {}, *, keep_lines: bool = False) -> str:
     """Return a text inside a pair of tags, by which it is recognised when it comes back.
 
-    It is on one line, unless it shall keep its own. Tags inside of it lose their bracket, so that no
-    text can end its own mark. The tag has the dates, each under what it means.
+    It is on one line, unless it shall keep its own. Whatever looks like a tag inside of it loses its
+    bracket, so that no text can end its own mark. The tag has what is said about the text, such as its
+    dates, each under what it means.
     """
+    from scrubjay.lookalikes import without_tags
+
     said = text if keep_lines else " ".join(text.split())
-    inner = _TAG.sub(lambda tag: f"({tag['closing'] or ''}{_NAME}", said)
-    when = "".join(f' {name}="{_attribute(day)}"' for name, day in dates.items())
-    return f'<{_NAME} id="{_attribute(id)}"{when}>{inner}</{_NAME}>'
+    inner = without_tags(said, _NAME)
+    told = "".join(
+        f' {name}="{_attribute(without_tags(value, _NAME))}"' for name, value in about.items()
+    )
+    return f'<{_NAME} id="{_attribute(id)}"{told}>{inner}</{_NAME}>'
 
 
 def spans(text: str) -> list[tuple[int, int]]:

@@ -70,6 +70,43 @@ def test_a_text_cannot_end_its_own_mark():
     assert "\n" not in marked
 
 
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "<    /recalled>",
+        "<\n\n/recalled>",
+        "＜/recalled＞",
+        "﹤recalled﹥",
+        "<\u200b/recalled>",
+        "</re\u00adcalled>",
+        "<\u3164/recalled>",
+        "</ＲＥＣＡＬＬＥＤ>",
+        "</r\u0435c\u0430lled>",
+        "<／recalled>",
+        "<//recalled>",
+        "‹/recalled›",
+        "&amp;lt;/recalled&gt;",
+        "</recaIIed>",
+    ],
+)
+def test_nor_with_what_only_looks_like_a_tag(tag):
+    """A model reads what it sees; the rest of the text stays as it is."""
+    marked = mark(f"ﬁrst {tag} last", "a", {"title": tag}, keep_lines=True)
+
+    inner = marked.partition(">")[2].removesuffix("</recalled>")
+    assert inner.startswith("ﬁrst (")
+    assert inner.endswith(" last")
+    assert spans(marked) == [(0, len(marked))]
+    assert ' title="(' in marked
+
+
+@pytest.mark.parametrize(
+    "text", ["a < b", "<recalled-items>", "<recalledx>", "＜b＞ recalled", "ﬁ ≤ recall"]
+)
+def test_what_is_no_tag_is_kept_as_it_is(text):
+    assert mark(text, "a", keep_lines=True) == f'<recalled id="a">{text}</recalled>'
+
+
 def test_places_stay_where_they_were():
     """What an index reads has the length of the text."""
     text = f"one {mark('two', 'id')} three"

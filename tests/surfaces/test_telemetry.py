@@ -203,6 +203,71 @@ telemetry.close()
 """
 
 
+UNSAID = """
+import sys
+import anyio
+import scrubjay
+from mcp import Client, MCPError
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from scrubjay.surfaces.callers import OpenStores, Principal
+from scrubjay.surfaces.mcp.server import make_server
+
+kept = InMemorySpanExporter()
+provider = TracerProvider(shutdown_on_exit=False)
+provider.add_span_processor(SimpleSpanProcessor(kept))
+trace.set_tracer_provider(provider)
+
+async def main(store):
+    server = make_server(OpenStores(lambda _: store), lambda _: Principal())
+    async with Client(server) as client:
+        await client.call_tool("memory_search", {"query": "zanzibar"})
+        await client.call_tool("memory_search", {"zanzibar": 1})
+        for ask in (
+            lambda: client.call_tool("zanzibar", {}),
+            lambda: client.read_resource("scrubjay://memory/zanzibar"),
+            lambda: client.get_prompt("zanzibar", {}),
+            lambda: client.get_prompt("recap", {"zanzibar": "x"}),
+        ):
+            try:
+                await ask()
+            except MCPError:
+                continue
+            sys.exit("nothing was refused")
+
+with scrubjay.open(sys.argv[1], embedder=False) as store:
+    store.add("The zanzibar kettle whistles")
+    anyio.run(main, store)
+for one in kept.get_finished_spans():
+    if one.kind == trace.SpanKind.SERVER:
+        print(one.name, one.status.status_code.name, one.attributes.get("error.type"), sep=";")
+print("zanzibar" in "".join(one.to_json() for one in kept.get_finished_spans()))
+"""
+
+
+def test_a_span_of_mcp_has_neither_texts_of_errors_nor_names_that_nobody_knows(tmp_path):
+    """They hold what was asked; which kind of error it was is said."""
+    done = subprocess.run(
+        [sys.executable, "-c", UNSAID, str(tmp_path / "a.db")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    *spans, leaked = done.stdout.splitlines()
+    assert leaked == "False"
+    assert [one for one in spans if "/list" not in one and not one.startswith("server/")] == [
+        "tools/call memory_search;UNSET;None",
+        "tools/call memory_search;ERROR;tool_error",
+        "tools/call;ERROR;-32602",
+        "resources/read;ERROR;-32602",
+        "prompts/get;ERROR;-32602",
+        "prompts/get recap;ERROR;-32602",
+    ]
+
+
 def test_over_the_wire_from_mcp_and_http(tmp_path):
     """The SDK's own span, with the client's traceparent, is the parent of our stages; all come in time."""
     with receiver() as received:

@@ -183,7 +183,9 @@ class Warming(Generic[M]):
             self._load()
         except (Unavailable, _Stopped):
             raise
-        except Exception as error:
+        except (
+            Exception
+        ) as error:  # of foreign code: one that is let go would end the thread unsaid
             raise Unavailable(f"{type(error).__name__}: {error}") from error
 
     def _fail(self, reason: str) -> None:

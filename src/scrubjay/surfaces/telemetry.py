@@ -159,7 +159,7 @@ def _exporter(wanted: str) -> SpanExporter:
 
 
 def _provider(exporter: SpanExporter) -> TracerProvider:
-    """Return what makes spans here; the SDK of MCP, too, makes those of its requests with it."""
+    """Return what makes spans here, those of MCP's requests, too."""
     from opentelemetry import trace
     from opentelemetry.sdk.resources import SERVICE_NAME, Resource
     from opentelemetry.sdk.trace import TracerProvider

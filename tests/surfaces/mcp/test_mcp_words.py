@@ -44,7 +44,7 @@ class TestSureness:
         assert sure(None) == ""
         assert sure(HIGH) == "Confidence 0.83: high."
         assert "fair" in sure(LOW)
-        assert sure(0.09) == "Confidence 0.09: low, so probably not stored."
+        assert sure(0.09) == "Confidence 0.09: low: it may not be stored."
         assert "in other words" in sure(0.09, ["no model"])
         assert "in other words" in sure(0.09, (), "keyword")
 
@@ -56,7 +56,7 @@ class TestSureness:
         asked = {"query": "zeppelins over Friedrichshafen boiler"}
         found = client.call("memory_search", **asked)
         assert found["confidence"] < LOW
-        says = f"Confidence {found['confidence']:.2f}: low, so probably not stored."
+        says = f"Confidence {found['confidence']:.2f}: low: it may not be stored."
         assert says in client.told("memory_search", **asked).splitlines()[0]
         words = client.told("memory_context", question=asked["query"])
         assert says in words
@@ -228,7 +228,9 @@ class TestSearching:
 
     def test_sessions_and_namespaces_are_named(self, asked, store):
         store.add("a kettle", namespace="house/kitchen", session="plans")
-        assert "in house/kitchen · session plans" in asked.told("memory_search", query="kettle")
+        assert 'namespace="house/kitchen" session="plans">' in asked.told(
+            "memory_search", query="kettle"
+        )
 
     def test_a_type_or_topic_that_nothing_has_is_said_with_those_there_are(self, asked, store):
         """`Decision` is another type, and nothing is found without a word about it."""
@@ -303,7 +305,8 @@ class TestTheOtherDoors:
 
     def test_a_recap_of_an_unknown_topic_names_the_topics(self, asked, store):
         store.add("a kettle " * 200, topics=["kitchen"])
-        assert "the topics are: kitchen" in prompt(asked, "recap", topic="garden")
+        words = prompt(asked, "recap", topic="garden")
+        assert 'the topics are: <recalled id="topics">kitchen</recalled>.' in words
         assert "…</recalled>" in prompt(asked, "recap", topic="kitchen")
 
     def test_lists_of_the_full_set_are_small(self, full, store):
@@ -312,8 +315,10 @@ class TestTheOtherDoors:
         (one,) = full.call("memory_ls")["memories"]
         assert not {"content_hash", "language", "namespace", "updated_at"} & set(one)
         words = full.told("memory_ls")
-        assert words.splitlines()[1].startswith("1. fact · stored ")
-        assert words.splitlines()[1].endswith('<recalled id="k">a kettle of copper</recalled>')
+        assert words.splitlines()[1].startswith("1. stored ")
+        assert words.splitlines()[1].endswith(
+            '<recalled id="k" type="fact">a kettle of copper</recalled>'
+        )
         said = full.call_tool(
             "memory_add_messages", {"session": "s", "messages": [{"text": "a" * 500}]}
         )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrubjay.surfaces.mcp import told
+from scrubjay.surfaces.mcp.bounded import fitted, shortened, with_short_fields
 from scrubjay.surfaces.mcp.lean import lean, uri_of
 from scrubjay.surfaces.mcp.sure import sure
-from scrubjay.surfaces.mcp.tool import Hints, Tool
+from scrubjay.surfaces.mcp.tool import Hints, Tool, object_of
 from scrubjay.surfaces.shapes import Json, plain
 from scrubjay.surfaces.verbs import READ, Given, Param, Verb
 from scrubjay.surfaces.verbs.kinds import QUERY, TEXT
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 _TITLE_CHARS = 80
 _MOST_CHARS = 200_000  # of one text; its metadata says how long it is where that is more
+_ABOUT_CHARS = 2_000  # of what was stored with it
+_MOST_URL_CHARS = 2_000
 _OF_METADATA = ("type", "topics", "namespace", "collection", "source", "created_at", "updated_at")
 _STRING: Json = {"type": "string"}
 
@@ -48,7 +51,10 @@ def _fetch(store: Store, given: Given) -> Json:
         "title": _title(one),
         "text": one.text[:_MOST_CHARS],
         "url": _url(one),
-        "metadata": {**plain(one.metadata), **lean(about)},
+        "metadata": {
+            **shortened(plain(one.metadata), _ABOUT_CHARS),
+            **with_short_fields(lean(about), _ABOUT_CHARS),
+        },
     }
 
 
@@ -59,16 +65,13 @@ def _title(one: Hit | Memory) -> str:
 
 def _url(one: Hit | Memory) -> str:
     """Return what can be cited: the page that something is from, or else its own address."""
-    web = one.source is not None and one.source.startswith(("http://", "https://"))
-    return one.source if web and one.source else uri_of(one.id)
+    source = one.source or ""
+    web = source.startswith(("http://", "https://")) and len(source) <= _MOST_URL_CHARS
+    return source if web else uri_of(one.id)
 
 
-def _as_it_is(answer: Json, _: Given) -> Json:
-    return answer
-
-
-def _object(required: tuple[str, ...], **properties: Json) -> Json:
-    return {"type": "object", "properties": properties, "required": list(required)}
+def _small(answer: Json, _: Given) -> Json:
+    return fitted(answer, whole=("metadata",))
 
 
 SEARCH = Tool(
@@ -84,14 +87,16 @@ SEARCH = Tool(
         _search,
         {"q": "query"},
     ),
-    _as_it_is,
+    _small,
     told.as_json,
-    _object(
-        ("results",),
+    object_of(
+        "results",
         results={
             "type": "array",
-            "items": _object(
-                ("id", "title", "url"),
+            "items": object_of(
+                "id",
+                "title",
+                "url",
                 id=_STRING,
                 title=_STRING,
                 url=_STRING,
@@ -113,10 +118,13 @@ FETCH = Tool(
         "",
         _fetch,
     ),
-    _as_it_is,
+    _small,
     told.as_json,
-    _object(
-        ("id", "title", "text", "url"),
+    object_of(
+        "id",
+        "title",
+        "text",
+        "url",
         id=_STRING,
         title=_STRING,
         text=_STRING,

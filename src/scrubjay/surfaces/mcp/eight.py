@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from scrubjay.surfaces.mcp import lean, told, told_done
 from scrubjay.surfaces.mcp.adapted import FORGET, STORE
-from scrubjay.surfaces.mcp.tool import Hints, Tool
+from scrubjay.surfaces.mcp.tool import Hints, Tool, object_of
 from scrubjay.surfaces.shapes import Json
 from scrubjay.surfaces.verbs import Param
 from scrubjay.surfaces.verbs.kinds import OFFSET, whole
@@ -18,11 +18,6 @@ _NUMBER: Json = {"type": "number"}
 _WHOLE: Json = {"type": "integer"}
 _FLAG: Json = {"type": "boolean"}
 _MOST_GET_CHARS = 1_000_000
-
-
-def _object(*required: str, **properties: Json) -> Json:
-    shape: Json = {"type": "object", "properties": properties}
-    return {**shape, "required": list(required)} if required else shape
 
 
 def _list_of(shape: Json) -> Json:
@@ -36,14 +31,14 @@ EIGHT = (
         "Find what was stored, by word, meaning, topic and time; best first. Use it before you answer"
         " from earlier conversations, documents or decisions, and before you store. A long text comes"
         " as snippet: memory_get gives the whole. degraded says what the answer lacks; a low confidence,"
-        " that it is probably not stored.",
+        " that it may not be stored.",
         VERBS["search"],
         lean.results,
         told.results,
-        _object(
+        object_of(
             "hits",
             hits=_list_of(
-                _object(
+                object_of(
                     "id",
                     "score",
                     id=_STRING,
@@ -84,9 +79,11 @@ EIGHT = (
         VERBS["get_many"],
         lean.memories,
         told.memories,
-        _object(
+        object_of(
             "memories",
-            memories=_list_of(_object("id", "text", id=_STRING, text=_STRING, next_offset=_WHOLE)),
+            memories=_list_of(
+                object_of("id", "text", id=_STRING, text=_STRING, next_offset=_WHOLE)
+            ),
             missing=_list_of(_STRING),
         ),
         Hints(reads=True),
@@ -107,15 +104,15 @@ EIGHT = (
         STORE,
         lean.stored,
         told_done.stored,
-        _object(
+        object_of(
             "stored",
             stored=_FLAG,
             keyword_indexed=_FLAG,
             embedded=_FLAG,
             why_pending=_STRING,
             known=_list_of(_STRING),
-            memory=_object("id", id=_STRING),
-            memories=_list_of(_object("id", id=_STRING)),
+            memory=object_of("id", id=_STRING),
+            memories=_list_of(object_of("id", id=_STRING)),
         ),
         Hints(repeatable=True),
         {
@@ -142,7 +139,7 @@ EIGHT = (
         VERBS["update"],
         lean.stored,
         told_done.changed,
-        _object("stored", stored=_FLAG, embedded=_FLAG, memory=_object("id", id=_STRING)),
+        object_of("stored", stored=_FLAG, embedded=_FLAG, memory=object_of("id", id=_STRING)),
         Hints(destroys=True, repeatable=True),
         {
             "id": "",
@@ -163,7 +160,7 @@ EIGHT = (
         FORGET,
         lean.anything,
         told_done.forgotten,
-        _object(
+        object_of(
             "forgotten", forgotten=_WHOLE, matched=_list_of(_STRING), missing=_list_of(_STRING)
         ),
         Hints(destroys=True, repeatable=True),
@@ -177,7 +174,7 @@ EIGHT = (
         VERBS["context"],
         lean.anything_whole,
         told.context,
-        _object(
+        object_of(
             "text",
             text=_STRING,
             ids=_list_of(_STRING),
@@ -195,7 +192,7 @@ EIGHT = (
         VERBS["feedback"],
         lean.anything,
         told_done.feedback,
-        _object("done", done=_STRING, count=_WHOLE),
+        object_of("done", done=_STRING, count=_WHOLE),
         Hints(),
         {"query": "what was searched", "id": "which result", "action": ""},
     ),
@@ -206,7 +203,7 @@ EIGHT = (
         VERBS["status"],
         lean.anything,
         told_done.status,
-        _object("memories", memories=_WHOLE, pending=_WHOLE, why_pending=_STRING, failed=_WHOLE),
+        object_of("memories", memories=_WHOLE, pending=_WHOLE, why_pending=_STRING, failed=_WHOLE),
         Hints(reads=True),
     ),
 )

@@ -1,7 +1,7 @@
 """What an agent gets of an answer: the names of `--json`, without what says nothing.
 
 An agent pays for every word. Nulls and what is empty are left out, and so is what only `explain` asks
-for; long texts are a passage, and all texts together have a bound.
+for; long texts are a passage, and each answer has a bound. What a schema requires is there, empty or not.
 """
 
 from __future__ import annotations
@@ -9,7 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
-from scrubjay.surfaces.shapes import line
+from scrubjay.surfaces.mcp.bounded import (
+    MOST_ANSWER_CHARS,
+    cut,
+    fitted,
+    size_of,
+    with_short_fields,
+)
 
 if TYPE_CHECKING:
     from scrubjay.surfaces.shapes import Json
@@ -17,8 +23,9 @@ if TYPE_CHECKING:
 
 MOST_TEXT_CHARS = 30_000  # of all texts of one answer; it is some 7,500 tokens
 _LONG_CHARS = 2_000  # a text that is longer is shown by its passage
-_MOST_ANSWER_CHARS = 60_000  # of an answer that is no search
 _BRIEF_CHARS = 200  # of each text that no longer fits
+_ABOUT_CHARS = 2_000  # of all other fields of a hit, or of a memory in a list
+_MOST_ITEM_CHARS = 6_000  # of what is in a list and may be anything
 _OF_A_MEMORY = "scrubjay://memory/"
 _EXPLAINING = ("query", "counts", "terms", "took_ms", "topics")
 _EXPLAINING_HIT = ("why", "found", "cosine", "rerank_score", "passages")
@@ -57,33 +64,35 @@ def results(shape: Json, given: Given) -> Json:
     answer: Json = {"hits": [], **lean(kept)}
     if explain:  # as the library has it, for whoever compares
         answer["trace"] = shape["trace"]
-    return answer
+    return fitted(answer, whole=("trace",))
 
 
 def memories(shape: Json, given: Given) -> Json:
     """Return memories with their texts from `offset` on, `max_chars` of each, and where they go on."""
     start, most = given.get("offset", 0), given.get("max_chars", MOST_TEXT_CHARS)
-    left = MOST_TEXT_CHARS if most <= MOST_TEXT_CHARS else most
+    room = left = max(MOST_TEXT_CHARS, most)
     shown: list[Json] = []
     for one in shape["memories"]:
         whole = one["text"]
         text = whole[start : start + min(most, max(left, _BRIEF_CHARS))]
         left -= len(text)
         kept = _unusual(_without(one, _NOISE))
+        kept = with_short_fields(lean(_without(kept, ("text",))), max(left, _ABOUT_CHARS))
+        left -= size_of(kept)
         kept |= {"uri": uri_of(one["id"]), "text": text}
         if start + len(text) < len(whole):
             kept |= {"next_offset": start + len(text), "chars": len(whole)}
-        shown.append({"id": one["id"], **lean(kept)})
-    return {**lean(shape), "memories": shown}
+        shown.append({"id": one["id"], **kept})
+    return fitted({**lean(shape), "memories": shown}, MOST_ANSWER_CHARS - MOST_TEXT_CHARS + room)
 
 
 def stored(shape: Json, _: Given) -> Json:
     """Return what was written: enough to recognise it, for whoever wrote it has it."""
     answer: Json = lean(_without(shape, ("memory", "memories", "messages")))
     if "memory" in shape:
-        return {**answer, "memory": _written(shape["memory"])}
+        return fitted({**answer, "memory": _written(shape["memory"])}, whole=("memory",))
     name = "messages" if "messages" in shape else "memories"
-    return {**answer, name: [_written(one) for one in shape[name]]}
+    return fitted({**answer, name: [_written(one) for one in shape[name]]})
 
 
 def listed(shape: Json, given: Given) -> Json:
@@ -93,14 +102,12 @@ def listed(shape: Json, given: Given) -> Json:
 
 
 def anything(shape: Json, _: Given) -> Json:
-    """Return any other answer, with its long texts cut, and its longest list, where that is too long."""
+    """Return any other answer, with its long texts cut, and its longest lists, where that is too long."""
     answer: Json = _with_short_texts(lean(shape))
-    lists = {name: one for name, one in answer.items() if isinstance(one, list)}
-    if not lists or len(line(answer)) <= _MOST_ANSWER_CHARS:
-        return answer
-    longest = max(lists, key=lambda name: len(line({name: lists[name]})))
-    kept = _beginning(lists[longest])
-    return {**answer, longest: kept, "not_shown": len(lists[longest]) - len(kept)}
+    items = {name: one for name, one in answer.items() if isinstance(one, list)}
+    return fitted(
+        {**answer, **{name: [_bounded(each) for each in one] for name, one in items.items()}}
+    )
 
 
 def anything_whole(shape: Json, _: Given) -> Json:
@@ -109,13 +116,18 @@ def anything_whole(shape: Json, _: Given) -> Json:
     return {**answer, "text": shape["text"]}
 
 
+def _bounded(one: Any) -> Any:
+    return with_short_fields(one, _MOST_ITEM_CHARS) if isinstance(one, dict) else one
+
+
 def _listed(one: Json) -> Json:
-    return {"id": one["id"], "uri": uri_of(one["id"]), **_unusual(_without(one, _NOISE))}
+    kept = with_short_fields(lean(_unusual(_without(one, _NOISE))), _ABOUT_CHARS)
+    return {"id": one["id"], "uri": uri_of(one["id"]), **kept}
 
 
 def _written(one: Json) -> Json:
-    kept = lean(_unusual(_without(one, _NOISE)))
-    kept["text"] = _cut(one["text"], _BRIEF_CHARS)
+    kept = with_short_fields(lean(_unusual(_without(one, _NOISE))), _ABOUT_CHARS)
+    kept["text"] = cut(one["text"], _BRIEF_CHARS)
     return {"id": one["id"], "uri": uri_of(one["id"]), **kept}
 
 
@@ -124,33 +136,26 @@ def _hits(hits: list[Json], *, explain: bool, full: bool) -> list[Json]:
     left = MOST_TEXT_CHARS
     shown: list[Json] = []
     for hit in hits:
-        cut = hit["text"] == hit["snippet"] and not hit["complete"]
+        is_passage = hit["text"] == hit["snippet"] and not hit["complete"]
         noise = _NOISE if explain else (*_NOISE, *_EXPLAINING_HIT)
         brief = _unusual(_without(hit, noise))
         if not brief["source"]:  # lines of no file
             del brief["lines"]
         text = brief.pop("text")
-        if not full and (cut or len(text) > _LONG_CHARS):
+        if not full and (is_passage or len(text) > _LONG_CHARS):
             brief["snippet"] = hit["snippet"]
         elif len(text) <= left:
             brief["text"] = text
         else:
             brief["snippet"] = hit["snippet"]
         if "snippet" in brief and len(brief["snippet"]) > left:
-            brief["snippet"] = _cut(brief["snippet"], _BRIEF_CHARS)
+            brief["snippet"] = cut(brief["snippet"], _BRIEF_CHARS)
         left = max(left - len(brief.get("text", "")) - len(brief.get("snippet", "")), 0)
+        brief = with_short_fields(
+            brief, min(max(left, _BRIEF_CHARS), _ABOUT_CHARS), _EXPLAINING_HIT
+        )
         shown.append({"id": hit["id"], "uri": uri_of(hit["id"]), **brief})
     return shown
-
-
-def _beginning(items: list[Any]) -> list[Any]:
-    """Return as many of the first as have room in an answer, and at least one."""
-    left = _MOST_ANSWER_CHARS
-    for count, one in enumerate(items):
-        left -= len(line({"": one}))
-        if left < 0:
-            return items[: max(count, 1)]
-    return items
 
 
 def _with_short_texts(value: Any) -> Any:
@@ -158,11 +163,7 @@ def _with_short_texts(value: Any) -> Any:
         return {key: _with_short_texts(one) for key, one in value.items()}
     if isinstance(value, list):
         return [_with_short_texts(one) for one in value]
-    return _cut(value, _LONG_CHARS) if isinstance(value, str) else value
-
-
-def _cut(text: str, most_chars: int) -> str:
-    return text if len(text) <= most_chars else f"{text[: most_chars - 1]}…"
+    return cut(value, _LONG_CHARS) if isinstance(value, str) else value
 
 
 def _unusual(one: Json) -> Json:

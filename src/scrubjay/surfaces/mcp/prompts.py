@@ -9,7 +9,7 @@ import mcp_types as types
 
 from scrubjay.errors import InvalidInput
 from scrubjay.naming import nearest
-from scrubjay.recalled import shown
+from scrubjay.recalled import mark, shown
 from scrubjay.surfaces.mcp.sure import sure
 from scrubjay.surfaces.mcp.told import DATA, brief, landscape
 from scrubjay.surfaces.shapes import plain
@@ -90,7 +90,8 @@ def _recap(store: Store, given: Given) -> str:
     latest = store.ls(topics=[topic] if topic else None, limit=_RECAPPED)
     if topic and not latest:
         there = ", ".join(list(store.topics(limit=_RECAPPED))) or "none"
-        return f"Nothing is stored about the topic {topic}; the topics are: {there}."
+        topics = mark(there, "topics")
+        return f"Nothing is stored about the topic {topic}; the topics are: {topics}. {DATA}"
     lines = "\n".join(brief(plain(one), _MOST_CHARS // _RECAPPED) for one in latest)
     about = f" about {topic}" if topic else ""
     return f"Recap what was stored last{about}, newest first. {DATA}\n\n{lines or 'Nothing is stored.'}"

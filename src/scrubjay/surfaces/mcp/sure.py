@@ -1,7 +1,9 @@
-"""How sure an answer is, in words: an agent must be told that what it asks for is probably not stored.
+"""How sure an answer is, in words: an agent must be told that what it asks for may not be stored.
 
-The bands are those of `docs/decisions/004-scores.md`: of wrong first hits a tenth has less than the lower
-bound, and a tenth more than the upper one; of right ones nine in ten have well more than the lower.
+The bands are those of `docs/decisions/004-scores.md`: about a tenth of wrong first hits has less than the
+lower bound, and a tenth more than the upper one. Of English questions, half of them without an answer in a
+store of 1,500 passages, `tools.check_confidence` found 129 below it, 123 of those without an answer. Where
+most questions have one, in other languages and in small stores a low number says less: it may be stored.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ def sure(confidence: float | None, degraded: Sequence[str] = (), mode: str = "")
     elif confidence >= LOW:
         means = "fair, so look whether the hits answer it"
     elif degraded or mode in _BY_ONE_WAY:
-        means = "low, so perhaps not stored, or in other words"
+        means = "low: it may not be stored, or in other words"
     else:
-        means = "low, so probably not stored"
+        means = "low: it may not be stored"
     return f"Confidence {confidence:.2f}: {means}."

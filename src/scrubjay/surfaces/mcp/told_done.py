@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrubjay.surfaces.mcp.words import count_of, ids_of, lines_of
+from scrubjay.surfaces.mcp.words import count_of, ids_of, lines_of, one_line
 
 if TYPE_CHECKING:
     from scrubjay.surfaces.shapes import Json
@@ -32,7 +32,7 @@ def stored(answer: Json, _: Given) -> str:
         lines.append(
             f"Known already, and kept once: {kept}. What was new about it was added; {_found(answer)}."
         )
-    return lines_of(*lines, *answer.get("warnings", ()))
+    return lines_of(*lines, *map(one_line, answer.get("warnings", ())))
 
 
 def changed(answer: Json, _: Given) -> str:
@@ -47,7 +47,7 @@ def _found(answer: Json) -> str:
     if "pending" not in answer:
         return "found by word; no model is used here"
     if "why_pending" in answer:
-        return f"found by word, and not yet by meaning: {' '.join(answer['why_pending'].split())}"
+        return f"found by word, and not yet by meaning: {one_line(answer['why_pending'])}"
     return "found by word, and by meaning in a moment"
 
 
@@ -78,10 +78,12 @@ def status(answer: Json, _: Given) -> str:
             f"Vectors pending: {answer.get('pending', 0)}, failed: {answer.get('failed', 0)}."
         )
     if "why_pending" in answer:
-        lines.append(f"They wait: {' '.join(answer['why_pending'].split())}.")
-    lines += [" ".join(why.split()) for why in answer.get("failures", ())]
+        lines.append(f"They wait: {one_line(answer['why_pending'])}.")
+    lines += [one_line(why) for why in answer.get("failures", ())]
     lines += [
-        f"{one['tier']} at {one['place']}: {one['behind']} behind {one.get('reason', '')}".rstrip()
+        one_line(
+            f"{one['tier']} at {one['place']}: {one['behind']} behind {one.get('reason', '')}"
+        )
         for one in answer.get("servers", ())
     ]
     return lines_of(*lines)

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 OBJECT: Json = {"type": "object"}
 
 
+def object_of(*required: str, **properties: Json) -> Json:
+    """Return the schema of an object with these properties, some of which are always there."""
+    shape: Json = {"type": "object", "properties": properties}
+    return {**shape, "required": list(required)} if required else shape
+
+
 class Hints(NamedTuple):
     """What a client may want to know before it lets a tool be called."""
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from scrubjay.surfaces.options_learning import ACTIONS
 from scrubjay.surfaces.verbs import ADMIN, READ, WRITE, Given, Param, Verb
+from scrubjay.surfaces.verbs.fields import ID, THE_ID
 from scrubjay.surfaces.verbs.finding import MANY, named
 from scrubjay.surfaces.verbs.kinds import LIMIT, NAME, QUERY, choice, whole
-from scrubjay.surfaces.verbs.writing import ID, THE_ID
 
 if TYPE_CHECKING:
     from scrubjay.service import Store

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrubjay.surfaces.verbs import READ, Given, Param, Verb
+from scrubjay.surfaces.verbs.fields import ID, THE_ID
 from scrubjay.surfaces.verbs.finding import MANY, WHERE
 from scrubjay.surfaces.verbs.kinds import FLAG, LIMIT, NAME, TEXT, TEXTS, TIME, whole
-from scrubjay.surfaces.verbs.writing import ID, THE_ID
 
 if TYPE_CHECKING:
     from scrubjay.service import Store

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrubjay.surfaces.verbs import READ, Given, Param, Verb
+from scrubjay.surfaces.verbs.fields import ID, THE_ID
 from scrubjay.surfaces.verbs.finding import MANY, TOKENS, WHERE
 from scrubjay.surfaces.verbs.kinds import (
     FLAG,
@@ -17,7 +18,6 @@ from scrubjay.surfaces.verbs.kinds import (
     choice,
     whole,
 )
-from scrubjay.surfaces.verbs.writing import ID, THE_ID
 
 if TYPE_CHECKING:
     from scrubjay.service import Store

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from scrubjay.stores.sql_people import ROLES
 from scrubjay.surfaces.verbs import ADMIN, READ, WRITE, Given, Param, Verb
+from scrubjay.surfaces.verbs.fields import ID, THE_ID
 from scrubjay.surfaces.verbs.kinds import NAME, choice
-from scrubjay.surfaces.verbs.writing import ID, THE_ID
 
 if TYPE_CHECKING:
     from scrubjay.service import Store

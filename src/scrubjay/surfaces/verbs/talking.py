@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.surfaces.verbs import READ, WRITE, Given, Param, Verb
+from scrubjay.surfaces.verbs.fields import ID, THE_ID
 from scrubjay.surfaces.verbs.finding import MANY, WHERE, WHOSE
 from scrubjay.surfaces.verbs.kinds import LIMIT, NAME, OFFSET, SAID, TIME, objects, whole
-from scrubjay.surfaces.verbs.writing import ID, MOST_ENTRIES, THE_ID
+from scrubjay.surfaces.verbs.writing import MOST_ENTRIES
 
 if TYPE_CHECKING:
     from scrubjay.service import Store
