@@ -13,6 +13,7 @@ from scrubjay.naming import nearest
         ("qury", "query"),
         ("txt", "text"),
         ("topcs", "topics"),
+        ("rff", "rrf"),
         ("nope", None),
         ("x", None),
         ("filter", None),
@@ -20,5 +21,5 @@ from scrubjay.naming import nearest
 )
 def test_only_a_near_name_is_guessed(typed, meant):
     """A wrong guess sends who typed it further away."""
-    known = ["query", "text", "topics", "undone", "tiers", "done", "limit"]
+    known = ["query", "text", "topics", "undone", "tiers", "done", "limit", "rrf"]
     assert nearest(typed, known) == (f" (did you mean {meant!r}?)" if meant else "")

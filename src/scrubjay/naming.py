@@ -8,7 +8,7 @@ from scrubjay.errors import InvalidInput
 from scrubjay.text import storable
 
 MOST_NAME_CHARS = 512
-_ALIKE, _ALIKE_SHORT, _SHORT_CHARS = 0.65, 0.75, 4
+_ALIKE = 0.65
 
 
 def checked_name(name: str, value: object, example: str = "fact") -> str:
@@ -41,6 +41,5 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """
     from difflib import get_close_matches
 
-    alike = _ALIKE_SHORT if len(name) <= _SHORT_CHARS else _ALIKE
-    close = get_close_matches(name, list(known), n=1, cutoff=alike)
+    close = get_close_matches(name, list(known), n=1, cutoff=_ALIKE)
     return f" (did you mean {close[0]!r}?)" if close else ""

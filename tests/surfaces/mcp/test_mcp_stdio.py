@@ -234,7 +234,7 @@ import scrubjay.surfaces.mcp.wire as wire
 
 def noisy_take(take=wire.take):
     taken = take()
-    print("a library prints")
+    print("a library prints", flush=True)
     os.write(1, b"and so does one in C\\n")
     return taken
 
