@@ -71,7 +71,7 @@ class Traced(ServerMiddleware[Any]):
         ) as span:
             try:
                 result = await call_next(ctx)
-            except Exception as error:
+            except Exception as error:  # whatever it is, it goes on; the span says of which kind
                 code = str(error.error.code) if isinstance(error, MCPError) else ""
                 span.set_attribute("error.type", code or type(error).__qualname__)
                 span.set_status(StatusCode.ERROR)
