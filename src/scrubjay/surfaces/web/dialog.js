@@ -1,0 +1,45 @@
+// Dialogs: the browser's own, which keep the focus, close by Escape and give it back.
+
+import { fresh, h } from "./dom.js";
+
+/**
+ * Open a dialog and let `fill(body, close)` make what is in it; a result of `close` is what the promise gives.
+ * Closed otherwise it gives undefined.
+ */
+export function opened(title, fill, { wide = false } = {}) {
+  const id = fresh("dialog");
+  const body = h("div", { class: "body" });
+  const dialog = h(
+    "dialog",
+    { "aria-labelledby": id, class: wide ? "wide" : "" },
+    h("header", {}, h("h2", { id }, title), h("button", { type: "button", class: "quiet", "aria-label": "Close", onclick: () => dialog.close() }, "✕")),
+    body,
+  );
+  return new Promise((resolve) => {
+    let result;
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(result);
+    });
+    fill(body, (value) => {
+      result = value;
+      dialog.close();
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
+
+/** Ask before something is done for good; true when they said yes. */
+export async function confirmed(question, yes) {
+  return (await opened(question, (body, close) => {
+    body.append(
+      h(
+        "p",
+        { class: "actions" },
+        h("button", { type: "button", class: "danger", onclick: () => close(true) }, yes),
+        h("button", { type: "button", autofocus: true, onclick: () => close(false) }, "Cancel"),
+      ),
+    );
+  })) === true;
+}

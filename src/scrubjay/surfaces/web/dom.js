@@ -1,0 +1,51 @@
+// Elements, made without a line of HTML: whatever a memory holds goes in as text and stays text.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** Make an element: `h("button", {class: "quiet", onclick: go}, "Go")`. A child that is null is left out. */
+export function h(tag, props = {}, ...children) {
+  return fill(document.createElement(tag), props, children);
+}
+
+/** Make an element of SVG. */
+export function s(tag, props = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), props, children);
+}
+
+function fill(node, props, children) {
+  for (const [name, value] of Object.entries(props)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (name === "style") Object.assign(node.style, value); // the policy forbids it as an attribute
+    else if (name === "data") Object.assign(node.dataset, value);
+    else if (name === "value" || name === "checked" || name === "selected") node[name] = value;
+    else node.setAttribute(name, value === true ? "" : String(value));
+  }
+  node.append(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
+  return node;
+}
+
+/** Put these in place of everything that is in a node. */
+export function put(node, ...children) {
+  node.replaceChildren(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
+  return node;
+}
+
+let last = 0;
+
+/** Return an id that no other element has. */
+export function fresh(prefix) {
+  last += 1;
+  return `${prefix}-${last}`;
+}
+
+/** Wait until nothing was asked for so many milliseconds, then do it once. `.cancel()` forgets it. */
+export function debounced(waitMs, action) {
+  let timer = 0;
+  const later = (...given) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => action(...given), waitMs);
+  };
+  later.cancel = () => clearTimeout(timer);
+  return later;
+}

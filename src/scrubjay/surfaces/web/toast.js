@@ -1,0 +1,32 @@
+// A line at the edge that says what was done, with a way back where there is one.
+
+import { h } from "./dom.js";
+
+const SHOWN_MS = 6000;
+const WITH_ACTION_MS = 12000;
+
+/** Say something: `toast("Forgotten", {action: "Undo", act})`. One that is `bad` stays until it is closed. */
+export function toast(text, { bad = false, action = "", act } = {}) {
+  const gone = () => shown.remove();
+  const shown = h(
+    "div",
+    { class: bad ? "toast bad" : "toast", role: bad ? "alert" : null },
+    h("span", {}, text),
+    action && h("button", { type: "button", onclick: () => { gone(); act(); } }, action),
+    h("button", { type: "button", class: "quiet", "aria-label": "Dismiss", onclick: gone }, "✕"),
+  );
+  document.getElementById("toasts").append(shown);
+  if (!bad) setTimeout(gone, action ? WITH_ACTION_MS : SHOWN_MS);
+}
+
+/** Do something that may fail, and say why if it does; gives undefined then. */
+export async function saying(doing) {
+  try {
+    return await doing();
+  } catch (error) {
+    if (error.name === "AbortError") return undefined;
+    if (!error.kind) throw error; // ours to mend: the console has it
+    if (error.kind !== "away" && error.kind !== "no-token") toast(error.detail, { bad: true });
+    return undefined;
+  }
+}
