@@ -1,0 +1,59 @@
+// doctor: what is examined, how it is, and the command that would fix it.
+
+import { ask } from "./api.js";
+import { command } from "./command.js";
+import { h, put } from "./dom.js";
+import { keeping, state } from "./health_parts.js";
+import { clock } from "./buckets.js";
+import { count } from "./words.js";
+
+/**
+ * Return the part, `{node, run(signal), findings()}`; `told` is called when there are findings. To examine a store
+ * reads all of it, so it is done when asked for and not with every look.
+ */
+export function doctorPart(told) {
+  let findings = null;
+  const said = h("p", { class: "hint", role: "status" }, "Not examined yet.");
+  const list = h("div", { "aria-busy": "false" });
+  const button = h("button", { type: "button", onclick: () => run(new AbortController().signal) }, "Examine now");
+  const node = h("div", {}, h("div", { class: "actions" }, button, said), list);
+
+  async function run(signal) {
+    if (list.getAttribute("aria-busy") === "true") return;
+    list.setAttribute("aria-busy", "true");
+    button.setAttribute("aria-disabled", "true"); // not `disabled`, which would take the focus away
+    put(said, "Examining…");
+    try {
+      const answer = await ask("doctor", {}, { signal });
+      findings = answer.findings;
+      put(said, `${verdict(findings)} Examined at ${clock(Date.now())}.`);
+      keeping(list, () => put(list, drawn(findings)));
+      told();
+    } catch (error) {
+      if (error.name !== "AbortError" && !error.kind) throw error;
+      put(said, error.name === "AbortError" ? "Not examined to the end." : error.detail);
+    } finally {
+      list.setAttribute("aria-busy", "false");
+      button.removeAttribute("aria-disabled");
+    }
+  }
+  return { node, run, findings: () => findings };
+}
+
+function verdict(findings) {
+  const wrong = findings.filter((one) => one.state !== "ok").length;
+  return wrong ? `${count(wrong)} of ${count(findings.length)} checks found something.` : `All ${count(findings.length)} checks are fine.`;
+}
+
+function drawn(findings) {
+  const wrong = findings.filter((one) => one.state !== "ok");
+  const fine = findings.filter((one) => one.state === "ok");
+  return [
+    wrong.length > 0 && h("ul", { class: "findings" }, wrong.map(finding)),
+    fine.length > 0 && h("details", {}, h("summary", { data: { keep: "fine" } }, `${count(fine.length)} that are fine`), h("ul", { class: "findings" }, fine.map(finding))),
+  ];
+}
+
+function finding(one) {
+  return h("li", {}, state(one.state), h("div", {}, h("b", {}, one.component), " ", h("span", { dir: "auto" }, one.detail), one.fix && command(one.fix)));
+}

@@ -1,0 +1,88 @@
+// Which tier found how much, over time: the picture of NM-7, for one's own store or for a tenant's.
+
+import { SPANS, bars, says, sorted, tick } from "./buckets.js";
+import { legend, stacked } from "./charts.js";
+import { h, put } from "./dom.js";
+import { table } from "./health_parts.js";
+import { count, many } from "./words.js";
+
+// Those that nearly every search has keep their colours, whatever else is there.
+const FIRST = ["keyword", "vector", "graph", "lexical", "semantic"];
+
+/** Return the tiers that were counted, in the order in which they are stacked and coloured. */
+export function tiersOf(hours) {
+  const names = new Set(hours.flatMap((one) => Object.keys(one.tiers)));
+  const others = [...names].filter((name) => !FIRST.includes(name)).sort();
+  return [...FIRST.filter((name) => names.has(name)), ...others];
+}
+
+/** Return the hours of a tenant, `[{at, searches, tiers}]`, from rows of an hour, a tier and a count. */
+export function hoursOf(rows) {
+  const hours = new Map();
+  for (const { hour, tier, count: found } of rows) {
+    const one = hours.get(hour) ?? { at: hour, searches: 0, tiers: {} };
+    if (tier) one.tiers[tier] = found;
+    else one.searches = found; // the searches themselves are counted under no tier
+    hours.set(hour, one);
+  }
+  return [...hours.values()];
+}
+
+/** Return what the chart shows of these hours: a bar for every hour, quarter or day of the span. */
+export function gathered(hours, span, now = Date.now()) {
+  const made = bars(span, now);
+  const names = tiersOf(hours);
+  const rows = sorted(made, hours).map((inside) => ({
+    searches: inside.reduce((all, one) => all + one.searches, 0),
+    parts: names.map((name) => inside.reduce((all, one) => all + (one.tiers[name] ?? 0), 0)),
+  }));
+  const totals = names.map((_, index) => rows.reduce((all, row) => all + row.parts[index], 0));
+  return { made, names, rows, totals, searches: rows.reduce((all, row) => all + row.searches, 0) };
+}
+
+/** Return the part of the page, `{node, show(hours, {span, tenant, tenants})}`; `choose` is told of another span or tenant. */
+export function hitsPart(choose) {
+  const spans = h("div", { class: "segments", role: "group", "aria-label": "Span" }, Object.entries(SPANS).map(([span, { says: label }]) =>
+    h("button", { type: "button", data: { span }, onclick: () => choose({ span }) }, label),
+  ));
+  const picker = h("select", { "aria-label": "Tenant", onchange: () => choose({ tenant: picker.value }) });
+  const chart = stacked();
+  const under = h("div");
+  const rows = h("div");
+  const empty = h("p", { class: "hint" });
+  const node = h("div", {}, h("div", { class: "choices" }, spans, picker), empty, chart.node, under, h("details", {}, h("summary", {}, "As a table"), rows));
+  const show = (hours, { span, tenant, tenants }) => {
+    for (const one of spans.children) one.setAttribute("aria-pressed", String(one.dataset.span === span));
+    offer(picker, tenants, tenant);
+    const found = gathered(hours, span);
+    const series = found.names.map((name, tone) => ({ name, tone: tone % 8 }));
+    put(empty, found.searches ? "" : "No search was counted in this time. Search, and the tiers that found something are drawn here.");
+    empty.hidden = found.searches > 0;
+    chart.show(picture(found, series, span));
+    put(under, legend(series, found.totals), h("p", { class: "hint" }, "A result that two tiers found counts for both. The bar in a dashed frame is not over yet."));
+    put(rows, table(`Hits per tier, ${SPANS[span].says}`, [["Time"], ["Searches", true], ...found.names.map((name) => [name, true])],
+      found.made.map((bar, index) => [says(bar) + (bar.now ? " so far" : ""), count(found.rows[index].searches), ...found.rows[index].parts.map(count)]).reverse()));
+  };
+  return { node, show };
+}
+
+function picture(found, series, span) {
+  const totals = found.names.map((name, index) => `${name} ${count(found.totals[index])}`).join(" · ");
+  return {
+    title: `Hits per tier, the last ${SPANS[span].says}`,
+    unit: { "24h": "hour", "7d": "quarter of a day", "30d": "day" }[span],
+    series,
+    bars: found.made.map((bar, index) => ({ tick: tick(bar, span), says: `${says(bar)}${bar.now ? " so far" : ""}, ${many(found.rows[index].searches, "search", "searches")}`, parts: found.rows[index].parts, now: bar.now })),
+    whole: `The last ${SPANS[span].says}, ${many(found.searches, "search", "searches")}${totals && `: ${totals}`}`,
+  };
+}
+
+function offer(picker, tenants, chosen) {
+  const names = tenants.map((one) => one.tenant ?? "");
+  picker.hidden = names.length < 2;
+  if (names.join("\n") !== picker.dataset.names) {
+    picker.dataset.names = names.join("\n");
+    put(picker, h("option", { value: "" }, "My store"), names.filter(Boolean).map((name) => h("option", { value: name }, `Tenant ${name}`)));
+  }
+  picker.value = chosen;
+}

@@ -1,0 +1,82 @@
+// How busy the server is and how long each stage takes: the figures that /metrics counts, of the whole server.
+
+import { bars, clock, says, sorted, tick } from "./buckets.js";
+import { legend, stacked } from "./charts.js";
+import { h, put, s } from "./dom.js";
+import { table } from "./health_parts.js";
+import { count, duration, many, moment } from "./words.js";
+
+const SERIES = [{ name: "whole", tone: 0 }, { name: "degraded", tone: "warn" }];
+
+/** Return the searches of each hour of the last day, those that were degraded apart; before the start nothing is known. */
+export function perHour(figures, now = Date.now()) {
+  const made = bars("24h", now);
+  const began = Date.parse(figures.since);
+  return sorted(made, figures.hours).map((inside, index) => {
+    const searches = inside.reduce((all, one) => all + one.searches, 0);
+    const degraded = inside.reduce((all, one) => all + one.degraded, 0);
+    return { ...made[index], searches, degraded, unknown: made[index].until <= began };
+  });
+}
+
+/** Return the part with the searches of each hour, `{node, show(figures)}`. */
+export function queriesPart() {
+  const chart = stacked();
+  const head = h("p", {});
+  const under = h("div");
+  const rows = h("div");
+  const node = h("div", {}, head, chart.node, under, h("details", {}, h("summary", {}, "As a table"), rows));
+  const show = (figures) => {
+    const hours = perHour(figures);
+    const whole = `${many(figures.searches, "search", "searches")} since ${moment(figures.since)}, ${count(figures.degraded)} of them degraded`;
+    put(head, `${whole}.`);
+    chart.show({
+      title: "Queries per hour, the last 24 hours",
+      unit: "hour",
+      series: SERIES,
+      bars: hours.map((bar) => ({ tick: tick(bar, "24h"), says: says(bar) + (bar.now ? " so far" : ""), parts: [bar.searches - bar.degraded, bar.degraded], now: bar.now, unknown: bar.unknown })),
+      whole,
+      unknown: "before the server was started",
+    });
+    const degraded = hours.reduce((all, bar) => all + bar.degraded, 0);
+    const all = hours.reduce((sum, bar) => sum + bar.searches, 0);
+    put(under, legend(SERIES, [all - degraded, degraded]), hours.some((bar) => bar.unknown) && h("p", { class: "hint" }, `Shaded: before this server was started, ${clock(Date.parse(figures.since))}.`));
+    put(rows, table("Queries per hour", [["Hour"], ["Searches", true], ["Degraded", true]],
+      hours.filter((bar) => !bar.unknown).map((bar) => [says(bar) + (bar.now ? " so far" : ""), count(bar.searches), count(bar.degraded)]).reverse()));
+  };
+  return { node, show };
+}
+
+/** Return the table of stages: a bar up to p50, a whisker up to p95, all on one scale, and the figures as text. */
+export function stageTimes({ stages }) {
+  if (!stages.length) return h("p", { class: "hint" }, "No search since the server was started. The times of its stages appear here with the first.");
+  const most = Math.max(...stages.map((one) => one.p95_ms)) || 1;
+  const rows = stages.map((one) => [
+    h("span", { class: one.stage === "search" ? "whole" : "" }, one.stage === "search" ? "whole search" : one.stage),
+    times(one, most),
+    duration(one.p50_ms),
+    duration(one.p95_ms),
+    count(one.searches),
+  ]);
+  const made = table("Times of the stages", [["Stage"], ["Bar to p50, line to p95"], ["p50", true], ["p95", true], ["Searches", true]], rows);
+  made.classList.add("stages");
+  return [made, h("p", { class: "hint" }, `Of the last ${many(stages[0].searches, "search", "searches")}. One scale for all: the whole width is ${duration(most)}. Times of a stage hold those of the stages inside it.`)];
+}
+
+function times(one, most) {
+  const share = (ms) => (100 * ms) / most;
+  const whisker = { class: "whisker", "vector-effect": "non-scaling-stroke" };
+  return s(
+    "svg",
+    { class: "times", viewBox: "0 0 100 16", preserveAspectRatio: "none", "aria-hidden": "true" }, // the figures stand beside it
+    s("rect", { class: "tone-0", x: 0, y: 3, width: Math.max(0.4, share(one.p50_ms)), height: 10 }),
+    s("path", { ...whisker, d: `M${share(one.p50_ms)} 8H${share(one.p95_ms)}M${share(one.p95_ms)} 4V12` }),
+  );
+}
+
+/** Return the tenants of a server that has several: how much each holds, and what waits. */
+export function tenantsPart({ tenants }) {
+  const behind = (one) => Object.values(one.behind ?? {}).reduce((all, left) => all + left, 0);
+  return table("Tenants", [["Tenant"], ["Memories", true], ["Pending", true], ["Behind", true]],
+    tenants.map((one) => [one.tenant || "without a tenant", count(one.memories), count(one.pending), count(behind(one))]));
+}

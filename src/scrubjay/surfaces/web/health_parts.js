@@ -1,0 +1,79 @@
+// What the parts of Health are made of: panels that draw anew only what changed, states in words, small tables.
+
+import { fresh, h, put } from "./dom.js";
+import { count } from "./words.js";
+
+const STATES = { ok: ["✓", "good"], missing: ["!", "warn"], degraded: ["!", "warn"], failed: ["✕", "bad"] };
+
+/**
+ * Return a panel, `{node, show(data), failed(problem)}`, whose `draw(data)` gives what is in it. It is drawn again
+ * only where the data changed, and whatever had the focus has it still: something looks every half minute.
+ */
+export function panel(title, draw, { wide = false } = {}) {
+  const id = fresh("part");
+  const body = h("div", { class: "part-body" }, h("p", { class: "hint" }, "Loading…"));
+  const node = h("section", { class: wide ? "panel wide-part" : "panel", "aria-labelledby": id }, h("h2", { id, tabindex: "-1" }, title), body);
+  let before = null;
+  const show = (data) => {
+    const now = JSON.stringify(data);
+    if (now === before) return;
+    before = now;
+    keeping(body, () => put(body, draw(data)));
+  };
+  const failed = (problem) => {
+    before = null;
+    const may = problem.kind === "not-allowed";
+    keeping(body, () => put(body, h("p", { class: may ? "hint" : "said bad" }, problem.detail)));
+  };
+  return { node, show, failed };
+}
+
+/** Change what is in a node; the focus goes to the element that has the same `data-keep` as the one that had it. */
+export function keeping(node, change) {
+  const focused = node.contains(document.activeElement) ? document.activeElement.dataset.keep : undefined;
+  change();
+  if (!focused) return;
+  [...node.querySelectorAll("[data-keep]")].find((one) => one.dataset.keep === focused)?.focus({ preventScroll: true });
+}
+
+/** A state as icon and word: colour is not the only thing that says it. */
+export function state(name, word = name) {
+  const [icon, tone] = STATES[name];
+  return h("span", { class: `state ${tone}` }, h("span", { class: "icon", "aria-hidden": "true" }, icon), word);
+}
+
+/** Pairs as a list of names and values; a value that is null is left out with its name. */
+export function facts(pairs) {
+  const some = pairs.filter(([, value]) => value !== null && value !== undefined);
+  return h("dl", { class: "facts" }, some.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+}
+
+/** `{name: number}` as a list with bars, the most first; `to(name)` is where a click on one goes, if anywhere. */
+export function tally(counts, { to = null, most = 10, none = "None yet.", says = (name) => name } = {}) {
+  const all = Object.entries(counts).sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]));
+  if (!all.length) return h("p", { class: "hint" }, none);
+  const top = all[0][1] || 1;
+  const rows = all.slice(0, most).map(([name, value]) => {
+    const label = h(to ? "a" : "span", { class: "name", dir: "auto", href: to?.(name), data: { keep: name } }, says(name));
+    const bar = h("span", { class: "bar", "aria-hidden": "true" }, h("span", { style: { width: `${(100 * value) / top}%` } }));
+    return h("li", {}, label, bar, h("b", {}, count(value)));
+  });
+  const left = all.length - rows.length;
+  return [h("ul", { class: "tally" }, rows), left > 0 && h("p", { class: "hint" }, `and ${count(left)} more`)];
+}
+
+/** A table with a caption for those who do not see it; `columns` are `[title, isNumber]`. */
+export function table(caption, columns, rows) {
+  const cell = (value, index) => h(index ? "td" : "th", { class: columns[index][1] ? "number" : "", scope: index ? null : "row", dir: "auto" }, value);
+  return h(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    h(
+      "table",
+      {},
+      h("caption", { class: "hushed" }, caption),
+      h("thead", {}, h("tr", {}, columns.map(([title, number]) => h("th", { scope: "col", class: number ? "number" : "" }, title)))),
+      h("tbody", {}, rows.map((row) => h("tr", {}, row.map(cell)))),
+    ),
+  );
+}
