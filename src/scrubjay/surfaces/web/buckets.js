@@ -37,10 +37,11 @@ export function sorted(made, counted) {
   return rows;
 }
 
-/** Say which time a bar is: "Mon 16 Nov, 09:00–10:00", or only the day where it is one. */
-export function says(bar) {
+/** Say which time a bar is: "Mon 16 Nov, 09:00–10:00", or only the day where it is one; "so far" if it is not over. */
+export function named(bar) {
   const day = new Date(bar.from).toLocaleDateString("en-GB", { weekday: "short", day: "numeric", month: "short" });
-  return bar.until - bar.from > 20 * HOUR_MS ? day : `${day}, ${clock(bar.from)}–${clock(bar.until)}`;
+  const time = bar.until - bar.from > 20 * HOUR_MS ? day : `${day}, ${clock(bar.from)}–${clock(bar.until)}`;
+  return bar.now ? `${time} so far` : time;
 }
 
 /** Say what stands under a bar on the axis: the day at midnight, else the hour, or nothing. */
@@ -52,7 +53,7 @@ export function tick(bar, span) {
   return span === "24h" && at.getHours() % 3 === 0 ? clock(bar.from) : "";
 }
 
-/** 1478 → "09:03" of the reader's day */
+/** A time → "09:03" of the reader's day */
 export const clock = (at) => new Date(at).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
 
 function floor(at, hours) {

@@ -21,7 +21,7 @@ export function command(fix) {
       put(said);
     }, SAID_MS);
   });
-  return h("div", { class: "command" }, first && h("p", {}, first), h("pre", { tabindex: "0", "aria-label": "Command" }, code), copy, said);
+  return h("div", { class: "command" }, first && h("p", {}, first), h("pre", {}, code), copy, said);
 }
 
 // A browser may not let a page write to the clipboard: away from localhost without TLS, or where it was forbidden.

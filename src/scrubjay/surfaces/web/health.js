@@ -6,9 +6,9 @@ import { h, put } from "./dom.js";
 import { doctorPart } from "./health_doctor.js";
 import { hitsPart, hoursOf } from "./health_hits.js";
 import { queriesPart, stageTimes, tenantsPart } from "./health_load.js";
-import { keeping, panel } from "./health_parts.js";
+import { panel, steady } from "./health_parts.js";
 import { attention, summary } from "./health_state.js";
-import { covered, expiring, grouped, kinds, learned, models, places, sizes, waiting } from "./health_store.js";
+import { covered, expiring, grouped, kinds, learned, learns, models, places, sizes, waiting } from "./health_store.js";
 import { go } from "./route.js";
 import { who } from "./session.js";
 
@@ -18,7 +18,7 @@ const LEARN = ["vault", "novamem"];
 
 /** Make the view; `show` looks, `hide` stops looking. */
 export function make(root) {
-  const at = { span: "24h", tenant: "", got: {}, looked: 0, examined: false };
+  const at = { span: "24h", tenant: "", got: {}, looked: 0 };
   let looking = null;
   let timer = 0;
 
@@ -26,11 +26,15 @@ export function make(root) {
   const queries = queriesPart();
   const doctor = doctorPart(() => tell());
   const fixed = (title, part) => panel(title, () => part.node, { wide: true });
-  const parts = {
+  const large = {
     hits: fixed("Hits per tier", hits),
     queries: panel("Queries per hour", () => queries.node),
     stages: panel("Time of each stage", stageTimes),
     tenants: panel("Tenants", tenantsPart),
+    doctor: fixed("Doctor", doctor),
+    store: panel("Tiers and servers", places, { wide: true }),
+  };
+  const small = {
     waiting: panel("What waits", waiting),
     sizes: panel("What is stored", sizes),
     models: panel("Models", models),
@@ -39,10 +43,10 @@ export function make(root) {
     expiring: panel("Expires soon", expiring),
     learned: panel("Learned weights", learned),
     files: panel("Files that were read", covered),
-    store: panel("Tiers and servers", places, { wide: true }),
-    doctor: fixed("Doctor", doctor),
   };
+  const parts = { ...large, ...small };
   const verdict = h("div", { class: "summary" }, h("p", { class: "hint" }, "Looking…"));
+  const sum = steady(verdict, ({ items, status }) => summary(items, status, (about) => to(parts[about])));
   const asOf = h("span", { class: "hint" });
   const again = h("button", { type: "button", title: "Look again (r)", onclick: () => look() }, "Refresh");
   const whole = h("p", { class: "hint", hidden: true });
@@ -51,7 +55,8 @@ export function make(root) {
     h("header", { class: "health-top" }, h("h1", {}, "Health"), h("div", { class: "actions" }, asOf, again)),
     h("div", { class: "panel" }, verdict),
     whole,
-    h("div", { class: "parts" }, Object.values(parts).map((one) => one.node)),
+    h("div", { class: "parts" }, Object.values(large).map((one) => one.node)),
+    h("div", { class: "columns" }, Object.values(small).map((one) => one.node)),
   );
   parts.tenants.node.hidden = true;
   parts.learned.node.hidden = true;
@@ -79,10 +84,10 @@ export function make(root) {
     drawHits();
     drawFigures(figures);
     const given = { waiting: status, sizes: status, kinds: status, expiring: at.got.expiring, files: at.got.coverage };
-    for (const [name, data] of Object.entries(given)) data instanceof Error ? parts[name].failed(data) : parts[name].show(data);
+    for (const [name, data] of Object.entries(given)) parts[name].show(data);
     both(parts.grouped, [topics, collections], () => ({ topics: topics.topics, collections: collections.collections }));
     both(parts.store, [tiers, status], () => ({ tiers: tiers.tiers, servers: status.servers, ready: sound(ready) }));
-    const some = at.got.weights.filter((one) => !(one instanceof Error) && one.accepted + one.modified + one.dismissed > 0);
+    const some = at.got.weights.filter((one) => sound(one) && learns(one));
     parts.learned.node.hidden = !some.length;
     parts.learned.show(some);
     put(asOf, `as of ${clock(at.looked)}`);
@@ -92,9 +97,8 @@ export function make(root) {
   function drawHits() {
     const tenants = sound(at.got.figures)?.tenants ?? [];
     const chosen = tenants.find((one) => one.tenant === at.tenant && at.tenant);
-    if (at.got.hits instanceof Error) return parts.hits.failed(at.got.hits);
-    parts.hits.show({});
-    hits.show(chosen ? hoursOf(chosen.hits) : at.got.hits.hours, { span: at.span, tenant: chosen ? at.tenant : "", tenants });
+    parts.hits.show(at.got.hits instanceof Error ? at.got.hits : {});
+    if (sound(at.got.hits)) hits.show(chosen ? hoursOf(chosen.hits) : at.got.hits.hours, { span: at.span, tenant: chosen ? at.tenant : "", tenants });
   }
 
   function drawFigures(figures) {
@@ -115,16 +119,15 @@ export function make(root) {
     if (!status) return;
     const findings = doctor.findings();
     const items = attention({ ready: sound(ready), status: sound(status), tiers: sound(tiers), coverage: sound(coverage), findings });
-    keeping(verdict, () => put(verdict, summary(items, sound(status), (about) => to(parts[about]))));
+    sum({ items, status: sound(status) });
     both(parts.models, [status], () => ({ status, findings }));
   }
 
   async function examine() {
     const { scopes } = await who();
     parts.doctor.node.hidden = !scopes.includes("admin");
-    if (at.examined || !scopes.includes("admin") || !(sound(at.got.status)?.size_bytes < CHEAP_BYTES)) return;
-    at.examined = true;
-    await doctor.run(looking.signal);
+    const cheap = sound(at.got.status)?.size_bytes < CHEAP_BYTES;
+    if (cheap && scopes.includes("admin") && !doctor.findings()) await doctor.run();
   }
 
   const returned = () => document.visibilityState === "visible" && !root.hidden && Date.now() - at.looked >= AGAIN_MS && look();
@@ -138,6 +141,7 @@ export function make(root) {
     },
     hide() {
       looking?.abort();
+      doctor.stop();
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", returned);
     },
@@ -149,8 +153,7 @@ const address = ({ span, tenant }) => ({ span: span === "24h" ? "" : span, tenan
 const sound = (answer) => (answer instanceof Error ? undefined : answer);
 
 function both(part, answers_, data) {
-  const wrong = answers_.find((one) => one instanceof Error);
-  wrong ? part.failed(wrong) : part.show(data());
+  part.show(answers_.find((one) => one instanceof Error) ?? data());
 }
 
 function to(part) {

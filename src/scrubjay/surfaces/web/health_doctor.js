@@ -8,23 +8,25 @@ import { clock } from "./buckets.js";
 import { count } from "./words.js";
 
 /**
- * Return the part, `{node, run(signal), findings()}`; `told` is called when there are findings. To examine a store
+ * Return the part, `{node, run(), stop(), findings()}`; `told` is called when there are findings. To examine a store
  * reads all of it, so it is done when asked for and not with every look.
  */
 export function doctorPart(told) {
   let findings = null;
+  let running = null;
   const said = h("p", { class: "hint", role: "status" }, "Not examined yet.");
   const list = h("div", { "aria-busy": "false" });
-  const button = h("button", { type: "button", onclick: () => run(new AbortController().signal) }, "Examine now");
+  const button = h("button", { type: "button", onclick: () => run() }, "Examine now");
   const node = h("div", {}, h("div", { class: "actions" }, button, said), list);
 
-  async function run(signal) {
-    if (list.getAttribute("aria-busy") === "true") return;
+  async function run() {
+    if (running) return;
+    running = new AbortController();
     list.setAttribute("aria-busy", "true");
     button.setAttribute("aria-disabled", "true"); // not `disabled`, which would take the focus away
     put(said, "Examining…");
     try {
-      const answer = await ask("doctor", {}, { signal });
+      const answer = await ask("doctor", {}, { signal: running.signal });
       findings = answer.findings;
       put(said, `${verdict(findings)} Examined at ${clock(Date.now())}.`);
       keeping(list, () => put(list, drawn(findings)));
@@ -33,11 +35,12 @@ export function doctorPart(told) {
       if (error.name !== "AbortError" && !error.kind) throw error;
       put(said, error.name === "AbortError" ? "Not examined to the end." : error.detail);
     } finally {
+      running = null;
       list.setAttribute("aria-busy", "false");
       button.removeAttribute("aria-disabled");
     }
   }
-  return { node, run, findings: () => findings };
+  return { node, run, stop: () => running?.abort(), findings: () => findings };
 }
 
 function verdict(findings) {

@@ -1,9 +1,9 @@
 // Which tier found how much, over time: the picture of NM-7, for one's own store or for a tenant's.
 
-import { SPANS, bars, says, sorted, tick } from "./buckets.js";
+import { SPANS, bars, named, sorted, tick } from "./buckets.js";
 import { legend, stacked } from "./charts.js";
 import { h, put } from "./dom.js";
-import { table } from "./health_parts.js";
+import { steady, table } from "./health_parts.js";
 import { count, many } from "./words.js";
 
 // Those that nearly every search has keep their colours, whatever else is there.
@@ -47,23 +47,34 @@ export function hitsPart(choose) {
   ));
   const picker = h("select", { "aria-label": "Tenant", onchange: () => choose({ tenant: picker.value }) });
   const chart = stacked();
-  const under = h("div");
+  const key = h("div");
   const rows = h("div");
-  const empty = h("p", { class: "hint" });
-  const node = h("div", {}, h("div", { class: "choices" }, spans, picker), empty, chart.node, under, h("details", {}, h("summary", {}, "As a table"), rows));
+  const node = h(
+    "div",
+    {},
+    h("div", { class: "choices" }, spans, picker),
+    key,
+    chart.node,
+    h("p", { class: "hint" }, "A result that two tiers found counts for both. The bar in a dashed frame is not over yet."),
+    h("details", {}, h("summary", {}, "As a table"), rows),
+  );
+  const listed = steady(rows, tabled);
   const show = (hours, { span, tenant, tenants }) => {
     for (const one of spans.children) one.setAttribute("aria-pressed", String(one.dataset.span === span));
     offer(picker, tenants, tenant);
     const found = gathered(hours, span);
     const series = found.names.map((name, tone) => ({ name, tone: tone % 8 }));
-    put(empty, found.searches ? "" : "No search was counted in this time. Search, and the tiers that found something are drawn here.");
-    empty.hidden = found.searches > 0;
+    put(key, found.searches ? legend(series, found.totals) : h("p", { class: "hint" }, "No search was counted in this time. Search, and what each tier found is drawn here."));
     chart.show(picture(found, series, span));
-    put(under, legend(series, found.totals), h("p", { class: "hint" }, "A result that two tiers found counts for both. The bar in a dashed frame is not over yet."));
-    put(rows, table(`Hits per tier, ${SPANS[span].says}`, [["Time"], ["Searches", true], ...found.names.map((name) => [name, true])],
-      found.made.map((bar, index) => [says(bar) + (bar.now ? " so far" : ""), count(found.rows[index].searches), ...found.rows[index].parts.map(count)]).reverse()));
+    listed({ ...found, span });
   };
   return { node, show };
+}
+
+function tabled({ made, names, rows, span }) {
+  const columns = [["Time"], ["Searches", true], ...names.map((name) => [name, true])];
+  const lines = made.map((bar, index) => [named(bar), count(rows[index].searches), ...rows[index].parts.map(count)]);
+  return table(`Hits per tier, ${SPANS[span].says}`, columns, lines.reverse());
 }
 
 function picture(found, series, span) {
@@ -72,7 +83,7 @@ function picture(found, series, span) {
     title: `Hits per tier, the last ${SPANS[span].says}`,
     unit: { "24h": "hour", "7d": "quarter of a day", "30d": "day" }[span],
     series,
-    bars: found.made.map((bar, index) => ({ tick: tick(bar, span), says: `${says(bar)}${bar.now ? " so far" : ""}, ${many(found.rows[index].searches, "search", "searches")}`, parts: found.rows[index].parts, now: bar.now })),
+    bars: found.made.map((bar, index) => ({ tick: tick(bar, span), says: `${named(bar)}, ${many(found.rows[index].searches, "search", "searches")}`, parts: found.rows[index].parts, now: bar.now })),
     whole: `The last ${SPANS[span].says}, ${many(found.searches, "search", "searches")}${totals && `: ${totals}`}`,
   };
 }

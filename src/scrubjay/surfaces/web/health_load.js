@@ -1,9 +1,9 @@
 // How busy the server is and how long each stage takes: the figures that /metrics counts, of the whole server.
 
-import { bars, clock, says, sorted, tick } from "./buckets.js";
+import { bars, clock, named, sorted, tick } from "./buckets.js";
 import { legend, stacked } from "./charts.js";
 import { h, put, s } from "./dom.js";
-import { table } from "./health_parts.js";
+import { steady, table } from "./health_parts.js";
 import { count, duration, many, moment } from "./words.js";
 
 const SERIES = [{ name: "whole", tone: 0 }, { name: "degraded", tone: "warn" }];
@@ -22,29 +22,35 @@ export function perHour(figures, now = Date.now()) {
 /** Return the part with the searches of each hour, `{node, show(figures)}`. */
 export function queriesPart() {
   const chart = stacked();
-  const head = h("p", {});
-  const under = h("div");
+  const key = h("div");
+  const before = h("p", { class: "hint" });
   const rows = h("div");
-  const node = h("div", {}, head, chart.node, under, h("details", {}, h("summary", {}, "As a table"), rows));
+  const listed = steady(rows, tabled);
+  const node = h("div", {}, key, chart.node, before, h("details", {}, h("summary", {}, "As a table"), rows));
   const show = (figures) => {
     const hours = perHour(figures);
     const whole = `${many(figures.searches, "search", "searches")} since ${moment(figures.since)}, ${count(figures.degraded)} of them degraded`;
-    put(head, `${whole}.`);
     chart.show({
       title: "Queries per hour, the last 24 hours",
       unit: "hour",
       series: SERIES,
-      bars: hours.map((bar) => ({ tick: tick(bar, "24h"), says: says(bar) + (bar.now ? " so far" : ""), parts: [bar.searches - bar.degraded, bar.degraded], now: bar.now, unknown: bar.unknown })),
+      bars: hours.map((bar) => ({ tick: tick(bar, "24h"), says: named(bar), parts: [bar.searches - bar.degraded, bar.degraded], now: bar.now, unknown: bar.unknown })),
       whole,
       unknown: "before the server was started",
     });
     const degraded = hours.reduce((all, bar) => all + bar.degraded, 0);
     const all = hours.reduce((sum, bar) => sum + bar.searches, 0);
-    put(under, legend(SERIES, [all - degraded, degraded]), hours.some((bar) => bar.unknown) && h("p", { class: "hint" }, `Shaded: before this server was started, ${clock(Date.parse(figures.since))}.`));
-    put(rows, table("Queries per hour", [["Hour"], ["Searches", true], ["Degraded", true]],
-      hours.filter((bar) => !bar.unknown).map((bar) => [says(bar) + (bar.now ? " so far" : ""), count(bar.searches), count(bar.degraded)]).reverse()));
+    put(key, legend(SERIES, [all - degraded, degraded]));
+    put(before, `Shaded: before this server was started, at ${clock(Date.parse(figures.since))}.`);
+    before.hidden = !hours.some((bar) => bar.unknown);
+    listed(hours.filter((bar) => !bar.unknown));
   };
   return { node, show };
+}
+
+function tabled(hours) {
+  const lines = hours.map((bar) => [named(bar), count(bar.searches), count(bar.degraded)]);
+  return table("Queries per hour", [["Hour"], ["Searches", true], ["Degraded", true]], lines.reverse());
 }
 
 /** Return the table of stages: a bar up to p50, a whisker up to p95, all on one scale, and the figures as text. */

@@ -6,26 +6,30 @@ import { count } from "./words.js";
 const STATES = { ok: ["✓", "good"], missing: ["!", "warn"], degraded: ["!", "warn"], failed: ["✕", "bad"] };
 
 /**
- * Return a panel, `{node, show(data), failed(problem)}`, whose `draw(data)` gives what is in it. It is drawn again
- * only where the data changed, and whatever had the focus has it still: something looks every half minute.
+ * Return a panel, `{node, show(data)}`, whose `draw(data)` gives what is in it; a Problem is told in its words. It is
+ * drawn again only where the data changed, and whatever had the focus has it still: there is a look every half minute.
  */
 export function panel(title, draw, { wide = false } = {}) {
   const id = fresh("part");
   const body = h("div", { class: "part-body" }, h("p", { class: "hint" }, "Loading…"));
   const node = h("section", { class: wide ? "panel wide-part" : "panel", "aria-labelledby": id }, h("h2", { id, tabindex: "-1" }, title), body);
+  const show = steady(body, (data) => (data instanceof Error ? refused(data) : draw(data)));
+  return { node, show };
+}
+
+/** Return a function that puts `draw(data)` into a node where the data is another than the last time. */
+export function steady(node, draw) {
   let before = null;
-  const show = (data) => {
-    const now = JSON.stringify(data);
+  return (data) => {
+    const now = data instanceof Error ? data.detail : JSON.stringify(data);
     if (now === before) return;
     before = now;
-    keeping(body, () => put(body, draw(data)));
+    keeping(node, () => put(node, draw(data)));
   };
-  const failed = (problem) => {
-    before = null;
-    const may = problem.kind === "not-allowed";
-    keeping(body, () => put(body, h("p", { class: may ? "hint" : "said bad" }, problem.detail)));
-  };
-  return { node, show, failed };
+}
+
+function refused(problem) {
+  return h("p", { class: problem.kind === "not-allowed" ? "hint" : "said bad" }, problem.detail);
 }
 
 /** Change what is in a node; the focus goes to the element that has the same `data-keep` as the one that had it. */
@@ -65,9 +69,9 @@ export function tally(counts, { to = null, most = 10, none = "None yet.", says =
 /** A table with a caption for those who do not see it; `columns` are `[title, isNumber]`. */
 export function table(caption, columns, rows) {
   const cell = (value, index) => h(index ? "td" : "th", { class: columns[index][1] ? "number" : "", scope: index ? null : "row", dir: "auto" }, value);
-  return h(
+  const node = h(
     "div",
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    { class: "scroll" },
     h(
       "table",
       {},
@@ -76,4 +80,15 @@ export function table(caption, columns, rows) {
       h("tbody", {}, rows.map((row) => h("tr", {}, row.map(cell)))),
     ),
   );
+  new ResizeObserver(() => reachable(node, caption)).observe(node);
+  return node;
+}
+
+// What is wider than its room is scrolled by keys, and so must take the focus; what fits is no stop on the way.
+function reachable(node, caption) {
+  const wide = node.scrollWidth > node.clientWidth;
+  for (const [name, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", caption]]) {
+    if (wide) node.setAttribute(name, value);
+    else node.removeAttribute(name);
+  }
 }

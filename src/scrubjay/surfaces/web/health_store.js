@@ -50,7 +50,7 @@ export function models({ status, findings }) {
   if (drawing && !findings) rows.push(["generator", drawing, ""]);
   return [
     status.model ? null : h("p", { class: "said" }, "No embedder: searches are by word."),
-    h("dl", { class: "facts models" }, rows.map(([role, name, says]) => h("div", {}, h("dt", {}, role), h("dd", {}, h("b", {}, name), " ", h("span", { class: "hint", dir: "auto" }, says))))),
+    h("dl", { class: "facts models" }, rows.map(([role, name, says]) => h("div", {}, h("dt", {}, role), h("dd", {}, h("b", {}, name), h("p", { class: "hint", dir: "auto" }, says))))),
     findings ? null : h("p", { class: "hint" }, "Doctor tells of the reranker and the generator."),
   ];
 }
@@ -119,7 +119,10 @@ export function expiring({ memories }) {
   ));
 }
 
-/** The weights in force of profiles that feedback moves; what they were before stands beside them. */
+/** True for weights that feedback moves, or has moved. */
+export const learns = (one) => one.accepted + one.modified + one.dismissed > 0 && (one.needed !== null || one.shift !== 0);
+
+/** The weights in force of profiles that learn; what they were before stands beside them. */
 export function learned(all) {
   return all.map((one) => [
     h("h3", {}, one.profile, one.frozen && h("span", { class: "chip" }, "frozen")),
@@ -130,7 +133,6 @@ export function learned(all) {
 
 function heard(one) {
   const given = one.accepted + one.modified + one.dismissed;
-  if (one.needed === null) return `${many(given, "feedback", "feedbacks")}; this profile's weights do not follow it.`;
   const moved = one.shift ? `the weight of the text moved by ${figure(one.shift)}` : `weights move from ${count(one.needed)} on`;
   return `${many(given, "feedback", "feedbacks")} (${count(one.accepted)} accepted, ${count(one.modified)} modified, ${count(one.dismissed)} dismissed); ${moved}.`;
 }
