@@ -4,7 +4,7 @@ import { fresh, h, put, s } from "./dom.js";
 import { count } from "./words.js";
 
 const HIGH = 190;
-const EDGE = { left: 38, right: 8, top: 12, bottom: 24 };
+const EDGE = { left: 46, right: 8, top: 12, bottom: 24 };
 const LABEL_PX = 52; // room that a label of the axis needs
 const HATCHES = ["", "M0 0V6", "M3 3h.01", "M0 3H6", "M0 0L6 6M0 6L6 0", "M0 0V6M3 0V6", "M0 0h3v3H0z", "M0 3H6M3 0V6"];
 const TURNS = [0, 45, 0, 0, 0, -45, 0, 0];

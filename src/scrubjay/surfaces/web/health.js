@@ -18,7 +18,7 @@ const LEARN = ["vault", "novamem"];
 
 /** Make the view; `show` looks, `hide` stops looking. */
 export function make(root) {
-  const at = { span: "24h", tenant: "", got: {}, looked: 0 };
+  const at = { span: "24h", tenant: "", got: {}, looked: 0, refused: null };
   let looking = null;
   let timer = 0;
 
@@ -69,8 +69,9 @@ export function make(root) {
     clearTimeout(timer);
     const mine = (looking = new AbortController());
     root.setAttribute("aria-busy", "true");
-    const got = await answers(at.span, mine.signal);
+    const got = await answers(at.span, mine.signal, at.refused);
     if (mine.signal.aborted) return;
+    if (got.figures.kind === "not-allowed") at.refused = got.figures; // and is not asked for again in this visit
     root.setAttribute("aria-busy", "false");
     timer = setTimeout(() => document.visibilityState === "visible" && look(), AGAIN_MS);
     if (Object.values(got).some((one) => one instanceof Error && one.kind === "away")) return;
@@ -115,10 +116,10 @@ export function make(root) {
 
   // The sentence at the top, and the models, which are said by two: the status and doctor.
   function tell() {
-    const { status, tiers, coverage, ready } = at.got;
+    const { status, tiers, coverage, ready, figures } = at.got;
     if (!status) return;
     const findings = doctor.findings();
-    const items = attention({ ready: sound(ready), status: sound(status), tiers: sound(tiers), coverage: sound(coverage), findings });
+    const items = attention({ ready: sound(ready), status: sound(status), tiers: sound(tiers), coverage: sound(coverage), figures: sound(figures), findings });
     sum({ items, status: sound(status) });
     both(parts.models, [status], () => ({ status, findings }));
   }
@@ -140,6 +141,7 @@ export function make(root) {
       if (!looking.signal.aborted) await examine();
     },
     hide() {
+      at.refused = null;
       looking?.abort();
       doctor.stop();
       clearTimeout(timer);
@@ -163,7 +165,7 @@ function to(part) {
 }
 
 // Everything at once; what cannot be had is the Problem that says why.
-async function answers(span, signal) {
+async function answers(span, signal, refused) {
   const or = (asked) => asked.catch((error) => {
     if (error.name !== "AbortError" && !error.kind) throw error;
     return error;
@@ -171,7 +173,7 @@ async function answers(span, signal) {
   const asked = {
     status: ask("status", {}, { signal }),
     hits: ask("hits", { since: since(span) }, { signal }),
-    figures: send("GET", "/v1/figures", undefined, signal),
+    figures: refused ? Promise.reject(refused) : send("GET", "/v1/figures", undefined, signal),
     ready: send("GET", "/readyz", undefined, signal),
     tiers: ask("tiers", {}, { signal }),
     topics: ask("topics", { limit: 40 }, { signal }),

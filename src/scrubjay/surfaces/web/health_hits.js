@@ -7,6 +7,7 @@ import { steady, table } from "./health_parts.js";
 import { count, many } from "./words.js";
 
 // Those that nearly every search has keep their colours, whatever else is there.
+const TENANT_DAYS = 7; // as far back as /v1/figures goes
 const FIRST = ["keyword", "vector", "graph", "lexical", "semantic"];
 
 /** Return the tiers that were counted, in the order in which they are stacked and coloured. */
@@ -16,13 +17,12 @@ export function tiersOf(hours) {
   return [...FIRST.filter((name) => names.has(name)), ...others];
 }
 
-/** Return the hours of a tenant, `[{at, searches, tiers}]`, from rows of an hour, a tier and a count. */
+/** Return the hours of a tenant, `[{at, tiers}]`, from rows of an hour, a tier and a count: searches are not told. */
 export function hoursOf(rows) {
   const hours = new Map();
   for (const { hour, tier, count: found } of rows) {
-    const one = hours.get(hour) ?? { at: hour, searches: 0, tiers: {} };
-    if (tier) one.tiers[tier] = found;
-    else one.searches = found; // the searches themselves are counted under no tier
+    const one = hours.get(hour) ?? { at: hour, tiers: {} };
+    one.tiers[tier] = found;
     hours.set(hour, one);
   }
   return [...hours.values()];
@@ -33,11 +33,12 @@ export function gathered(hours, span, now = Date.now()) {
   const made = bars(span, now);
   const names = tiersOf(hours);
   const rows = sorted(made, hours).map((inside) => ({
-    searches: inside.reduce((all, one) => all + one.searches, 0),
+    searches: inside.reduce((all, one) => all + (one.searches ?? 0), 0),
     parts: names.map((name) => inside.reduce((all, one) => all + (one.tiers[name] ?? 0), 0)),
   }));
   const totals = names.map((_, index) => rows.reduce((all, row) => all + row.parts[index], 0));
-  return { made, names, rows, totals, searches: rows.reduce((all, row) => all + row.searches, 0) };
+  const searches = hours.some((one) => one.searches === undefined) ? null : rows.reduce((all, row) => all + row.searches, 0);
+  return { made, names, rows, totals, searches };
 }
 
 /** Return the part of the page, `{node, show(hours, {span, tenant, tenants})}`; `choose` is told of another span or tenant. */
@@ -49,6 +50,7 @@ export function hitsPart(choose) {
   const chart = stacked();
   const key = h("div");
   const rows = h("div");
+  const far = h("p", { class: "hint" }, `The server tells the hits of its tenants for ${TENANT_DAYS} days.`);
   const node = h(
     "div",
     {},
@@ -56,6 +58,7 @@ export function hitsPart(choose) {
     key,
     chart.node,
     h("p", { class: "hint" }, "A result that two tiers found counts for both. The bar in a dashed frame is not over yet."),
+    far,
     h("details", {}, h("summary", {}, "As a table"), rows),
   );
   const listed = steady(rows, tabled);
@@ -64,27 +67,30 @@ export function hitsPart(choose) {
     offer(picker, tenants, tenant);
     const found = gathered(hours, span);
     const series = found.names.map((name, tone) => ({ name, tone: tone % 8 }));
-    put(key, found.searches ? legend(series, found.totals) : h("p", { class: "hint" }, "No search was counted in this time. Search, and what each tier found is drawn here."));
+    far.hidden = !tenant || span !== "30d";
+    put(key, found.totals.some(Boolean) ? legend(series, found.totals) : h("p", { class: "hint" }, "No tier found anything in this time. Search, and what each of them found is drawn here."));
     chart.show(picture(found, series, span));
     listed({ ...found, span });
   };
   return { node, show };
 }
 
-function tabled({ made, names, rows, span }) {
-  const columns = [["Time"], ["Searches", true], ...names.map((name) => [name, true])];
-  const lines = made.map((bar, index) => [named(bar), count(rows[index].searches), ...rows[index].parts.map(count)]);
+function tabled({ made, names, rows, searches, span }) {
+  const told = searches !== null;
+  const columns = [["Time"], ...(told ? [["Searches", true]] : []), ...names.map((name) => [name, true])];
+  const lines = made.map((bar, index) => [named(bar), ...(told ? [count(rows[index].searches)] : []), ...rows[index].parts.map(count)]);
   return table(`Hits per tier, ${SPANS[span].says}`, columns, lines.reverse());
 }
 
 function picture(found, series, span) {
-  const totals = found.names.map((name, index) => `${name} ${count(found.totals[index])}`).join(" · ");
+  const totals = found.names.map((name, index) => `${name} ${count(found.totals[index])}`).join(" · ") || "nothing";
+  const searched = (searches) => (found.searches === null ? "" : `, ${many(searches, "search", "searches")}`);
   return {
     title: `Hits per tier, the last ${SPANS[span].says}`,
     unit: { "24h": "hour", "7d": "quarter of a day", "30d": "day" }[span],
     series,
-    bars: found.made.map((bar, index) => ({ tick: tick(bar, span), says: `${named(bar)}, ${many(found.rows[index].searches, "search", "searches")}`, parts: found.rows[index].parts, now: bar.now })),
-    whole: `The last ${SPANS[span].says}, ${many(found.searches, "search", "searches")}${totals && `: ${totals}`}`,
+    bars: found.made.map((bar, index) => ({ tick: tick(bar, span), says: `${named(bar)}${searched(found.rows[index].searches)}`, parts: found.rows[index].parts, now: bar.now })),
+    whole: `The last ${SPANS[span].says}${searched(found.searches)}: ${totals}`,
   };
 }
 

@@ -6,6 +6,8 @@ import { h, put, s } from "./dom.js";
 import { steady, table } from "./health_parts.js";
 import { count, duration, many, moment } from "./words.js";
 
+const WHOLE = "search"; // the name under which the server has the time of all stages
+const MOST_STAGES = 10;
 const SERIES = [{ name: "whole", tone: 0 }, { name: "degraded", tone: "warn" }];
 
 /** Return the searches of each hour of the last day, those that were degraded apart; before the start nothing is known. */
@@ -53,20 +55,31 @@ function tabled(hours) {
   return table("Queries per hour", [["Hour"], ["Searches", true], ["Degraded", true]], lines.reverse());
 }
 
-/** Return the table of stages: a bar up to p50, a whisker up to p95, all on one scale, and the figures as text. */
+/** Return the stages as they are shown: the whole search first, then those that take longest. */
+export function slowest(stages) {
+  const longest = stages.filter((one) => one.stage !== WHOLE).sort((a, b) => b.p95_ms - a.p95_ms || b.p50_ms - a.p50_ms);
+  return [...stages.filter((one) => one.stage === WHOLE), ...longest];
+}
+
+/** Return tables of stages: a bar up to p50, a whisker up to p95, all on one scale, and the figures as text. */
 export function stageTimes({ stages }) {
   if (!stages.length) return h("p", { class: "hint" }, "No search since the server was started. The times of its stages appear here with the first.");
+  const ordered = slowest(stages);
   const most = Math.max(...stages.map((one) => one.p95_ms)) || 1;
-  const rows = stages.map((one) => [
-    h("span", { class: one.stage === "search" ? "whole" : "" }, one.stage === "search" ? "whole search" : one.stage),
-    times(one, most),
-    duration(one.p50_ms),
-    duration(one.p95_ms),
-    count(one.searches),
-  ]);
-  const made = table("Times of the stages", [["Stage"], ["Bar to p50, line to p95"], ["p50", true], ["p95", true], ["Searches", true]], rows);
+  const rest = ordered.slice(MOST_STAGES);
+  return [
+    timed("Times of the stages", ordered.slice(0, MOST_STAGES), most),
+    h("p", { class: "hint" }, `Of the last ${many(ordered[0].searches, "search", "searches")}: the bar ends at p50, the line at p95. One scale for all, ${duration(most)} wide; a stage holds the time of those inside it.`),
+    rest.length > 0 && h("details", {}, h("summary", { data: { keep: "rest" } }, `${many(rest.length, "quicker stage", "quicker stages")}`), timed("Times of the quicker stages", rest, most)),
+  ];
+}
+
+function timed(caption, stages, most) {
+  const name = (one) => (one.stage === WHOLE ? h("b", {}, "whole search") : one.stage);
+  const rows = stages.map((one) => [name(one), times(one, most), duration(one.p50_ms), duration(one.p95_ms), count(one.searches)]);
+  const made = table(caption, [["Stage"], ["Time"], ["p50", true], ["p95", true], ["Searches", true]], rows);
   made.classList.add("stages");
-  return [made, h("p", { class: "hint" }, `Of the last ${many(stages[0].searches, "search", "searches")}. One scale for all: the whole width is ${duration(most)}. Times of a stage hold those of the stages inside it.`)];
+  return made;
 }
 
 function times(one, most) {

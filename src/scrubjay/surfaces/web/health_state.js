@@ -1,6 +1,8 @@
 // How it all is, in one sentence: what wants attention, from whatever the server said of itself.
 
+import { clock } from "./buckets.js";
 import { h } from "./dom.js";
+import { perHour } from "./health_load.js";
 import { state } from "./health_parts.js";
 import { count, many } from "./words.js";
 
@@ -17,7 +19,7 @@ const SAME = { writing: "writes", vectors: "vectors", "vectors server": "vectors
  * Return what wants attention, `[{about, state, says, fix}]`, from the answers that are there; one that is missing
  * says nothing. `about` names the part of the page that tells more.
  */
-export function attention({ ready, status, tiers, coverage, findings }) {
+export function attention({ ready, status, tiers, coverage, figures, findings }) {
   const known = new Map();
   const add = (key, one) => known.has(key) || known.set(key, one);
   if (status) ofStatus(status, add);
@@ -27,6 +29,7 @@ export function attention({ ready, status, tiers, coverage, findings }) {
   if (coverage?.counts.failed) {
     add("files", { about: "files", state: "degraded", says: `${many(coverage.counts.failed, "file", "files")} could not be read.` });
   }
+  if (figures) ofSearches(perHour(figures).slice(-2), add);
   for (const name of ready?.degraded ?? []) {
     const told = [...known.keys()].some((key) => key === name || key === `${name} server`);
     if (!told) add(name, { about: "doctor", state: name in LESS ? "failed" : "degraded", says: LESS[name] ?? `Less than whole: ${name}.` });
@@ -53,6 +56,13 @@ function ofStatus(status, add) {
   }
   const { failed, failures } = status.extraction;
   if (failed) add("extraction", { about: "waiting", state: "failed", says: `${many(failed, "message", "messages")} gave no facts: ${Object.keys(failures)[0]}` });
+}
+
+// This hour and the one before it: what is right again is soon no longer said.
+function ofSearches(hours, add) {
+  const degraded = hours.reduce((all, one) => all + one.degraded, 0);
+  const searches = hours.reduce((all, one) => all + one.searches, 0);
+  if (degraded) add("searches", { about: "queries", state: "degraded", says: `${count(degraded)} of ${many(searches, "search", "searches")} since ${clock(hours[0].from)} had to do without something.` });
 }
 
 /** Return the sentence at the top with what it is about; `to(about)` goes to the part that tells more. */
