@@ -82,7 +82,8 @@ function listen(plot, state, choose) {
   };
   plot.addEventListener("pointermove", point);
   plot.addEventListener("pointerdown", point);
-  plot.addEventListener("pointerleave", () => document.activeElement !== plot && choose(-1));
+  // A finger that is lifted leaves, too; what it chose stays until something else is touched.
+  plot.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && document.activeElement !== plot && choose(-1));
   plot.addEventListener("blur", () => choose(-1));
 }
 

@@ -1,22 +1,24 @@
 // A command to type elsewhere, with a button that copies it.
 
-import { h, put } from "./dom.js";
+import { fresh, h, put } from "./dom.js";
 
 const SAID_MS = 2500;
 
 /** Return a command in a block of its own; where it begins with what to do first, that stands before it. */
 export function command(fix) {
   const [, first, line] = /^(.*, then: )?(.*)$/s.exec(fix);
-  const code = h("code", {}, line);
+  const code = h("code", { id: fresh("command") }, line);
   const label = h("span", {}, "Copy");
-  const copy = h("button", { type: "button", class: "quiet", "aria-label": `Copy: ${line}`, data: { keep: `copy ${line}` } }, label);
+  const copy = h("button", { type: "button", class: "quiet", "aria-describedby": code.id, data: { keep: `copy ${line}` } }, label);
   const said = h("span", { class: "hushed", role: "status" });
+  let timer = 0;
   copy.addEventListener("click", async () => {
     const done = (await copied(line)) || selected(code);
     const words = done ? "Copied" : "Selected: copy it with your keys";
     put(label, words);
     put(said, words);
-    setTimeout(() => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
       put(label, "Copy");
       put(said);
     }, SAID_MS);

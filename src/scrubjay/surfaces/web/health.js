@@ -32,12 +32,12 @@ export function make(root) {
     stages: panel("Time of each stage", stageTimes),
     tenants: panel("Tenants", tenantsPart),
     doctor: fixed("Doctor", doctor),
-    store: panel("Tiers and servers", places, { wide: true }),
   };
   const small = {
     waiting: panel("What waits", waiting),
     sizes: panel("What is stored", sizes),
     models: panel("Models", models),
+    store: panel("Tiers and servers", places),
     kinds: panel("Types and namespaces", kinds),
     grouped: panel("Topics and collections", grouped),
     expiring: panel("Expires soon", expiring),
@@ -81,13 +81,13 @@ export function make(root) {
   }
 
   function draw() {
-    const { status, figures, tiers, topics, collections, ready } = at.got;
+    const { status, figures, tiers, topics, collections } = at.got;
     drawHits();
     drawFigures(figures);
     const given = { waiting: status, sizes: status, kinds: status, expiring: at.got.expiring, files: at.got.coverage };
     for (const [name, data] of Object.entries(given)) parts[name].show(data);
     both(parts.grouped, [topics, collections], () => ({ topics: topics.topics, collections: collections.collections }));
-    both(parts.store, [tiers, status], () => ({ tiers: tiers.tiers, servers: status.servers, ready: sound(ready) }));
+    both(parts.store, [tiers, status], () => ({ tiers: tiers.tiers, servers: status.servers }));
     const some = at.got.weights.filter((one) => sound(one) && learns(one));
     parts.learned.node.hidden = !some.length;
     parts.learned.show(some);

@@ -31,10 +31,11 @@ export function hoursOf(rows) {
 /** Return what the chart shows of these hours: a bar for every hour, quarter or day of the span. */
 export function gathered(hours, span, now = Date.now()) {
   const made = bars(span, now);
-  const names = tiersOf(hours);
-  const rows = sorted(made, hours).map((inside) => ({
-    searches: inside.reduce((all, one) => all + (one.searches ?? 0), 0),
-    parts: names.map((name) => inside.reduce((all, one) => all + (one.tiers[name] ?? 0), 0)),
+  const inside = sorted(made, hours);
+  const names = tiersOf(inside.flat());
+  const rows = inside.map((some) => ({
+    searches: some.reduce((all, one) => all + (one.searches ?? 0), 0),
+    parts: names.map((name) => some.reduce((all, one) => all + (one.tiers[name] ?? 0), 0)),
   }));
   const totals = names.map((_, index) => rows.reduce((all, row) => all + row.parts[index], 0));
   const searches = hours.some((one) => one.searches === undefined) ? null : rows.reduce((all, row) => all + row.searches, 0);
@@ -46,7 +47,7 @@ export function hitsPart(choose) {
   const spans = h("div", { class: "segments", role: "group", "aria-label": "Span" }, Object.entries(SPANS).map(([span, { says: label }]) =>
     h("button", { type: "button", data: { span }, onclick: () => choose({ span }) }, label),
   ));
-  const picker = h("select", { "aria-label": "Tenant", onchange: () => choose({ tenant: picker.value }) });
+  const picker = h("select", { "aria-label": "Tenant", hidden: true, onchange: () => choose({ tenant: picker.value }) });
   const chart = stacked();
   const key = h("div");
   const rows = h("div");

@@ -63,21 +63,27 @@ function shortened(short) {
 }
 
 /** The files that are searched, and the servers that hold copies. */
-export function places({ tiers, servers, ready }) {
-  const files = tiers.map((one) => [
-    one.own ? `${one.name} (written to)` : one.name,
-    one.state === "open" ? state("ok", "open") : state("failed", "lost"),
-    one.memories === null ? "" : count(one.memories),
-    figure(one.weight),
-    h("span", {}, h("code", {}, one.path), one.reason && ` ${one.reason}`),
-  ]);
-  const copies = servers.map((one) => [one.tier, one.reason ? state("failed", "not told") : one.behind ? state("degraded", "behind") : state("ok"), count(one.behind), h("span", {}, h("code", {}, one.place), one.reason && ` ${one.reason}`)]);
+export function places({ tiers, servers }) {
+  const files = tiers.map((one) => {
+    const holds = one.memories === null ? "" : `${many(one.memories, "memory", "memories")}, `;
+    return place(one.name, one.state === "open" ? state("ok", "open") : state("failed", "lost"), `${holds}weight ${figure(one.weight)}${one.own ? ", written to" : ""}`, one.path, one.reason);
+  });
+  const copies = servers.map((one) => place(one.tier, told(one), one.behind ? `${many(one.behind, "change", "changes")} behind` : "knows everything", one.place, one.reason));
   return [
-    ready?.degraded.includes("writes") && h("p", { class: "said bad" }, "The store cannot be written."),
-    table("Files", [["Tier"], ["State"], ["Memories", true], ["Weight", true], ["Place"]], files),
+    h("h3", {}, "Tiers"),
+    h("ul", { class: "waiting" }, files),
     h("h3", {}, "Servers"),
-    copies.length ? table("Servers", [["Tier"], ["State"], ["Behind", true], ["Place"]], copies) : h("p", { class: "hint" }, "None: vectors and links are in the store itself."),
+    copies.length ? h("ul", { class: "waiting" }, copies) : h("p", { class: "hint" }, "None: vectors and links are in the store itself."),
   ];
+}
+
+function told(server) {
+  if (server.reason) return state("failed", "not told");
+  return server.behind ? state("degraded", "behind") : state("ok");
+}
+
+function place(name, how, says, where, reason) {
+  return h("li", {}, h("b", {}, name), " ", how, h("br"), says, h("br"), h("code", {}, where), reason && h("p", { class: "hint", dir: "auto" }, reason));
 }
 
 /** Files that were read, or were not, and why. */
