@@ -9,7 +9,7 @@ from scrubjay.access import is_whole
 from scrubjay.surfaces.callers import Principal
 from scrubjay.surfaces.http.buckets import Buckets
 from scrubjay.surfaces.http.guard import unmapped
-from scrubjay.surfaces.http.halves import from_a_page, halves_of
+from scrubjay.surfaces.http.halves import from_a_page, halves_of, origin_of
 from scrubjay.surfaces.http.problems import Problem, retry
 from scrubjay.surfaces.http.remembered import Remembered
 
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 WRONG_PER_S = 5.0  # wrong tokens of one address; nobody types that fast
 _CHALLENGE = 'Bearer realm="scrubjay"'
-_TO_SIGN_IN = (
-    "open the link that `scrubjay serve` printed, or a new one: curl -X POST URL/session/link"
-)
 
 FindPrincipal = Callable[[str | None], Principal | None]
 """Return who has this secret, or who may ask without one; None where nobody may."""
@@ -51,7 +48,7 @@ class Known:
             raise no_token("this server asks for a token: send Authorization: Bearer TOKEN")
         if from_a_page(scope):
             # Whoever is on this machine may ask, but not every page that somebody has open there.
-            raise no_token(f"a browser has to be signed in here: {_TO_SIGN_IN}")
+            raise no_token(f"a browser has to be signed in here: {_how_by_link(scope)}")
         return who
 
     async def with_token(self, secret: str, scope: Scope) -> Principal:
@@ -78,7 +75,7 @@ class Known:
         if session is None:
             raise no_token(
                 "you are no longer signed in: the server was started anew, or you were away for long;"
-                f" {await self._how()}"
+                f" {await self._how(scope)}"
             )
         return await self._of(session)
 
@@ -109,8 +106,14 @@ class Known:
             )
         return who
 
-    async def _how(self) -> str:
-        return _TO_SIGN_IN if await self.found(None) is not None else "sign in with a token"
+    async def _how(self, scope: Scope) -> str:
+        is_open = await self.found(None) is not None
+        return _how_by_link(scope) if is_open else "sign in with a token"
+
+
+def _how_by_link(scope: Scope) -> str:
+    another = f"curl -X POST {origin_of(scope)}/session/link"
+    return f"open the link that `scrubjay serve` printed, or a new one: {another}"
 
 
 def _secret_of(scope: Scope) -> str | None:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from starlette.responses import JSONResponse, Response
 
 from scrubjay._version import __version__
+from scrubjay.scopes import SCOPES
 from scrubjay.stores.servers import is_server
 from scrubjay.surfaces.http.bodies import check_json_type, object_of, read_body
 from scrubjay.surfaces.http.halves import halves_of, origin_of, set_cookie
@@ -75,7 +76,7 @@ class SessionPage:
             "signed_in": who is not None,
             "why": why,
             "name": who.name if who else "",
-            "scopes": list(who.scopes) if who else [],
+            "scopes": [one for one in SCOPES if who and who.may(one)],
             "tenant": who.tenant if who else None,
             "user": who.user if who else None,
             "store": await self._desk.do(lambda: self._name_of(who)) if who else None,
