@@ -14,6 +14,8 @@ import { who } from "./session.js";
 
 const AGAIN_MS = 30_000;
 const CHEAP_BYTES = 200_000_000; // doctor reads the whole file: a larger one is examined when somebody asks for it
+// Each part has its column: were they set by height, one that grows would send others elsewhere.
+const COLUMNS = [["waiting", "sizes", "store", "expiring"], ["models", "learned", "files"], ["kinds", "grouped"]];
 const LEARN = ["vault", "novamem"];
 
 /** Make the view; `show` looks, `hide` stops looking. */
@@ -56,7 +58,7 @@ export function make(root) {
     h("div", { class: "panel" }, verdict),
     whole,
     h("div", { class: "parts" }, Object.values(large).map((one) => one.node)),
-    h("div", { class: "columns" }, Object.values(small).map((one) => one.node)),
+    h("div", { class: "columns" }, COLUMNS.map((names) => h("div", {}, names.map((name) => small[name].node)))),
   );
   parts.tenants.node.hidden = true;
   parts.learned.node.hidden = true;

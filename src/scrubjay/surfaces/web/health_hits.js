@@ -96,7 +96,7 @@ function picture(found, series, span) {
 }
 
 function offer(picker, tenants, chosen) {
-  const names = tenants.map((one) => one.tenant ?? "");
+  const names = tenants.map((one) => one.tenant ?? "").sort();
   picker.hidden = names.length < 2;
   if (names.join("\n") !== picker.dataset.names) {
     picker.dataset.names = names.join("\n");

@@ -97,5 +97,5 @@ function times(one, most) {
 export function tenantsPart({ tenants }) {
   const behind = (one) => Object.values(one.behind ?? {}).reduce((all, left) => all + left, 0);
   return table("Tenants", [["Tenant"], ["Memories", true], ["Pending", true], ["Behind", true]],
-    tenants.map((one) => [one.tenant || "without a tenant", count(one.memories), count(one.pending), count(behind(one))]));
+    [...tenants].sort((a, b) => (a.tenant ?? "").localeCompare(b.tenant ?? "")).map((one) => [one.tenant || "without a tenant", count(one.memories), count(one.pending), count(behind(one))]));
 }
