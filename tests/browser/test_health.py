@@ -129,6 +129,12 @@ def test_a_span_is_chosen_with_the_mouse_and_stands_in_the_address(site: Site):
     assert rows.nth(0).inner_text().split("\t") == [
         "Sun 3 May, 12:00–18:00 so far", "3", "6", "2",
     ]  # fmt: skip
+    begin = """async ([span, now]) => (await import("/ui/buckets.js"))
+        .bars(span, Date.parse(now)).map((one) => new Date(one.from).toISOString().slice(5, 16))"""
+    twice = page.evaluate(begin, ["24h", "2026-10-25T01:30:00Z"])  # the second half past two
+    assert twice[-3:] == ["10-24T23:00", "10-25T00:00", "10-25T01:00"]
+    quarters = page.evaluate(begin, ["7d", "2026-10-25T12:00:00Z"])
+    assert quarters[-4:] == ["10-24T16:00", "10-24T22:00", "10-25T05:00", "10-25T11:00"]
     page.go_back()
     expect(page.get_by_role("button", name="30 days")).to_have_attribute("aria-pressed", "true")
 

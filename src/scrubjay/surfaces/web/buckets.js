@@ -58,6 +58,7 @@ export const clock = (at) => new Date(at).toLocaleTimeString("en-GB", { hour: "2
 
 function floor(at, hours) {
   const day = new Date(at);
+  if (hours === 1) return at - (at % 60_000) - day.getMinutes() * 60_000;
   return new Date(day.getFullYear(), day.getMonth(), day.getDate(), Math.floor(day.getHours() / hours) * hours).getTime();
 }
 

@@ -11,6 +11,7 @@ import { attention, summary } from "./health_state.js";
 import { covered, expiring, grouped, kinds, learned, learns, models, places, sizes, waiting } from "./health_store.js";
 import { go } from "./route.js";
 import { who } from "./session.js";
+import { saying } from "./toast.js";
 
 const AGAIN_MS = 30_000;
 const CHEAP_BYTES = 200_000_000; // doctor reads the whole file: a larger one is examined when somebody asks for it
@@ -101,7 +102,7 @@ export function make(root) {
     const tenants = sound(at.got.figures)?.tenants ?? [];
     const chosen = tenants.find((one) => one.tenant === at.tenant && at.tenant);
     parts.hits.show(at.got.hits instanceof Error ? at.got.hits : {});
-    if (sound(at.got.hits)) hits.show(chosen ? hoursOf(chosen.hits) : at.got.hits.hours, { span: at.span, tenant: chosen ? at.tenant : "", tenants });
+    if (sound(at.got.hits)) hits.show(chosen ? hoursOf(chosen.hits) : at.got.hits.hours, { span: at.span, tenant: at.tenant, tenants });
   }
 
   function drawFigures(figures) {
@@ -127,7 +128,8 @@ export function make(root) {
   }
 
   async function examine() {
-    const { scopes } = await who();
+    const scopes = (await saying(who))?.scopes;
+    if (!scopes) return; // the server is away; it is asked again when it is back
     parts.doctor.node.hidden = !scopes.includes("admin");
     const cheap = sound(at.got.status)?.size_bytes < CHEAP_BYTES;
     if (cheap && scopes.includes("admin") && !doctor.findings()) await doctor.run();

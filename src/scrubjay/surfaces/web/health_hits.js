@@ -51,7 +51,7 @@ export function hitsPart(choose) {
   const chart = stacked();
   const key = h("div");
   const rows = h("div");
-  const far = h("p", { class: "hint" }, `The server tells the hits of its tenants for ${TENANT_DAYS} days.`);
+  const limits = h("p", { class: "hint" });
   const node = h(
     "div",
     {},
@@ -59,7 +59,7 @@ export function hitsPart(choose) {
     key,
     chart.node,
     h("p", { class: "hint" }, "A result that two tiers found counts for both. The bar in a dashed frame is not over yet."),
-    far,
+    limits,
     h("details", {}, h("summary", {}, "As a table"), rows),
   );
   const listed = steady(rows, tabled);
@@ -68,13 +68,21 @@ export function hitsPart(choose) {
     offer(picker, tenants, tenant);
     const found = gathered(hours, span);
     const series = found.names.map((name, tone) => ({ name, tone: tone % 8 }));
-    far.hidden = !tenant || span !== "30d";
+    put(limits, limited(span, tenant, tenants));
     put(key, found.totals.some(Boolean) ? legend(series, found.totals) : h("p", { class: "hint" }, "No tier found anything in this time. Search, and what each of them found is drawn here."));
     chart.show(picture(found, series, span));
     listed({ ...found, span });
   };
   return { node, show };
 }
+
+function limited(span, tenant, tenants) {
+  if (!tenant) return "";
+  if (!known(tenant, tenants)) return `The store of the tenant ${tenant} is not open on this server: these are the hits of yours.`;
+  return span === "30d" ? `The server tells the hits of its tenants for ${TENANT_DAYS} days.` : "";
+}
+
+const known = (tenant, tenants) => tenants.some((one) => one.tenant === tenant);
 
 function tabled({ made, names, rows, searches, span }) {
   const told = searches !== null;
@@ -102,5 +110,5 @@ function offer(picker, tenants, chosen) {
     picker.dataset.names = names.join("\n");
     put(picker, h("option", { value: "" }, "My store"), names.filter(Boolean).map((name) => h("option", { value: name }, `Tenant ${name}`)));
   }
-  picker.value = chosen;
+  picker.value = known(chosen, tenants) ? chosen : "";
 }
