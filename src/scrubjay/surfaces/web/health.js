@@ -33,7 +33,7 @@ export function make(root) {
     hits: fixed("Hits per tier", hits),
     queries: panel("Queries per hour", () => queries.node),
     stages: panel("Time of each stage", stageTimes),
-    tenants: panel("Tenants", tenantsPart),
+    tenants: panel("Tenants", tenantsPart, { wide: true }),
     doctor: fixed("Doctor", doctor),
   };
   const small = {

@@ -31,7 +31,8 @@ export function queriesPart() {
   const node = h("div", {}, key, chart.node, before, h("details", {}, h("summary", {}, "As a table"), rows));
   const show = (figures) => {
     const hours = perHour(figures);
-    const whole = `${many(figures.searches, "search", "searches")} since ${moment(figures.since)}, ${count(figures.degraded)} of them degraded`;
+    const degradedOnes = figures.searches ? `, ${count(figures.degraded)} of them degraded` : "";
+    const whole = `${many(figures.searches, "search", "searches")} since ${moment(figures.since)}${degradedOnes}`;
     chart.show({
       title: "Queries per hour, the last 24 hours",
       unit: "hour",

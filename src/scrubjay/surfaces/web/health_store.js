@@ -17,7 +17,8 @@ export function waiting(status) {
     [status.extraction.failed, many(status.extraction.failed, "message", "messages"), "gave no facts", Object.keys(status.extraction.failures).join(" ")],
     ...status.servers.map((one) => [one.behind || one.reason, many(one.behind, "change waits", "changes wait"), `for the server of ${one.tier}`, one.reason]),
   ].filter(([some]) => some);
-  if (!rows.length) return h("p", {}, state("ok", "Nothing waits."), " Everything that is stored has its vectors and links.");
+  const whole = status.model ? "Everything that is stored has its vectors and links." : "Without an embedder nothing gets a vector.";
+  if (!rows.length) return h("p", {}, state("ok", "Nothing waits."), " ", whole);
   return h("ul", { class: "waiting" }, rows.map(([, many_, what, why]) => h("li", {}, h("b", {}, many_), ` ${what}. `, h("span", { class: "hint", dir: "auto" }, why))));
 }
 
@@ -40,7 +41,9 @@ export function sizes(status) {
 export function models({ status, findings }) {
   const rows = Object.entries({ ...(status.model ? { [status.model]: 0 } : {}), ...status.models }).map(([name, vectors]) => {
     const short = status.short_vectors[name];
-    return [name === status.model ? "embedder" : "earlier embedder", name, [short ? many(short.dims, "dimension", "dimensions") : "", `, ${many(vectors, "vector", "vectors")}`, shortened(short)]];
+    const dims = short && many(short.dims, "dimension", "dimensions");
+    const said = [dims, many(vectors, "vector", "vectors"), short && shortened(short)].filter(Boolean);
+    return [name === status.model ? "embedder" : "earlier embedder", name, said.join(", ")];
   });
   for (const role of ROLES) {
     const said = findings?.find((one) => one.component === role);
@@ -56,10 +59,9 @@ export function models({ status, findings }) {
 }
 
 function shortened(short) {
-  if (!short) return "";
-  if (short.short_dims === null) return `; whole vectors are compared: ${short.why_not}`;
+  if (short.short_dims === null) return `compared whole: ${short.why_not}`;
   const recall = short.recall === null ? "" : `, recall ${figure(short.recall)} in ${many(short.trials, "trial", "trials")}`;
-  return `; a shortlist of ${count(short.shortlist)} by ${count(short.short_dims)} dimensions${recall}`;
+  return `a shortlist of ${count(short.shortlist)} by ${count(short.short_dims)} dimensions${recall}`;
 }
 
 /** The files that are searched, and the servers that hold copies. */
