@@ -6,6 +6,7 @@ import http.client
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -101,7 +102,7 @@ def test_a_token_signs_in_by_keyboard_and_its_end_signs_out(asking: Site):
 class _Elsewhere(BaseHTTPRequestHandler):
     """A page of another server on this machine, which notes what it is sent."""
 
-    cookies: list[str] = []
+    cookies: ClassVar[list[str]] = []
 
     def do_GET(self) -> None:
         self.cookies.append(self.headers.get("Cookie", ""))
