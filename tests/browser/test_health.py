@@ -283,6 +283,22 @@ def test_what_is_stored_can_be_searched_from_here(site: Site):
     assert page.locator("dt:text-is('Memories') + dd").inner_text() == "3"
     assert page.locator("dt:text-is('embedder') + dd").inner_text().startswith("hashing-256")
     expect(page.get_by_text("Nothing waits.")).to_be_visible()
+    behind = {"tier": "vectors", "place": "", "behind": 2, "reason": ""}
+    lost = {"tier": "graph", "place": "", "behind": 1, "reason": "nobody answers"}
+    told = page.evaluate(
+        """async ([status, ready, findings]) => (await import("/ui/health_state.js"))
+            .attention({ status, ready, findings }).map((one) => [one.state, one.says])""",
+        [
+            {**json.loads(ask(site, "v1/status")), "servers": [behind, lost]},
+            {"degraded": ["graph", "vectors", "writes"]},
+            [{"component": "graph server", "state": "failed", "detail": "of old", "fix": ""}],
+        ],
+    )
+    assert told == [
+        ["degraded", "The server of vectors is 2 changes behind."],
+        ["failed", "The server of graph is not told: nobody answers"],
+        ["failed", "The store cannot be written."],
+    ]
     assert page.get_by_role("link", name="bread of the day").get_attribute("href") == (
         "#/search?id=c"
     )

@@ -12,57 +12,57 @@ const LESS = {
   embedder: "The embedder cannot be loaded: searches are by word.",
   reranker: "The reranker cannot be loaded: results are not ordered again.",
 };
-// What doctor calls a thing that is known without it. Said once, in the words of who said it first.
-const SAME = { writing: "writes", vectors: "vectors", "vectors server": "vectors server", "graph server": "graph server" };
+// What doctor says of these is said by answers that are newer: it may have been asked an hour ago.
+const NEWER = { vectors: "status", "vectors server": "status", "graph server": "status", writing: "ready" };
 
 /**
- * Return what wants attention, `[{about, state, says, fix}]`, from the answers that are there; one that is missing
- * says nothing. `about` names the part of the page that tells more.
+ * Return what wants attention, `[{about, state, says}]`, from the answers that are there; one that is missing says
+ * nothing. `about` names the part of the page that tells more.
  */
-export function attention({ ready, status, tiers, coverage, figures, findings }) {
-  const known = new Map();
-  const add = (key, one) => known.has(key) || known.set(key, one);
-  if (status) ofStatus(status, add);
-  for (const one of tiers?.tiers ?? []) {
-    if (one.state === "lost") add(`tier ${one.name}`, { about: "store", state: "failed", says: `The tier ${one.name} is lost: ${one.reason}` });
-  }
-  if (coverage?.counts.failed) {
-    add("files", { about: "files", state: "degraded", says: `${many(coverage.counts.failed, "file", "files")} could not be read.` });
-  }
-  if (figures) ofSearches(perHour(figures).slice(-2), add);
-  for (const name of ready?.degraded ?? []) {
-    const told = [...known.keys()].some((key) => key === name || key === `${name} server`);
-    if (!told) add(name, { about: "doctor", state: name in LESS ? "failed" : "degraded", says: LESS[name] ?? `Less than whole: ${name}.` });
-  }
-  for (const one of findings ?? []) {
-    if (one.state !== "ok") add(SAME[one.component] ?? one.component, { about: "doctor", state: one.state, says: `${one.component}: ${one.detail}` });
-  }
-  return [...known.values()];
+export function attention(answers) {
+  const { ready, status, tiers, coverage, figures, findings } = answers;
+  const known = [
+    ...(status ? ofStatus(status) : []),
+    ...(tiers?.tiers ?? []).filter((one) => one.state === "lost").map((one) => wants("store", "failed", `The tier ${one.name} is lost: ${one.reason}`)),
+    ...(coverage?.counts.failed ? [wants("files", "degraded", `${many(coverage.counts.failed, "file", "files")} could not be read.`)] : []),
+    ...(figures ? ofSearches(perHour(figures).slice(-2)) : []),
+  ];
+  const told = new Set(known.map((one) => one.part));
+  const less = (ready?.degraded ?? []).filter((name) => !told.has(name));
+  const found = (findings ?? []).filter((one) => one.state !== "ok" && !answers[NEWER[one.component]]);
+  return [
+    ...known,
+    ...less.map((name) => wants("doctor", name in LESS ? "failed" : "degraded", LESS[name] ?? `Less than whole: ${name}.`)),
+    ...found.map((one) => wants("doctor", one.state, `${one.component}: ${one.detail}`)),
+  ];
 }
 
-function ofStatus(status, add) {
-  const says = many(status.pending, "passage waits", "passages wait");
+// `part` is what /readyz calls it, where it has a name for it.
+const wants = (about, how, says, part = "") => ({ about, state: how, says, part });
+
+function ofStatus(status) {
+  const made = [];
   if (status.pending && status.why_pending) {
-    add("vectors", { about: "waiting", state: "degraded", says: `${says} for a vector: ${status.why_pending}` });
+    made.push(wants("waiting", "degraded", `${many(status.pending, "passage waits", "passages wait")} for a vector: ${status.why_pending}`, "vectors"));
   }
   if (status.failed) {
-    add("vectors", { about: "waiting", state: "failed", says: `${many(status.failed, "passage", "passages")} could not be embedded: ${status.failures[0] ?? "the log says why"}` });
+    made.push(wants("waiting", "failed", `${many(status.failed, "passage", "passages")} could not be embedded: ${status.failures[0] ?? "the log says why"}`, "vectors"));
   }
   for (const one of status.servers) {
-    const lost = { about: "waiting", state: one.reason ? "failed" : "degraded" };
-    const changes = many(one.behind, "change", "changes");
-    if (one.reason) add(`${one.tier} server`, { ...lost, says: `The server of ${one.tier} is not told: ${one.reason}` });
-    else if (one.behind) add(`${one.tier} server`, { ...lost, says: `The server of ${one.tier} is ${changes} behind.` });
+    if (one.reason) made.push(wants("waiting", "failed", `The server of ${one.tier} is not told: ${one.reason}`, one.tier));
+    else if (one.behind) made.push(wants("waiting", "degraded", `The server of ${one.tier} is ${many(one.behind, "change", "changes")} behind.`, one.tier));
   }
   const { failed, failures } = status.extraction;
-  if (failed) add("extraction", { about: "waiting", state: "failed", says: `${many(failed, "message", "messages")} gave no facts: ${Object.keys(failures)[0]}` });
+  if (failed) made.push(wants("waiting", "failed", `${many(failed, "message", "messages")} gave no facts: ${Object.keys(failures)[0]}`));
+  return made;
 }
 
 // This hour and the one before it: what is right again is soon no longer said.
-function ofSearches(hours, add) {
+function ofSearches(hours) {
   const degraded = hours.reduce((all, one) => all + one.degraded, 0);
   const searches = hours.reduce((all, one) => all + one.searches, 0);
-  if (degraded) add("searches", { about: "queries", state: "degraded", says: `${count(degraded)} of ${many(searches, "search", "searches")} since ${clock(hours[0].from)} had to do without something.` });
+  if (!degraded) return [];
+  return [wants("queries", "degraded", `${count(degraded)} of ${many(searches, "search", "searches")} since ${clock(hours[0].from)} had to do without something.`)];
 }
 
 /** Return the sentence at the top with what it is about; `to(about)` goes to the part that tells more. */
