@@ -49,7 +49,8 @@ export function tick(bar, span) {
   const at = new Date(bar.from);
   const day = at.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
   if (span === "30d") return day;
-  if (at.getHours() === 0) return span === "7d" ? at.toLocaleDateString("en-GB", { weekday: "short", day: "numeric" }) : day;
+  const weekday = at.toLocaleDateString("en-GB", { weekday: "short", day: "numeric" });
+  if (at.getHours() === 0) return span === "7d" ? weekday : day;
   return span === "24h" && at.getHours() % 3 === 0 ? clock(bar.from) : "";
 }
 

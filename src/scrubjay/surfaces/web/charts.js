@@ -57,7 +57,8 @@ export function marks(most) {
 }
 
 function swatch(id, one) {
-  return s("svg", { class: "swatch", width: 14, height: 14, "aria-hidden": "true" }, pattern(id, one.tone), s("rect", { width: 14, height: 14, rx: 2, fill: paint(id, one.tone) }));
+  const box = s("rect", { width: 14, height: 14, rx: 2, fill: paint(id, one.tone) });
+  return s("svg", { class: "swatch", width: 14, height: 14, "aria-hidden": "true" }, pattern(id, one.tone), box);
 }
 
 function listen(plot, state, choose) {
@@ -83,7 +84,9 @@ function listen(plot, state, choose) {
   plot.addEventListener("pointermove", point);
   plot.addEventListener("pointerdown", point);
   // A finger that is lifted leaves, too; what it chose stays until something else is touched.
-  plot.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && document.activeElement !== plot && choose(-1));
+  plot.addEventListener("pointerleave", (event) => {
+    if (event.pointerType === "mouse" && document.activeElement !== plot) choose(-1);
+  });
   plot.addEventListener("blur", () => choose(-1));
 }
 
@@ -93,6 +96,7 @@ function drawn(id, plot, readout, { data, at }) {
   const scale = marks(Math.max(...data.bars.map((bar) => sum(bar.parts))));
   const y = (value) => HIGH - EDGE.bottom - (value / scale.at(-1)) * (HIGH - EDGE.top - EDGE.bottom);
   const x = (index) => EDGE.left + index * across;
+  const full = (name, index) => s("rect", { class: name, x: x(index), y: EDGE.top, width: across, height: y(0) - EDGE.top });
   const title = fresh("title");
   const tones = [...new Set(data.series.map((one) => one.tone))];
   put(
@@ -103,9 +107,11 @@ function drawn(id, plot, readout, { data, at }) {
       s("title", { id: title }, `${data.title}: ${data.whole}`),
       tones.map((tone) => pattern(id, tone)),
       scale.map((value) => gridline(value, y(value), width)),
-      data.bars.map((bar, index) => bar.unknown && s("rect", { class: "unknown", x: x(index), y: EDGE.top, width: across, height: y(0) - EDGE.top })),
-      at >= 0 && s("rect", { class: "chosen", x: x(at), y: EDGE.top, width: across, height: y(0) - EDGE.top }),
+      data.bars.map((bar, index) => bar.unknown && full("unknown", index)),
+      at >= 0 && full("chosen", at),
       data.bars.map((bar, index) => column(id, data, bar, x(index), across, y)),
+      // What is not over yet stands in a dashed frame, to its full height: it may still grow.
+      data.bars.map((bar, index) => bar.now && full("open", index)),
       s("line", { class: "ground", x1: EDGE.left, x2: width - EDGE.right, y1: y(0) + 0.5, y2: y(0) + 0.5 }),
       ticks(data.bars, x, across),
     ),
@@ -122,16 +128,14 @@ function gridline(value, y, width) {
 
 function column(id, data, bar, left, across, y) {
   const space = Math.min(4, across * 0.2);
+  const [x, width] = [left + space / 2, across - space];
   let under = 0;
-  const parts = bar.parts.map((value, index) => {
+  return bar.parts.map((value, index) => {
     const top = y(under + value);
     const height = y(under) - top;
     under += value;
-    return value > 0 && s("rect", { class: "part", x: left + space / 2, y: top, width: across - space, height, fill: paint(id, data.series[index].tone) });
+    return value > 0 && s("rect", { class: "part", x, y: top, width, height, fill: paint(id, data.series[index].tone) });
   });
-  // What is not over yet stands in a dashed frame, to its full height: it may still grow.
-  const open = bar.now && s("rect", { class: "open", x: left + 0.5, y: EDGE.top, width: Math.max(1, across - 1), height: y(0) - EDGE.top });
-  return [parts, open];
 }
 
 // A label is left out where it would run into the one before it; the last bar is "now".
@@ -166,9 +170,10 @@ function parts(data, bar) {
 function pattern(id, tone) {
   const kind = tone === "warn" ? 1 : tone;
   const hatch = HATCHES[kind];
+  const patternTransform = `rotate(${TURNS[kind]})`;
   return s(
     "pattern",
-    { id: `${id}-${tone}`, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: `rotate(${TURNS[kind]})` },
+    { id: `${id}-${tone}`, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform },
     s("rect", { class: `tone-${tone}`, width: 6, height: 6 }),
     hatch && s("path", { class: "hatch", d: hatch }),
   );

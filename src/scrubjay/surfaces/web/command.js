@@ -9,7 +9,8 @@ export function command(fix) {
   const [, first, line] = /^(.*, then: )?(.*)$/s.exec(fix);
   const code = h("code", { id: fresh("command") }, line);
   const label = h("span", {}, "Copy");
-  const copy = h("button", { type: "button", class: "quiet", "aria-describedby": code.id, data: { keep: `copy ${line}` } }, label);
+  const about = { "aria-describedby": code.id, data: { keep: `copy ${line}` } };
+  const copy = h("button", { type: "button", class: "quiet", ...about }, label);
   const said = h("span", { class: "hushed", role: "status" });
   let timer = 0;
   copy.addEventListener("click", async () => {

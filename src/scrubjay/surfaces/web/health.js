@@ -3,17 +3,21 @@
 import { ask, send } from "./api.js";
 import { SPANS, clock, since } from "./buckets.js";
 import { h, put } from "./dom.js";
+import { expiring, grouped, kinds, learned, learns } from "./health_about.js";
 import { doctorPart } from "./health_doctor.js";
 import { hitsPart, hoursOf } from "./health_hits.js";
 import { queriesPart, stageTimes, tenantsPart } from "./health_load.js";
 import { panel, steady } from "./health_parts.js";
 import { attention, summary } from "./health_state.js";
-import { covered, expiring, grouped, kinds, learned, learns, models, places, sizes, waiting } from "./health_store.js";
+import { covered, models, places, sizes, waiting } from "./health_store.js";
 import { go } from "./route.js";
 import { who } from "./session.js";
 import { saying } from "./toast.js";
+import { moment } from "./words.js";
 
 const AGAIN_MS = 30_000;
+const NOT_YOURS =
+  "Queries per hour and the times of stages are figures of the whole server: your sign-in shows your own store.";
 const CHEAP_BYTES = 200_000_000; // doctor reads the whole file: a larger one is examined when somebody asks for it
 // Each part has its column: were they set by height, one that grows would send others elsewhere.
 const COLUMNS = [["waiting", "sizes", "store", "expiring"], ["models", "learned", "files"], ["kinds", "grouped"]];
@@ -95,14 +99,17 @@ export function make(root) {
     parts.learned.node.hidden = !some.length;
     parts.learned.show(some);
     put(asOf, `as of ${clock(at.looked)}`);
+    asOf.title = moment(at.looked);
     tell();
   }
 
   function drawHits() {
     const tenants = sound(at.got.figures)?.tenants ?? [];
     const chosen = tenants.find((one) => one.tenant === at.tenant && at.tenant);
-    parts.hits.show(at.got.hits instanceof Error ? at.got.hits : {});
-    if (sound(at.got.hits)) hits.show(chosen ? hoursOf(chosen.hits) : at.got.hits.hours, { span: at.span, tenant: at.tenant, tenants });
+    const own = at.got.hits;
+    parts.hits.show(own instanceof Error ? own : {});
+    if (own instanceof Error) return;
+    hits.show(chosen ? hoursOf(chosen.hits) : own.hours, { span: at.span, tenant: at.tenant, tenants });
   }
 
   function drawFigures(figures) {
@@ -110,7 +117,7 @@ export function make(root) {
     for (const name of ["queries", "stages"]) parts[name].node.hidden = !may;
     parts.tenants.node.hidden = !may || figures.tenants.length < 2;
     whole.hidden = may;
-    if (!may) return put(whole, figures.kind === "not-allowed" ? "Queries per hour and the times of stages are figures of the whole server: your sign-in shows your own store." : figures.detail);
+    if (!may) return put(whole, figures.kind === "not-allowed" ? NOT_YOURS : figures.detail);
     parts.queries.show({});
     queries.show(figures);
     parts.stages.show(figures);
@@ -119,11 +126,11 @@ export function make(root) {
 
   // The sentence at the top, and the models, which are said by two: the status and doctor.
   function tell() {
-    const { status, tiers, coverage, ready, figures } = at.got;
+    const { status } = at.got;
     if (!status) return;
     const findings = doctor.findings();
-    const items = attention({ ready: sound(ready), status: sound(status), tiers: sound(tiers), coverage: sound(coverage), figures: sound(figures), findings });
-    sum({ items, status: sound(status) });
+    const answered = Object.entries(at.got).map(([name, one]) => [name, sound(one)]);
+    sum({ items: attention({ ...Object.fromEntries(answered), findings }), status: sound(status) });
     both(parts.models, [status], () => ({ status, findings }));
   }
 
@@ -135,7 +142,7 @@ export function make(root) {
     if (cheap && scopes.includes("admin") && !doctor.findings()) await doctor.run();
   }
 
-  const returned = () => document.visibilityState === "visible" && !root.hidden && Date.now() - at.looked >= AGAIN_MS && look();
+  const returned = () => document.visibilityState === "visible" && Date.now() - at.looked >= AGAIN_MS && look();
   return {
     async show(params) {
       at.span = params.get("span") in SPANS ? params.get("span") : "24h";

@@ -45,18 +45,19 @@ export function doctorPart(told) {
 
 function verdict(findings) {
   const wrong = findings.filter((one) => one.state !== "ok").length;
-  return wrong ? `${count(wrong)} of ${count(findings.length)} checks found something.` : `All ${count(findings.length)} checks are fine.`;
+  const all = count(findings.length);
+  return wrong ? `${count(wrong)} of ${all} checks found something.` : `All ${all} checks are fine.`;
 }
 
 function drawn(findings) {
   const wrong = findings.filter((one) => one.state !== "ok");
   const fine = findings.filter((one) => one.state === "ok");
-  return [
-    wrong.length > 0 && h("ul", { class: "findings" }, wrong.map(finding)),
-    fine.length > 0 && h("details", {}, h("summary", { data: { keep: "fine" } }, `${count(fine.length)} that are fine`), h("ul", { class: "findings" }, fine.map(finding))),
-  ];
+  const all = (some) => h("ul", { class: "findings" }, some.map(finding));
+  const summary = h("summary", { data: { keep: "fine" } }, `${count(fine.length)} that are fine`);
+  return [wrong.length > 0 && all(wrong), fine.length > 0 && h("details", {}, summary, all(fine))];
 }
 
 function finding(one) {
-  return h("li", {}, state(one.state), h("div", {}, h("b", {}, one.component), " ", h("span", { dir: "auto" }, one.detail), one.fix && command(one.fix)));
+  const said = [h("b", {}, one.component), " ", h("span", { dir: "auto" }, one.detail)];
+  return h("li", {}, state(one.state), h("div", {}, said, one.fix && command(one.fix)));
 }

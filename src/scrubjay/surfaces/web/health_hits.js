@@ -3,10 +3,11 @@
 import { SPANS, bars, named, sorted, tick } from "./buckets.js";
 import { legend, stacked } from "./charts.js";
 import { h, put } from "./dom.js";
-import { steady, table } from "./health_parts.js";
+import { hint, steady, table } from "./health_parts.js";
 import { count, many } from "./words.js";
 
 // Those that nearly every search has keep their colours, whatever else is there.
+const NONE = "No tier found anything in this time. Search, and what each of them found is drawn here.";
 const TENANT_DAYS = 7; // as far back as /v1/figures goes
 const FIRST = ["keyword", "vector", "graph", "lexical", "semantic"];
 
@@ -38,15 +39,15 @@ export function gathered(hours, span, now = Date.now()) {
     parts: names.map((name) => some.reduce((all, one) => all + (one.tiers[name] ?? 0), 0)),
   }));
   const totals = names.map((_, index) => rows.reduce((all, row) => all + row.parts[index], 0));
-  const searches = hours.some((one) => one.searches === undefined) ? null : rows.reduce((all, row) => all + row.searches, 0);
+  const told = hours.every((one) => one.searches !== undefined);
+  const searches = told ? rows.reduce((all, row) => all + row.searches, 0) : null;
   return { made, names, rows, totals, searches };
 }
 
-/** Return the part of the page, `{node, show(hours, {span, tenant, tenants})}`; `choose` is told of another span or tenant. */
+/** Return the part, `{node, show(hours, {span, tenant, tenants})}`; `choose` is told of another span or tenant. */
 export function hitsPart(choose) {
-  const spans = h("div", { class: "segments", role: "group", "aria-label": "Span" }, Object.entries(SPANS).map(([span, { says: label }]) =>
-    h("button", { type: "button", data: { span }, onclick: () => choose({ span }) }, label),
-  ));
+  const button = ([span, one]) => h("button", { type: "button", data: { span }, onclick: () => choose({ span }) }, one.says);
+  const spans = h("div", { class: "segments", role: "group", "aria-label": "Span" }, Object.entries(SPANS).map(button));
   const picker = h("select", { "aria-label": "Tenant", hidden: true, onchange: () => choose({ tenant: picker.value }) });
   const chart = stacked();
   const key = h("div");
@@ -58,7 +59,7 @@ export function hitsPart(choose) {
     h("div", { class: "choices" }, spans, picker),
     key,
     chart.node,
-    h("p", { class: "hint" }, "A result that two tiers found counts for both. The bar in a dashed frame is not over yet."),
+    hint("A result that two tiers found counts for both. The bar in a dashed frame is not over yet."),
     limits,
     h("details", {}, h("summary", {}, "As a table"), rows),
   );
@@ -69,7 +70,7 @@ export function hitsPart(choose) {
     const found = gathered(hours, span);
     const series = found.names.map((name, tone) => ({ name, tone: tone % 8 }));
     put(limits, limited(span, tenant, tenants));
-    put(key, found.totals.some(Boolean) ? legend(series, found.totals) : h("p", { class: "hint" }, "No tier found anything in this time. Search, and what each of them found is drawn here."));
+    put(key, found.totals.some(Boolean) ? legend(series, found.totals) : hint(NONE));
     chart.show(picture(found, series, span));
     listed({ ...found, span });
   };
@@ -78,16 +79,17 @@ export function hitsPart(choose) {
 
 function limited(span, tenant, tenants) {
   if (!tenant) return "";
-  if (!known(tenant, tenants)) return `The store of the tenant ${tenant} is not open on this server: these are the hits of yours.`;
+  if (!known(tenant, tenants)) return `The store of ${tenant} is not open on this server: these are the hits of yours.`;
   return span === "30d" ? `The server tells the hits of its tenants for ${TENANT_DAYS} days.` : "";
 }
 
 const known = (tenant, tenants) => tenants.some((one) => one.tenant === tenant);
 
 function tabled({ made, names, rows, searches, span }) {
-  const told = searches !== null;
-  const columns = [["Time"], ...(told ? [["Searches", true]] : []), ...names.map((name) => [name, true])];
-  const lines = made.map((bar, index) => [named(bar), ...(told ? [count(rows[index].searches)] : []), ...rows[index].parts.map(count)]);
+  const told = (cell) => (searches === null ? [] : [cell]);
+  const columns = [["Time"], ...told(["Searches", true]), ...names.map((name) => [name, true])];
+  const cells = (row) => [...told(row.searches), ...row.parts].map(count);
+  const lines = made.map((bar, index) => [named(bar), ...cells(rows[index])]);
   return table(`Hits per tier, ${SPANS[span].says}`, columns, lines.reverse());
 }
 
@@ -98,7 +100,10 @@ function picture(found, series, span) {
     title: `Hits per tier, the last ${SPANS[span].says}`,
     unit: { "24h": "hour", "7d": "quarter of a day", "30d": "day" }[span],
     series,
-    bars: found.made.map((bar, index) => ({ tick: tick(bar, span), says: `${named(bar)}${searched(found.rows[index].searches)}`, parts: found.rows[index].parts, now: bar.now })),
+    bars: found.made.map((bar, index) => {
+      const { parts, searches } = found.rows[index];
+      return { tick: tick(bar, span), says: named(bar) + searched(searches), parts, now: bar.now };
+    }),
     whole: `The last ${SPANS[span].says}${searched(found.searches)}: ${totals}`,
   };
 }
@@ -108,7 +113,8 @@ function offer(picker, tenants, chosen) {
   picker.hidden = names.length < 2;
   if (names.join("\n") !== picker.dataset.names) {
     picker.dataset.names = names.join("\n");
-    put(picker, h("option", { value: "" }, "My store"), names.filter(Boolean).map((name) => h("option", { value: name }, `Tenant ${name}`)));
+    const option = (name) => h("option", { value: name }, name ? `Tenant ${name}` : "My store");
+    put(picker, ["", ...names.filter(Boolean)].map(option));
   }
   picker.value = known(chosen, tenants) ? chosen : "";
 }

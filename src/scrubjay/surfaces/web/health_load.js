@@ -3,7 +3,7 @@
 import { bars, clock, named, sorted, tick } from "./buckets.js";
 import { legend, stacked } from "./charts.js";
 import { h, put, s } from "./dom.js";
-import { steady, table } from "./health_parts.js";
+import { hint, steady, table } from "./health_parts.js";
 import { count, duration, many, moment } from "./words.js";
 
 const WHOLE = "search"; // the name under which the server has the time of all stages
@@ -37,7 +37,10 @@ export function queriesPart() {
       title: "Queries per hour, the last 24 hours",
       unit: "hour",
       series: SERIES,
-      bars: hours.map((bar) => ({ tick: tick(bar, "24h"), says: named(bar), parts: [bar.searches - bar.degraded, bar.degraded], now: bar.now, unknown: bar.unknown })),
+      bars: hours.map((bar) => {
+        const parts = [bar.searches - bar.degraded, bar.degraded];
+        return { tick: tick(bar, "24h"), says: named(bar), parts, now: bar.now, unknown: bar.unknown };
+      }),
       whole,
       unknown: "before the server was started",
     });
@@ -64,20 +67,25 @@ export function slowest(stages) {
 
 /** Return tables of stages: a bar up to p50, a whisker up to p95, all on one scale, and the figures as text. */
 export function stageTimes({ stages }) {
-  if (!stages.length) return h("p", { class: "hint" }, "No search since the server was started. The times of its stages appear here with the first.");
+  if (!stages.length) return hint("No search since the server was started. Its stages appear here with the first.");
   const ordered = slowest(stages);
   const most = Math.max(...stages.map((one) => one.p95_ms)) || 1;
   const rest = ordered.slice(MOST_STAGES);
+  const summary = h("summary", { data: { keep: "rest" } }, many(rest.length, "quicker stage", "quicker stages"));
   return [
     timed("Times of the stages", ordered.slice(0, MOST_STAGES), most),
-    h("p", { class: "hint" }, `Of the last ${many(ordered[0].searches, "search", "searches")}: the bar ends at p50, the line at p95. One scale for all, ${duration(most)} wide; a stage holds the time of those inside it.`),
-    rest.length > 0 && h("details", {}, h("summary", { data: { keep: "rest" } }, `${many(rest.length, "quicker stage", "quicker stages")}`), timed("Times of the quicker stages", rest, most)),
+    hint(
+      `Of the last ${many(ordered[0].searches, "search", "searches")}: the bar ends at p50, the line at p95. `,
+      `One scale for all, ${duration(most)} wide; a stage holds the time of those inside it.`,
+    ),
+    rest.length > 0 && h("details", {}, summary, timed("Times of the quicker stages", rest, most)),
   ];
 }
 
 function timed(caption, stages, most) {
   const name = (one) => (one.stage === WHOLE ? h("b", {}, "whole search") : one.stage);
-  const rows = stages.map((one) => [name(one), times(one, most), duration(one.p50_ms), duration(one.p95_ms), count(one.searches)]);
+  const said = (one) => [duration(one.p50_ms), duration(one.p95_ms), count(one.searches)];
+  const rows = stages.map((one) => [name(one), times(one, most), ...said(one)]);
   const made = table(caption, [["Stage"], ["Time"], ["p50", true], ["p95", true], ["Searches", true]], rows);
   made.classList.add("stages");
   return made;
@@ -88,7 +96,7 @@ function times(one, most) {
   const whisker = { class: "whisker", "vector-effect": "non-scaling-stroke" };
   return s(
     "svg",
-    { class: "times", viewBox: "0 0 100 16", preserveAspectRatio: "none", "aria-hidden": "true" }, // the figures stand beside it
+    { class: "times", viewBox: "0 0 100 16", preserveAspectRatio: "none", "aria-hidden": "true" }, // figures are beside it
     s("rect", { class: "tone-0", x: 0, y: 3, width: Math.max(0.4, share(one.p50_ms)), height: 10 }),
     s("path", { ...whisker, d: `M${share(one.p50_ms)} 8H${share(one.p95_ms)}M${share(one.p95_ms)} 4V12` }),
   );
@@ -97,6 +105,8 @@ function times(one, most) {
 /** Return the tenants of a server that has several: how much each holds, and what waits. */
 export function tenantsPart({ tenants }) {
   const behind = (one) => Object.values(one.behind ?? {}).reduce((all, left) => all + left, 0);
-  return table("Tenants", [["Tenant"], ["Memories", true], ["Pending", true], ["Behind", true]],
-    [...tenants].sort((a, b) => (a.tenant ?? "").localeCompare(b.tenant ?? "")).map((one) => [one.tenant || "without a tenant", count(one.memories), count(one.pending), count(behind(one))]));
+  const rows = [...tenants]
+    .sort((a, b) => (a.tenant ?? "").localeCompare(b.tenant ?? ""))
+    .map((one) => [one.tenant ?? "without a tenant", count(one.memories), count(one.pending), count(behind(one))]);
+  return table("Tenants", [["Tenant"], ["Memories", true], ["Pending", true], ["Behind", true]], rows);
 }

@@ -3,6 +3,7 @@
 import { fresh, h, put } from "./dom.js";
 import { count } from "./words.js";
 
+const MOST = 10; // of a tally
 const STATES = { ok: ["✓", "good"], missing: ["!", "warn"], degraded: ["!", "warn"], failed: ["✕", "bad"] };
 
 /**
@@ -12,7 +13,8 @@ const STATES = { ok: ["✓", "good"], missing: ["!", "warn"], degraded: ["!", "w
 export function panel(title, draw, { wide = false } = {}) {
   const id = fresh("part");
   const body = h("div", { class: "part-body" }, h("p", { class: "hint" }, "Loading…"));
-  const node = h("section", { class: wide ? "panel wide-part" : "panel", "aria-labelledby": id }, h("h2", { id, tabindex: "-1" }, title), body);
+  const heading = h("h2", { id, tabindex: "-1" }, title);
+  const node = h("section", { class: wide ? "panel wide-part" : "panel", "aria-labelledby": id }, heading, body);
   const show = steady(body, (data) => (data instanceof Error ? refused(data) : draw(data)));
   return { node, show };
 }
@@ -52,23 +54,34 @@ export function facts(pairs) {
   return h("dl", { class: "facts" }, some.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
 }
 
-/** `{name: number}` as a list with bars, the most first; `to(name)` is where a click on one goes, if anywhere. */
-export function tally(counts, { to = null, most = 10, none = "None yet.", says = (name) => name } = {}) {
+/** A sentence beside the thing itself. */
+export const hint = (...said) => h("p", { class: "hint", dir: "auto" }, said);
+
+/** A list without marks; each item is what stands in it. */
+export const list = (items) => h("ul", { class: "plain-list" }, items.map((one) => h("li", {}, one)));
+
+/** `{name: number}` as a list with bars, the most first; `to(name)` is where a click on one goes. */
+export function tally(counts, to) {
   const all = Object.entries(counts).sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]));
-  if (!all.length) return h("p", { class: "hint" }, none);
+  if (!all.length) return hint("None yet.");
   const top = all[0][1] || 1;
-  const rows = all.slice(0, most).map(([name, value]) => {
-    const label = h(to ? "a" : "span", { class: "name", dir: "auto", href: to?.(name), data: { keep: name } }, says(name));
-    const bar = h("span", { class: "bar", "aria-hidden": "true" }, h("span", { style: { width: `${(100 * value) / top}%` } }));
-    return h("li", {}, label, bar, h("b", {}, count(value)));
+  const rows = all.slice(0, MOST).map(([name, value]) => {
+    const label = h("a", { class: "name", dir: "auto", href: to(name), data: { keep: name } }, name);
+    const long = h("span", { style: { width: `${(100 * value) / top}%` } });
+    return h("li", {}, label, h("span", { class: "bar", "aria-hidden": "true" }, long), h("b", {}, count(value)));
   });
   const left = all.length - rows.length;
-  return [h("ul", { class: "tally" }, rows), left > 0 && h("p", { class: "hint" }, `and ${count(left)} more`)];
+  return [h("ul", { class: "tally" }, rows), left > 0 && hint(`and ${count(left)} more`)];
 }
 
 /** A table with a caption for those who do not see it; `columns` are `[title, isNumber]`. */
 export function table(caption, columns, rows) {
-  const cell = (value, index) => h(index ? "td" : "th", { class: columns[index][1] ? "number" : "", scope: index ? null : "row", dir: "auto" }, value);
+  const kind = ([, number]) => (number ? "number" : null);
+  const titles = columns.map((one) => h("th", { scope: "col", class: kind(one) }, one[0]));
+  const cell = (value, index) => {
+    const props = { class: kind(columns[index]), dir: "auto" };
+    return index ? h("td", props, value) : h("th", { ...props, scope: "row" }, value);
+  };
   const node = h(
     "div",
     { class: "scroll" },
@@ -76,7 +89,7 @@ export function table(caption, columns, rows) {
       "table",
       {},
       h("caption", { class: "hushed" }, caption),
-      h("thead", {}, h("tr", {}, columns.map(([title, number]) => h("th", { scope: "col", class: number ? "number" : "" }, title)))),
+      h("thead", {}, h("tr", {}, titles)),
       h("tbody", {}, rows.map((row) => h("tr", {}, row.map(cell)))),
     ),
   );

@@ -3,7 +3,7 @@
 import { clock } from "./buckets.js";
 import { h } from "./dom.js";
 import { perHour } from "./health_load.js";
-import { state } from "./health_parts.js";
+import { hint, state } from "./health_parts.js";
 import { count, many } from "./words.js";
 
 const LESS = {
@@ -23,8 +23,8 @@ export function attention(answers) {
   const { ready, status, tiers, coverage, figures, findings } = answers;
   const known = [
     ...(status ? ofStatus(status) : []),
-    ...(tiers?.tiers ?? []).filter((one) => one.state === "lost").map((one) => wants("store", "failed", `The tier ${one.name} is lost: ${one.reason}`)),
-    ...(coverage?.counts.failed ? [wants("files", "degraded", `${many(coverage.counts.failed, "file", "files")} could not be read.`)] : []),
+    ...(tiers?.tiers ?? []).filter((one) => one.state === "lost").map(ofTier),
+    ...(coverage?.counts.failed ? [ofFiles(coverage.counts.failed)] : []),
     ...(figures ? ofSearches(perHour(figures).slice(-2)) : []),
   ];
   const told = new Set(known.map((one) => one.part));
@@ -40,46 +40,58 @@ export function attention(answers) {
 // `part` is what /readyz calls it, where it has a name for it.
 const wants = (about, how, says, part = "") => ({ about, state: how, says, part });
 
-function ofStatus(status) {
+function ofStatus({ pending, why_pending, failed, failures, servers, extraction }) {
   const made = [];
-  if (status.pending && status.why_pending) {
-    made.push(wants("waiting", "degraded", `${many(status.pending, "passage waits", "passages wait")} for a vector: ${status.why_pending}`, "vectors"));
+  const late = (how, says, part) => made.push(wants("waiting", how, says, part));
+  if (pending && why_pending) {
+    late("degraded", `${many(pending, "passage waits", "passages wait")} for a vector: ${why_pending}`, "vectors");
   }
-  if (status.failed) {
-    made.push(wants("waiting", "failed", `${many(status.failed, "passage", "passages")} could not be embedded: ${status.failures[0] ?? "the log says why"}`, "vectors"));
+  if (failed) {
+    const why = failures[0] ?? "the log says why";
+    late("failed", `${many(failed, "passage", "passages")} could not be embedded: ${why}`, "vectors");
   }
-  for (const one of status.servers) {
-    if (one.reason) made.push(wants("waiting", "failed", `The server of ${one.tier} is not told: ${one.reason}`, one.tier));
-    else if (one.behind) made.push(wants("waiting", "degraded", `The server of ${one.tier} is ${many(one.behind, "change", "changes")} behind.`, one.tier));
+  for (const { tier, behind, reason } of servers) {
+    if (reason) late("failed", `The server of ${tier} is not told: ${reason}`, tier);
+    else if (behind) late("degraded", `The server of ${tier} is ${many(behind, "change", "changes")} behind.`, tier);
   }
-  const { failed, failures } = status.extraction;
-  if (failed) made.push(wants("waiting", "failed", `${many(failed, "message", "messages")} gave no facts: ${Object.keys(failures)[0]}`));
+  if (extraction.failed) {
+    const why = Object.keys(extraction.failures)[0];
+    late("failed", `${many(extraction.failed, "message", "messages")} gave no facts: ${why}`);
+  }
   return made;
 }
+
+const ofTier = (one) => wants("store", "failed", `The tier ${one.name} is lost: ${one.reason}`);
+const ofFiles = (failed) => wants("files", "degraded", `${many(failed, "file", "files")} could not be read.`);
 
 // This hour and the one before it: what is right again is soon no longer said.
 function ofSearches(hours) {
   const degraded = hours.reduce((all, one) => all + one.degraded, 0);
   const searches = hours.reduce((all, one) => all + one.searches, 0);
   if (!degraded) return [];
-  return [wants("queries", "degraded", `${count(degraded)} of ${many(searches, "search", "searches")} since ${clock(hours[0].from)} had to do without something.`)];
+  const some = `${count(degraded)} of ${many(searches, "search", "searches")} since ${clock(hours[0].from)}`;
+  return [wants("queries", "degraded", `${some} had to do without something.`)];
 }
 
 /** Return the sentence at the top with what it is about; `to(about)` goes to the part that tells more. */
 export function summary(items, status, to) {
   if (!items.length) {
-    const busy = status?.pending ? ` ${many(status.pending, "passage is", "passages are")} being embedded now.` : "";
-    const holds = status ? `${many(status.memories, "memory", "memories")}, ${many(status.searches, "search", "searches")} counted.` : "";
-    return [h("p", { class: "verdict" }, state("ok", "All is well.")), h("p", { class: "hint" }, holds + busy)];
+    return [h("p", { class: "verdict" }, state("ok", "All is well.")), status && hint(held(status))];
   }
   const worst = items.some((one) => one.state === "failed") ? "failed" : "degraded";
   const verdict = `${count(items.length)} ${items.length === 1 ? "thing wants" : "things want"} attention.`;
   return [
     h("p", { class: "verdict" }, state(worst, verdict)),
-    h("ul", { class: "wanting" }, items.map((one) => h("li", {}, state(one.state), h("span", { dir: "auto" }, one.says), more(one, to)))),
+    h("ul", { class: "wanting" }, items.map((one) => item(one, () => to(one.about)))),
   ];
 }
 
-function more(one, to) {
-  return h("button", { type: "button", class: "quiet", "aria-label": `Show more: ${one.says}`, data: { keep: one.says }, onclick: () => to(one.about) }, "Show");
+function held({ memories, searches, pending }) {
+  const holds = `${many(memories, "memory", "memories")}, ${many(searches, "search", "searches")} counted.`;
+  return pending ? `${holds} ${many(pending, "passage is", "passages are")} being embedded now.` : holds;
+}
+
+function item({ state: how, says }, onclick) {
+  const more = { type: "button", class: "quiet", "aria-label": `Show more: ${says}`, data: { keep: says }, onclick };
+  return h("li", {}, state(how), h("span", { dir: "auto" }, says), h("button", more, "Show"));
 }
