@@ -64,6 +64,9 @@ def test_the_link_signs_in_and_goes_on_to_where_one_wanted(site: Site):
         expect(tab).to_have_title("Sign in · scrubjay")
         assert tab.evaluate("localStorage.getItem('scrubjay.key')") is None
         expect(tab.locator("main section")).to_have_count(1)
+    second.goto(f"{site.url}#/signin?code={site.sessions.link()}")
+    for tab in (page, second):  # who signs in in one tab is signed in in all
+        expect(tab).to_have_title("Search · scrubjay")
 
 
 def test_a_token_signs_in_by_keyboard_and_its_end_signs_out(asking: Site):
