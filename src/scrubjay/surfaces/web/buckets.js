@@ -1,0 +1,72 @@
+// Hours as the server counts them, gathered into the bars of a span in the reader's own time.
+
+const HOUR_MS = 3600_000;
+
+/** The spans that can be chosen: how many bars, and how many hours one of them is at most. */
+export const SPANS = {
+  "24h": { says: "24 hours", bars: 24, hours: 1 },
+  "7d": { says: "7 days", bars: 28, hours: 6 },
+  "30d": { says: "30 days", bars: 30, hours: 24 },
+};
+
+/**
+ * Return the bars of a span, oldest first: `{from, until, now}` in milliseconds, `now` true for the one that is
+ * not over. An hour without a search is a bar, too: a gap is zero, and not skipped.
+ */
+export function bars(span, now = Date.now()) {
+  const { bars: wanted, hours } = SPANS[span];
+  const last = floor(now, hours);
+  const made = [];
+  for (let back = wanted - 1; back >= 0; back -= 1) {
+    made.push({ from: stepped(last, -back, hours), until: stepped(last, 1 - back, hours), now: back === 0 });
+  }
+  return made;
+}
+
+/** Return when the first bar of a span begins, as the server reads times. */
+export const since = (span, now = Date.now()) => new Date(bars(span, now)[0].from).toISOString();
+
+/** Put `{at, …}` into the bars they fall in: a list of lists, one for each bar. Those outside are left out. */
+export function sorted(made, counted) {
+  const rows = made.map(() => []);
+  for (const one of counted) {
+    const at = Date.parse(one.at);
+    const index = made.findIndex((bar) => bar.from <= at && at < bar.until);
+    if (index >= 0) rows[index].push(one);
+  }
+  return rows;
+}
+
+/** Say which time a bar is: "Mon 16 Nov, 09:00–10:00", or only the day where it is one; "so far" if it is not over. */
+export function named(bar) {
+  const day = new Date(bar.from).toLocaleDateString("en-GB", { weekday: "short", day: "numeric", month: "short" });
+  const time = bar.until - bar.from > 20 * HOUR_MS ? day : `${day}, ${clock(bar.from)}–${clock(bar.until)}`;
+  return bar.now ? `${time} so far` : time;
+}
+
+/** Say what stands under a bar on the axis: the day at midnight, else the hour, or nothing. */
+export function tick(bar, span) {
+  const at = new Date(bar.from);
+  const day = at.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+  if (span === "30d") return day;
+  const weekday = at.toLocaleDateString("en-GB", { weekday: "short", day: "numeric" });
+  if (at.getHours() === 0) return span === "7d" ? weekday : day;
+  return span === "24h" && at.getHours() % 3 === 0 ? clock(bar.from) : "";
+}
+
+/** A time → "09:03" of the reader's day */
+export const clock = (at) => new Date(at).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+
+function floor(at, hours) {
+  const day = new Date(at);
+  if (hours === 1) return at - (at % 60_000) - day.getMinutes() * 60_000;
+  return new Date(day.getFullYear(), day.getMonth(), day.getDate(), Math.floor(day.getHours() / hours) * hours).getTime();
+}
+
+// Days and quarters of days are stepped by the calendar: one of 23 or 25 hours is a day all the same. Hours are
+// stepped by the clock: the hour that comes twice in autumn is two.
+function stepped(from, count, hours) {
+  if (hours === 1) return from + count * HOUR_MS;
+  const at = new Date(from);
+  return new Date(at.getFullYear(), at.getMonth(), at.getDate(), at.getHours() + count * hours).getTime();
+}

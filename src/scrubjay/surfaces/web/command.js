@@ -1,0 +1,44 @@
+// A command to type elsewhere, with a button that copies it.
+
+import { fresh, h, put } from "./dom.js";
+
+const SAID_MS = 2500;
+
+/** Return a command in a block of its own; where it begins with what to do first, that stands before it. */
+export function command(fix) {
+  const [, first, line] = /^(.*, then: )?(.*)$/s.exec(fix);
+  const code = h("code", { id: fresh("command") }, line);
+  const label = h("span", {}, "Copy");
+  const about = { "aria-describedby": code.id, data: { keep: `copy ${line}` } };
+  const copy = h("button", { type: "button", class: "quiet", ...about }, label);
+  const said = h("span", { class: "hushed", role: "status" });
+  let timer = 0;
+  copy.addEventListener("click", async () => {
+    const done = (await copied(line)) || selected(code);
+    const words = done ? "Copied" : "Selected: copy it with your keys";
+    put(label, words);
+    put(said, words);
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      put(label, "Copy");
+      put(said);
+    }, SAID_MS);
+  });
+  return h("div", { class: "command" }, first && h("p", {}, first), h("pre", {}, code), copy, said);
+}
+
+// A browser may not let a page write to the clipboard: away from localhost without TLS, or where it was forbidden.
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Select what stands in a node, and copy it the old way; false where only the selection is left to the reader. */
+function selected(node) {
+  getSelection().selectAllChildren(node);
+  return document.execCommand("copy");
+}

@@ -1,0 +1,97 @@
+// How it all is, in one sentence: what wants attention, from whatever the server said of itself.
+
+import { clock } from "./buckets.js";
+import { h } from "./dom.js";
+import { perHour } from "./health_load.js";
+import { hint, state } from "./health_parts.js";
+import { count, many } from "./words.js";
+
+const LESS = {
+  writes: "The store cannot be written.",
+  store: "The store cannot be read.",
+  embedder: "The embedder cannot be loaded: searches are by word.",
+  reranker: "The reranker cannot be loaded: results are not ordered again.",
+};
+// What doctor says of these is said by answers that are newer: it may have been asked an hour ago.
+const NEWER = { vectors: "status", "vectors server": "status", "graph server": "status", writing: "ready" };
+
+/**
+ * Return what wants attention, `[{about, state, says}]`, from the answers that are there; one that is missing says
+ * nothing. `about` names the part of the page that tells more.
+ */
+export function attention(answers) {
+  const { ready, status, tiers, coverage, figures, findings } = answers;
+  const known = [
+    ...(status ? ofStatus(status) : []),
+    ...(tiers?.tiers ?? []).filter((one) => one.state === "lost").map(ofTier),
+    ...(coverage?.counts.failed ? [ofFiles(coverage.counts.failed)] : []),
+    ...(figures ? ofSearches(perHour(figures).slice(-2)) : []),
+  ];
+  const told = new Set(known.map((one) => one.part));
+  const less = (ready?.degraded ?? []).filter((name) => !told.has(name));
+  const found = (findings ?? []).filter((one) => one.state !== "ok" && !answers[NEWER[one.component]]);
+  return [
+    ...known,
+    ...less.map((name) => wants("doctor", name in LESS ? "failed" : "degraded", LESS[name] ?? `Less than whole: ${name}.`)),
+    ...found.map((one) => wants("doctor", one.state, `${one.component}: ${one.detail}`)),
+  ];
+}
+
+// `part` is what /readyz calls it, where it has a name for it.
+const wants = (about, how, says, part = "") => ({ about, state: how, says, part });
+
+function ofStatus({ pending, why_pending, failed, failures, servers, extraction }) {
+  const made = [];
+  const late = (how, says, part) => made.push(wants("waiting", how, says, part));
+  if (pending && why_pending) {
+    late("degraded", `${many(pending, "passage waits", "passages wait")} for a vector: ${why_pending}`, "vectors");
+  }
+  if (failed) {
+    const why = failures[0] ?? "the log says why";
+    late("failed", `${many(failed, "passage", "passages")} could not be embedded: ${why}`, "vectors");
+  }
+  for (const { tier, behind, reason } of servers) {
+    if (reason) late("failed", `The server of ${tier} is not told: ${reason}`, tier);
+    else if (behind) late("degraded", `The server of ${tier} is ${many(behind, "change", "changes")} behind.`, tier);
+  }
+  if (extraction.failed) {
+    const why = Object.keys(extraction.failures)[0];
+    late("failed", `${many(extraction.failed, "message", "messages")} gave no facts: ${why}`);
+  }
+  return made;
+}
+
+const ofTier = (one) => wants("store", "failed", `The tier ${one.name} is lost: ${one.reason}`);
+const ofFiles = (failed) => wants("files", "degraded", `${many(failed, "file", "files")} could not be read.`);
+
+// This hour and the one before it: what is right again is soon no longer said.
+function ofSearches(hours) {
+  const degraded = hours.reduce((all, one) => all + one.degraded, 0);
+  const searches = hours.reduce((all, one) => all + one.searches, 0);
+  if (!degraded) return [];
+  const some = `${count(degraded)} of ${many(searches, "search", "searches")} since ${clock(hours[0].from)}`;
+  return [wants("queries", "degraded", `${some} had to do without something.`)];
+}
+
+/** Return the sentence at the top with what it is about; `to(about)` goes to the part that tells more. */
+export function summary(items, status, to) {
+  if (!items.length) {
+    return [h("p", { class: "verdict" }, state("ok", "All is well.")), status && hint(held(status))];
+  }
+  const worst = items.some((one) => one.state === "failed") ? "failed" : "degraded";
+  const verdict = `${count(items.length)} ${items.length === 1 ? "thing wants" : "things want"} attention.`;
+  return [
+    h("p", { class: "verdict" }, state(worst, verdict)),
+    h("ul", { class: "wanting" }, items.map((one) => item(one, () => to(one.about)))),
+  ];
+}
+
+function held({ memories, searches, pending }) {
+  const holds = `${many(memories, "memory", "memories")}, ${many(searches, "search", "searches")} counted.`;
+  return pending ? `${holds} ${many(pending, "passage is", "passages are")} being embedded now.` : holds;
+}
+
+function item({ state: how, says }, onclick) {
+  const more = { type: "button", class: "quiet", "aria-label": `Show more: ${says}`, data: { keep: says }, onclick };
+  return h("li", {}, state(how), h("span", { dir: "auto" }, says), h("button", more, "Show"));
+}
