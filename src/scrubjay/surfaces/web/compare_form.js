@@ -1,0 +1,110 @@
+// The form of Compare: the query, the way and the settings of each side, and what both share.
+
+import { ask } from "./api.js";
+import { fresh, h, put } from "./dom.js";
+import { splitSets } from "./sides.js";
+import { saying, toast } from "./toast.js";
+
+const LIMITS = [5, 10, 20, 50];
+const NAMES = { a: "Left", b: "Right" };
+
+/** Make the form. `typed` is told what changes while somebody types, `chosen` what they settle on. */
+export function formOf({ typed, chosen }) {
+  let state;
+  const query = h("input", { type: "search", placeholder: "One query, asked in two ways", "aria-label": "Query", oninput: () => typed({ query: query.value }) });
+  const limit = h("select", { onchange: () => chosen({ limit: Number(limit.value) }) });
+  const sides = { a: sideOf("a", (side) => chosen({ a: side })), b: sideOf("b", (side) => chosen({ b: side })) };
+  const filters = h("p", { class: "filters" });
+  const swap = () => chosen({ a: state.b, b: state.a });
+  const node = h(
+    "form",
+    { class: "panel asking", onsubmit: (event) => { event.preventDefault(); chosen({ query: query.value }); } },
+    h("div", { class: "first" }, query, h("label", {}, "Hits ", limit), h("button", { type: "button", onclick: copyLink }, "Copy link")),
+    filters,
+    h("div", { class: "ways" }, sides.a.node, h("button", { type: "button", class: "swap", title: "Swap the sides (x)", "aria-label": "Swap the sides", onclick: swap }, "⇄"), sides.b.node),
+  );
+
+  function show(next) {
+    state = next;
+    if (query.value !== next.query) query.value = next.query;
+    const limits = [...new Set([...LIMITS, next.limit])].sort((one, other) => one - other);
+    put(limit, limits.map((one) => h("option", { value: one, selected: one === next.limit }, one)));
+    sides.a.show(next.a);
+    sides.b.show(next.b);
+    put(filters, Object.entries(next.filters).flatMap(([name, said]) => said.map((one) => removable(`${name}: ${one}`, () => chosen({ filters: without(next.filters, name, one) })))));
+    filters.hidden = !filters.children.length;
+    if (!next.query) query.focus();
+  }
+  return { node, show, swap, focus: () => query.focus() };
+}
+
+function without(filters, name, value) {
+  return { ...filters, [name]: filters[name].filter((one) => one !== value) };
+}
+
+function removable(text, act) {
+  return h("button", { type: "button", class: "chip", "aria-label": `Take away ${text}`, onclick: act }, text, " ✕");
+}
+
+let known = null;
+/** Every way of searching, with its stages: asked once. */
+const ways = () => (known ??= ask("profiles").catch((error) => {
+  known = null;
+  throw error;
+}));
+
+function sideOf(name, chosen) {
+  let side = { way: "", sets: [] };
+  const list = fresh("settings");
+  const way = h("select", { onchange: () => chosen({ ...side, way: way.value }) });
+  const sets = h("span", { class: "sets" });
+  const offered = h("datalist", { id: list });
+  const more = h("input", { list, placeholder: "rrf.k=30", "aria-label": `${NAMES[name]}: change a setting`, autocomplete: "off", onchange: () => add() });
+  const node = h(
+    "fieldset",
+    { data: { side: name } },
+    h("legend", { class: "hushed" }, NAMES[name]),
+    h("label", { class: "field" }, NAMES[name], way),
+    h("div", { class: "settings" }, h("label", { class: "field" }, "Settings", h("span", { class: "line" }, sets, more)), offered),
+  );
+
+  function add() {
+    const said = splitSets(more.value);
+    more.value = "";
+    if (said.length) chosen({ ...side, sets: [...side.sets.filter((one) => !said.some((other) => names(one, other))), ...said] });
+  }
+
+  async function show(next) {
+    side = next;
+    put(sets, next.sets.map((one) => removable(one, () => chosen({ ...side, sets: side.sets.filter((other) => other !== one) }))));
+    const { profiles } = (await saying(ways)) ?? { profiles: [] };
+    put(way, options(profiles, next.way));
+    way.title = profiles.find((one) => one.name === next.way)?.summary ?? "";
+    put(offered, settingsOf(profiles.find((one) => one.name === next.way)).map((one) => h("option", { value: one })));
+  }
+  return { node, show };
+}
+
+/** True when two settings are of the same number: the later one holds. */
+const names = (one, other) => one.split("=")[0].trim() === other.split("=")[0].trim();
+
+function options(profiles, chosen) {
+  const all = profiles.some((one) => one.name === chosen) ? profiles : [...profiles, { name: chosen, summary: "unknown" }];
+  return all.map((one) => h("option", { value: one.name, selected: one.name === chosen }, one.name));
+}
+
+/** What may be changed about a way of searching, as it is now: `rrf.k=60`; stages within others, too. */
+function settingsOf(profile) {
+  const numbers = (stage, of) => Object.entries(of).filter(([, value]) => typeof value === "number").map(([key, value]) => `${stage}.${key}=${value}`);
+  const inner = (text) => [...text.matchAll(/(\w+)\(([^()]*)\)/g)].flatMap(([, stage, said]) => [...said.matchAll(/(\w+)=([\d.]+)/g)].map(([, key, value]) => `${stage}.${key}=${value}`));
+  return [...new Set((profile?.stages ?? []).flatMap((stage) => [...numbers(stage.name, stage.numbers), ...inner(Object.values(stage.numbers).flat().filter((one) => typeof one === "string").join(" "))]))];
+}
+
+async function copyLink() {
+  try {
+    await navigator.clipboard.writeText(location.href);
+    toast("The link is copied. Who opens it signs in to this server first.");
+  } catch {
+    toast("The browser does not let the page copy; the address bar has the link.", { bad: true });
+  }
+}
