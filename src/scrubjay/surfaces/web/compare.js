@@ -100,14 +100,14 @@ function hint() {
 function told(rows, { a, b }) {
   const { common, depth, overlap, weighted, mover } = likeness(rows);
   if (!depth) return h("p", {}, "Neither side found anything.");
-  const times = [a, b].map(({ results }) => `${results.took_ms.toFixed(0)} ms`).join(" and ");
+  const times = [a, b].map(({ results }) => results.took_ms.toFixed(0)).join(" / ");
   return h(
     "dl",
     {},
     fact("In common", `${common} of ${depth}`, `${Math.round(100 * overlap)} % overlap`),
     fact("Order", figure(weighted, 2), "rank-biased overlap: 1 is the same order"),
     mover ? fact("Biggest mover", movement(mover).sign, `${named(mover.hit)}, ${mover.a} → ${mover.b}`) : fact("Biggest mover", "none", common ? "the same order" : "nothing in common"),
-    fact("Time", times, "left and right"),
+    fact("Time", `${times} ms`, "left / right"),
   );
 }
 

@@ -3,7 +3,7 @@
 import { h, s } from "./dom.js";
 import { movement } from "./moved.js";
 import { waterfall } from "./waterfall.js";
-import { duration, figure, many } from "./words.js";
+import { duration, many } from "./words.js";
 
 const NAMES = { a: "Left", b: "Right" };
 
@@ -29,20 +29,20 @@ function column(side, state, answer, place) {
     "section",
     { class: "side", data: { side }, "aria-label": name },
     h("h2", {}, h("span", {}, name), state[side].sets.map((one) => h("span", { class: "chip" }, one)), took(answer)),
-    answer ? content(side, answer, place) : h("p", { class: "hint" }, "Asking…"),
+    answer ? content(side, state[side].way, answer, place) : h("p", { class: "hint" }, "Asking…"),
   );
 }
 
 const took = (answer) => answer?.results && h("span", { class: "hint" }, `${many(answer.results.hits.length, "hit", "hits")}, ${duration(answer.results.took_ms)}`);
 
-function content(side, { problem, results }, place) {
+function content(side, way, { problem, results }, place) {
   if (problem) return h("p", { class: "said bad", role: "alert" }, h("b", {}, "This side cannot be asked: "), problem.detail);
   return [
     results.degraded.map((why) => h("p", { class: "said" }, h("span", { class: "alert", "aria-hidden": "true" }, "⚠ "), why)),
     results.hits.length
       ? h("ol", { class: "hits" }, results.hits.map((hit, index) => h("li", {}, card(hit, index + 1, side, place))))
       : h("p", { class: "hint" }, "Nothing was found."),
-    h("details", { class: "panel stages-of" }, h("summary", {}, "Stages"), waterfall({ ...results, degraded: [] })),
+    h("details", { class: "panel stages-of" }, h("summary", {}, `Stages of ${way}`), waterfall({ ...results, degraded: [] })),
   ];
 }
 
@@ -54,7 +54,7 @@ function card(hit, rank, side, { both, open, byId }) {
     { type: "button", class: both ? `hit ${kind}` : "hit", data: { id: hit.id, side, rank }, onclick: () => open(hit.id) },
     h("span", { class: "rank" }, h("span", { class: "hushed" }, "Rank "), rank),
     text(hit),
-    h("span", { class: "figures" }, both && badge(row, side), h("span", { class: "score" }, h("span", { class: "hushed" }, ", score "), figure(hit.score))),
+    h("span", { class: "figures" }, both && badge(row, side), h("span", { class: "score" }, h("span", { class: "hushed" }, ", score "), hit.score.toFixed(3))),
   );
 }
 

@@ -59,13 +59,13 @@ function sideOf(name, chosen) {
   const way = h("select", { onchange: () => chosen({ ...side, way: way.value }) });
   const sets = h("span", { class: "sets" });
   const offered = h("datalist", { id: list });
-  const more = h("input", { list, placeholder: "rrf.k=30", "aria-label": `${NAMES[name]}: change a setting`, autocomplete: "off", onchange: () => add() });
+  const more = h("input", { list, placeholder: "stage.number=value", "aria-label": `${NAMES[name]}: change a setting`, autocomplete: "off", onchange: () => add() });
   const node = h(
     "fieldset",
     { data: { side: name } },
     h("legend", { class: "hushed" }, NAMES[name]),
     h("label", { class: "field" }, NAMES[name], way),
-    h("div", { class: "settings" }, h("label", { class: "field" }, "Settings", h("span", { class: "line" }, sets, more)), offered),
+    h("div", { class: "settings" }, h("label", { class: "field" }, "Settings", h("span", { class: "entry" }, sets, more)), offered),
   );
 
   function add() {
@@ -78,9 +78,10 @@ function sideOf(name, chosen) {
     side = next;
     put(sets, next.sets.map((one) => removable(one, () => chosen({ ...side, sets: side.sets.filter((other) => other !== one) }))));
     const { profiles } = (await saying(ways)) ?? { profiles: [] };
-    put(way, options(profiles, next.way));
-    way.title = profiles.find((one) => one.name === next.way)?.summary ?? "";
-    put(offered, settingsOf(profiles.find((one) => one.name === next.way)).map((one) => h("option", { value: one })));
+    const profile = profiles.find((one) => one.name === side.way);
+    put(way, options(profiles, side.way));
+    way.title = profile?.summary ?? "";
+    put(offered, settingsOf(profile).map((one) => h("option", { value: one })));
   }
   return { node, show };
 }
@@ -95,9 +96,9 @@ function options(profiles, chosen) {
 
 /** What may be changed about a way of searching, as it is now: `rrf.k=60`; stages within others, too. */
 function settingsOf(profile) {
-  const numbers = (stage, of) => Object.entries(of).filter(([, value]) => typeof value === "number").map(([key, value]) => `${stage}.${key}=${value}`);
-  const inner = (text) => [...text.matchAll(/(\w+)\(([^()]*)\)/g)].flatMap(([, stage, said]) => [...said.matchAll(/(\w+)=([\d.]+)/g)].map(([, key, value]) => `${stage}.${key}=${value}`));
-  return [...new Set((profile?.stages ?? []).flatMap((stage) => [...numbers(stage.name, stage.numbers), ...inner(Object.values(stage.numbers).flat().filter((one) => typeof one === "string").join(" "))]))];
+  const text = (profile?.stages ?? []).map((stage) => stage.text).join(" ");
+  const calls = [...text.matchAll(/(\w+)\(([^()]*)\)/g)];
+  return [...new Set(calls.flatMap(([, stage, said]) => [...said.matchAll(/(\w+)=(-?[\d.]+)/g)].map(([, key, value]) => `${stage}.${key}=${value}`)))];
 }
 
 async function copyLink() {

@@ -1,9 +1,9 @@
 // What is compared, as the address says it: one query, two ways of asking, and the filters they share.
 
 const LISTS = ["topics", "types"];
-const WORDS = ["collection", "namespace", "since", "until"];
+const WORDS = ["collection", "namespace", "owner", "agent", "session", "since", "until"];
 const WEIGHTS = "weights";
-export const FILTERS = [...LISTS, ...WORDS];
+const FILTERS = [...LISTS, ...WORDS];
 
 /** Read the address: `{query, limit, a, b, filters}`, each side `{way, sets}`. */
 export function read(params) {
