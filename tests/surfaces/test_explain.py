@@ -11,7 +11,9 @@ import pytest
 import scrubjay
 from clocks import NOON
 from fakes import ScriptedGenerator, ScriptedReranker, TokenEmbedder
+from scrubjay.profiles import built_in
 from scrubjay.surfaces.explain import reasons
+from scrubjay.surfaces.shapes import results
 
 TEXTS = [f"the harbour of {name} is open on mondays" for name in "abcdefghijklmnopqrstuvwxyz"]
 VARIANTS = (
@@ -94,3 +96,24 @@ def test_time_and_many_passages_come_out_too(store, profile, query):
     assert_comes_out(found)
     if "week" in query:
         assert {"time", "temporal"} & set(found[-1].why)
+
+
+@pytest.mark.parametrize("way", built_in())
+def test_the_parts_that_json_gives_add_up_in_every_profile(store, way):
+    """R-7: the amounts are the score, each is its working, and they are those of the shell."""
+    profile, _, mode = way.partition(":")
+    store.add("the harbour on mondays, she prefers", id="liked", type="preference")
+    found = store.search("is the harbour closed on mondays", profile=profile, mode=mode or None)
+
+    shape = results(found, mode=mode, explain=True, full=False)
+    assert len(shape["hits"]) >= 10
+    for hit, told in zip(found, shape["hits"], strict=True):
+        parts = told["sum"]["parts"]
+        assert sum(one["amount"] for one in parts) == pytest.approx(hit.score, abs=6e-7)
+        for one in parts:
+            if one["working"]:
+                amount = worked_out(one["working"][0])
+                assert amount == pytest.approx(one["amount"], abs=2e-5, rel=2e-5), one
+        said = reasons(hit, found)
+        assert told["sum"]["where"] == said[len(said) - len(told["sum"]["where"]) :]
+    assert "sum" not in results(found, mode=mode, explain=False, full=False)["hits"][0]
