@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrubjay.stages.fuse import by_chance, weight_of
 from scrubjay.stages.min_max import between
 from scrubjay.surfaces.explain_talk import of_conversation
+from scrubjay.surfaces.explain_verdict import of_verdict
 
 if TYPE_CHECKING:
     from scrubjay.types import Hit, Results, Step
@@ -79,8 +80,8 @@ def working(name: str, hit: Hit, found: Results) -> list[str]:
 def _working(name: str, hit: Hit, found: Results) -> str:
     amount = hit.why[name]
     steps = {step.stage: step for _, step in walk(found.trace)}
-    if working := of_conversation(name, hit, steps):
-        return working
+    if known := of_conversation(name, hit, steps) or of_verdict(name, hit, steps):
+        return known
     for step in steps.values():
         share = step.notes.get(name)
         if isinstance(share, Mapping) and {"weight", "of"} <= share.keys():

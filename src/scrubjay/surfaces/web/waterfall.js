@@ -34,7 +34,7 @@ function heading({ lengthMs, marks: ticks }, root) {
     { class: "row scale" },
     h("span", { class: "name" }, "Stage ", every),
     h("span", { class: "flow", "aria-hidden": "true" }, "in → out"),
-    h("span", { class: "track", "aria-hidden": "true" }, ticks.map((ms) => h("span", { class: "tick", style: { left: share(ms, lengthMs) } }, tick(ms)))),
+    h("span", { class: "track", "aria-hidden": "true" }, ticks.map((ms) => h("span", { class: ms > 0.9 * lengthMs ? "tick late" : "tick", style: { left: share(ms, lengthMs) } }, tick(ms)))),
     h("span", { class: "took", "aria-hidden": "true" }, "time"),
   );
 }
