@@ -94,7 +94,8 @@ export function make(root) {
 }
 
 function hint() {
-  return h("p", { class: "hint" }, "Write a query above. It is asked in both ways, and lines show where each memory went. Whatever is set here is in the address, to share.");
+  const does = "It is asked in both ways, and lines show where each memory went.";
+  return h("p", { class: "hint" }, `Write a query above. ${does} Whatever is set here is in the address, to share.`);
 }
 
 function told(rows, { a, b }) {
@@ -106,7 +107,7 @@ function told(rows, { a, b }) {
     {},
     fact("In common", `${common} of ${depth}`, `${Math.round(100 * overlap)} % overlap`),
     fact("Order", figure(weighted, 2), "rank-biased overlap: 1 is the same order"),
-    mover ? fact("Biggest mover", movement(mover).sign, `${named(mover.hit)}, ${mover.a} → ${mover.b}`) : fact("Biggest mover", "none", common ? "the same order" : "nothing in common"),
+    fact("Biggest mover", mover ? movement(mover).sign : "none", mover ? moved(mover) : still(common)),
     fact("Time", `${times} ms`, "left / right"),
   );
 }
@@ -114,6 +115,9 @@ function told(rows, { a, b }) {
 function fact(name, value, more) {
   return h("div", {}, h("dt", {}, name), h("dd", {}, h("b", {}, value), " ", h("span", { class: "hint" }, more)));
 }
+
+const moved = (row) => `${named(row.hit)}, ${row.a} → ${row.b}`;
+const still = (common) => (common ? "what both have stands in one order" : "nothing in common");
 
 /** What a hit is called where there is little room. */
 const named = (hit) => hit.title || `${hit.snippet.slice(0, 40)}…`;

@@ -2,7 +2,7 @@
 
 import { h, s } from "./dom.js";
 import { movement } from "./moved.js";
-import { waterfall } from "./waterfall.js";
+import { warning, waterfall } from "./waterfall.js";
 import { duration, many } from "./words.js";
 
 const NAMES = { a: "Left", b: "Right" };
@@ -33,41 +33,59 @@ function column(side, state, answer, place) {
   );
 }
 
-const took = (answer) => answer?.results && h("span", { class: "hint" }, `${many(answer.results.hits.length, "hit", "hits")}, ${duration(answer.results.took_ms)}`);
+function took(answer) {
+  if (!answer?.results) return null;
+  const { hits, took_ms } = answer.results;
+  return h("span", { class: "hint" }, `${many(hits.length, "hit", "hits")}, ${duration(took_ms)}`);
+}
+
+function failed({ detail }) {
+  return h("p", { class: "said bad", role: "alert" }, h("b", {}, "This side cannot be asked: "), detail);
+}
 
 function content(side, way, { problem, results }, place) {
-  if (problem) return h("p", { class: "said bad", role: "alert" }, h("b", {}, "This side cannot be asked: "), problem.detail);
+  if (problem) return failed(problem);
+  const stages = waterfall({ ...results, degraded: [] });
   return [
-    results.degraded.map((why) => h("p", { class: "said" }, h("span", { class: "alert", "aria-hidden": "true" }, "⚠ "), why)),
+    results.degraded.map((why) => h("p", { class: "said" }, warning(), why)),
     results.hits.length
       ? h("ol", { class: "hits" }, results.hits.map((hit, index) => h("li", {}, card(hit, index + 1, side, place))))
       : h("p", { class: "hint" }, "Nothing was found."),
-    h("details", { class: "panel stages-of" }, h("summary", {}, `Stages of ${way}`), waterfall({ ...results, degraded: [] })),
+    h("details", { class: "panel stages-of" }, h("summary", {}, `Stages of ${way}`), stages),
   ];
 }
 
 function card(hit, rank, side, { both, open, byId }) {
   const row = byId.get(hit.id);
   const { kind } = movement(row);
+  const data = { id: hit.id, side, rank };
   return h(
     "button",
-    { type: "button", class: both ? `hit ${kind}` : "hit", data: { id: hit.id, side, rank }, onclick: () => open(hit.id) },
-    h("span", { class: "rank" }, h("span", { class: "hushed" }, "Rank "), rank),
+    { type: "button", class: both ? `hit ${kind}` : "hit", data, onclick: () => open(hit.id) },
+    h("span", { class: "rank" }, hushed("Rank "), rank),
     text(hit),
-    h("span", { class: "figures" }, both && badge(row, side), h("span", { class: "score" }, h("span", { class: "hushed" }, ", score "), hit.score.toFixed(3))),
+    h("span", { class: "figures" }, both && badge(row, side), score(hit)),
   );
 }
 
+const hushed = (words) => h("span", { class: "hushed" }, words);
+const score = (hit) => h("span", { class: "score" }, hushed(", score "), hit.score.toFixed(3));
+
 function text(hit) {
   const plain = hit.snippet.replace(/\s+/g, " ");
-  return h("span", { class: "text" }, hit.title && h("b", { dir: "auto" }, hit.title), h("span", { class: hit.title ? "snippet" : "snippet alone", dir: "auto" }, plain));
+  const title = hit.title && h("b", { dir: "auto" }, hit.title);
+  return h("span", { class: "text" }, title, h("span", { class: title ? "snippet" : "snippet alone", dir: "auto" }, plain));
 }
 
 /** How it moved, at the right; where it went, at the left. */
 function badge(row, side) {
   const { sign, words, kind } = movement(row);
   const shown = kind === "only" ? "only here" : side === "b" || kind === "same" ? sign : `→ ${row.b}`;
-  return h("span", { class: `badge ${kind}` }, h("span", { "aria-hidden": "true" }, shown), h("span", { class: "hushed" }, `, ${words}`));
+  return signed(kind, shown, words);
+}
+
+function signed(kind, sign, words) {
+  return h("span", { class: `badge ${kind}` }, h("span", { "aria-hidden": "true" }, sign), hushed(`, ${words}`));
 }
 
 function merged(rows, { open }) {
@@ -76,13 +94,14 @@ function merged(rows, { open }) {
 
 function both(row, open) {
   const { sign, words, kind } = movement(row);
-  const rank = (side) => h("span", { class: "rank" }, h("span", { class: "hushed" }, `${NAMES[side]} `), row[side] ?? "–");
+  const rank = (side) => h("span", { class: "rank" }, hushed(`${NAMES[side]} `), row[side] ?? "–");
+  const data = { id: row.id, side: "merged", rank: row.b ?? row.a };
   return h(
     "button",
-    { type: "button", class: `hit ${kind}`, data: { id: row.id, side: "merged", rank: row.b ?? row.a }, onclick: () => open(row.id) },
+    { type: "button", class: `hit ${kind}`, data, onclick: () => open(row.id) },
     h("span", { class: "ranks" }, rank("a"), h("span", { "aria-hidden": "true" }, "→"), rank("b")),
     text(row.hit),
-    h("span", { class: `badge ${kind}` }, h("span", { "aria-hidden": "true" }, kind === "only" ? `only ${row.a ? "left" : "right"}` : sign), h("span", { class: "hushed" }, `, ${words}`)),
+    signed(kind, kind === "only" ? `only ${row.a ? "left" : "right"}` : sign, words),
   );
 }
 

@@ -21,13 +21,14 @@ export function lines(root) {
 function line(from, to, box) {
   const [y1, y2] = [from, to].map((one) => middle(one) - box.top);
   const moved = Math.abs(from.dataset.rank - to.dataset.rank);
+  const width = Math.min(THICKEST, THINNEST + moved / 2);
   const end = box.width - ARROW;
   const bend = box.width / 2;
   const kind = to.classList.contains("up") ? "up" : to.classList.contains("down") ? "down" : "same";
   return s(
     "g",
     { class: `line ${kind}`, "data-id": from.dataset.id },
-    s("path", { d: `M0 ${y1} C${bend} ${y1} ${bend} ${y2} ${end} ${y2}`, "stroke-width": Math.min(THICKEST, THINNEST + moved / 2) }),
+    s("path", { d: `M0 ${y1} C${bend} ${y1} ${bend} ${y2} ${end} ${y2}`, "stroke-width": width }),
     s("polygon", { points: `${end - 2},${y2 - ARROW} ${box.width},${y2} ${end - 2},${y2 + ARROW}` }),
   );
 }

@@ -23,17 +23,19 @@ export function places(hit, results) {
     "table",
     { class: "lists" },
     h("caption", { class: "hushed" }, "Rank and raw score in every list"),
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "List"), h("th", { scope: "col" }, "Rank"), h("th", { scope: "col", class: "number" }, "Raw score"))),
+    h("thead", {}, h("tr", {}, head("List"), head("Rank"), head("Raw score", "number"))),
     h("tbody", {}, rows),
   );
 }
+
+const head = (text, kind) => h("th", { scope: "col", class: kind }, text);
 
 function row(name, found, length) {
   return h(
     "tr",
     { class: found ? "" : "absent", data: { list: name } },
     h("th", { scope: "row" }, name),
-    h("td", {}, h("span", { class: "rank" }, said(name, found, length)), found?.rank ? strip(found.rank, length) : null),
+    h("td", {}, h("span", { class: "rank" }, said(name, found, length)), found?.rank && strip(found.rank, length)),
     h("td", { class: "number" }, found ? found.score.toFixed(SIX) : "–"),
   );
 }

@@ -24,7 +24,8 @@ export function likeness(rows) {
   const common = rows.filter((row) => row.moved !== null);
   const depth = Math.max(0, ...rows.flatMap((row) => [row.a ?? 0, row.b ?? 0]));
   const mover = common.reduce((most, row) => (Math.abs(row.moved) > Math.abs(most?.moved ?? 0) ? row : most), null);
-  return { common: common.length, depth, overlap: depth ? common.length / depth : 0, weighted: rankBiased(common, depth), mover };
+  const overlap = depth ? common.length / depth : 0;
+  return { common: common.length, depth, overlap, weighted: rankBiased(common, depth), mover };
 }
 
 /** Rank-biased overlap, taken on beyond the last rank as it was there: 1 is the same order, 0 nothing in common. */
@@ -42,5 +43,6 @@ export function movement(row) {
   if (row.b === null) return { sign: "gone", words: "only on the left", kind: "only" };
   if (row.moved === 0) return { sign: "=", words: `rank ${row.a} on both sides`, kind: "same" };
   const [sign, way, kind] = row.moved > 0 ? ["▲", "up", "up"] : ["▼", "down", "down"];
-  return { sign: `${sign} ${Math.abs(row.moved)}`, words: `${way} ${Math.abs(row.moved)}, from rank ${row.a} to ${row.b}`, kind };
+  const far = Math.abs(row.moved);
+  return { sign: `${sign} ${far}`, words: `${way} ${far}, from rank ${row.a} to ${row.b}`, kind };
 }

@@ -3,18 +3,25 @@
 const LISTS = ["topics", "types"];
 const WORDS = ["collection", "namespace", "owner", "agent", "session", "since", "until"];
 const WEIGHTS = "weights";
+const USUAL = 10; // hits
 const FILTERS = [...LISTS, ...WORDS];
 
 /** Read the address: `{query, limit, a, b, filters}`, each side `{way, sets}`. */
 export function read(params) {
   const side = (name, usual) => ({ way: params.get(name) || usual, sets: params.getAll(`${name}set`) });
-  const filters = Object.fromEntries(FILTERS.map((name) => [name, params.getAll(name)]).filter(([, said]) => said.length));
-  return { query: params.get("q") ?? "", limit: Number(params.get("limit")) || 10, a: side("a", "default"), b: side("b", "gno"), filters };
+  const said = FILTERS.map((name) => [name, params.getAll(name)]).filter(([, all]) => all.length);
+  return {
+    query: params.get("q") ?? "",
+    limit: Number(params.get("limit")) || USUAL,
+    a: side("a", "default"),
+    b: side("b", "gno"),
+    filters: Object.fromEntries(said),
+  };
 }
 
 /** Say it in the address again: what `link`, `go` and `note` take. */
 export function written({ query, limit, a, b, filters }) {
-  return { q: query, a: a.way, aset: a.sets, b: b.way, bset: b.sets, limit: limit === 10 ? "" : limit, ...filters };
+  return { q: query, a: a.way, aset: a.sets, b: b.way, bset: b.sets, limit: limit === USUAL ? "" : limit, ...filters };
 }
 
 /** What one side asks the server. */
@@ -25,7 +32,8 @@ export function asked({ query, limit, filters }, { way, sets }) {
 }
 
 function narrowed(filters) {
-  return Object.fromEntries(Object.entries(filters).map(([name, said]) => [name, LISTS.includes(name) ? said : said[0]]));
+  const valued = ([name, said]) => [name, LISTS.includes(name) ? said : said[0]];
+  return Object.fromEntries(Object.entries(filters).map(valued));
 }
 
 /** Split what somebody wrote, `rrf.k=30, rerank=false`, into single settings. */
@@ -39,7 +47,7 @@ export function settings(sets) {
   for (const one of sets) {
     const [name, value = ""] = one.split(/=(.*)/s).map((half) => half.trim());
     if (name === WEIGHTS) out.weights = valueOf(value);
-    else if (name.startsWith(`${WEIGHTS}.`)) out.weights = { ...out.weights, [name.slice(WEIGHTS.length + 1)]: valueOf(value) };
+    else if (name.startsWith(`${WEIGHTS}.`)) out.weights = { ...out.weights, [name.split(".")[1]]: valueOf(value) };
     else out.overrides = { ...out.overrides, [name]: valueOf(value) };
   }
   return out;

@@ -41,9 +41,11 @@ export function sum(hit, results) {
     "div",
     { class: "sum" },
     h("section", {}, h("h3", {}, "Where it was found"), places(hit, results)),
-    h("section", {}, h("h3", {}, "How the score came about"), hit.sum ? steps(hit, best(results)) : h("p", { class: "hint" }, "This answer came without its sums.")),
+    h("section", {}, h("h3", {}, "How the score came about"), hit.sum ? steps(hit, best(results)) : unexplained()),
   );
 }
+
+const unexplained = () => h("p", { class: "hint" }, "This answer came without its sums.");
 
 /**
  * Round amounts so that, as they are shown, they add up to the total as it is shown: those that lost most
@@ -83,9 +85,11 @@ function steps({ score, sum: { parts, where } }, highest) {
         h("span", { class: "amount" }, `${at < 0 ? "−" : ""}${written(at)}`),
       ),
     ),
-    where.length > 0 && h("p", { class: "where" }, "where ", where.map((one, index) => [index ? ", " : "", h("span", { class: "working" }, one)])),
+    where.length > 0 && h("p", { class: "where" }, "where ", where.map(figured)),
   ];
 }
+
+const figured = (text, index) => [index ? ", " : "", h("span", { class: "working" }, text)];
 
 function step(part, units, [from, to], span, first) {
   const kind = units < 0 ? "bar down" : "bar";

@@ -23,8 +23,11 @@ export function waterfall(results) {
   );
 }
 
+/** The sign before what is not as it should be; the words beside it say what. */
+export const warning = () => h("span", { class: "alert", "aria-hidden": "true" }, "⚠ ");
+
 function losses(degraded) {
-  return degraded.map((why) => h("p", { class: "said" }, h("span", { class: "alert", "aria-hidden": "true" }, "⚠ "), `Less than it could be: ${why}`));
+  return degraded.map((why) => h("p", { class: "said" }, warning(), `Less than it could be: ${why}`));
 }
 
 function heading({ lengthMs, marks: ticks }, root) {
@@ -34,7 +37,7 @@ function heading({ lengthMs, marks: ticks }, root) {
     { class: "row scale" },
     h("span", { class: "name" }, "Stage ", every),
     h("span", { class: "flow", "aria-hidden": "true" }, "in → out"),
-    h("span", { class: "track", "aria-hidden": "true" }, ticks.map((ms) => h("span", { class: ms > 0.9 * lengthMs ? "tick late" : "tick", style: { left: share(ms, lengthMs) } }, tick(ms)))),
+    h("span", { class: "track", "aria-hidden": "true" }, ticks.map((ms) => tick(ms, lengthMs))),
     h("span", { class: "took", "aria-hidden": "true" }, "time"),
   );
 }
@@ -57,23 +60,40 @@ function stage({ step, beganMs, inner }, depth, drawing) {
       h(
         "summary",
         { class: kind },
-        h("span", { class: "name", style: { paddingLeft: `${depth * 1.1}rem` } }, h("b", {}, step.stage), " ", h("span", { class: "brief" }, brief(step.numbers))),
+        named(step, depth),
         flow(step, drawing.most),
-        h("span", { class: "track", "aria-hidden": "true", style: grid(drawing) }, bar(step, beganMs, drawing.lengthMs, depth)),
+        track(step, beganMs, depth, drawing),
         h("span", { class: "took" }, took(step.took_ms)),
       ),
       more(step, beganMs, drawing.lengthMs),
     ),
-    step.lost && h("p", { class: "loss" }, h("span", { class: "alert", "aria-hidden": "true" }, "⚠ "), `Lost: ${step.lost}`),
-    inner.length > 0 && h("ol", { "aria-label": `Within ${step.stage}` }, inner.map((one) => stage(one, depth + 1, drawing))),
+    step.lost && h("p", { class: "loss" }, warning(), `Lost: ${step.lost}`),
+    inner.length > 0 && within(step, inner.map((one) => stage(one, depth + 1, drawing))),
   );
+}
+
+const within = (step, rows) => h("ol", { "aria-label": `Within ${step.stage}` }, rows);
+
+function named(step, depth) {
+  const short = h("span", { class: "brief" }, brief(step.numbers));
+  return h("span", { class: "name", style: { paddingLeft: `${depth * 1.1}rem` } }, h("b", {}, step.stage), " ", short);
+}
+
+function track(step, beganMs, depth, drawing) {
+  const drawn = bar(step, beganMs, drawing.lengthMs, depth);
+  return h("span", { class: "track", "aria-hidden": "true", style: grid(drawing) }, drawn);
 }
 
 /** A stage that asks whether to do something, was told no, and did nothing. */
 const idle = (step) => step.notes.held === false && !step.branches.length;
 
 const share = (part, whole) => `${((100 * part) / (whole || 1)).toFixed(3)}%`;
-const tick = (ms) => (ms < 1000 ? `${Number(ms.toPrecision(3))} ms` : `${Number((ms / 1000).toPrecision(3))} s`);
+
+/** A mark of the axis; one near its end has its figure at the left, where there is room. */
+function tick(ms, lengthMs) {
+  const text = ms < 1000 ? `${Number(ms.toPrecision(3))} ms` : `${Number((ms / 1000).toPrecision(3))} s`;
+  return h("span", { class: ms > 0.9 * lengthMs ? "tick late" : "tick", style: { left: share(ms, lengthMs) } }, text);
+}
 
 function grid({ lengthMs, marks: ticks }) {
   return ticks.length > 1 ? { backgroundSize: `${share(ticks[1], lengthMs)} 100%` } : {};
@@ -91,11 +111,12 @@ function bar(step, beganMs, lengthMs, depth) {
 
 function flow(step, most) {
   const none = !step.went_in && !step.came_out;
+  const [into, out] = [count(step.went_in), count(step.came_out)];
   return h(
     "span",
     { class: none ? "flow none" : "flow" },
-    h("span", { "aria-hidden": "true" }, funnel(step, most), none ? "–" : `${count(step.went_in)} → ${count(step.came_out)}`),
-    h("span", { class: "hushed" }, none ? "no candidates yet" : `${count(step.went_in)} in, ${count(step.came_out)} out`),
+    h("span", { "aria-hidden": "true" }, funnel(step, most), none ? "–" : `${into} → ${out}`),
+    h("span", { class: "hushed" }, none ? "no candidates yet" : `${into} in, ${out} out`),
   );
 }
 
@@ -105,7 +126,8 @@ function funnel(step, most) {
   const half = (amount) => (amount ? Math.max(1, (amount / most) * height) / 2 : 0.25);
   const [left, right, middle] = [half(step.went_in), half(step.came_out), height / 2];
   const points = [[0, middle - left], [width, middle - right], [width, middle + right], [0, middle + left]];
-  return s("svg", { class: "funnel", width, height, viewBox: `0 0 ${width} ${height}` }, s("polygon", { points: points.join(" ") }));
+  const shape = s("polygon", { points: points.join(" ") });
+  return s("svg", { class: "funnel", width, height, viewBox: `0 0 ${width} ${height}` }, shape);
 }
 
 function more(step, beganMs, lengthMs) {
@@ -122,10 +144,12 @@ function more(step, beganMs, lengthMs) {
 function pairs(title, values) {
   const entries = Object.entries(values);
   if (!entries.length) return null;
-  return [h("h4", {}, title), h("dl", {}, entries.map(([key, value]) => h("div", {}, h("dt", {}, key), h("dd", {}, shown(value)))))];
+  const rows = entries.map(([key, value]) => h("div", {}, h("dt", {}, key), h("dd", {}, shown(value))));
+  return [h("h4", {}, title), h("dl", {}, rows)];
 }
 
 function total(results, betweenMs) {
   const stages = many(walked(results.trace).length, "stage", "stages");
-  return h("p", { class: "total" }, h("b", {}, "Total ", took(results.took_ms)), h("span", { class: "hint" }, ` · ${stages}, ${took(betweenMs)} between them`));
+  const more = h("span", { class: "hint" }, ` · ${stages}, ${took(betweenMs)} between them`);
+  return h("p", { class: "total" }, h("b", {}, "Total ", took(results.took_ms)), more);
 }
