@@ -83,6 +83,9 @@ def test_two_columns_say_who_moved_and_lines_join_them(site: Site):
     assert (
         f"{len(common)} of {max(len(left), len(right))}" in page.locator(".likeness").inner_text()
     )
+    page.locator(".hit[data-side=a][data-id=two]").hover()
+    lit = page.locator(".hit.lit:visible, .line.lit").all()
+    assert [one.get_attribute("data-id") for one in lit] == ["two"] * 3
     assert site.axe(page) == []
 
     page.set_viewport_size({"width": 800, "height": 700})

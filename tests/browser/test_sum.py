@@ -80,7 +80,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[scrubjay.S
 
 def searched(store: scrubjay.Store, way: str, query: str, **more: Any) -> Any:
     profile, _, mode = way.partition(":")
-    found = store.search(query, profile=profile, mode=mode or None, limit=14, **more)
+    found = store.search(query, profile=profile, mode=mode or None, limit=10, **more)
     return found, results(found, mode=mode, explain=True, full=False)
 
 
