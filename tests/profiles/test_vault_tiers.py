@@ -9,6 +9,7 @@ import pytest
 import scrubjay
 from clocks import NOON
 from fakes import HashingEmbedder
+from scrubjay.surfaces.explain_sum import sum_of
 from traces import steps
 
 WORDS = "lamp valve boiler gauge pump hose crane winch rope sail mast keel".split()
@@ -141,6 +142,11 @@ class TestExplained:
                 noted["tier_weight"]["weights"][hit.tier] * summed, abs=1e-6
             )
         assert noted["tier_weight"]["weights"] == {"agent": 1.0, "project": 0.8, "team": 0.6}
+        parts = sum_of(found[-1], found).parts
+        assert sum(part.amount for part in parts) == pytest.approx(found[-1].score, abs=1e-6)
+        assert [part.working for part in parts if part.name == "severity"] == [
+            ("0.6 × 0.15 × 1.000000",)
+        ]
 
     def test_words_of_a_language_that_only_one_tier_speaks_are_stemmed(self, tmp_path, opened):
         """A query is understood in the languages of all tiers."""

@@ -10,8 +10,10 @@ import pytest
 
 import scrubjay
 from clocks import NOON
-from fakes import ScriptedGenerator, ScriptedReranker, TokenEmbedder
+from fakes import HashingEmbedder, ScriptedGenerator, ScriptedReranker, TokenEmbedder
+from scrubjay.profiles import built_in
 from scrubjay.surfaces.explain import reasons
+from scrubjay.surfaces.shapes import results
 
 TEXTS = [f"the harbour of {name} is open on mondays" for name in "abcdefghijklmnopqrstuvwxyz"]
 VARIANTS = (
@@ -69,7 +71,7 @@ def assert_comes_out(found):
     for hit in found:
         _, total, *lines = reasons(hit, found)
         sum_of = total.partition("=")[2].replace("- ", "-")
-        parts = [float(one) for one in re.findall(r"(-?\d+\.\d{6}) [a-z]", sum_of)]
+        parts = [float(one) for one in re.findall(r"(-?\d+\.\d{6}) [a-z_]", sum_of)]
         assert sum(parts) == pytest.approx(hit.score, abs=5e-6)
         for line in lines:
             amount, working = WORKING.match(line).groups()
@@ -94,3 +96,55 @@ def test_time_and_many_passages_come_out_too(store, profile, query):
     assert_comes_out(found)
     if "week" in query:
         assert {"time", "temporal"} & set(found[-1].why)
+
+
+@pytest.mark.parametrize("way", built_in())
+def test_the_parts_that_json_gives_add_up_in_every_profile(store, way):
+    """R-7: the amounts are the score, each is its working, and they are those of the shell."""
+    profile, _, mode = way.partition(":")
+    store.add("the harbour on mondays, she prefers", id="liked", type="preference")
+    found = store.search("is the harbour closed on mondays", profile=profile, mode=mode or None)
+
+    shape = results(found, mode=mode, explain=True, full=False)
+    assert len(shape["hits"]) >= 10
+    for hit, told in zip(found, shape["hits"], strict=True):
+        parts = told["sum"]["parts"]
+        assert sum(one["amount"] for one in parts) == pytest.approx(hit.score, abs=6e-7)
+        for one in parts:
+            if one["working"]:
+                amount = worked_out(one["working"][0])
+                assert amount == pytest.approx(one["amount"], abs=2e-5, rel=2e-5), one
+        said = reasons(hit, found)
+        assert told["sum"]["where"] == said[len(said) - len(told["sum"]["where"]) :]
+    assert "sum" not in results(found, mode=mode, explain=False, full=False)["hits"][0]
+
+
+@pytest.mark.parametrize("read", [True, False])
+def test_verdicts_floors_and_factors_come_out(tmp_path, clock, read):
+    """R-7, GS-10, GS-11, GS-12: what types gain or lose, and what words raise, with a pencil."""
+    scores = [0.9, 0.7, 0.5, 0.3, 0.1, 0.05, 0.02]
+    reranker = ScriptedReranker(lambda _query, texts: scores[: len(texts)]) if read else None
+    with scrubjay.open(
+        tmp_path / "n.db", embedder=HashingEmbedder(), clock=clock, reranker=reranker
+    ) as store:
+        types = (
+            "preference",
+            "summary",
+            "result",
+            "result_done",
+            "task_done",
+            "fact",
+            "preference",
+        )
+        for number, type_ in enumerate(types):
+            store.add(f"the harbour opens on day {number}", id=f"v{number}", type=type_)
+        store.pending()
+        found = store.search("which harbour opens on mondays", profile="gnosis", limit=20)
+
+    assert_comes_out(found)
+    parts = {name for hit in found for name in hit.why}
+    assert parts > {"preference", "summary", "result", "_done"}
+    assert ({"rerank", "keyword_floor"} if read else {"synthetic"}) <= parts
+    lines = {line for hit in found for line in reasons(hit, found)}
+    assert sum(" = (1.25 - 1) × " in line for line in lines) >= 1
+    assert any(" = (0.7 - 1) × " in line for line in lines)

@@ -73,10 +73,20 @@ def results(found: Results, *, mode: str, explain: bool, full: bool) -> Json:
     told = {name: one for name, one in vars(found).items() if explain or name != "trace"}
     shape: Json = plain(told)
     shape["mode"] = mode
+    if explain:
+        _take_apart(shape["hits"], found)
     for hit in shape["hits"]:
         if not full and len(hit["text"]) > _LONG_CHARS:
             hit["text"] = hit["snippet"]
     return shape
+
+
+def _take_apart(shapes: list[Json], found: Results) -> None:
+    """Give each hit the sum behind its score, in the words of the shell."""
+    from scrubjay.surfaces.explain_sum import sum_of
+
+    for shape, hit in zip(shapes, found.hits, strict=True):
+        shape["sum"] = plain(sum_of(hit, found))
 
 
 def ingested(path: str | None, done: Ingested) -> Json:

@@ -1,7 +1,141 @@
-// To be made.
+// Compare: one query, two ways of asking it, and how far each memory moves between them.
 
-import { h, put } from "./dom.js";
+import { ask } from "./api.js";
+import { lines } from "./compare_lines.js";
+import { columns } from "./compare_columns.js";
+import { formOf } from "./compare_form.js";
+import { debounced, h, put } from "./dom.js";
+import { openMemory } from "./memory.js";
+import { beside, likeness, movement } from "./moved.js";
+import { go, note } from "./route.js";
+import { asked, read, written } from "./sides.js";
+import { figure } from "./words.js";
 
+const VIEW = "compare";
+const TYPED_MS = 250;
+const SIDES = ["a", "b"];
+
+/** Make the view that sets two ways of searching beside each other. */
 export function make(root) {
-  return { show: () => put(root, h("h1", {}, "…")), hide: () => {}, keys: [] };
+  let state = read(new URLSearchParams());
+  let asking = new AbortController();
+  let answers = {};
+  const form = formOf({
+    typed: (change) => typed(change),
+    chosen: (change) => go(VIEW, written({ ...state, ...change })),
+  });
+  const summary = h("div", { class: "likeness", role: "status" });
+  const found = h("div", { class: "found" });
+  put(root, h("h1", { class: "hushed" }, "Compare"), form.node, summary, found);
+  const redrawn = new ResizeObserver(() => lines(found));
+  redrawn.observe(found);
+
+  const soon = debounced(TYPED_MS, () => askBoth());
+
+  function typed(change) {
+    state = { ...state, ...change };
+    note(VIEW, written(state));
+    soon();
+  }
+
+  async function askBoth() {
+    soon.cancel();
+    asking.abort();
+    asking = new AbortController();
+    answers = {};
+    draw();
+    if (state.query.trim()) await Promise.all(SIDES.map((side) => askOne(side, asking.signal)));
+  }
+
+  async function askOne(side, signal) {
+    try {
+      const results = await ask("search", { ...asked(state, state[side]), explain: true }, { signal });
+      if (!signal.aborted) answers[side] = { results };
+    } catch (problem) {
+      if (signal.aborted) return;
+      if (!problem.kind) throw problem;
+      answers[side] = { problem };
+    }
+    if (!signal.aborted) draw();
+  }
+
+  function draw() {
+    const empty = !state.query.trim();
+    const rows = beside(answers.a?.results?.hits ?? [], answers.b?.results?.hits ?? []);
+    const both = Boolean(answers.a?.results && answers.b?.results);
+    put(summary, both ? told(rows, answers) : null);
+    put(found, empty ? hint() : columns({ state, answers, rows, both, open }));
+    found.setAttribute("aria-busy", String(!empty && !SIDES.every((side) => answers[side])));
+    lines(found);
+  }
+
+  const open = (id) => openMemory(id, { query: state.query, changed: askBoth });
+
+  return {
+    async show(params) {
+      state = read(params);
+      note(VIEW, written(state));
+      form.show(state);
+      await askBoth();
+    },
+    hide() {
+      soon.cancel();
+      asking.abort();
+    },
+    keys: [
+      { keys: "/", does: "Write the query", act: () => form.focus() },
+      { keys: "j", does: "Next hit", act: () => step(found, 1) },
+      { keys: "k", does: "Hit before", act: () => step(found, -1) },
+      { keys: "l", does: "To the right column", act: () => across(found, "b") },
+      { keys: "h", does: "To the left column", act: () => across(found, "a") },
+      { keys: "x", does: "Swap the sides", act: () => form.swap() },
+    ],
+  };
+}
+
+function hint() {
+  const does = "It is asked in both ways, and lines show where each memory went.";
+  return h("p", { class: "hint" }, `Write a query above. ${does} Whatever is set here is in the address, to share.`);
+}
+
+function told(rows, { a, b }) {
+  const { common, depth, overlap, weighted, mover } = likeness(rows);
+  if (!depth) return h("p", {}, "Neither side found anything.");
+  const times = [a, b].map(({ results }) => results.took_ms.toFixed(0)).join(" / ");
+  return h(
+    "dl",
+    {},
+    fact("In common", `${common} of ${depth}`, `${Math.round(100 * overlap)} % overlap`),
+    fact("Order", figure(weighted, 2), "rank-biased overlap: 1 is the same order"),
+    fact("Biggest mover", mover ? movement(mover).sign : "none", mover ? moved(mover) : still(common)),
+    fact("Time", `${times} ms`, "left / right"),
+  );
+}
+
+function fact(name, value, more) {
+  return h("div", {}, h("dt", {}, name), h("dd", {}, h("b", {}, value), " ", h("span", { class: "hint" }, more)));
+}
+
+const moved = (row) => `${named(row.hit)}, ${row.a} → ${row.b}`;
+const still = (common) => (common ? "what both have stands in one order" : "nothing in common");
+
+/** What a hit is called where there is little room. */
+const named = (hit) => hit.title || `${hit.snippet.slice(0, 40)}…`;
+
+const visible = (found) => [...found.querySelectorAll(".hit")].filter((one) => one.offsetParent);
+
+function step(found, by) {
+  const all = visible(found);
+  const now = document.activeElement?.closest?.(".hit");
+  const column = all.filter((one) => !now || one.dataset.side === now.dataset.side);
+  const next = now ? column[column.indexOf(now) + by] : column[0];
+  next?.focus();
+}
+
+/** To the same memory on the other side; to the same rank where it is not there. */
+function across(found, side) {
+  const now = document.activeElement?.closest?.(".hit");
+  const column = visible(found).filter((one) => one.dataset.side === side);
+  const twin = column.find((one) => one.dataset.id === now?.dataset.id);
+  (twin ?? column[Math.min(Number(now?.dataset.rank ?? 1), column.length) - 1])?.focus();
 }

@@ -1,0 +1,63 @@
+// What is compared, as the address says it: one query, two ways of asking, and the filters they share.
+
+const LISTS = ["topics", "types"];
+const WORDS = ["collection", "namespace", "owner", "agent", "session", "since", "until"];
+const WEIGHTS = "weights";
+const USUAL = 10; // hits
+const FILTERS = [...LISTS, ...WORDS];
+
+/** Read the address: `{query, limit, a, b, filters}`, each side `{way, sets}`. */
+export function read(params) {
+  const side = (name, usual) => ({ way: params.get(name) || usual, sets: params.getAll(`${name}set`) });
+  const said = FILTERS.map((name) => [name, params.getAll(name)]).filter(([, all]) => all.length);
+  return {
+    query: params.get("q") ?? "",
+    limit: Number(params.get("limit")) || USUAL,
+    a: side("a", "default"),
+    b: side("b", "gno"),
+    filters: Object.fromEntries(said),
+  };
+}
+
+/** Say it in the address again: what `link`, `go` and `note` take. */
+export function written({ query, limit, a, b, filters }) {
+  return { q: query, a: a.way, aset: a.sets, b: b.way, bset: b.sets, limit: limit === USUAL ? "" : limit, ...filters };
+}
+
+/** What one side asks the server. */
+export function asked({ query, limit, filters }, { way, sets }) {
+  const [profile, mode] = way.split(":");
+  const given = { query, limit, profile, ...settings(sets), ...narrowed(filters) };
+  return mode ? { ...given, mode } : given;
+}
+
+function narrowed(filters) {
+  const valued = ([name, said]) => [name, LISTS.includes(name) ? said : said[0]];
+  return Object.fromEntries(Object.entries(filters).map(valued));
+}
+
+/** Split what somebody wrote, `rrf.k=30, rerank=false`, into single settings. */
+export function splitSets(text) {
+  return text.split(/[\s,]+(?=[\w.]+\s*=(?![^{]*\}))/).map((one) => one.trim().replace(/,$/, "")).filter(Boolean);
+}
+
+/** `["rrf.k=30", "weights.keyword=1"]` → `{overrides: {"rrf.k": 30}, weights: {keyword: 1}}` */
+export function settings(sets) {
+  const out = {};
+  for (const one of sets) {
+    const [name, value = ""] = one.split(/=(.*)/s).map((half) => half.trim());
+    if (name === WEIGHTS) out.weights = valueOf(value);
+    else if (name.startsWith(`${WEIGHTS}.`)) out.weights = { ...out.weights, [name.split(".")[1]]: valueOf(value) };
+    else out.overrides = { ...out.overrides, [name]: valueOf(value) };
+  }
+  return out;
+}
+
+/** A value as it is written at the shell: 30, false, semantic, {title=2}. */
+function valueOf(text) {
+  try {
+    return JSON.parse(text.replace(/([{,]\s*)(\w+)\s*=/g, '$1"$2":'));
+  } catch {
+    return text;
+  }
+}
