@@ -5,7 +5,7 @@ import { Dots } from "./dots.js";
 import { Painter } from "./paint.js";
 import { Plane } from "./plane.js";
 import { steered, stepped } from "./steering.js";
-import { grouped } from "./tones.js";
+import { grouped, namePlaces } from "./tones.js";
 import { age } from "./words.js";
 
 const REACH_PX = 12;
@@ -28,7 +28,7 @@ export class Chart {
     this.plane = new Plane();
     this.dots = new Dots([]);
     this.off = new Set();
-    Object.assign(this, { groups: [], of: [], by: "topic" });
+    Object.assign(this, { groups: [], of: [], names: [], by: "topic" });
     this.#make();
     this.painter = new Painter(this.canvas, this.probe);
     this.#watch();
@@ -38,6 +38,7 @@ export class Chart {
   set(points) {
     const [chosen, landed] = [this.dots.points[this.#cursor]?.id, this.landed];
     this.dots = new Dots(points);
+    this.plane.settle(points);
     this.dots.shown = (index) => !this.off.has(this.groups[this.of[index]].name);
     this.numbers = new Map(points.map((one, index) => [one.id, index]));
     this.#hovered = -1;
@@ -50,7 +51,8 @@ export class Chart {
   colour(by) {
     this.by = by;
     Object.assign(this, grouped(this.dots.points, by));
-    this.painter.regroup();
+    this.names = by === "age" ? [] : namePlaces(this.dots.points, this, this.plane.all);
+    this.painter.renew();
     this.draw();
   }
 
@@ -135,7 +137,7 @@ export class Chart {
       this.draw();
     }).observe(this.canvas);
     const recolour = () => {
-      this.painter.recolour();
+      this.painter.renew();
       this.draw();
     };
     new MutationObserver(recolour).observe(document.documentElement, { attributeFilter: ["data-theme"] });

@@ -232,7 +232,9 @@ class MapView {
   }
 }
 
-const HINT = "Point at a dot to see which memory it is; click opens it. With the keyboard: m, arrow keys, Enter.";
+const HINT = matchMedia("(pointer: coarse)").matches
+  ? "Tap a dot to see which memory it is, and again to open it."
+  : "Point at a dot to see which memory it is; a click opens it. With the keyboard: m, arrow keys, Enter.";
 
 function sentence(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,8 +1,11 @@
-// The picture of a map on a canvas: each group is drawn once as a small stamp, and stamped at its points.
+// The picture of a map on a canvas: a stamp for each group, put at its points, and what is drawn on top of them.
 
+import { pixelOf, Raster, stampOf } from "./raster.js";
 import { outline, resolved } from "./tones.js";
 
 const RING_PX = 15;
+const FAINT = 0.4; // beside what a query found
+const INKS = ["text", "soft", "sheet", "focus", "bad"];
 
 /** How large a point is drawn, in pixels: smaller where there are many, larger when seen from near. */
 export function radiusOf(count, zoom) {
@@ -10,55 +13,32 @@ export function radiusOf(count, zoom) {
   return Math.min(from * zoom ** 0.35, 8);
 }
 
-/** Paints onto one canvas; `recolour` after a change of theme, `paint` for each frame. */
+/** Paints onto one canvas; `renew` after a change of theme or groups, `paint` for each frame. */
 export class Painter {
   #stamps = new Map();
+  #ink = null;
 
   constructor(canvas, probe) {
-    Object.assign(this, { canvas, probe, context: canvas.getContext("2d") });
-    this.recolour();
+    Object.assign(this, { canvas, probe, context: canvas.getContext("2d", { alpha: false }) });
+    this.raster = new Raster(this.context);
   }
 
-  /** Forget the colours: the theme has changed. */
-  recolour() {
+  /** Forget the stamps and colours: the theme has changed, or the groups have. */
+  renew() {
     this.#stamps.clear();
-    this.ink = Object.fromEntries(
-      ["text", "soft", "sheet", "focus", "bad", "line"].map((name) => [name, resolved(this.probe, `var(--${name})`)]),
-    );
-  }
-
-  /** Forget the stamps: the groups are others. */
-  regroup() {
-    this.#stamps.clear();
+    this.#ink = null;
   }
 
   /** Draw what a plane sees: `groups` and `of` as tones.js gives them, `off` the groups that are hidden. */
-  paint({ plane, dots, groups, of, off, landing, cursor, hovered }) {
+  paint({ plane, dots, groups, of, off, names, landing, cursor, hovered }) {
+    this.#ink ??= Object.fromEntries(INKS.map((name) => [name, resolved(this.probe, `var(--${name})`)]));
     const ratio = this.#fit(plane);
-    const { context } = this;
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    context.clearRect(0, 0, this.canvas.width, this.canvas.height);
-    const faint = landing !== null;
-    const radius = radiusOf(dots.points.length, plane.zoom) * ratio;
-    context.globalAlpha = faint ? 0.45 : 0.85;
-    const seen = [plane.width * ratio, plane.height * ratio];
-    const [left, top] = plane.toScreen(0, 0).map((each) => each * ratio);
-    const scale = plane.scale * ratio;
-    for (let rank = groups.length - 1; rank >= 0; rank -= 1) {
-      if (off.has(groups[rank].name)) continue;
-      const stamp = this.#stamp(groups[rank], radius);
-      const half = stamp.width / 2;
-      for (let index = 0; index < of.length; index += 1) {
-        if (of[index] !== rank) continue;
-        const at = dots.points[index];
-        const x = left + at.x * scale - half;
-        const y = top - at.y * scale - half;
-        if (x > -stamp.width && y > -stamp.width && x < seen[0] && y < seen[1]) context.drawImage(stamp, x | 0, y | 0);
-      }
-    }
-    context.globalAlpha = 1;
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    if (landing) this.#landing(plane, dots, groups, of, landing, radius);
+    const radius = radiusOf(dots.points.length, plane.zoom);
+    const stamps = groups.map((group) => (off.has(group.name) ? null : this.#stamp(group, radius * ratio, landing ? FAINT : 1)));
+    this.#points(plane, dots.points, of, stamps, ratio);
+    this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    if (landing) this.#landing(plane, landing, (index) => [dots.points[index], groups[of[index]]], radius * 1.35);
+    else this.#names(plane, names.filter((one) => !off.has(one.name)));
     for (const index of new Set([hovered, cursor])) if (index >= 0) this.#ring(plane, dots.points[index], index === cursor);
   }
 
@@ -69,65 +49,100 @@ export class Painter {
     return ratio;
   }
 
-  #stamp(group, radius) {
-    const key = `${group.name}|${radius}`;
+  #points(plane, points, of, stamps, ratio) {
+    this.#ink.ground ??= pixelOf(this.#ink.sheet);
+    this.raster.begin(this.canvas.width, this.canvas.height, this.#ink.ground);
+    const [left, top] = plane.toScreen(0, 0).map((each) => each * ratio);
+    const scale = plane.scale * ratio;
+    for (let rank = stamps.length - 1; rank >= 0; rank -= 1) { // so that the first group lies on top
+      const stamp = stamps[rank];
+      for (let index = 0; stamp && index < of.length; index += 1) {
+        if (of[index] === rank) this.raster.put(stamp, left + points[index].x * scale, top - points[index].y * scale);
+      }
+    }
+    this.raster.flush();
+  }
+
+  #stamp(group, radius, strength) {
+    const key = `${group.name}|${radius}|${strength}`;
     if (this.#stamps.has(key)) return this.#stamps.get(key);
     if (this.#stamps.size > 60) this.#stamps.clear(); // of sizes that were zoomed past
-    const size = Math.ceil(radius * group.size * 2.8) + 4;
-    const stamp = Object.assign(document.createElement("canvas"), { width: size, height: size });
-    const context = stamp.getContext("2d");
-    context.translate(size / 2, size / 2);
+    const stamp = stampOf(Math.ceil(radius * group.size * 2.8) + 4, (context) => {
+      context.globalAlpha = strength;
+      this.#mark(context, group, radius);
+    });
+    this.#stamps.set(key, stamp);
+    return stamp;
+  }
+
+  #mark(context, group, radius) {
     const path = new Path2D(outline(group.shape, radius * group.size));
     const colour = resolved(this.probe, group.colour);
     if (group.shape === "ring") {
       Object.assign(context, { strokeStyle: colour, lineWidth: Math.max(radius * 0.45, 1) });
       context.stroke(path);
-    } else {
-      Object.assign(context, { fillStyle: colour, strokeStyle: this.ink.sheet, lineWidth: Math.min(radius / 4, 1.5) });
-      context.stroke(path); // a thin edge, so that points on each other stay two
-      context.fill(path);
+      return;
     }
-    this.#stamps.set(key, stamp);
-    return stamp;
+    // A thin edge, so that points on each other stay two.
+    Object.assign(context, { fillStyle: colour, strokeStyle: this.#ink.sheet, lineWidth: Math.min(radius / 3, 2) });
+    context.stroke(path);
+    context.fill(path);
   }
 
-  #landing(plane, dots, groups, of, landing, radius) {
-    const { context, ink } = this;
+  #landing(plane, landing, markOf, radius) {
+    const { context } = this;
     const [x, y] = plane.toScreen(landing.x, landing.y);
-    Object.assign(context, { strokeStyle: ink.soft, lineWidth: 1 });
-    context.beginPath();
-    for (const index of landing.nearest) {
-      context.moveTo(x, y);
-      context.lineTo(...plane.toScreen(dots.points[index].x, dots.points[index].y));
+    Object.assign(context, { strokeStyle: this.#ink.soft, lineWidth: 1 });
+    for (const [point] of landing.nearest.map(markOf)) line(context, [x, y], plane.toScreen(point.x, point.y));
+    for (const [point, group] of landing.nearest.map(markOf)) {
+      context.save();
+      context.translate(...plane.toScreen(point.x, point.y));
+      this.#mark(context, group, radius);
+      context.restore();
     }
-    context.stroke();
-    const ratio = globalThis.devicePixelRatio || 1;
-    for (const index of landing.nearest) {
-      const stamp = this.#stamp(groups[of[index]], radius * 1.35);
-      const [left, top] = plane.toScreen(dots.points[index].x, dots.points[index].y);
-      const side = stamp.width / ratio;
-      context.drawImage(stamp, left - side / 2, top - side / 2, side, side);
-    }
-    const cross = new Path2D();
-    cross.arc(x, y, RING_PX, 0, 2 * Math.PI);
-    for (const [right, down] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
-      cross.moveTo(x + right * (RING_PX - 6), y + down * (RING_PX - 6));
-      cross.lineTo(x + right * (RING_PX + 7), y + down * (RING_PX + 7));
-    }
-    for (const [strokeStyle, lineWidth] of [[ink.sheet, 6], [ink.bad, 2.5]]) {
+    for (const [strokeStyle, lineWidth] of [[this.#ink.sheet, 6], [this.#ink.bad, 2.5]]) {
       Object.assign(context, { strokeStyle, lineWidth });
-      context.stroke(cross);
+      circle(context, [x, y], RING_PX);
+      for (const [right, down] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
+        const [near, far] = [RING_PX - 6, RING_PX + 7];
+        line(context, [x + right * near, y + down * near], [x + right * far, y + down * far]);
+      }
     }
   }
 
-  #ring(plane, point, strong) {
-    const { context, ink } = this;
-    const [x, y] = plane.toScreen(point.x, point.y);
-    for (const [strokeStyle, lineWidth] of [[ink.sheet, 5], [strong ? ink.focus : ink.text, strong ? 3 : 2]]) {
-      Object.assign(context, { strokeStyle, lineWidth });
-      context.beginPath();
-      context.arc(x, y, 10, 0, 2 * Math.PI);
-      context.stroke();
+  #names(plane, names) {
+    const { context } = this;
+    Object.assign(context, { font: "600 13px system-ui, sans-serif", textAlign: "center", textBaseline: "middle", lineJoin: "round" });
+    Object.assign(context, { strokeStyle: this.#ink.sheet, fillStyle: this.#ink.text, lineWidth: 4 });
+    const taken = [];
+    for (const { label, x, y } of names) {
+      const [left, top] = plane.toScreen(x, y);
+      const half = context.measureText(label).width / 2;
+      if (taken.some((one) => Math.abs(one.top - top) < 18 && Math.abs(one.left - left) < one.half + half + 8)) continue;
+      taken.push({ left, top, half });
+      context.strokeText(label, left, top);
+      context.fillText(label, left, top);
     }
   }
+
+  #ring(plane, point, isCursor) {
+    const strong = isCursor ? [this.#ink.focus, 3] : [this.#ink.text, 2];
+    for (const [strokeStyle, lineWidth] of [[this.#ink.sheet, 5], strong]) {
+      Object.assign(this.context, { strokeStyle, lineWidth });
+      circle(this.context, plane.toScreen(point.x, point.y), 10);
+    }
+  }
+}
+
+function line(context, from, to) {
+  context.beginPath();
+  context.moveTo(...from);
+  context.lineTo(...to);
+  context.stroke();
+}
+
+function circle(context, at, radius) {
+  context.beginPath();
+  context.arc(...at, radius, 0, 2 * Math.PI);
+  context.stroke();
 }

@@ -1,17 +1,28 @@
 // Which part of the plane is seen: a middle, and how many pixels a unit of the plane takes.
 
 const MOST_ZOOM = 60;
-const EDGE_PX = 24;
+const EDGE_PX = 28;
+const LEAST = 0.2; // of the plane is seen, however close the points are
 
-/** The view of a plane whose points are in -1..1; y grows upwards there, and downwards on a screen. */
+/** The view of a plane; y grows upwards there, and downwards on a screen. */
 export class Plane {
   constructor() {
-    Object.assign(this, { width: 0, height: 0, x: 0, y: 0, zoom: 1 });
+    Object.assign(this, { width: 0, height: 0, x: 0, y: 0, zoom: 1, all: { x: 0, y: 0, wide: 2, high: 2 } });
   }
 
-  /** How many pixels one unit takes; at a zoom of 1 the whole plane is seen. */
+  /** Take these points for all there is: a zoom of 1 shows them, and no more. */
+  settle(points) {
+    const [left, right] = ends(points.map((one) => one.x));
+    const [bottom, top] = ends(points.map((one) => one.y));
+    const isAll = String(this) === "";
+    this.all = { x: (left + right) / 2, y: (bottom + top) / 2, wide: right - left, high: top - bottom };
+    if (isAll) this.reset();
+  }
+
+  /** How many pixels one unit takes. */
   get scale() {
-    return Math.max((Math.min(this.width, this.height) / 2 - EDGE_PX) * this.zoom, 1);
+    const [wide, high] = [this.width - 2 * EDGE_PX, this.height - 2 * EDGE_PX];
+    return Math.max(Math.min(wide / this.all.wide, high / this.all.high) * this.zoom, 1);
   }
 
   resize(width, height) {
@@ -41,11 +52,12 @@ export class Plane {
 
   /** See all again. */
   reset() {
-    Object.assign(this, { x: 0, y: 0, zoom: 1 });
+    Object.assign(this, { x: this.all.x, y: this.all.y, zoom: 1 });
   }
 
   /** Move no further than needed to see a place. */
   reveal(x, y) {
+    if (!this.width) return; // nothing is shown yet, and then all is
     const [left, top] = this.toScreen(x, y);
     this.pan(inwards(left, this.width), inwards(top, this.height));
   }
@@ -59,7 +71,7 @@ export class Plane {
 
   /** What is seen, in a word for the address: nothing where that is all of it. */
   toString() {
-    if (this.zoom === 1 && this.x === 0 && this.y === 0) return "";
+    if (this.zoom === 1 && this.x === this.all.x && this.y === this.all.y) return "";
     return [this.x.toFixed(3), this.y.toFixed(3), this.zoom.toFixed(2)].join(",");
   }
 
@@ -73,9 +85,19 @@ export class Plane {
   }
 
   #look(x, y) {
-    this.x = Math.min(Math.max(x, -1), 1); // so that nobody drags it all away
-    this.y = Math.min(Math.max(y, -1), 1);
+    this.x = between(x, this.all.x, this.all.wide / 2); // so that nobody drags it all away
+    this.y = between(y, this.all.y, this.all.high / 2);
   }
+}
+
+function between(at, middle, reach) {
+  return Math.min(Math.max(at, middle - reach), middle + reach);
+}
+
+function ends(values) {
+  if (!values.length) return [-1, 1];
+  const [least, most] = values.reduce(([low, high], each) => [Math.min(low, each), Math.max(high, each)], [Infinity, -Infinity]);
+  return most - least > LEAST ? [least, most] : [(least + most - LEAST) / 2, (least + most + LEAST) / 2];
 }
 
 function inwards(at, size) {

@@ -60,11 +60,27 @@ function byAge(points, now) {
     name: `=${label}`,
     label,
     count: of.filter((each) => each === rank).length,
-    colour: `color-mix(in oklab, var(--accent) ${100 - 16 * rank}%, var(--line))`,
+    colour: `color-mix(in oklab, var(--c2) ${100 - 20 * rank}%, var(--c1))`,
     shape: "disc",
-    size: 1.2 - 0.07 * rank, // what is new is also larger: colour alone would tell too little
+    size: 1.3 - 0.1 * rank, // what is new is also larger: colour alone would tell too little
   }));
   return { groups, of };
+}
+
+/** Where the names of groups can stand: `[{label, x, y}]`, of those only that keep together. */
+export function namePlaces(points, { groups, of }, all) {
+  const near = Math.max(all.wide, all.high) / 8;
+  return groups.flatMap((group, rank) => {
+    if (!group.name.startsWith("=") || group.count < 3) return [];
+    const own = points.filter((_, index) => of[index] === rank);
+    const [x, y] = [middle(own.map((one) => one.x)), middle(own.map((one) => one.y))];
+    const together = own.filter((one) => Math.hypot(one.x - x, one.y - y) < near).length;
+    return together > own.length / 2 ? [{ name: group.name, label: group.label, x, y }] : [];
+  });
+}
+
+function middle(values) {
+  return values.sort((a, b) => a - b)[values.length >> 1];
 }
 
 /** What a CSS colour is just now, in light or dark, as a canvas needs it. */
