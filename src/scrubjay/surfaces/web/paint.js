@@ -7,10 +7,11 @@ const RING_PX = 15;
 const FAINT = 0.4; // beside what a query found
 const INKS = ["text", "soft", "sheet", "focus", "bad"];
 
-/** How large a point is drawn, in pixels: smaller where there are many, larger when seen from near. */
-export function radiusOf(count, zoom) {
+/** How large a point is drawn, in pixels: smaller where many share little room, larger when seen from near. */
+export function radiusOf(count, { width, height, zoom }) {
   const from = count > 4000 ? 2.4 : count > 1000 ? 3.2 : 4.5;
-  return Math.min(from * zoom ** 0.35, 8);
+  const room = Math.min(Math.max(Math.min(width, height) / 560, 0.6), 1) ** 0.7;
+  return Math.min(from * room * zoom ** 0.35, 8);
 }
 
 /** Paints onto one canvas; `renew` after a change of theme or groups, `paint` for each frame. */
@@ -33,7 +34,7 @@ export class Painter {
   paint({ plane, dots, groups, of, off, names, landing, cursor, hovered }) {
     this.#ink ??= Object.fromEntries(INKS.map((name) => [name, resolved(this.probe, `var(--${name})`)]));
     const ratio = this.#fit(plane);
-    const radius = radiusOf(dots.points.length, plane.zoom);
+    const radius = radiusOf(dots.points.length, plane);
     const stamps = groups.map((group) => (off.has(group.name) ? null : this.#stamp(group, radius * ratio, landing ? FAINT : 1)));
     this.#points(plane, dots.points, of, stamps, ratio);
     this.context.setTransform(ratio, 0, 0, ratio, 0, 0);

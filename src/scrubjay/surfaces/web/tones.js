@@ -75,7 +75,7 @@ export function namePlaces(points, { groups, of }, all) {
     const own = points.filter((_, index) => of[index] === rank);
     const [x, y] = [middle(own.map((one) => one.x)), middle(own.map((one) => one.y))];
     const together = own.filter((one) => Math.hypot(one.x - x, one.y - y) < near).length;
-    return together > own.length / 2 ? [{ name: group.name, label: group.label, x, y }] : [];
+    return together > own.length * 0.6 ? [{ name: group.name, label: group.label, x, y }] : [];
   });
 }
 

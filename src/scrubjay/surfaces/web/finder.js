@@ -1,0 +1,61 @@
+// A box that finds a memory while somebody types, and what it found, to choose from.
+
+import { ask } from "./api.js";
+import { debounced, h, put } from "./dom.js";
+import { saying } from "./toast.js";
+
+const TYPING_MS = 200;
+const MOST = 8;
+
+/** Make `{node, box, clear}`; `hrefOf(id)` is where a choice leads. */
+export function finder(label, hrefOf) {
+  let asking = null;
+  const list = h("ul", { class: "found", hidden: true, onkeydown: (event) => step(event) });
+  const box = h("input", { type: "search", placeholder: label, "aria-label": label, autocomplete: "off", onkeydown: (event) => step(event) });
+  const said = h("p", { class: "hushed", role: "status" });
+
+  const look = debounced(TYPING_MS, () => saying(find));
+  box.addEventListener("input", look);
+
+  async function find() {
+    asking?.abort();
+    asking = new AbortController();
+    const query = box.value.trim();
+    if (!query) return show([]);
+    const { hits } = await ask("search", { query, limit: MOST }, asking);
+    return show(hits);
+  }
+
+  function show(hits) {
+    const nothing = box.value.trim() !== "" && !hits.length;
+    put(list, hits.map((hit) => h("li", {}, h("a", { href: hrefOf(hit.id), onclick: clear }, nameOf(hit)))), nothing && h("li", { class: "hint" }, "Nothing found."));
+    list.hidden = !hits.length && !nothing;
+    put(said, nothing ? "Nothing found" : hits.length ? `${hits.length} found, arrow down to choose` : "");
+  }
+
+  function step(event) {
+    const links = [...list.querySelectorAll("a")];
+    const at = links.indexOf(document.activeElement);
+    if (event.key === "ArrowDown") links[Math.min(at + 1, links.length - 1)]?.focus();
+    else if (event.key === "ArrowUp") (links[at - 1] ?? box).focus();
+    else if (event.key === "Enter" && at < 0) links[0]?.click();
+    else if (event.key === "Escape") {
+      clear();
+      box.focus();
+    } else return;
+    if (event.key !== "Enter" || at < 0) event.preventDefault();
+  }
+
+  function clear() {
+    look.cancel();
+    asking?.abort();
+    box.value = "";
+    show([]);
+  }
+
+  return { node: h("div", { class: "finder" }, box, list, said), box, clear };
+}
+
+function nameOf(hit) {
+  return (hit.title || hit.text).slice(0, 200).replace(/\s+/g, " ").trim();
+}

@@ -1,0 +1,138 @@
+// The picture of a graph: links as lines, memories as links of the page that put themselves in the middle.
+
+import { s } from "./dom.js";
+import { nextOf } from "./dots.js";
+import { along } from "./branches.js";
+import { link } from "./route.js";
+import { figure } from "./words.js";
+
+/** How a link was made, and how its line is dashed. */
+export const MADE = {
+  hand: { label: "made by hand", dash: null },
+  text: { label: "a document links to it", dash: "9 5" },
+  likeness: { label: "found by likeness", dash: "1.5 5" },
+};
+const USUAL = "related"; // a kind that need not be said
+const CHAR_PX = 6.9;
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+
+/** Draw a graph that was laid out; `open(id)` is what the small sign beside a memory does. */
+export function picture(graph, layout, { depth, open }) {
+  const nodes = graph.nodes.map((node) => nodeOf(node, layout.places.get(node.id), { depth, open }));
+  const edges = graph.edges.map((edge) => edgeOf(edge, layout));
+  const svg = s(
+    "svg",
+    { class: "twigs", width: layout.width, height: layout.height, role: "group", "aria-label": "Graph", onkeydown: (event) => moved(event, svg) },
+    s("defs", {}, arrow()),
+    layout.rings.map((ring) => ringOf(ring, layout)),
+    edges.map((one) => one.line),
+    edges.map((one) => one.word),
+    nodes,
+  );
+  for (const node of nodes) {
+    const light = (on) => () => lit(svg, on ? node.dataset.id : null);
+    for (const [name, on] of [["pointerenter", true], ["pointerleave", false], ["focusin", true], ["focusout", false]]) node.addEventListener(name, light(on));
+  }
+  return svg;
+}
+
+/** The id of the memory that has the focus in a graph. */
+export const focusedId = (root) => root.querySelector(".node:focus-within")?.dataset.id ?? null;
+
+/** A line as it is drawn for a link, for the legend. */
+export function sample(made) {
+  return s("svg", { class: "sample", width: 44, height: 12, "aria-hidden": "true" }, s("path", { class: "edge", d: "M2,6H42", "stroke-width": 2.5, "stroke-dasharray": MADE[made].dash, "stroke-linecap": "round" }));
+}
+
+function ringOf(ring, { middle, sides }) {
+  const half = ring.up * 0.93;
+  const points = Array.from({ length: 41 }, (_, index) => -half + (index * half) / 20);
+  return sides.map((side) => s("polyline", { class: "ring", points: points.map((down) => `${middle.x + side * along(ring, down)},${middle.y + down}`).join(" ") }));
+}
+
+function edgeOf(edge, { places, middle }) {
+  const [from, to] = [places.get(edge.a), places.get(edge.b)];
+  const isSpoke = from.side === 0 || to.side === 0;
+  const pull = isSpoke ? 0 : 0.35;
+  const half = { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 };
+  const bend = { x: half.x + (middle.x - half.x) * pull, y: half.y + (middle.y - half.y) * pull };
+  const [begin, end] = [short(from, bend), short(to, bend)];
+  const data = { a: edge.a, b: edge.b };
+  const line = s(
+    "path",
+    {
+      class: "edge",
+      d: `M${begin.x},${begin.y}Q${bend.x},${bend.y} ${end.x},${end.y}`,
+      "stroke-width": 1 + 3 * edge.strength,
+      "stroke-dasharray": MADE[edge.made].dash,
+      "stroke-linecap": "round",
+      "marker-end": edge.kind === "supersedes" ? "url(#twig-arrow)" : null,
+      data,
+    },
+    s("title", {}, `${edge.kind}, ${figure(edge.strength, 2)}, ${MADE[edge.made].label}`),
+  );
+  const at = isSpoke ? mixed(middle, from.side === 0 ? to : from, 0.6) : { x: (begin.x + 2 * bend.x + end.x) / 4, y: (begin.y + 2 * bend.y + end.y) / 4 };
+  const shown = { class: isSpoke ? "kind" : "kind aside", x: at.x, y: at.y + 4, "text-anchor": "middle", data };
+  return { line, word: edge.kind === USUAL ? null : s("text", shown, edge.kind.replaceAll("_", " ")) };
+}
+
+function mixed(one, other, share) {
+  return { x: one.x + (other.x - one.x) * share, y: one.y + (other.y - one.y) * share };
+}
+
+// An end a little before the memory, so that an arrow does not lie under it.
+function short(end, bend) {
+  const far = Math.hypot(bend.x - end.x, bend.y - end.y) || 1;
+  return mixed(end, bend, Math.min(11 / far, 0.5));
+}
+
+function nodeOf(node, place, { depth, open }) {
+  const isMiddle = place.side === 0;
+  const radius = isMiddle ? 9 : 4 + 4 * Math.sqrt(node.score);
+  const shown = isMiddle ? "" : cut(node.title, place.room - 22); // the one in the middle is the heading of the page
+  const label = { x: place.x + place.side * 14, y: place.y + 4.5, "text-anchor": place.side > 0 ? "start" : "end" };
+  const wide = shown.length * CHAR_PX;
+  const sign = { x: place.x + place.side * (18 + wide), y: label.y, "text-anchor": label["text-anchor"] };
+  const far = isMiddle ? "in the middle" : `${node.depth} ${node.depth === 1 ? "link" : "links"} away, ${figure(node.score, 2)}`;
+  return s(
+    "g",
+    { class: isMiddle ? "node middle" : "node", data: { id: node.id } },
+    s(
+      "a",
+      { href: link("graph", { id: node.id, depth: depth === 1 ? "" : depth }), "aria-label": `${node.title}, ${node.type}, ${far}`, "aria-current": isMiddle ? "true" : null },
+      s("title", {}, `${node.title}\n${node.type}, ${far}`),
+      s("rect", { class: "target", x: isMiddle ? place.x - 14 : Math.min(place.x - place.side * 12, place.x + place.side * (18 + wide)), y: place.y - 13, width: isMiddle ? 28 : wide + 30, height: 26, rx: 6 }),
+      s("circle", { cx: place.x, cy: place.y, r: radius }),
+      shown && s("text", label, shown),
+    ),
+    !isMiddle && s("text", { ...sign, class: "sign", "aria-hidden": "true", onclick: () => open(node.id) }, "↗", s("title", {}, "Open (o)")),
+  );
+}
+
+function cut(title, roomPx) {
+  const most = Math.max(Math.floor(roomPx / CHAR_PX), 4);
+  const all = [...title];
+  return all.length <= most ? title : `${all.slice(0, most - 1).join("").trimEnd()}…`;
+}
+
+function arrow() {
+  return s("marker", { id: "twig-arrow", viewBox: "0 0 10 10", refX: 8, refY: 5, markerWidth: 11, markerHeight: 11, markerUnits: "userSpaceOnUse", orient: "auto" }, s("path", { class: "head", d: "M0,0L10,5L0,10z" }));
+}
+
+function lit(svg, id) {
+  svg.classList.toggle("some", id !== null);
+  for (const one of svg.querySelectorAll("[data-a]")) one.classList.toggle("lit", id !== null && (one.dataset.a === id || one.dataset.b === id));
+}
+
+function moved(event, svg) {
+  const arrowKey = ARROWS[event.key];
+  const here = svg.querySelector(".node:focus-within");
+  if (!arrowKey || !here || event.shiftKey) return;
+  event.preventDefault();
+  const placeOf = (node) => {
+    const at = node.querySelector("circle");
+    return { node, x: Number(at.getAttribute("cx")), y: -Number(at.getAttribute("cy")) };
+  };
+  const others = [...svg.querySelectorAll(".node")].filter((one) => one !== here).map(placeOf);
+  nextOf(others, placeOf(here), ...arrowKey)?.node.querySelector("a").focus();
+}
