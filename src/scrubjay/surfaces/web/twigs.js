@@ -19,7 +19,8 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowD
 /** Draw a graph that was laid out; `open(id)` is what the small sign beside a memory does. */
 export function picture(graph, layout, { depth, open }) {
   const nodes = graph.nodes.map((node) => nodeOf(node, layout.places.get(node.id), { depth, open }));
-  const edges = graph.edges.map((edge) => edgeOf(edge, layout));
+  const dense = graph.edges.length > 2 * graph.nodes.length;
+  const edges = graph.edges.map((edge) => edgeOf(edge, layout, dense));
   const svg = s(
     "svg",
     { class: "twigs", width: layout.width, height: layout.height, role: "group", "aria-label": "Graph", onkeydown: (event) => moved(event, svg) },
@@ -50,7 +51,7 @@ function ringOf(ring, { middle, sides }) {
   return sides.map((side) => s("polyline", { class: "ring", points: points.map((down) => `${middle.x + side * along(ring, down)},${middle.y + down}`).join(" ") }));
 }
 
-function edgeOf(edge, { places, middle }) {
+function edgeOf(edge, { places, middle, sides }, dense) {
   const [from, to] = [places.get(edge.a), places.get(edge.b)];
   const isSpoke = from.side === 0 || to.side === 0;
   const pull = isSpoke ? 0 : 0.35;
@@ -61,9 +62,9 @@ function edgeOf(edge, { places, middle }) {
   const line = s(
     "path",
     {
-      class: "edge",
+      class: dense && !isSpoke ? "edge many" : "edge",
       d: `M${begin.x},${begin.y}Q${bend.x},${bend.y} ${end.x},${end.y}`,
-      "stroke-width": 1 + 3 * edge.strength,
+      "stroke-width": (1 + 3 * edge.strength) * (dense && !isSpoke ? 0.5 : 1),
       "stroke-dasharray": MADE[edge.made].dash,
       "stroke-linecap": "round",
       "marker-end": edge.kind === "supersedes" ? "url(#twig-arrow)" : null,
@@ -72,7 +73,7 @@ function edgeOf(edge, { places, middle }) {
     s("title", {}, `${edge.kind}, ${figure(edge.strength, 2)}, ${MADE[edge.made].label}`),
   );
   const at = isSpoke ? mixed(middle, from.side === 0 ? to : from, 0.6) : { x: (begin.x + 2 * bend.x + end.x) / 4, y: (begin.y + 2 * bend.y + end.y) / 4 };
-  const shown = { class: isSpoke ? "kind" : "kind aside", x: at.x, y: at.y + 4, "text-anchor": "middle", data };
+  const shown = { class: isSpoke && sides.length === 2 ? "kind" : "kind aside", x: at.x, y: at.y + 4, "text-anchor": "middle", data };
   return { line, word: edge.kind === USUAL ? null : s("text", shown, edge.kind.replaceAll("_", " ")) };
 }
 
