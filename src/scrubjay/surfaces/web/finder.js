@@ -10,7 +10,7 @@ const MOST = 8;
 /** Make `{node, box, clear}`; `hrefOf(id)` is where a choice leads. */
 export function finder(label, hrefOf) {
   let asking = null;
-  const list = h("ul", { class: "found", hidden: true, onkeydown: (event) => step(event) });
+  const list = h("ul", { class: "choices", hidden: true, onkeydown: (event) => step(event) });
   const box = h("input", { type: "search", placeholder: label, "aria-label": label, autocomplete: "off", onkeydown: (event) => step(event) });
   const said = h("p", { class: "hushed", role: "status" });
 

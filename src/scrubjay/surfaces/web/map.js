@@ -84,7 +84,7 @@ class MapView {
     this.topics = h("div", { class: "choice" });
     this.types = h("div", { class: "choice" });
     this.summary = h("summary", {}, "Filters");
-    this.filters = h("details", { class: "filters", ontoggle: () => this.filters.open && saying(() => this.#offer()) }, this.summary, h("div", { class: "panel" }, this.topics, this.types));
+    this.filters = h("details", { class: "narrow", ontoggle: () => this.filters.open && saying(() => this.#offer()) }, this.summary, h("div", { class: "panel" }, this.topics, this.types));
     this.standing = h("p", { class: "hint standing", role: "status" });
     this.under = h("div", { class: "under" });
     this.said = h("div", { class: "outcome", role: "status" });
