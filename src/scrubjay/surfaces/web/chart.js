@@ -6,17 +6,18 @@ import { Painter } from "./paint.js";
 import { Plane } from "./plane.js";
 import { steered, stepped } from "./steering.js";
 import { grouped, namePlaces } from "./tones.js";
-import { age } from "./words.js";
+import { age, many } from "./words.js";
 
 const REACH_PX = 12;
 const TOUCH_REACH_PX = 24;
+const SAME_PX = 1.5;
 
 /** What a point says of itself in one line, beside its title. */
 export function about(point) {
   return [point.topic, point.type, age(point.created_at)].filter(Boolean).join(" · ");
 }
 
-/** A map that can be steered; `on` has open(point), moved() and chosen(point or null). */
+/** A map that can be steered; `on` has open(point), pile(points), moved() and chosen(point or null). */
 export class Chart {
   #frame = 0;
   #landing = null;
@@ -148,6 +149,13 @@ export class Chart {
     return this.dots.near(...this.plane.toPlane(left, top), reachPx / this.plane.scale);
   }
 
+  /** Those that cannot be told from a point: what says the same lies on the same spot. */
+  #pile(index) {
+    const { x, y } = this.dots.points[index];
+    const reach = SAME_PX / this.plane.scale;
+    return this.dots.within({ left: x - reach, right: x + reach, bottom: y - reach, top: y + reach });
+  }
+
   #hover(index) {
     if (index === this.#hovered) return;
     this.#hovered = index;
@@ -160,7 +168,9 @@ export class Chart {
     const index = this.#under(left, top, isTouch ? TOUCH_REACH_PX : REACH_PX);
     const again = index === this.#cursor;
     this.#choose(index);
-    if (index >= 0 && (!isTouch || again)) this.on.open(this.dots.points[index]); // a finger sees first what it opens
+    const pile = index < 0 ? [] : this.#pile(index);
+    if (pile.length > 1) this.on.pile(pile.map((each) => this.dots.points[each]));
+    else if (index >= 0 && (!isTouch || again)) this.on.open(this.dots.points[index]); // a finger sees first what it opens
   }
 
   #arrow(right, up) {
@@ -191,7 +201,8 @@ export class Chart {
     const [left, top] = point ? this.plane.toScreen(point.x, point.y) : [-1, -1];
     this.tip.hidden = !point || left < 0 || top < 0 || left > this.plane.width || top > this.plane.height;
     if (this.tip.hidden) return;
-    put(this.tip, h("strong", {}, point.title), h("span", {}, about(point)));
+    const more = this.#pile(index).length - 1;
+    put(this.tip, h("strong", {}, point.title), h("span", {}, about(point)), more > 0 && h("span", {}, `and ${many(more, "other", "others")} on this spot`));
     const [wide, high] = [this.tip.offsetWidth, this.tip.offsetHeight];
     const across = Math.min(Math.max(left - wide / 2, 4), Math.max(this.plane.width - wide - 4, 4));
     const down = top > high + 22 ? top - high - 16 : top + 16;

@@ -1,5 +1,6 @@
 // The points of a map, in a grid: which is under the pointer, which is next in a direction, which are in view.
 
+const ASIDE = 1e-9; // as if those on one spot lay in a row, so that each can be reached
 const CELLS = 64; // along each side: with 10,000 points a cell has few
 
 /** Points `{x, y, …}` in -1..1, found by their place. `shown(index)` says which take part. */
@@ -43,9 +44,9 @@ export class Dots {
 
   /** The number of the next point from one, to the right (1, 0), up (0, 1) and so on; -1 where there is none. */
   towards(from, right, up) {
-    const places = this.points.filter((_, index) => this.shown(index));
-    const next = nextOf(places, this.points[from], right, up);
-    return next ? this.points.indexOf(next) : -1;
+    const apart = ({ x, y }, index) => ({ index, x: x + index * ASIDE, y: y + index * ASIDE });
+    const places = this.points.map(apart).filter(({ index }) => this.shown(index));
+    return nextOf(places, apart(this.points[from], from), right, up)?.index ?? -1;
   }
 }
 

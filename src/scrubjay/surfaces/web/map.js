@@ -41,6 +41,7 @@ class MapView {
   constructor(root) {
     this.chart = new Chart({
       open: (point) => this.#open(point),
+      pile: (points) => this.#choose(points),
       chosen: (point) => this.#under(point),
       moved: debounced(MOVING_MS, () => {
         this.#note({ at: String(this.chart.plane) });
@@ -90,12 +91,13 @@ class MapView {
     this.said = h("div", { class: "outcome", role: "status" });
     this.legend = h("div", {});
     this.landing = h("section", { "aria-label": "Nearest to the query", hidden: true });
+    this.pile = h("section", { "aria-label": "On this spot", hidden: true });
     this.inView = h("details", { ontoggle: () => this.#listInView() }, h("summary", {}, "In view"), h("div", {}));
     this.body = h(
       "div",
       { class: "spread", hidden: true },
       h("div", { class: "stage" }, this.chart.node, this.under, this.standing),
-      h("aside", {}, this.landing, h("section", { "aria-label": "Colours" }, this.legend), this.inView),
+      h("aside", {}, this.pile, this.landing, h("section", { "aria-label": "Colours" }, this.legend), this.inView),
     );
     put(root, h("h1", { class: "hushed" }, "Map"), h("div", { class: "bar" }, this.box, this.colours, this.filters), this.said, this.body);
     this.#under(null);
@@ -133,13 +135,13 @@ class MapView {
     drawStanding(this.standing, answer, answer.points.length);
     this.#redraw();
     this.#drawControls();
-    this.#listInView();
   }
 
   #redraw() {
     if (this.chart.by !== this.#now.by) this.chart.colour(this.#now.by);
     this.chart.hide(this.#now.hide);
     drawLegend(this.legend, this.chart.groups, this.chart.off, (hide) => this.#change({ hide }));
+    this.#listInView();
   }
 
   #land(answer) {
@@ -201,7 +203,14 @@ class MapView {
     put(this.inView.lastChild, more && h("p", { class: "hint" }, more), listed(points, this.#doing()));
   }
 
+  #choose(points) {
+    this.pile.hidden = false;
+    put(this.pile, h("h2", {}, `${count(points.length)} on this spot`), listed(points.slice(0, MOST_LISTED), this.#doing()));
+    this.pile.querySelector("button").focus();
+  }
+
   #under(point) {
+    this.pile.hidden = true;
     put(
       this.under,
       h("p", { "aria-live": "polite" }, point ? [h("strong", {}, point.title), " ", about(point)] : h("span", { class: "hint" }, HINT)),
@@ -219,19 +228,16 @@ class MapView {
   }
 
   #change(what) {
-    go("map", { ...this.#now, ...what });
+    go("map", addressOf({ ...this.#now, ...what }));
   }
 
   #note(what) {
     Object.assign(this.#now, what);
-    note("map", this.#address());
-  }
-
-  #address() {
-    return { ...this.#now, by: this.#now.by === "topic" ? "" : this.#now.by };
+    note("map", addressOf(this.#now));
   }
 }
 
+const addressOf = (state) => ({ ...state, by: state.by === "topic" ? "" : state.by });
 const HINT = matchMedia("(pointer: coarse)").matches
   ? "Tap a dot to see which memory it is, and again to open it."
   : "Point at a dot to see which memory it is; a click opens it. With the keyboard: m, arrow keys, Enter.";

@@ -4,6 +4,7 @@ import { pixelOf, Raster, stampOf } from "./raster.js";
 import { outline, resolved } from "./tones.js";
 
 const RING_PX = 15;
+const NAME_PX = 18; // above the points that have it
 const FAINT = 0.4; // beside what a query found
 const INKS = ["text", "soft", "sheet", "focus", "bad"];
 
@@ -117,7 +118,8 @@ export class Painter {
     Object.assign(context, { strokeStyle: this.#ink.sheet, fillStyle: this.#ink.text, lineWidth: 4 });
     const taken = [];
     for (const { label, x, y } of names) {
-      const [left, top] = plane.toScreen(x, y);
+      const [left, above] = plane.toScreen(x, y);
+      const top = above - NAME_PX;
       const half = context.measureText(label).width / 2;
       if (taken.some((one) => Math.abs(one.top - top) < 18 && Math.abs(one.left - left) < one.half + half + 8)) continue;
       taken.push({ left, top, half });

@@ -67,15 +67,16 @@ function byAge(points, now) {
   return { groups, of };
 }
 
-/** Where the names of groups can stand: `[{label, x, y}]`, of those only that keep together. */
+/** Above which points the names of groups can stand: `[{name, label, x, y}]`, of those that keep together. */
 export function namePlaces(points, { groups, of }, all) {
   const near = Math.max(all.wide, all.high) / 8;
   return groups.flatMap((group, rank) => {
     if (!group.name.startsWith("=") || group.count < 3) return [];
     const own = points.filter((_, index) => of[index] === rank);
     const [x, y] = [middle(own.map((one) => one.x)), middle(own.map((one) => one.y))];
-    const together = own.filter((one) => Math.hypot(one.x - x, one.y - y) < near).length;
-    return together > own.length * 0.6 ? [{ name: group.name, label: group.label, x, y }] : [];
+    const together = own.filter((one) => Math.hypot(one.x - x, one.y - y) < near);
+    if (together.length < own.length * 0.6) return [];
+    return [{ name: group.name, label: group.label, x, y: Math.max(...together.map((one) => one.y)) }];
   });
 }
 
