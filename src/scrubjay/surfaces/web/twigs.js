@@ -113,7 +113,10 @@ function nodeOf(node, place, { depth, open }) {
 function cut(title, roomPx) {
   const most = Math.max(Math.floor(roomPx / CHAR_PX), 4);
   const all = [...title];
-  return all.length <= most ? title : `${all.slice(0, most - 1).join("").trimEnd()}…`;
+  if (all.length <= most) return title;
+  const begun = all.slice(0, most - 1).join("");
+  const space = begun.lastIndexOf(" ");
+  return `${(space > begun.length / 2 ? begun.slice(0, space) : begun).trimEnd()}…`;
 }
 
 function arrow() {
