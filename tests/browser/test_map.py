@@ -198,7 +198,8 @@ def test_a_query_lands_among_what_is_nearest(site: Site):
     expect(near.first).to_contain_text("kettle boils delta ember")
     expect(page).to_have_url(re.compile("q=boils.kettle.delta.ember$"))
     landed = site.store.map(query="boils kettle delta ember").landing
-    assert landed is not None and landed.nearest[0] == "kettle3"
+    assert landed is not None
+    assert landed.nearest[0] == "kettle3"
     assert near.nth(1).inner_text().startswith("kettle boils ")
     near.first.get_by_role("button").focus()
     page.keyboard.press("Enter")
@@ -324,7 +325,9 @@ FRAMES = """async () => {
     took.push(performance.now() - began);
   };
   const canvas = document.querySelector("canvas");
-  const at = (type, x) => canvas.dispatchEvent(new PointerEvent(type, { pointerId: 9, clientX: x, clientY: 300 }));
+  const at = (type, clientX) => {
+    canvas.dispatchEvent(new PointerEvent(type, { pointerId: 9, clientX, clientY: 300 }));
+  };
   at("pointerdown", 200);
   for (let x = 220; x < 280; x += 4) {
     at("pointermove", x);

@@ -96,7 +96,8 @@ export class Chart {
   draw() {
     this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0;
-      if (this.plane.width) this.painter.paint({ ...this, landing: this.#landing, cursor: this.#cursor, hovered: this.#hovered });
+      if (!this.plane.width) return;
+      this.painter.paint({ ...this, landing: this.#landing, cursor: this.#cursor, hovered: this.#hovered });
     });
   }
 
@@ -119,8 +120,10 @@ export class Chart {
       button("Zoom out (−)", "−", () => this.step(-1)),
       button("Show all (0)", "⤢", () => this.reset()),
     );
-    const hint = "Arrow keys go from point to point, Enter opens one. Shift and arrow keys move the map, + and − zoom, 0 shows all.";
-    this.node = h("div", { class: "chart" }, this.canvas, this.tip, zoom, this.probe, h("p", { id: described, class: "hushed" }, hint));
+    const hint =
+      "Arrow keys go from point to point, Enter opens one. Shift and arrow keys move the map, + and − zoom, 0 shows all.";
+    const description = h("p", { id: described, class: "hushed" }, hint);
+    this.node = h("div", { class: "chart" }, this.canvas, this.tip, zoom, this.probe, description);
   }
 
   #watch() {
@@ -202,7 +205,8 @@ export class Chart {
     this.tip.hidden = !point || left < 0 || top < 0 || left > this.plane.width || top > this.plane.height;
     if (this.tip.hidden) return;
     const more = this.#pile(index).length - 1;
-    put(this.tip, h("strong", {}, point.title), h("span", {}, about(point)), more > 0 && h("span", {}, `and ${many(more, "other", "others")} on this spot`));
+    const others = more > 0 && h("span", {}, `and ${many(more, "other", "others")} on this spot`);
+    put(this.tip, h("strong", { dir: "auto" }, point.title), h("span", {}, about(point)), others);
     const [wide, high] = [this.tip.offsetWidth, this.tip.offsetHeight];
     const across = Math.min(Math.max(left - wide / 2, 4), Math.max(this.plane.width - wide - 4, 4));
     const down = top > high + 22 ? top - high - 16 : top + 16;

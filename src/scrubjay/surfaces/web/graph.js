@@ -22,7 +22,11 @@ export function make(root) {
     keys: [
       { keys: "/", does: "Find a memory", act: () => view.finder.box.select() },
       { keys: "o", does: "Open the memory that has the focus, or the one in the middle", act: () => view.open(focusedId(root)) },
-      ...DEPTHS.map((depth) => ({ keys: String(depth), does: `Show what is up to ${many(depth, "link", "links")} away`, act: () => view.reach(depth) })),
+      ...DEPTHS.map((depth) => ({
+        keys: String(depth),
+        does: `Show what is up to ${many(depth, "link", "links")} away`,
+        act: () => view.reach(depth),
+      })),
     ],
   };
 }
@@ -96,7 +100,7 @@ class GraphView {
     put(
       this.body,
       h("h1", {}, "Graph"),
-      h("p", {}, "What is linked around one memory. Find one above, or open one from the ", h("a", { href: "#/search" }, "search"), " or the ", h("a", { href: "#/map" }, "map"), "."),
+      h("p", {}, "What is linked around one memory. Find one above, or open one from the ", toSearch(), " or the ", h("a", { href: "#/map" }, "map"), "."),
     );
     this.finder.box.focus();
   }
@@ -105,7 +109,7 @@ class GraphView {
     put(
       this.body,
       h("h1", {}, "This memory is not there"),
-      h("p", { class: "said" }, "It was forgotten, or it is not yours to see. Find another above, or ", h("a", { href: "#/search" }, "search"), "."),
+      h("p", { class: "said" }, "It was forgotten, or it is not yours to see. Find another above, or ", toSearch(), "."),
       h("p", { class: "actions" }, h("button", { type: "button", onclick: () => history.back() }, "Back to where you were")),
     );
   }
@@ -113,17 +117,15 @@ class GraphView {
   #fill() {
     const { nodes, left_out: leftOut } = this.#graph;
     const [first, ...others] = nodes;
+    const open = h("button", { type: "button", onclick: () => this.open(first.id) }, "Open");
+    const alike = h("a", { class: "button", href: link("map", { q: first.title }) }, "Alike on the map");
+    const reached = `${many(others.length, "memory", "memories")} up to ${many(this.#depth, "link", "links")} away.`;
+    const more = leftOut > 0 && ` ${many(leftOut, "more is", "more are")} reached and not drawn.`;
+    const table = h("details", {}, h("summary", {}, "The same as a table"), h("div", { class: "scroll" }, this.#table()));
     put(
       this.body,
-      h("div", { class: "headed" }, h("h1", {}, first.title), h("button", { type: "button", onclick: () => this.open(first.id) }, "Open"), h("a", { class: "button", href: link("map", { q: first.title }) }, "Alike on the map")),
-      others.length
-        ? [
-            h("p", { class: "hint", role: "status" }, `${many(others.length, "memory", "memories")} up to ${many(this.#depth, "link", "links")} away.`, leftOut > 0 && ` ${many(leftOut, "more is", "more are")} reached and not drawn.`),
-            this.stage,
-            this.#legend(),
-            h("details", {}, h("summary", {}, "The same as a table"), h("div", { class: "scroll" }, this.#table())),
-          ]
-        : unlinked(),
+      h("div", { class: "headed" }, h("h1", { dir: "auto" }, first.title), open, alike),
+      others.length ? [h("p", { class: "hint", role: "status" }, reached, more), this.stage, this.#legend(), table] : unlinked(),
     );
     this.#draw();
   }
@@ -137,8 +139,8 @@ class GraphView {
 
   #drawDepths() {
     const focused = [...this.depths.children].indexOf(document.activeElement);
-    const button = (depth) =>
-      h("button", { type: "button", "aria-pressed": String(depth === this.#depth), onclick: () => this.reach(depth) }, String(depth));
+    const pressed = (depth) => String(depth === this.#depth);
+    const button = (depth) => h("button", { type: "button", "aria-pressed": pressed(depth), onclick: () => this.reach(depth) }, String(depth));
     this.depths.hidden = !this.#id;
     put(this.depths, h("span", { class: "hint" }, "Links away, up to"), DEPTHS.map(button));
     if (focused > 0) this.depths.children[focused].focus();
@@ -163,17 +165,21 @@ class GraphView {
       h(
         "tr",
         {},
-        h("th", { scope: "row" }, h("a", { href: this.#to(node.id) }, node.title)),
+        h("th", { scope: "row" }, h("a", { href: this.#to(node.id), dir: "auto" }, node.title)),
         h("td", {}, node.type),
         h("td", { class: "number" }, String(node.depth)),
         h("td", { class: "number" }, figure(node.score, 2)),
         h("td", {}, h("ul", {}, linksBack(node, nodes, edges).map((words) => h("li", {}, words)))),
         h("td", {}, h("button", { type: "button", "aria-label": `Open ${node.title}`, onclick: () => this.open(node.id) }, "Open")),
       );
-    const heads = ["Memory", "Type", "Links away", "Score", "Linked", ""].map((name, index) => h("th", { scope: "col", class: index === 2 || index === 3 ? "number" : "" }, name));
+    const numbers = new Set(["Links away", "Score"]);
+    const head = (name) => h("th", { scope: "col", class: numbers.has(name) ? "number" : "" }, name);
+    const heads = [...["Memory", "Type", "Links away", "Score", "Linked"].map(head), h("td", {})];
     return h("table", { class: "links" }, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, nodes.slice(1).map(row)));
   }
 }
+
+const toSearch = () => h("a", { href: "#/search" }, "search");
 
 // The links of a memory to those that stand before it, so that none is said twice.
 function linksBack(node, nodes, edges) {

@@ -23,7 +23,7 @@ export function make(root) {
     hide: () => view.hide(),
     keys: [
       { keys: "/", does: "Write a query", act: () => view.box.select() },
-      { keys: "m", does: "Go to the points: arrow keys then move from one to the next, Enter opens", act: () => view.chart.canvas.focus() },
+      { keys: "m", does: "Go to the points: arrow keys move on, Enter opens", act: () => view.chart.canvas.focus() },
       { keys: "c", does: "Colour by topic, type or age in turn", act: () => view.turnColour() },
       { keys: "+", does: "Zoom in", act: () => view.chart.step(1) },
       { keys: "-", does: "Zoom out", act: () => view.chart.step(-1) },
@@ -54,9 +54,9 @@ class MapView {
   /** Show what an address says; asks for points only where those that are here will not do. */
   async show(params) {
     const by = WAYS[params.get("by")] ? params.get("by") : "topic";
-    const every = (name) => params.getAll(name);
     const before = this.#now;
-    this.#now = { q: params.get("q") ?? "", by, topics: every("topics"), types: every("types"), hide: every("hide"), at: params.get("at") ?? "" };
+    const [topics, types, hide] = ["topics", "types", "hide"].map((name) => params.getAll(name));
+    this.#now = { q: params.get("q") ?? "", by, topics, types, hide, at: params.get("at") ?? "" };
     if (this.box.value.trim() !== this.#now.q) this.box.value = this.#now.q;
     if (this.#now.at !== before.at) this.chart.plane.look(this.#now.at);
     this.#drawControls();
@@ -80,12 +80,15 @@ class MapView {
       this.#note({ q: this.box.value.trim() });
       saying(() => this.#ask());
     });
-    this.box = h("input", { type: "search", placeholder: "Where does a query land?", "aria-label": "Query", autocomplete: "off", oninput: this.typed });
+    const asks = { type: "search", placeholder: "Where does a query land?", "aria-label": "Query", autocomplete: "off" };
+    this.box = h("input", { ...asks, oninput: this.typed });
     this.colours = h("div", { class: "ways", role: "group", "aria-label": "Colour by" });
     this.topics = h("div", { class: "choice" });
     this.types = h("div", { class: "choice" });
     this.summary = h("summary", {}, "Filters");
-    this.filters = h("details", { class: "narrow", ontoggle: () => this.filters.open && saying(() => this.#offer()) }, this.summary, h("div", { class: "panel" }, this.topics, this.types));
+    const offer = () => this.filters.open && saying(() => this.#offer());
+    const panel = h("div", { class: "panel" }, this.topics, this.types);
+    this.filters = h("details", { class: "narrow", ontoggle: offer }, this.summary, panel);
     this.standing = h("p", { class: "hint standing", role: "status" });
     this.under = h("div", { class: "under" });
     this.said = h("div", { class: "outcome", role: "status" });
@@ -99,7 +102,8 @@ class MapView {
       h("div", { class: "stage" }, this.chart.node, this.under, this.standing),
       h("aside", {}, this.pile, this.landing, h("section", { "aria-label": "Colours" }, this.legend), this.inView),
     );
-    put(root, h("h1", { class: "hushed" }, "Map"), h("div", { class: "bar" }, this.box, this.colours, this.filters), this.said, this.body);
+    const bar = h("div", { class: "bar" }, this.box, this.colours, this.filters);
+    put(root, h("h1", { class: "hushed" }, "Map"), bar, this.said, this.body);
     this.#under(null);
   }
 
@@ -146,8 +150,7 @@ class MapView {
 
   #land(answer) {
     this.chart.land(answer.landing);
-    const near = (answer.landing?.nearest ?? []).map((id) => this.chart.numbers.get(id)).filter((index) => index !== undefined);
-    const points = near.map((index) => this.#answer.points[index]);
+    const points = (answer.landing?.nearest ?? []).map((id) => this.#answer.points[this.chart.numbers.get(id)]).filter(Boolean);
     if (answer.landing) this.chart.plane.reveal(answer.landing.x, answer.landing.y);
     this.landing.hidden = !answer.landing;
     put(this.landing, h("h2", {}, "Nearest to the query"), listed(points, { ...this.#doing(), ordered: true }));
@@ -160,16 +163,18 @@ class MapView {
   #nothing({ left_out: leftOut }) {
     const narrowed = this.#now.topics.length + this.#now.types.length > 0;
     if (leftOut) return h("p", { class: "said" }, `Nothing can be drawn yet: ${count(leftOut)} wait for a vector.`);
-    if (narrowed) return h("p", { class: "said" }, "No memory has these topics and types. ", h("a", { href: link("map", { q: this.#now.q }) }, "Show all"));
+    const all = h("a", { href: link("map", { q: this.#now.q }) }, "Show all");
+    if (narrowed) return h("p", { class: "said" }, "No memory has these topics and types. ", all);
     return h("p", { class: "said" }, "Nothing is stored yet. Add a memory, and it is the first point of the map.");
   }
 
   #failed(error) {
+    this.chart.land(null); // what landed before was another query
+    this.landing.hidden = true;
     if (error.kind === "away" || error.kind === "no-token" || !error.kind) throw error;
     if (error.kind === "unavailable") this.body.hidden = true;
-    this.#say(
-      h("div", { class: "said bad" }, h("p", {}, sentence(error.detail)), h("p", {}, h("a", { href: link("search", { q: this.#now.q }) }, "Search by word instead"))),
-    );
+    const instead = h("a", { href: link("search", { q: this.#now.q }) }, "Search by word instead");
+    this.#say(h("div", { class: "said bad" }, h("p", {}, sentence(error.detail)), h("p", {}, instead)));
   }
 
   #say(...what) {
@@ -192,8 +197,9 @@ class MapView {
     const { topics, types } = this.#now;
     const [topicsThere, status] = await Promise.all([ask("topics", { limit: 200 }), ask("status")]);
     const known = topicsThere.topics.map((one) => one.topic);
-    drawChoice(this.topics, "Only topics", known, topics, (chosen) => this.#change({ topics: chosen, hide: [], at: "" }));
-    drawChoice(this.types, "Only types", Object.keys(status.types), types, (chosen) => this.#change({ types: chosen, hide: [], at: "" }));
+    const narrow = (what) => this.#change({ ...what, hide: [], at: "" });
+    drawChoice(this.topics, "Only topics", known, topics, (chosen) => narrow({ topics: chosen }));
+    drawChoice(this.types, "Only types", Object.keys(status.types), types, (chosen) => narrow({ types: chosen }));
   }
 
   #listInView() {
@@ -205,15 +211,17 @@ class MapView {
 
   #choose(points) {
     this.pile.hidden = false;
-    put(this.pile, h("h2", {}, `${count(points.length)} on this spot`), listed(points.slice(0, MOST_LISTED), this.#doing()));
+    const list = listed(points.slice(0, MOST_LISTED), this.#doing());
+    put(this.pile, h("h2", {}, `${count(points.length)} on this spot`), list);
     this.pile.querySelector("button").focus();
   }
 
   #under(point) {
     this.pile.hidden = true;
+    const hint = h("span", { class: "hint" }, HINT);
     put(
       this.under,
-      h("p", { "aria-live": "polite" }, point ? [h("strong", {}, point.title), " ", about(point)] : h("span", { class: "hint" }, HINT)),
+      h("p", { "aria-live": "polite" }, point ? [h("strong", { dir: "auto" }, point.title), " ", about(point)] : hint),
       point && h("button", { type: "button", onclick: () => this.#open(point) }, "Open"),
       point && h("a", { class: "button", href: link("graph", { id: point.id }) }, "Links"),
     );

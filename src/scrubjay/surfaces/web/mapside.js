@@ -24,7 +24,7 @@ export function listed(points, { open, hint, ordered = false }) {
           onfocus: () => hint(point.id),
           onblur: () => hint(null),
         },
-        h("span", {}, point.title),
+        h("span", { dir: "auto" }, point.title),
         h("small", {}, about(point)),
       ),
     );

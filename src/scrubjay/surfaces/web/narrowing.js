@@ -17,5 +17,7 @@ export function drawChoice(node, label, names, chosen, change) {
       { type: "button", class: "chip", "aria-label": `No longer only ${name}`, onclick: () => change(chosen.filter((one) => one !== name)) },
       `${name} ✕`,
     );
+  const focused = node.contains(document.activeElement);
   put(node, h("label", { class: "field" }, label, select), h("div", { class: "chips" }, chosen.map(chip)));
+  if (focused) select.focus();
 }

@@ -31,8 +31,8 @@ export function picture(graph, layout, { depth, open }) {
     nodes,
   );
   for (const node of nodes) {
-    const light = (on) => () => lit(svg, on ? node.dataset.id : null);
-    for (const [name, on] of [["pointerenter", true], ["pointerleave", false], ["focusin", true], ["focusout", false]]) node.addEventListener(name, light(on));
+    for (const name of ["pointerenter", "focusin"]) node.addEventListener(name, () => lit(svg, node.dataset.id));
+    for (const name of ["pointerleave", "focusout"]) node.addEventListener(name, () => lit(svg, null));
   }
   return svg;
 }
@@ -42,13 +42,15 @@ export const focusedId = (root) => root.querySelector(".node:focus-within")?.dat
 
 /** A line as it is drawn for a link, for the legend. */
 export function sample(made) {
-  return s("svg", { class: "sample", width: 44, height: 12, "aria-hidden": "true" }, s("path", { class: "edge", d: "M2,6H42", "stroke-width": 2.5, "stroke-dasharray": MADE[made].dash, "stroke-linecap": "round" }));
+  const line = { class: "edge", d: "M2,6H42", "stroke-width": 2.5, "stroke-dasharray": MADE[made].dash, "stroke-linecap": "round" };
+  return s("svg", { class: "sample", width: 44, height: 12, "aria-hidden": "true" }, s("path", line));
 }
 
 function ringOf(ring, { middle, sides }) {
   const half = ring.up * 0.93;
   const points = Array.from({ length: 41 }, (_, index) => -half + (index * half) / 20);
-  return sides.map((side) => s("polyline", { class: "ring", points: points.map((down) => `${middle.x + side * along(ring, down)},${middle.y + down}`).join(" ") }));
+  const at = (side) => (down) => `${middle.x + side * along(ring, down)},${middle.y + down}`;
+  return sides.map((side) => s("polyline", { class: "ring", points: points.map(at(side)).join(" ") }));
 }
 
 function edgeOf(edge, { places, middle, sides }, dense) {
@@ -72,7 +74,7 @@ function edgeOf(edge, { places, middle, sides }, dense) {
     },
     s("title", {}, `${edge.kind}, ${figure(edge.strength, 2)}, ${MADE[edge.made].label}`),
   );
-  const at = isSpoke ? mixed(middle, from.side === 0 ? to : from, 0.6) : { x: (begin.x + 2 * bend.x + end.x) / 4, y: (begin.y + 2 * bend.y + end.y) / 4 };
+  const at = isSpoke ? mixed(middle, from.side === 0 ? to : from, 0.6) : mixed(mixed(begin, end, 0.5), bend, 0.5);
   const shown = { class: isSpoke && sides.length === 2 ? "kind" : "kind aside", x: at.x, y: at.y + 4, "text-anchor": "middle", data };
   return { line, word: edge.kind === USUAL ? null : s("text", shown, edge.kind.replaceAll("_", " ")) };
 }
@@ -92,40 +94,50 @@ function nodeOf(node, place, { depth, open }) {
   const radius = isMiddle ? 9 : 4 + 4 * Math.sqrt(node.score);
   const shown = isMiddle ? "" : cut(node.title, place.room - 22); // the one in the middle is the heading of the page
   const label = { x: place.x + place.side * 14, y: place.y + 4.5, "text-anchor": place.side > 0 ? "start" : "end" };
-  const wide = shown.length * CHAR_PX;
-  const sign = { x: place.x + place.side * (18 + wide), y: label.y, "text-anchor": label["text-anchor"] };
+  const wide = widthOf(shown);
   const far = isMiddle ? "in the middle" : `${node.depth} ${node.depth === 1 ? "link" : "links"} away, ${figure(node.score, 2)}`;
+  const href = link("graph", { id: node.id, depth: depth === 1 ? "" : depth });
+  const left = place.side < 0 ? place.x - 18 - wide : place.x - 13;
+  const sign = { ...label, x: place.x + place.side * (18 + wide), class: "sign", "aria-hidden": "true", onclick: () => open(node.id) };
   return s(
     "g",
     { class: isMiddle ? "node middle" : "node", data: { id: node.id } },
     s(
       "a",
-      { href: link("graph", { id: node.id, depth: depth === 1 ? "" : depth }), "aria-label": `${node.title}, ${node.type}, ${far}`, "aria-current": isMiddle ? "true" : null },
+      { href, "aria-label": `${node.title}, ${node.type}, ${far}`, "aria-current": isMiddle ? "true" : null },
       s("title", {}, `${node.title}\n${node.type}, ${far}`),
-      s("rect", { class: "target", x: isMiddle ? place.x - 14 : Math.min(place.x - place.side * 12, place.x + place.side * (18 + wide)), y: place.y - 13, width: isMiddle ? 28 : wide + 30, height: 26, rx: 6 }),
+      s("rect", { class: "target", x: left, y: place.y - 13, width: isMiddle ? 26 : wide + 31, height: 26, rx: 6 }),
       s("circle", { cx: place.x, cy: place.y, r: radius }),
       shown && s("text", label, shown),
     ),
-    !isMiddle && s("text", { ...sign, class: "sign", "aria-hidden": "true", onclick: () => open(node.id) }, "↗", s("title", {}, "Open (o)")),
+    !isMiddle && s("text", sign, "↗", s("title", {}, "Open (o)")),
   );
 }
 
+// About how wide a text is: what is written in squares takes twice the room.
+function widthOf(text) {
+  return [...text].reduce((sum, one) => sum + (one.codePointAt(0) >= 0x1100 && one !== "…" ? 2 : 1) * CHAR_PX, 0);
+}
+
 function cut(title, roomPx) {
-  const most = Math.max(Math.floor(roomPx / CHAR_PX), 4);
-  const all = [...title];
-  if (all.length <= most) return title;
-  const begun = all.slice(0, most - 1).join("");
+  if (widthOf(title) <= roomPx) return title;
+  let begun = "";
+  for (const one of title) {
+    if (begun.length > 3 && widthOf(begun + one) > roomPx - CHAR_PX) break;
+    begun += one;
+  }
   const space = begun.lastIndexOf(" ");
   return `${(space > begun.length / 2 ? begun.slice(0, space) : begun).trimEnd()}…`;
 }
 
 function arrow() {
-  return s("marker", { id: "twig-arrow", viewBox: "0 0 10 10", refX: 8, refY: 5, markerWidth: 11, markerHeight: 11, markerUnits: "userSpaceOnUse", orient: "auto" }, s("path", { class: "head", d: "M0,0L10,5L0,10z" }));
+  const size = { refX: 8, refY: 5, markerWidth: 11, markerHeight: 11, markerUnits: "userSpaceOnUse", orient: "auto" };
+  return s("marker", { id: "twig-arrow", viewBox: "0 0 10 10", ...size }, s("path", { class: "head", d: "M0,0L10,5L0,10z" }));
 }
 
 function lit(svg, id) {
   svg.classList.toggle("some", id !== null);
-  for (const one of svg.querySelectorAll("[data-a]")) one.classList.toggle("lit", id !== null && (one.dataset.a === id || one.dataset.b === id));
+  for (const one of svg.querySelectorAll("[data-a]")) one.classList.toggle("lit", one.dataset.a === id || one.dataset.b === id);
 }
 
 function moved(event, svg) {
