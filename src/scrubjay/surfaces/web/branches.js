@@ -25,7 +25,8 @@ export function laidOut(nodes, edges, width) {
     column.forEach((node, row) => {
       const down = (row - (column.length - 1) / 2) * rowPx;
       const out = along(rings[node.depth - 1], down);
-      places.set(node.id, { x: middle.x + sides[index] * out, y: middle.y + down, side: sides[index], room: reach - out - EDGE_PX - 14 });
+      const side = sides[index];
+      places.set(node.id, { x: middle.x + side * out, y: middle.y + down, side, room: reach - out - EDGE_PX - 14 });
     });
   });
   return { width, height, middle, rings, places, sides };

@@ -71,6 +71,11 @@ export class Chart {
     this.draw();
   }
 
+  /** The point of a memory; undefined where it is not drawn. */
+  pointOf(id) {
+    return this.dots.points[this.numbers.get(id)];
+  }
+
   /** The points that are in view, as many as are wanted, and how many there are. */
   inView(most) {
     const found = this.dots.within(this.plane.seen);
@@ -112,7 +117,8 @@ export class Chart {
     });
     this.probe = h("span", { hidden: true });
     this.tip = h("div", { class: "tip", hidden: true, "aria-hidden": "true" });
-    const button = (label, text, act) => h("button", { type: "button", "aria-label": label, title: label, onclick: act }, text);
+    const button = (label, text, act) =>
+      h("button", { type: "button", "aria-label": label, title: label, onclick: act }, text);
     const zoom = h(
       "div",
       { class: "zoom" },

@@ -11,7 +11,8 @@ const MOST = 8;
 export function finder(label, hrefOf) {
   let asking = null;
   const list = h("ul", { class: "choices", hidden: true, onkeydown: (event) => step(event) });
-  const box = h("input", { type: "search", placeholder: label, "aria-label": label, autocomplete: "off", onkeydown: (event) => step(event) });
+  const asks = { type: "search", placeholder: label, "aria-label": label, autocomplete: "off" };
+  const box = h("input", { ...asks, onkeydown: (event) => step(event) });
   const said = h("p", { class: "hushed", role: "status" });
 
   const look = debounced(TYPING_MS, () => saying(find));
@@ -28,7 +29,8 @@ export function finder(label, hrefOf) {
 
   function show(hits) {
     const nothing = box.value.trim() !== "" && !hits.length;
-    put(list, hits.map((hit) => h("li", {}, h("a", { href: hrefOf(hit.id), onclick: clear }, nameOf(hit)))), nothing && h("li", { class: "hint" }, "Nothing found."));
+    const row = (hit) => h("li", {}, h("a", { href: hrefOf(hit.id), onclick: clear, dir: "auto" }, nameOf(hit)));
+    put(list, hits.map(row), nothing && h("li", { class: "hint" }, "Nothing found."));
     list.hidden = !hits.length && !nothing;
     put(said, nothing ? "Nothing found" : hits.length ? `${hits.length} found, arrow down to choose` : "");
   }

@@ -100,7 +100,7 @@ class GraphView {
     put(
       this.body,
       h("h1", {}, "Graph"),
-      h("p", {}, "What is linked around one memory. Find one above, or open one from the ", toSearch(), " or the ", h("a", { href: "#/map" }, "map"), "."),
+      h("p", {}, "What is linked around one memory. Find one above, or open one from the ", toSearch(), " or the ", toMap(), "."),
     );
     this.finder.box.focus();
   }
@@ -125,7 +125,8 @@ class GraphView {
     put(
       this.body,
       h("div", { class: "headed" }, h("h1", { dir: "auto" }, first.title), open, alike),
-      others.length ? [h("p", { class: "hint", role: "status" }, reached, more), this.stage, this.#legend(), table] : unlinked(),
+      !others.length && unlinked(),
+      others.length > 0 && [h("p", { class: "hint", role: "status" }, reached, more), this.stage, this.#legend(), table],
     );
     this.#draw();
   }
@@ -140,7 +141,8 @@ class GraphView {
   #drawDepths() {
     const focused = [...this.depths.children].indexOf(document.activeElement);
     const pressed = (depth) => String(depth === this.#depth);
-    const button = (depth) => h("button", { type: "button", "aria-pressed": pressed(depth), onclick: () => this.reach(depth) }, String(depth));
+    const button = (depth) =>
+      h("button", { type: "button", "aria-pressed": pressed(depth), onclick: () => this.reach(depth) }, String(depth));
     this.depths.hidden = !this.#id;
     put(this.depths, h("span", { class: "hint" }, "Links away, up to"), DEPTHS.map(button));
     if (focused > 0) this.depths.children[focused].focus();
@@ -161,6 +163,8 @@ class GraphView {
 
   #table() {
     const { nodes, edges } = this.#graph;
+    const opener = (node) =>
+      h("button", { type: "button", "aria-label": `Open ${node.title}`, onclick: () => this.open(node.id) }, "Open");
     const row = (node) =>
       h(
         "tr",
@@ -170,7 +174,7 @@ class GraphView {
         h("td", { class: "number" }, String(node.depth)),
         h("td", { class: "number" }, figure(node.score, 2)),
         h("td", {}, h("ul", {}, linksBack(node, nodes, edges).map((words) => h("li", {}, words)))),
-        h("td", {}, h("button", { type: "button", "aria-label": `Open ${node.title}`, onclick: () => this.open(node.id) }, "Open")),
+        h("td", {}, opener(node)),
       );
     const numbers = new Set(["Links away", "Score"]);
     const head = (name) => h("th", { scope: "col", class: numbers.has(name) ? "number" : "" }, name);
@@ -179,12 +183,13 @@ class GraphView {
   }
 }
 
+const toMap = () => h("a", { href: "#/map" }, "map");
 const toSearch = () => h("a", { href: "#/search" }, "search");
 
 // The links of a memory to those that stand before it, so that none is said twice.
 function linksBack(node, nodes, edges) {
   const before = new Map(nodes.slice(0, nodes.indexOf(node)).map((one) => [one.id, one.title]));
-  const own = edges.filter((edge) => (edge.a === node.id && before.has(edge.b)) || (edge.b === node.id && before.has(edge.a)));
+  const own = edges.filter(({ a, b }) => (a === node.id && before.has(b)) || (b === node.id && before.has(a)));
   const said = own.slice(0, MOST_SAID).map((edge) => inWords(edge, node, before));
   return own.length > said.length ? [...said, `and ${own.length - said.length} more`] : said;
 }

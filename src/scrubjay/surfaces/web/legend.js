@@ -42,10 +42,7 @@ export function drawLegend(node, groups, off, change) {
         "only",
       ),
     );
-  put(
-    node,
-    h("ul", { class: "legend" }, groups.filter((one) => one.count).map(row)),
-    off.size > 0 && h("button", { type: "button", class: "quiet", data: { does: "all" }, onclick: () => change([]) }, "Show all again"),
-  );
+  const all = h("button", { type: "button", class: "quiet", data: { does: "all" }, onclick: () => change([]) }, "Show all again");
+  put(node, h("ul", { class: "legend" }, groups.filter((one) => one.count).map(row)), off.size > 0 && all);
   if (focused) [...node.querySelectorAll("button")].find((one) => one.dataset.does === focused)?.focus();
 }

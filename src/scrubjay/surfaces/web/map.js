@@ -6,7 +6,7 @@ import { debounced, h, put } from "./dom.js";
 import { drawLegend } from "./legend.js";
 import { drawStanding, listed, MOST_LISTED } from "./mapside.js";
 import { openMemory } from "./memory.js";
-import { drawChoice } from "./narrowing.js";
+import { Narrowing } from "./narrowing.js";
 import { go, link, note } from "./route.js";
 import { saying } from "./toast.js";
 import { WAYS } from "./tones.js";
@@ -83,12 +83,7 @@ class MapView {
     const asks = { type: "search", placeholder: "Where does a query land?", "aria-label": "Query", autocomplete: "off" };
     this.box = h("input", { ...asks, oninput: this.typed });
     this.colours = h("div", { class: "ways", role: "group", "aria-label": "Colour by" });
-    this.topics = h("div", { class: "choice" });
-    this.types = h("div", { class: "choice" });
-    this.summary = h("summary", {}, "Filters");
-    const offer = () => this.filters.open && saying(() => this.#offer());
-    const panel = h("div", { class: "panel" }, this.topics, this.types);
-    this.filters = h("details", { class: "narrow", ontoggle: offer }, this.summary, panel);
+    this.narrowing = new Narrowing((what) => this.#change({ ...what, hide: [], at: "" }));
     this.standing = h("p", { class: "hint standing", role: "status" });
     this.under = h("div", { class: "under" });
     this.said = h("div", { class: "outcome", role: "status" });
@@ -102,7 +97,7 @@ class MapView {
       h("div", { class: "stage" }, this.chart.node, this.under, this.standing),
       h("aside", {}, this.pile, this.landing, h("section", { "aria-label": "Colours" }, this.legend), this.inView),
     );
-    const bar = h("div", { class: "bar" }, this.box, this.colours, this.filters);
+    const bar = h("div", { class: "bar" }, this.box, this.colours, this.narrowing.node);
     put(root, h("h1", { class: "hushed" }, "Map"), bar, this.said, this.body);
     this.#under(null);
   }
@@ -150,7 +145,7 @@ class MapView {
 
   #land(answer) {
     this.chart.land(answer.landing);
-    const points = (answer.landing?.nearest ?? []).map((id) => this.#answer.points[this.chart.numbers.get(id)]).filter(Boolean);
+    const points = (answer.landing?.nearest ?? []).map((id) => this.chart.pointOf(id)).filter(Boolean);
     if (answer.landing) this.chart.plane.reveal(answer.landing.x, answer.landing.y);
     this.landing.hidden = !answer.landing;
     put(this.landing, h("h2", {}, "Nearest to the query"), listed(points, { ...this.#doing(), ordered: true }));
@@ -182,24 +177,14 @@ class MapView {
   }
 
   #drawControls() {
-    const { by, topics, types } = this.#now;
+    const { by } = this.#now;
+    const colour = (name) => () => this.#change({ by: name, hide: [] });
     const way = ([name, label]) =>
-      h("button", { type: "button", "aria-pressed": String(name === by), onclick: () => this.#change({ by: name, hide: [] }) }, label);
+      h("button", { type: "button", "aria-pressed": String(name === by), onclick: colour(name) }, label);
     const focused = [...this.colours.children].indexOf(document.activeElement);
     put(this.colours, h("span", { class: "hint" }, "Colour by"), Object.entries(WAYS).map(way));
     if (focused > 0) this.colours.children[focused].focus();
-    const number = topics.length + types.length;
-    put(this.summary, number ? `Filters (${number})` : "Filters");
-    if (this.filters.open) saying(() => this.#offer());
-  }
-
-  async #offer() {
-    const { topics, types } = this.#now;
-    const [topicsThere, status] = await Promise.all([ask("topics", { limit: 200 }), ask("status")]);
-    const known = topicsThere.topics.map((one) => one.topic);
-    const narrow = (what) => this.#change({ ...what, hide: [], at: "" });
-    drawChoice(this.topics, "Only topics", known, topics, (chosen) => narrow({ topics: chosen }));
-    drawChoice(this.types, "Only types", Object.keys(status.types), types, (chosen) => narrow({ types: chosen }));
+    this.narrowing.draw(this.#now);
   }
 
   #listInView() {
@@ -236,7 +221,7 @@ class MapView {
   }
 
   #change(what) {
-    go("map", addressOf({ ...this.#now, ...what }));
+    go("map", addressOf({ ...this.#now, q: this.box.value.trim(), ...what })); // with what was typed just now
   }
 
   #note(what) {

@@ -33,12 +33,14 @@ export function listed(points, { open, hint, ordered = false }) {
 
 /** Say how much of the store is drawn, and how far to trust it. */
 export function drawStanding(node, answer, drawn) {
-  const all = drawn === answer.memories;
+  const { memories, left_out: leftOut, kept } = answer;
+  const all = `${many(drawn, "memory", "memories")} drawn. `;
+  const some = `${count(drawn)} of ${count(memories)} memories drawn, a fair sample. `;
+  const near = `of each memory's ten nearest, ${Math.round(kept * 100)} % are near it here.`;
   put(
     node,
-    all ? `${many(drawn, "memory", "memories")} drawn. ` : `${count(drawn)} of ${count(answer.memories)} memories drawn, a fair sample. `,
-    answer.left_out > 0 && `${many(answer.left_out, "has", "have")} no vector yet and ${answer.left_out === 1 ? "is" : "are"} left out. `,
-    answer.kept !== null &&
-      `What lies together is alike, as far as a plane can show it: of each memory's ten nearest, ${Math.round(answer.kept * 100)} % are near it here.`,
+    drawn === memories ? all : some,
+    leftOut > 0 && `${many(leftOut, "has", "have")} no vector yet and ${leftOut === 1 ? "is" : "are"} left out. `,
+    kept !== null && `What lies together is alike, as far as a plane can show it: ${near}`,
   );
 }

@@ -4,6 +4,7 @@ import { pixelOf, Raster, stampOf } from "./raster.js";
 import { outline, resolved } from "./tones.js";
 
 const RING_PX = 15;
+const NAME_FONT = "600 13px system-ui, sans-serif";
 const NAME_PX = 18; // above the points that have it
 const FAINT = 0.4; // beside what a query found
 const INKS = ["text", "soft", "sheet", "focus", "bad"];
@@ -36,12 +37,14 @@ export class Painter {
     this.#ink ??= Object.fromEntries(INKS.map((name) => [name, resolved(this.probe, `var(--${name})`)]));
     const ratio = this.#fit(plane);
     const radius = radiusOf(dots.points.length, plane);
-    const stamps = groups.map((group) => (off.has(group.name) ? null : this.#stamp(group, radius * ratio, landing ? FAINT : 1)));
+    const strength = landing ? FAINT : 1;
+    const stamps = groups.map((group) => (off.has(group.name) ? null : this.#stamp(group, radius * ratio, strength)));
     this.#points(plane, dots.points, of, stamps, ratio);
     this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
     if (landing) this.#landing(plane, landing, (index) => [dots.points[index], groups[of[index]]], radius * 1.35);
     else this.#names(plane, names.filter((one) => !off.has(one.name)));
-    for (const index of new Set([hovered, cursor])) if (index >= 0) this.#ring(plane, dots.points[index], index === cursor);
+    if (hovered >= 0) this.#ring(plane, dots.points[hovered], [this.#ink.text, 2]);
+    if (cursor >= 0) this.#ring(plane, dots.points[cursor], [this.#ink.focus, 3]);
   }
 
   #fit(plane) {
@@ -114,7 +117,7 @@ export class Painter {
 
   #names(plane, names) {
     const { context } = this;
-    Object.assign(context, { font: "600 13px system-ui, sans-serif", textAlign: "center", textBaseline: "middle", lineJoin: "round" });
+    Object.assign(context, { font: NAME_FONT, textAlign: "center", textBaseline: "middle", lineJoin: "round" });
     Object.assign(context, { strokeStyle: this.#ink.sheet, fillStyle: this.#ink.text, lineWidth: 4 });
     const taken = [];
     for (const { label, x, y } of names) {
@@ -128,9 +131,8 @@ export class Painter {
     }
   }
 
-  #ring(plane, point, isCursor) {
-    const strong = isCursor ? [this.#ink.focus, 3] : [this.#ink.text, 2];
-    for (const [strokeStyle, lineWidth] of [[this.#ink.sheet, 5], strong]) {
+  #ring(plane, point, pen) {
+    for (const [strokeStyle, lineWidth] of [[this.#ink.sheet, 5], pen]) {
       Object.assign(this.context, { strokeStyle, lineWidth });
       circle(this.context, plane.toScreen(point.x, point.y), 10);
     }

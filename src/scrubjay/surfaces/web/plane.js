@@ -96,7 +96,8 @@ function between(at, middle, reach) {
 
 function ends(values) {
   if (!values.length) return [-1, 1];
-  const [least, most] = values.reduce(([low, high], each) => [Math.min(low, each), Math.max(high, each)], [Infinity, -Infinity]);
+  const least = values.reduce((low, each) => Math.min(low, each)); // too many for the arguments of one call
+  const most = values.reduce((high, each) => Math.max(high, each));
   return most - least > LEAST ? [least, most] : [(least + most - LEAST) / 2, (least + most + LEAST) / 2];
 }
 

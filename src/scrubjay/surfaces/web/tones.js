@@ -94,13 +94,14 @@ export function resolved(probe, colour) {
 export function outline(shape, radius) {
   const r = radius;
   const wide = r * 0.88; // what has corners looks larger than a disc
+  const [a, b] = [r * 0.4, r * 1.1]; // of the cross
   const paths = {
     disc: `M${-r},0a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0z`,
     square: `M${-wide},${-wide}h${2 * wide}v${2 * wide}h${-2 * wide}z`,
     triangle: `M0,${-r * 1.15}L${r * 1.1},${r * 0.85}H${-r * 1.1}z`,
     down: `M0,${r * 1.15}L${r * 1.1},${-r * 0.85}H${-r * 1.1}z`,
     diamond: `M0,${-r * 1.25}L${r * 1.25},0L0,${r * 1.25}L${-r * 1.25},0z`,
-    cross: `M${-r * 0.4},${-r * 1.1}h${r * 0.8}v${r * 0.7}h${r * 0.7}v${r * 0.8}h${-r * 0.7}v${r * 0.7}h${-r * 0.8}v${-r * 0.7}h${-r * 0.7}v${-r * 0.8}h${r * 0.7}z`,
+    cross: `M${-a},${-b}H${a}V${-a}H${b}V${a}H${a}V${b}H${-a}V${a}H${-b}V${-a}H${-a}z`,
     bar: `M${-r * 1.2},${-r * 0.55}h${r * 2.4}v${r * 1.1}h${-r * 2.4}z`,
   };
   return paths[shape] ?? paths.disc;

@@ -4,7 +4,7 @@ import { s } from "./dom.js";
 import { nextOf } from "./dots.js";
 import { along } from "./branches.js";
 import { link } from "./route.js";
-import { figure } from "./words.js";
+import { figure, many } from "./words.js";
 
 /** How a link was made, and how its line is dashed. */
 export const MADE = {
@@ -21,9 +21,10 @@ export function picture(graph, layout, { depth, open }) {
   const nodes = graph.nodes.map((node) => nodeOf(node, layout.places.get(node.id), { depth, open }));
   const dense = graph.edges.length > 2 * graph.nodes.length;
   const edges = graph.edges.map((edge) => edgeOf(edge, layout, dense));
+  const { width, height } = layout;
   const svg = s(
     "svg",
-    { class: "twigs", width: layout.width, height: layout.height, role: "group", "aria-label": "Graph", onkeydown: (event) => moved(event, svg) },
+    { class: "twigs", width, height, role: "group", "aria-label": "Graph", onkeydown: (event) => moved(event, svg) },
     s("defs", {}, arrow()),
     layout.rings.map((ring) => ringOf(ring, layout)),
     edges.map((one) => one.line),
@@ -42,7 +43,8 @@ export const focusedId = (root) => root.querySelector(".node:focus-within")?.dat
 
 /** A line as it is drawn for a link, for the legend. */
 export function sample(made) {
-  const line = { class: "edge", d: "M2,6H42", "stroke-width": 2.5, "stroke-dasharray": MADE[made].dash, "stroke-linecap": "round" };
+  const dash = { "stroke-dasharray": MADE[made].dash, "stroke-linecap": "round" };
+  const line = { class: "edge", d: "M2,6H42", "stroke-width": 2.5, ...dash };
   return s("svg", { class: "sample", width: 44, height: 12, "aria-hidden": "true" }, s("path", line));
 }
 
@@ -75,8 +77,10 @@ function edgeOf(edge, { places, middle, sides }, dense) {
     s("title", {}, `${edge.kind}, ${figure(edge.strength, 2)}, ${MADE[edge.made].label}`),
   );
   const at = isSpoke ? mixed(middle, from.side === 0 ? to : from, 0.6) : mixed(mixed(begin, end, 0.5), bend, 0.5);
-  const shown = { class: isSpoke && sides.length === 2 ? "kind" : "kind aside", x: at.x, y: at.y + 4, "text-anchor": "middle", data };
-  return { line, word: edge.kind === USUAL ? null : s("text", shown, edge.kind.replaceAll("_", " ")) };
+  const hasRoom = isSpoke && sides.length === 2;
+  const shown = { class: hasRoom ? "kind" : "kind aside", x: at.x, y: at.y + 4, "text-anchor": "middle", data };
+  const word = edge.kind === USUAL ? null : s("text", shown, edge.kind.replaceAll("_", " "));
+  return { line, word };
 }
 
 function mixed(one, other, share) {
@@ -95,10 +99,11 @@ function nodeOf(node, place, { depth, open }) {
   const shown = isMiddle ? "" : cut(node.title, place.room - 22); // the one in the middle is the heading of the page
   const label = { x: place.x + place.side * 14, y: place.y + 4.5, "text-anchor": place.side > 0 ? "start" : "end" };
   const wide = widthOf(shown);
-  const far = isMiddle ? "in the middle" : `${node.depth} ${node.depth === 1 ? "link" : "links"} away, ${figure(node.score, 2)}`;
+  const far = isMiddle ? "in the middle" : `${many(node.depth, "link", "links")} away, ${figure(node.score, 2)}`;
   const href = link("graph", { id: node.id, depth: depth === 1 ? "" : depth });
   const left = place.side < 0 ? place.x - 18 - wide : place.x - 13;
-  const sign = { ...label, x: place.x + place.side * (18 + wide), class: "sign", "aria-hidden": "true", onclick: () => open(node.id) };
+  const beyond = place.x + place.side * (18 + wide);
+  const sign = { ...label, x: beyond, class: "sign", "aria-hidden": "true", onclick: () => open(node.id) };
   return s(
     "g",
     { class: isMiddle ? "node middle" : "node", data: { id: node.id } },
@@ -137,7 +142,9 @@ function arrow() {
 
 function lit(svg, id) {
   svg.classList.toggle("some", id !== null);
-  for (const one of svg.querySelectorAll("[data-a]")) one.classList.toggle("lit", one.dataset.a === id || one.dataset.b === id);
+  for (const one of svg.querySelectorAll("[data-a]")) {
+    one.classList.toggle("lit", one.dataset.a === id || one.dataset.b === id);
+  }
 }
 
 function moved(event, svg) {
