@@ -214,6 +214,14 @@ def test_a_query_lands_among_what_is_nearest(site: Site):
     expect(near).to_have_count(0)
 
 
+SAID = """async () => {
+  const { drawStanding } = await import("/ui/mapside.js");
+  const line = document.createElement("p");
+  drawStanding(line, { memories: 52000, left_out: 2, kept: 0.336 }, 10000);
+  return line.textContent;
+}"""
+
+
 def test_the_legend_hides_groups_and_filters_narrow_what_is_asked(site: Site):
     page = opened(site)
     kettle = place(page, site, "kettle0")
@@ -236,6 +244,11 @@ def test_the_legend_hides_groups_and_filters_narrow_what_is_asked(site: Site):
     page.get_by_role("button", name="No longer only space").click()
     expect(page.locator(".standing")).to_contain_text("9 memories drawn.")
     assert page.url.endswith("#/map?types=fact")
+    assert page.evaluate(SAID) == (
+        "10,000 of 52,000 memories drawn, a fair sample. 2 have no vector yet and are left out. "
+        "What lies together is alike, as far as a plane can show it: "
+        "of each memory's ten nearest, 34 % are near it here."
+    )
 
 
 def test_two_fingers_zoom_and_a_second_tap_opens(site: Site):
