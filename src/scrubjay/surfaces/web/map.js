@@ -1,7 +1,240 @@
-// To be made.
+// The map: all memories as points, what is alike together, and where a query lands among them.
 
-import { h, put } from "./dom.js";
+import { ask } from "./api.js";
+import { Chart, about } from "./chart.js";
+import { debounced, h, put } from "./dom.js";
+import { drawLegend } from "./legend.js";
+import { drawStanding, listed, MOST_LISTED } from "./mapside.js";
+import { openMemory } from "./memory.js";
+import { Narrowing } from "./narrowing.js";
+import { go, link, note } from "./route.js";
+import { saying } from "./toast.js";
+import { WAYS } from "./tones.js";
+import { count } from "./words.js";
 
+const TYPING_MS = 250;
+const MOVING_MS = 200;
+
+/** Make the view. */
 export function make(root) {
-  return { show: () => put(root, h("h1", {}, "…")), hide: () => {}, keys: [] };
+  const view = new MapView(root);
+  return {
+    show: (params) => view.show(params),
+    hide: () => view.hide(),
+    keys: [
+      { keys: "/", does: "Write a query", act: () => view.box.select() },
+      { keys: "m", does: "Go to the points: arrow keys move on, Enter opens", act: () => view.chart.canvas.focus() },
+      { keys: "c", does: "Colour by topic, type or age in turn", act: () => view.turnColour() },
+      { keys: "+", does: "Zoom in", act: () => view.chart.step(1) },
+      { keys: "-", does: "Zoom out", act: () => view.chart.step(-1) },
+      { keys: "0", does: "Show all", act: () => view.chart.reset() },
+    ],
+  };
+}
+
+class MapView {
+  #asking = null;
+  #answer = null; // the last one with points
+  #shownFor = ""; // the filters that it was asked with
+  #now = { q: "", by: "topic", topics: [], types: [], hide: [], at: "" };
+
+  constructor(root) {
+    this.chart = new Chart({
+      open: (point) => this.#open(point),
+      pile: (points) => this.#choose(points),
+      chosen: (point) => this.#under(point),
+      moved: debounced(MOVING_MS, () => {
+        this.#note({ at: String(this.chart.plane) });
+        this.#listInView();
+      }),
+    });
+    this.#make(root);
+  }
+
+  /** Show what an address says; asks for points only where those that are here will not do. */
+  async show(params) {
+    const by = WAYS[params.get("by")] ? params.get("by") : "topic";
+    const before = this.#now;
+    const [topics, types, hide] = ["topics", "types", "hide"].map((name) => params.getAll(name));
+    this.#now = { q: params.get("q") ?? "", by, topics, types, hide, at: params.get("at") ?? "" };
+    if (this.box.value.trim() !== this.#now.q) this.box.value = this.#now.q;
+    if (this.#now.at !== before.at) this.chart.plane.look(this.#now.at);
+    this.#drawControls();
+    if (this.#answer) this.#redraw();
+    await saying(() => this.#ask());
+  }
+
+  hide() {
+    this.#asking?.abort();
+    this.typed.cancel();
+    this.chart.on.moved.cancel();
+  }
+
+  turnColour() {
+    const ways = Object.keys(WAYS);
+    this.#change({ by: ways[(ways.indexOf(this.#now.by) + 1) % ways.length], hide: [] });
+  }
+
+  #make(root) {
+    this.typed = debounced(TYPING_MS, () => {
+      this.#note({ q: this.box.value.trim() });
+      saying(() => this.#ask());
+    });
+    const asks = { type: "search", placeholder: "Where does a query land?", "aria-label": "Query", autocomplete: "off" };
+    this.box = h("input", { ...asks, oninput: this.typed });
+    this.colours = h("div", { class: "ways", role: "group", "aria-label": "Colour by" });
+    this.narrowing = new Narrowing((what) => this.#change({ ...what, hide: [], at: "" }));
+    this.standing = h("p", { class: "hint standing", role: "status" });
+    this.under = h("div", { class: "under" });
+    this.said = h("div", { class: "outcome", role: "status" });
+    this.legend = h("div", {});
+    this.landing = h("section", { "aria-label": "Nearest to the query", hidden: true });
+    this.pile = h("section", { "aria-label": "On this spot", hidden: true });
+    this.inView = h("details", { ontoggle: () => this.#listInView() }, h("summary", {}, "In view"), h("div", {}));
+    this.body = h(
+      "div",
+      { class: "spread", hidden: true },
+      h("div", { class: "stage" }, this.chart.node, this.under, this.standing),
+      h("aside", {}, this.pile, this.landing, h("section", { "aria-label": "Colours" }, this.legend), this.inView),
+    );
+    const bar = h("div", { class: "bar" }, this.box, this.colours, this.narrowing.node);
+    put(root, h("h1", { class: "hushed" }, "Map"), bar, this.said, this.body);
+    this.#under(null);
+  }
+
+  #filters() {
+    const { topics, types } = this.#now;
+    return { ...(topics.length && { topics }), ...(types.length && { types }) };
+  }
+
+  async #ask({ again = false } = {}) {
+    this.#asking?.abort();
+    const mine = (this.#asking = new AbortController());
+    const filters = this.#filters();
+    const key = JSON.stringify(filters);
+    const isHere = !again && this.#answer !== null && this.#shownFor === key;
+    if (!isHere) this.#say(h("p", { class: "hint" }, "Drawing the map…"));
+    try {
+      const query = this.#now.q || undefined;
+      let answer = await ask("map", { ...filters, query, points: !isHere }, mine);
+      if (isHere && answer.state !== this.#answer.state) answer = await ask("map", { ...filters, query }, mine);
+      if (answer.points.length || !isHere) this.#take(answer, key);
+      this.#land(answer);
+    } catch (error) {
+      if (mine.signal.aborted) return;
+      this.#failed(error);
+    }
+  }
+
+  #take(answer, key) {
+    this.#answer = answer;
+    this.#shownFor = key;
+    this.chart.set(answer.points);
+    this.body.hidden = !answer.points.length;
+    drawStanding(this.standing, answer, answer.points.length);
+    this.#redraw();
+    this.#drawControls();
+  }
+
+  #redraw() {
+    if (this.chart.by !== this.#now.by) this.chart.colour(this.#now.by);
+    this.chart.hide(this.#now.hide);
+    drawLegend(this.legend, this.chart.groups, this.chart.off, (hide) => this.#change({ hide }));
+    this.#listInView();
+  }
+
+  #land(answer) {
+    this.chart.land(answer.landing);
+    const points = (answer.landing?.nearest ?? []).map((id) => this.chart.pointOf(id)).filter(Boolean);
+    if (answer.landing) this.chart.plane.reveal(answer.landing.x, answer.landing.y);
+    this.landing.hidden = !answer.landing;
+    put(this.landing, h("h2", {}, "Nearest to the query"), listed(points, { ...this.#doing(), ordered: true }));
+    this.#say(
+      ...answer.degraded.map((why) => h("p", { class: "said" }, sentence(why))),
+      !this.#answer.points.length && this.#nothing(this.#answer),
+    );
+  }
+
+  #nothing({ left_out: leftOut }) {
+    const narrowed = this.#now.topics.length + this.#now.types.length > 0;
+    if (leftOut) return h("p", { class: "said" }, `Nothing can be drawn yet: ${count(leftOut)} wait for a vector.`);
+    const all = h("a", { href: link("map", { q: this.#now.q }) }, "Show all");
+    if (narrowed) return h("p", { class: "said" }, "No memory has these topics and types. ", all);
+    return h("p", { class: "said" }, "Nothing is stored yet. Add a memory, and it is the first point of the map.");
+  }
+
+  #failed(error) {
+    this.chart.land(null); // what landed before was another query
+    this.landing.hidden = true;
+    if (error.kind === "away" || error.kind === "no-token" || !error.kind) throw error;
+    if (error.kind === "unavailable") this.body.hidden = true;
+    const instead = h("a", { href: link("search", { q: this.#now.q }) }, "Search by word instead");
+    this.#say(h("div", { class: "said bad" }, h("p", {}, sentence(error.detail)), h("p", {}, instead)));
+  }
+
+  #say(...what) {
+    put(this.said, ...what);
+  }
+
+  #drawControls() {
+    const { by } = this.#now;
+    const colour = (name) => () => this.#change({ by: name, hide: [] });
+    const way = ([name, label]) =>
+      h("button", { type: "button", "aria-pressed": String(name === by), onclick: colour(name) }, label);
+    const focused = [...this.colours.children].indexOf(document.activeElement);
+    put(this.colours, h("span", { class: "hint" }, "Colour by"), Object.entries(WAYS).map(way));
+    if (focused > 0) this.colours.children[focused].focus();
+    this.narrowing.draw(this.#now);
+  }
+
+  #listInView() {
+    if (!this.inView.open) return;
+    const { points, count: all } = this.chart.inView(MOST_LISTED);
+    const more = all > points.length ? `The first ${points.length} of ${count(all)}; zoom in for others.` : "";
+    put(this.inView.lastChild, more && h("p", { class: "hint" }, more), listed(points, this.#doing()));
+  }
+
+  #choose(points) {
+    this.pile.hidden = false;
+    const list = listed(points.slice(0, MOST_LISTED), this.#doing());
+    put(this.pile, h("h2", {}, `${count(points.length)} on this spot`), list);
+    this.pile.querySelector("button").focus();
+  }
+
+  #under(point) {
+    this.pile.hidden = true;
+    const hint = h("span", { class: "hint" }, HINT);
+    put(
+      this.under,
+      h("p", { "aria-live": "polite" }, point ? [h("strong", { dir: "auto" }, point.title), " ", about(point)] : hint),
+      point && h("button", { type: "button", onclick: () => this.#open(point) }, "Open"),
+      point && h("a", { class: "button", href: link("graph", { id: point.id }) }, "Links"),
+    );
+  }
+
+  #doing() {
+    return { open: (point) => this.#open(point), hint: (id) => this.chart.hint(id) };
+  }
+
+  #open(point) {
+    openMemory(point.id, { query: this.#now.q, changed: () => saying(() => this.#ask({ again: true })) });
+  }
+
+  #change(what) {
+    go("map", addressOf({ ...this.#now, q: this.box.value.trim(), ...what })); // with what was typed just now
+  }
+
+  #note(what) {
+    Object.assign(this.#now, what);
+    note("map", addressOf(this.#now));
+  }
+}
+
+const addressOf = (state) => ({ ...state, by: state.by === "topic" ? "" : state.by });
+const HINT = matchMedia("(pointer: coarse)").matches
+  ? "Tap a dot to see which memory it is, and again to open it."
+  : "Point at a dot to see which memory it is; a click opens it. With the keyboard: m, arrow keys, Enter.";
+
+function sentence(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -1,0 +1,107 @@
+// Which part of the plane is seen: a middle, and how many pixels a unit of the plane takes.
+
+const MOST_ZOOM = 60;
+const EDGE_PX = 28;
+const LEAST = 0.2; // of the plane is seen, however close the points are
+
+/** The view of a plane; y grows upwards there, and downwards on a screen. */
+export class Plane {
+  constructor() {
+    Object.assign(this, { width: 0, height: 0, x: 0, y: 0, zoom: 1, all: { x: 0, y: 0, wide: 2, high: 2 } });
+  }
+
+  /** Take these points for all there is: a zoom of 1 shows them, and no more. */
+  settle(points) {
+    const [left, right] = ends(points.map((one) => one.x));
+    const [bottom, top] = ends(points.map((one) => one.y));
+    const isAll = String(this) === "";
+    this.all = { x: (left + right) / 2, y: (bottom + top) / 2, wide: right - left, high: top - bottom };
+    if (isAll) this.reset();
+  }
+
+  /** How many pixels one unit takes. */
+  get scale() {
+    const [wide, high] = [this.width - 2 * EDGE_PX, this.height - 2 * EDGE_PX];
+    return Math.max(Math.min(wide / this.all.wide, high / this.all.high) * this.zoom, 1);
+  }
+
+  resize(width, height) {
+    Object.assign(this, { width, height });
+  }
+
+  toScreen(x, y) {
+    return [this.width / 2 + (x - this.x) * this.scale, this.height / 2 - (y - this.y) * this.scale];
+  }
+
+  toPlane(left, top) {
+    return [this.x + (left - this.width / 2) / this.scale, this.y - (top - this.height / 2) / this.scale];
+  }
+
+  /** Move what is seen by so many pixels, as a hand that drags it does. */
+  pan(right, down) {
+    this.#look(this.x - right / this.scale, this.y + down / this.scale);
+  }
+
+  /** Zoom by a factor; the place under this pixel stays under it. */
+  zoomBy(factor, left = this.width / 2, top = this.height / 2) {
+    const [x, y] = this.toPlane(left, top);
+    this.zoom = Math.min(Math.max(this.zoom * factor, 1), MOST_ZOOM);
+    const [nowX, nowY] = this.toPlane(left, top);
+    this.#look(this.x + x - nowX, this.y + y - nowY);
+  }
+
+  /** See all again. */
+  reset() {
+    Object.assign(this, { x: this.all.x, y: this.all.y, zoom: 1 });
+  }
+
+  /** Move no further than needed to see a place. */
+  reveal(x, y) {
+    if (!this.width) return; // nothing is shown yet, and then all is
+    const [left, top] = this.toScreen(x, y);
+    this.pan(inwards(left, this.width), inwards(top, this.height));
+  }
+
+  /** The part of the plane that is seen: `{left, right, bottom, top}`. */
+  get seen() {
+    const [left, top] = this.toPlane(0, 0);
+    const [right, bottom] = this.toPlane(this.width, this.height);
+    return { left, right, bottom, top };
+  }
+
+  /** What is seen, in a word for the address: nothing where that is all of it. */
+  toString() {
+    if (this.zoom === 1 && this.x === this.all.x && this.y === this.all.y) return "";
+    return [this.x.toFixed(3), this.y.toFixed(3), this.zoom.toFixed(2)].join(",");
+  }
+
+  /** See what such a word says; anything else shows all. */
+  look(word) {
+    const [x, y, zoom] = (word ?? "").split(",").map(Number);
+    this.reset();
+    if (![x, y, zoom].every(Number.isFinite)) return;
+    this.zoom = Math.min(Math.max(zoom, 1), MOST_ZOOM);
+    this.#look(x, y);
+  }
+
+  #look(x, y) {
+    this.x = between(x, this.all.x, this.all.wide / 2); // so that nobody drags it all away
+    this.y = between(y, this.all.y, this.all.high / 2);
+  }
+}
+
+function between(at, middle, reach) {
+  return Math.min(Math.max(at, middle - reach), middle + reach);
+}
+
+function ends(values) {
+  if (!values.length) return [-1, 1];
+  const least = values.reduce((low, each) => Math.min(low, each)); // too many for the arguments of one call
+  const most = values.reduce((high, each) => Math.max(high, each));
+  return most - least > LEAST ? [least, most] : [(least + most - LEAST) / 2, (least + most + LEAST) / 2];
+}
+
+function inwards(at, size) {
+  if (at < EDGE_PX) return EDGE_PX - at;
+  return at > size - EDGE_PX ? size - EDGE_PX - at : 0;
+}
