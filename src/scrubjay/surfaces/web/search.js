@@ -1,7 +1,234 @@
-// To be made.
+// The search: a form, an answer as it is typed, and a way through it by keys alone.
 
+import { ask } from "./api.js";
+import { answerHead, nothing } from "./answer.js";
+import { askedBy, searchBody, withOne, without } from "./asked.js";
+import { Cards } from "./cards.js";
 import { h, put } from "./dom.js";
+import { edited } from "./edit.js";
+import { forget } from "./forget.js";
+import { card } from "./hit.js";
+import { formsOf } from "./marked.js";
+import { openMemory } from "./memory.js";
+import { overview } from "./overview.js";
+import { go, here, link, note } from "./route.js";
+import { searchForm } from "./searchform.js";
+import { mayWrite, who } from "./session.js";
+import { saying } from "./toast.js";
+import { feedback, given } from "./verdicts.js";
+import { waterfall } from "./waterfall.js";
+
+const HOW = "scrubjay.how"; // whether the stages are shown
 
 export function make(root) {
-  return { show: () => put(root, h("h1", {}, "…")), hide: () => {}, keys: [] };
+  const view = new Search(root);
+  return { show: (params) => view.show(params), hide: () => view.hide(), keys: view.keys() };
+}
+
+class Search {
+  constructor(root) {
+    this.form = searchForm({
+      typed: (asked) => this.turn(asked, note),
+      now: (asked) => this.turn(asked, note),
+      chosen: (asked) => this.turn(asked, go),
+      without: (one) => this.turn(without(this.asked, one), go),
+      down: () => this.cards.focus(0),
+    });
+    this.how = h("button", { type: "button", class: "quiet", title: "How it was found (w)", onclick: () => this.turnHow() }, "How it was found");
+    this.head = h("div", { class: "answer" });
+    this.body = h("div", { class: "found" });
+    this.cards = new Cards(this.body, () => this.form.focus());
+    put(root, h("h1", { class: "hushed" }, "Search"), this.form.node, this.head, this.body);
+    this.asked = askedBy(new URLSearchParams());
+    this.results = null;
+    this.shown = ""; // the address whose answer is on the screen
+  }
+
+  keys() {
+    const ofOne = (act) => () => (this.cards.current() ? act(this.cards.current().dataset.id) : this.cards.focus(0));
+    return [
+      { keys: "/", does: "To the box", act: () => this.form.focus() },
+      { keys: "Escape", does: "Back to the box, or out of it", act: () => this.form.focus() },
+      { keys: "j", does: "Next result (or ↓)", act: () => this.cards.move(1) },
+      { keys: "k", does: "Previous result (or ↑)", act: () => this.cards.move(-1) },
+      { keys: "o", does: "Open (or Enter)", act: ofOne((id) => this.open(id)) },
+      { keys: "e", does: "Edit", act: ofOne((id) => this.edit(id)) },
+      { keys: "x", does: "Forget", act: ofOne((id) => this.forget(id)) },
+      { keys: "a", does: "It answered: accept", act: ofOne((id) => this.judge(id, "accepted")) },
+      { keys: "m", does: "It helped, changed: modify", act: ofOne((id) => this.judge(id, "modified")) },
+      { keys: "d", does: "It did not help: dismiss", act: ofOne((id) => this.judge(id, "dismissed")) },
+      { keys: "y", does: "Why it is here", act: ofOne(() => this.turnWhy()) },
+      { keys: "w", does: "How it was found", act: () => this.turnHow() },
+    ];
+  }
+
+  async show(params) {
+    this.asked = askedBy(params);
+    this.form.write(this.asked);
+    this.opening?.abort(); // Back closes what was opened
+    const id = params.get("id");
+    if (!this.entered && !id && !this.asked.q && matchMedia("(pointer: fine)").matches) this.form.focus();
+    this.entered = true;
+    const again = location.hash === this.seen; // the server came back
+    this.seen = location.hash;
+    const answered = this.shown === link("search", this.asked) && !again ? null : this.run();
+    if (id) this.openHere(id, params);
+    await answered;
+  }
+
+  hide() {
+    this.asking?.abort();
+    this.opening?.abort();
+    this.shown = "";
+    this.entered = false;
+  }
+
+  /** Ask something else: `by` says whether that is a step that Back takes back. */
+  turn(asked, by) {
+    if (link("search", asked) === link("search", this.asked) && this.shown === link("search", asked)) return;
+    this.asked = asked;
+    by("search", asked);
+    if (by === note) {
+      this.seen = location.hash;
+      this.form.write(asked);
+      this.run();
+    }
+  }
+
+  /** Ask the server what is asked now; what is on the screen stays, dimmed, until the answer is there. */
+  async run() {
+    this.asking?.abort();
+    const { signal } = (this.asking = new AbortController());
+    const asked = this.asked;
+    this.busy(true);
+    try {
+      this.may = { write: mayWrite(await who()) };
+      if (asked.q.trim()) await this.search(asked, signal);
+      else await this.survey(asked, signal);
+      this.shown = link("search", asked);
+      this.busy(false);
+    } catch (error) {
+      if (error.name === "AbortError" || signal.aborted) return;
+      this.shown = "";
+      this.busy(false);
+      if (!error.kind) throw error;
+      if (error.kind !== "away") this.refuse(error.detail);
+    }
+  }
+
+  busy(is) {
+    this.body.setAttribute("aria-busy", String(is));
+    if (is && !this.body.childElementCount) put(this.body, h("p", { class: "hint" }, "Looking…"));
+  }
+
+  refuse(detail) {
+    this.results = null;
+    put(this.head, h("p", { class: "said bad", role: "alert" }, detail));
+    put(this.body);
+  }
+
+  async search(asked, signal) {
+    const results = await ask("search", searchBody(asked), { signal });
+    const topics = results.hits.length ? [] : (await ask("topics", { limit: 500 }, { signal })).topics;
+    if (signal.aborted) return;
+    this.results = results;
+    this.drawHead();
+    this.drawBody(topics);
+  }
+
+  async survey(asked, signal) {
+    const drawn = h("div", {});
+    await overview(drawn, asked, this.handle(asked, null), signal);
+    if (signal.aborted) return;
+    this.results = null;
+    put(this.head);
+    this.swap(drawn);
+  }
+
+  drawHead() {
+    const shown = Boolean(localStorage.getItem(HOW));
+    this.how.setAttribute("aria-pressed", String(shown));
+    put(this.head, h("div", { class: "line" }, answerHead(this.results, this.asked, this.handle(this.asked, this.results)), this.how), shown && waterfall(this.results));
+  }
+
+  drawBody(topics) {
+    const { results, asked } = this;
+    const of = this.handle(asked, results);
+    if (results.hits.length) this.swap(h("ol", { class: "hits" }, results.hits.map((hit, index) => h("li", {}, card(hit, index + 1, of)))));
+    else this.swap(nothing(results, asked, topics, this.form.modesOf(asked.profile), of));
+  }
+
+  /** Show something else, with the focus on the card that is where it was. */
+  swap(drawn) {
+    const at = this.cards.place();
+    put(this.body, drawn);
+    this.cards.focus(at);
+  }
+
+  /** What a card or a list may ask of the view. */
+  handle(asked, results) {
+    return {
+      results,
+      best: Math.max(0, ...(results?.hits ?? []).map(({ score }) => score)),
+      may: this.may,
+      saying,
+      href: (id) => link("search", { ...asked, id }),
+      filter: (name, value) => this.turn(withOne(asked, name, value), go),
+      without: (one) => this.turn(without(asked, one), go),
+      mode: (mode) => this.turn({ ...asked, mode }, go),
+      open: (id) => this.open(id),
+      edit: (id) => this.edit(id),
+      forget: (id) => this.forget(id),
+      feedback: (id, action) => this.judge(id, action),
+      given: (id) => given(asked.q, id),
+    };
+  }
+
+  open(id) {
+    go("search", { ...this.asked, id });
+  }
+
+  async openHere(id, params) {
+    const at = location.hash;
+    const isStep = this.shown === link("search", this.asked); // opened from a list, so Back leads there
+    this.opening = new AbortController();
+    const hit = this.results?.hits.find((one) => one.id === id);
+    await openMemory(id, { query: params.get("q")?.trim(), forms: hit ? formsOf(hit) : [], changed: () => this.run(), signal: this.opening.signal });
+    if (location.hash !== at) return; // somebody went on
+    if (isStep) history.back();
+    else note("search", this.asked);
+    this.seen = location.hash;
+    this.cards.of(id)?.focus();
+  }
+
+  async edit(id) {
+    const got = await saying(() => ask("get", { id }));
+    if (!got || (await edited(got.memories[0]))) this.run();
+  }
+
+  forget(id) {
+    return forget(id, () => this.run());
+  }
+
+  judge(id, action) {
+    if (!this.results || !this.may.write) return;
+    const { q } = this.asked;
+    feedback(q, id, action, () => {
+      const now = given(q, id);
+      const buttons = this.cards.of(id)?.querySelectorAll("[data-action]") ?? [];
+      for (const one of buttons) one.setAttribute("aria-pressed", String(one.dataset.action === now));
+    });
+  }
+
+  turnHow() {
+    if (localStorage.getItem(HOW)) localStorage.removeItem(HOW);
+    else localStorage.setItem(HOW, "1");
+    if (this.results) this.drawHead();
+    this.how.focus();
+  }
+
+  turnWhy() {
+    const why = this.cards.current().querySelector("details.why");
+    if (why) why.open = !why.open;
+  }
 }

@@ -19,3 +19,6 @@ export function who() {
 export function changed() {
   asked = null;
 }
+
+/** Whether such a person may write; who may administer may. */
+export const mayWrite = ({ scopes }) => scopes.includes("write") || scopes.includes("admin");
