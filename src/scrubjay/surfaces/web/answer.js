@@ -24,7 +24,7 @@ export function answerHead(results, asked, of) {
   return [
     h(
       "p",
-      { class: "summary", role: "status" },
+      { class: "summary" },
       h("strong", {}, many(results.hits.length, "hit", "hits")),
       ` in ${duration(results.took_ms)}`,
       said && results.hits.length > 0 && [" · ", h("span", { class: "sure", title: "From 0 to 1" }, `confidence ${results.confidence.toFixed(2)}: ${said}`)],
@@ -58,7 +58,7 @@ export function topicChip(topic, memories, of) {
 export function nothing(results, asked, topics, modes, of) {
   const searched = results.trace.map(({ notes }) => notes.nothing_found).filter(Boolean);
   const set = active(asked);
-  const others = modes.filter(({ name }) => name !== asked.mode);
+  const others = [{ name: "", summary: "" }, ...modes].filter(({ name }) => name !== asked.mode);
   const near = nearest(results.query, topics);
   return h(
     "div",
@@ -66,9 +66,9 @@ export function nothing(results, asked, topics, modes, of) {
     h("h2", {}, "Nothing found"),
     searched.map((one) => h("p", {}, `Searched: ${one}.`)),
     set.length > 0 && h("p", {}, "Without a filter: ", set.map((one) => choice(`${one.label}: ${one.value}`, () => of.without(one)))),
-    others.length > 0 && h("p", {}, "In another mode: ", others.map(({ name, summary }) => choice(name, () => of.mode(name), summary))),
-    near.length > 0 && h("p", {}, "By topic: ", near.map(({ topic, memories }) => topicChip(topic, memories, of))),
-    !set.length && !others.length && !near.length && h("p", {}, "Try other words, or fewer of them."),
+    others.length > 0 && h("p", {}, "In another mode: ", others.map(({ name, summary }) => choice(name || "usual", () => of.mode(name), summary))),
+    near.length > 0 && h("p", {}, "By topic: ", near.map(({ topic, memories }) => topicChip(topic, memories, { filter: (_, value) => of.only(value) }))),
+    !set.length && h("p", {}, "Or try other words, or fewer of them."),
   );
 }
 

@@ -36,7 +36,8 @@ function formIn(body, close, { memory, known, draft, store }) {
   const before = valuesOf(memory);
   const kept = draft.read();
   const controls = FIELDS.map((field) => controlOf(field, kept?.[field.name] ?? before[field.name], known));
-  const nodes = (rare) => FIELDS.flatMap((field, at) => (Boolean(field.rare) === rare ? [controls[at].node] : []));
+  const [text] = controls;
+  const nodes = (rare) => FIELDS.flatMap((field, at) => (at > 0 && Boolean(field.rare) === rare ? [controls[at].node] : []));
   const values = () => Object.fromEntries(controls.map(({ name, input }) => [name, input.value]));
   const isChanged = () => Object.keys(changesOf(values(), before)).length > 0;
   const more = h("details", { open: FIELDS.some(({ name, rare }) => rare && kept?.[name]) }, h("summary", {}, "More"), h("div", { class: "grid" }, nodes(true)));
@@ -50,7 +51,8 @@ function formIn(body, close, { memory, known, draft, store }) {
       put(body);
       formIn(body, close, { memory, known, draft, store });
     }),
-    nodes(false),
+    text.node,
+    h("div", { class: "grid" }, nodes(false)),
     more,
     said,
     h("p", { class: "actions" }, submit, h("button", { type: "button", onclick: leave }, "Cancel")),
@@ -86,8 +88,8 @@ function formIn(body, close, { memory, known, draft, store }) {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
   });
   put(body, form);
-  controls[0].input.autofocus = true; // the dialog looks for it when it is shown
-  controls[0].input.focus();
+  text.input.autofocus = true; // the dialog looks for it when it is shown
+  text.input.focus(); // and this is for when it is shown already
 }
 
 function restored(discard) {

@@ -20,10 +20,16 @@ export async function forget(id, after) {
   if (!(await confirmed(`Forget “${nameOf(memory)}”?`, "Forget"))) return false;
   const answer = await saying(() => ask("forget", { id }));
   if (!answer) return false;
-  const drawn = answer.facts.length ? ` ${many(answer.facts.length, "fact", "facts")} that nothing else said went with it.` : "";
-  toast(`Forgotten.${drawn}`, { action: "Undo", act: () => restore(memory, answer.facts.length, after) });
+  tell(memory, answer.facts.length, after);
   after();
   return true;
+}
+
+function tell(memory, facts, after) {
+  // Stored again by hand, a document would not be that of its file: the next ingest would store another.
+  if (memory.type === "document") return toast("Forgotten. Its file stays as it is; scrubjay ingest reads it again.");
+  const drawn = facts ? ` ${many(facts, "fact", "facts")} that nothing else said went with it.` : "";
+  toast(`Forgotten.${drawn}`, { action: "Undo", act: () => restore(memory, facts, after) });
 }
 
 async function restore(memory, facts, after) {

@@ -77,7 +77,7 @@ function scoreOf(hit, { results, best }) {
 
 function about(hit, of) {
   const chip = (name, value) =>
-    h("button", { type: "button", class: "chip", title: `Only ${name} “${value}”`, onclick: () => of.filter(name, value) }, h("bdi", {}, value));
+    h("button", { type: "button", class: name === "types" ? "chip kind" : "chip", title: `Only ${name} “${value}”`, onclick: () => of.filter(name, value) }, h("bdi", {}, value));
   return [
     chip("types", hit.type),
     hit.topics.map((topic) => chip("topics", topic)),

@@ -63,12 +63,12 @@ class Shown {
   }
 
   draw({ memories: [memory], tiers = {} }, changes, links, write) {
-    put(this.heading, visible(nameOf(memory)));
+    put(this.heading, visible(memory.title) || "Memory"); // without a title the text says it
     put(
       this.body,
       this.back(),
+      this.actions(memory, write), // above the text, which may be a megabyte
       whole(memory.text, this.trail.length ? [] : this.forms),
-      this.actions(memory, write),
       fieldsOf(memory, tiers[memory.id]),
       links.length > 0 && this.links(links),
       changes.length > 0 && history(changes),
@@ -141,7 +141,8 @@ function linksOf(neighbors, memories) {
 }
 
 function fieldsOf(memory, tier) {
-  const rows = Object.entries(LABELS).filter(([name]) => memory[name] !== null && memory[name] !== "" && memory[name].length !== 0);
+  const isUsual = (name) => name === "updated_at" && memory.updated_at === memory.created_at;
+  const rows = Object.entries(LABELS).filter(([name]) => memory[name] !== null && memory[name].length !== 0 && !isUsual(name));
   const row = (label, value) => [h("dt", {}, label), h("dd", { dir: "auto" }, value)];
   return h(
     "dl",

@@ -17,6 +17,7 @@ import { mayWrite, who } from "./session.js";
 import { saying } from "./toast.js";
 import { feedback, given } from "./verdicts.js";
 import { waterfall } from "./waterfall.js";
+import { many } from "./words.js";
 
 const HOW = "scrubjay.how"; // whether the stages are shown
 
@@ -35,10 +36,11 @@ class Search {
       down: () => this.cards.focus(0),
     });
     this.how = h("button", { type: "button", class: "quiet", title: "How it was found (w)", onclick: () => this.turnHow() }, "How it was found");
+    this.told = h("p", { class: "hushed", role: "status" }); // stays, so that each new answer is read out
     this.head = h("div", { class: "answer" });
     this.body = h("div", { class: "found" });
     this.cards = new Cards(this.body, () => this.form.focus());
-    put(root, h("h1", { class: "hushed" }, "Search"), this.form.node, this.head, this.body);
+    put(root, h("h1", { class: "hushed" }, "Search"), this.form.node, this.told, this.head, this.body);
     this.asked = askedBy(new URLSearchParams());
     this.results = null;
     this.shown = ""; // the address whose answer is on the screen
@@ -132,6 +134,7 @@ class Search {
     const topics = results.hits.length ? [] : (await ask("topics", { limit: 500 }, { signal })).topics;
     if (signal.aborted) return;
     this.results = results;
+    put(this.told, many(results.hits.length, "hit", "hits"));
     this.drawHead();
     this.drawBody(topics);
   }
@@ -176,6 +179,7 @@ class Search {
       filter: (name, value) => this.turn(withOne(asked, name, value), go),
       without: (one) => this.turn(without(asked, one), go),
       mode: (mode) => this.turn({ ...asked, mode }, go),
+      only: (topic) => this.turn({ ...asked, q: "", topics: [topic] }, go),
       open: (id) => this.open(id),
       edit: (id) => this.edit(id),
       forget: (id) => this.forget(id),
