@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,26 +15,25 @@ from tools.servers.programs import axe
 
 import scrubjay
 from fakes import HashingEmbedder
-from scrubjay.surfaces.callers import OpenStores, Principal
+from scrubjay.surfaces.callers import Principal
 from scrubjay.surfaces.http import serving
 from scrubjay.surfaces.http.admission import Admission
 from scrubjay.surfaces.http.app import Doors, make_app
+from scrubjay.surfaces.http.sessions import Sessions
 from scrubjay.surfaces.http.settings import ServerSettings
 from scrubjay.surfaces.http.watching import Watch
 
-CHROMIUM = "/usr/bin/chromium"
 WAIT_MS = 15_000
+_ARGUMENTS = ("--disable-quic", "--no-first-run", "--disable-sync", "--disable-dev-shm-usage",
+              "--disable-background-networking", "--disable-component-update")  # fmt: skip
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
+def browsing(program: Path) -> Iterator[Browser]:
     """One browser, which asks for nothing by itself."""
+    as_root = ("--no-sandbox",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM,
-            args=["--no-sandbox", "--disable-quic", "--no-first-run", "--disable-sync",
-                  "--disable-background-networking", "--disable-component-update"],
-        )  # fmt: skip
+        browser = playwright.chromium.launch(executable_path=program, args=[*_ARGUMENTS, *as_root])
         yield browser
         browser.close()
 
@@ -47,19 +48,23 @@ class Site:
         self.store = scrubjay.open(db, embedder=self.embedder)
         self.port = 0
         self.pages: list[tuple[Page, list[str]]] = []
-        self.start()
+        self._forgiven: list[str] = []
+        self.start(forget=True)
 
     @property
     def url(self) -> str:
         """Where the page is."""
         return f"http://127.0.0.1:{self.port}/"
 
-    def start(self) -> None:
-        """Serve, at the same port as before."""
-        self._stores = OpenStores(self._open)
+    def start(self, *, forget: bool = False) -> None:
+        """Serve, at the same port as before; a server that was really stopped forgets who is signed in."""
+        if forget:
+            self.sessions = Sessions()
+        self._watch = Watch()
+        self._stores = self._watch.stores(self._open)
         find = Admission(self._stores, loopback=True)
-        watch = Watch()
-        self._doors = Doors.of(self._stores, find, ServerSettings(), watch)
+        doors = Doors.of(self._stores, find, ServerSettings(), self._watch)
+        self._doors = doors._replace(sessions=self.sessions)
         socket = serving.bind("127.0.0.1", self.port)
         self.port = socket.getsockname()[1]
         up = threading.Event()
@@ -75,19 +80,37 @@ class Site:
         self._doors.workers.close(5)
         self._doors.desk.close(5)
         self._stores.close()
+        self._watch.close()
 
-    def open(self, path: str = "#/search", **options: Any) -> Page:
-        """Return a page in a context of its own, signed in."""
+    def open(
+        self,
+        path: str = "#/search",
+        *,
+        signed_in: bool = True,
+        token: str | None = None,
+        **options: Any,
+    ) -> Page:
+        """Return a page in a context of its own, signed in by a link, or with a token."""
+        if signed_in:
+            options["storage_state"] = self._signed_in(token)
         context = self.browser.new_context(**options)
         context.set_default_timeout(WAIT_MS)
-        page = context.new_page()
+        page = self.watched(context.new_page())
+        page.goto(self.url + path)
+        return page
+
+    def watched(self, page: Page) -> Page:
+        """Hold a page to account: errors, and requests to others, fail the test at its end."""
         wrong: list[str] = []
         page.on("console", lambda said: said.type == "error" and wrong.append(said.text))
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("request", lambda one: one.url.startswith(self.url) or wrong.append(one.url))
         self.pages.append((page, wrong))
-        page.goto(self.url + path)
         return page
+
+    def forgive(self, pattern: str) -> None:
+        """Let errors like this be, in this test: Chromium writes each 401 to the console."""
+        self._forgiven.append(pattern)
 
     def axe(self, page: Page) -> list[str]:
         """Return what shuts people out: each serious or critical finding in a line."""
@@ -104,15 +127,32 @@ class Site:
     def settle(self) -> None:
         """Close every page, and fail where one of them had an error or asked another host."""
         wrong = [said for _, errors in self.pages for said in errors]
-        for page, _ in self.pages:
-            page.context.close()
+        wrong = [one for one in wrong if not any(re.search(it, one) for it in self._forgiven)]
+        for context in {page.context for page, _ in self.pages}:
+            context.close()
         self.pages.clear()
+        self._forgiven.clear()
         assert wrong == []
 
     def close(self) -> None:
         """End everything."""
         self.stop()
         self.store.close()
+
+    def _signed_in(self, token: str | None) -> Any:
+        """What a browser keeps of a session: both halves."""
+        halves = self.sessions.begin(token)
+        cookie = {"name": f"scrubjay-{self.port}", "value": halves.cookie, "domain": "127.0.0.1"}
+        cookie |= {
+            "path": "/",
+            "expires": -1,
+            "httpOnly": True,
+            "secure": False,
+            "sameSite": "Strict",
+        }
+        kept = {"name": "scrubjay.key", "value": halves.key}
+        origin = {"origin": self.url.rstrip("/"), "localStorage": [kept]}
+        return {"cookies": [cookie], "origins": [origin]}
 
     def _open(self, who: Principal) -> scrubjay.Store:
         return scrubjay.open(self.db, embedder=self.embedder, tenant=who.tenant, user=who.user)

@@ -6,14 +6,21 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser
+from tools.chromium import chromium
+from tools.servers import CannotRun
 
-from browsing import Site, chromium
+from browsing import Site, browsing
+from running import skip
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Chromium, started once."""
-    with chromium() as one:
+    try:
+        program = chromium()
+    except CannotRun as error:
+        skip(error)
+    with browsing(program) as one:
         yield one
 
 

@@ -86,7 +86,7 @@ def test_what_is_asked_is_in_the_address_and_back_takes_it_back(site: Site):
     assert page.url.endswith("#/search?q=kettle&topics=drinks%2C+hot")  # one topic, not two
     expect(page.locator(".filters .active")).to_have_text("(1 on)")
     page.get_by_label("Profile").select_option("gnosis")
-    expect(page.locator(".figure")).to_have_text("60 unread")
+    expect(page.locator(".figure")).to_have_text("48 unread")
     assert page.locator("#mode option").all_inner_texts() == ["usual", "standard", "deep"]
     page.go_back()
     expect(page.locator("#profile")).to_have_value("")
@@ -130,6 +130,7 @@ def test_an_old_answer_never_comes_over_a_new_one(site: Site):
 
 
 def test_a_query_of_100_kb_is_refused_in_words_and_stays_in_the_box(site: Site):
+    site.forgive("422")  # Chromium writes it to the console
     page = site.open("#/search")
     expect(page.locator(".overview")).to_be_visible()
     page.fill("#q", "tea " * 25_000)
@@ -137,8 +138,6 @@ def test_a_query_of_100_kb_is_refused_in_words_and_stays_in_the_box(site: Site):
     assert len(page.input_value("#q")) == 100_000
     page.fill("#q", "green tea")
     answered(page, "hit")
-    page.context.set_extra_http_headers({})
-    site.pages[-1][1].clear()  # the browser itself notes a 422 in its console
 
 
 def test_nothing_found_says_what_to_try(site: Site):

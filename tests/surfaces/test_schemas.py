@@ -222,5 +222,6 @@ def test_every_command_and_every_schema_is_covered():
     assert {words[0] for _, words in OUTPUTS} | {"mcp"} == set(commands)
     # What `models calibrate` prints is checked where there is a reranker: in test_models.py.
     # What `serve` prints is checked where one is served: in http/test_processes.py.
-    elsewhere = {"memory", "calibrate", "serving"} | BY_VERB_ONLY
+    # What `/v1/figures` answers is checked in http/test_figures.py.
+    elsewhere = {"memory", "calibrate", "serving", "figures"} | BY_VERB_ONLY
     assert {name for name, _ in OUTPUTS} | elsewhere == set(SCHEMAS)

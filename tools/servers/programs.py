@@ -26,8 +26,10 @@ class CannotRun(Exception):
 
 def install() -> list[str]:
     """Make sure that every program is there; what cannot be had here is returned, with the reason."""
+    from tools.chromium import chromium
+
     missing = []
-    for program in (postgres, falkordb, qdrant, mcp_client, axe):
+    for program in (postgres, falkordb, qdrant, mcp_client, axe, chromium):
         try:
             program()
         except CannotRun as error:

@@ -13,11 +13,12 @@ import pytest
 import scrubjay
 from scrubjay.access import access_of, new_secret
 from scrubjay.surfaces.callers import Principal
-from scrubjay.surfaces.http import entry
+from scrubjay.surfaces.http import known
 from scrubjay.surfaces.http.admission import Admission
 from scrubjay.surfaces.http.buckets import Buckets
 from scrubjay.surfaces.http.problems import Problem
 from scrubjay.surfaces.http.remembered import FRESH_S, Remembered
+from scrubjay.surfaces.http.sessions import Sessions
 
 from .conftest import Client, logged, validate
 
@@ -194,7 +195,7 @@ def test_whoever_asks_too_often_is_told_when_to_come_again(serve, token):
 
 def test_whoever_tries_tokens_is_slowed_down(serve, token, monkeypatch):
     """But not those who have a right one: behind a proxy all have the same address."""
-    monkeypatch.setattr(entry, "WRONG_PER_S", 0.05)
+    monkeypatch.setattr(known, "WRONG_PER_S", 0.05)
     secret = token()
     client = serve()
 
@@ -217,14 +218,14 @@ def test_nothing_is_looked_up_for_a_token_that_is_not_whole(stores):
     def find(secret):
         asked.append(secret)
 
-    one = entry.Entry(None, find, Desk(), None)
+    one = known.Known(find, Desk(), Sessions())
     for given in ("junk", new_secret()[:-1]):
         scope = {"headers": [(b"authorization", f"Bearer {given}".encode())]}
         with pytest.raises(Problem, match="cut short"):
-            asyncio.run(one._who(scope))
+            asyncio.run(one.who(scope))
     assert asked == []
     with pytest.raises(Problem):
-        asyncio.run(one._who({"headers": []}))
+        asyncio.run(one.who({"headers": [(b"host", b"localhost")]}))
     assert asked == [None]
 
 

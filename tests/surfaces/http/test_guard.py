@@ -87,16 +87,27 @@ def test_a_page_of_another_origin_is_refused(client, origin, method):
     ],
 )
 def test_a_page_of_the_server_itself_may_ask(client, host, origin):
-    """TLS may end in a proxy before us."""
-    assert client.get("/v1/status", Host=host, Origin=origin).status == 200
+    """TLS may end in a proxy before us. It has to be signed in, but it is no other site."""
+    answer = client.get("/v1/status", Host=host, Origin=origin)
+
+    assert answer.status == 401
+    assert "has to be signed in" in answer.problem
 
 
 def test_what_a_browser_says_of_the_site_that_asks_is_believed(client):
     """A picture or a script of another page comes without an Origin."""
     for site in ("cross-site", "same-site"):
-        assert client.get("/v1/search?query=x", Sec_Fetch_Site=site).status == 403
+        for path in ("/v1/search?query=x", "/session", "/session/link"):
+            assert client.get(path, Sec_Fetch_Site=site).status == 403
         assert client.get("/", Sec_Fetch_Site=site).status == 200  # a link may lead to the page
-    assert client.get("/v1/status", Sec_Fetch_Site="same-origin").status == 200
+    # Our own page may ask, once somebody is signed in there.
+    assert client.get("/v1/status", Sec_Fetch_Site="same-origin").status == 401
+    assert client.get("/session", Sec_Fetch_Site="same-origin").status == 200
+
+
+def test_a_program_that_says_less_than_a_browser_is_no_browser(client):
+    """Node.js sends Sec-Fetch-Mode with what a program fetches, and nothing else of its kind."""
+    assert client.get("/v1/status", Sec_Fetch_Mode="cors").status == 200
 
 
 @pytest.mark.parametrize(

@@ -48,9 +48,10 @@ def test_the_server_does_what_its_description_says(case, shared):
 
 
 def test_every_verb_is_described_and_nothing_else():
-    """What only reads by two methods, the rest by one."""
+    """What only reads by two methods, the rest by one; figures are of the server, and no verb."""
     paths = description()["paths"]
 
+    assert set(paths.pop("/v1/figures")) == {"get"}
     assert [path.removeprefix("/v1/") for path in paths] == list(VERBS)
     for name, verb in VERBS.items():
         methods = {"get", "post"} if verb.scope == "read" else {"post"}

@@ -16,8 +16,8 @@ from scrubjay.surfaces.http import (
     app,
     bodies,
     descriptors,
-    entry,
     guard,
+    known,
     mcp_sessions,
     serving,
     settings,
@@ -57,7 +57,7 @@ def test_every_example_runs_and_answers_what_it_shows(serve):
     [
         f"| body of a request | {settings.BODY_MB:g} MB |",
         f"| {settings.TOKEN_RATE:g}; without tokens any number |",
-        f"| wrong tokens a second from one address | {entry.WRONG_PER_S:g} |",
+        f"| wrong tokens a second from one address | {known.WRONG_PER_S:g} |",
         f"| {app.THREADS}; {app.MOST_WAITING}, then 503 |",
         f"of one caller | {app.THREADS // 2}; {app.MOST_WAITING // 2}, then 503 |",
         f"| {mcp_sessions.MOST_OF_ONE} of one caller, {mcp_sessions.MOST_SESSIONS} in all |",

@@ -83,6 +83,7 @@ def _serve(
     from scrubjay.surfaces.http.admission import Admission
     from scrubjay.surfaces.http.app import Doors, make_app
     from scrubjay.surfaces.http.mounting import principal_in, threads_of
+    from scrubjay.surfaces.http.signing_in import page_at
 
     with serving.bind(wanted.host, wanted.port) as socket:
         loopback = serving.is_loopback(socket)
@@ -108,6 +109,9 @@ def _serve(
             own=own,
             names=(wanted.host, *wanted.allow_hosts),
         )
+        # Whoever reads this is who started it; where tokens are asked for, the page asks for one.
+        code = doors.sessions.link() if admission(None) is not None else ""
+        page = page_at(url, code)
         asked_in = threads_of(doors.workers)
         doors = doors._replace(mcp=make_server(stores, principal_in, wanted.tools, asked_in))
 
@@ -115,9 +119,10 @@ def _serve(
             if args.json:
                 from scrubjay.surfaces.shapes import line
 
-                out(line({"url": url, "pid": os.getpid()}))
+                out(line({"url": url, "pid": os.getpid(), "page": page}))
                 sys.stdout.flush()
             err(f"scrubjay listens on {url} (Ctrl-C stops)")
+            err(f"open the page in a browser: {page}")
 
         serving.log_to_stderr()
         listener = serving.listener(make_app(doors), listening)

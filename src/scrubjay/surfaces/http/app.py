@@ -1,4 +1,4 @@
-"""The HTTP door: `/v1`, `/mcp`, `/metrics`, `/livez`, `/readyz`, put together."""
+"""The HTTP door: the page, `/v1`, `/mcp`, `/metrics`, `/livez`, `/readyz`, put together."""
 
 from __future__ import annotations
 
@@ -15,14 +15,18 @@ from starlette.routing import Route
 
 from scrubjay._version import __version__
 from scrubjay.surfaces.callers import ANYBODY, Principal
-from scrubjay.surfaces.http.entry import Entry, FindPrincipal
+from scrubjay.surfaces.http.entry import SIGNING_IN, Entry
+from scrubjay.surfaces.http.figures import FiguresPage
 from scrubjay.surfaces.http.guard import Guard
 from scrubjay.surfaces.http.health import Readiness, livez
+from scrubjay.surfaces.http.known import FindPrincipal, Known
 from scrubjay.surfaces.http.openapi import document
 from scrubjay.surfaces.http.outer import Outer
-from scrubjay.surfaces.http.page import page, page_file
+from scrubjay.surfaces.http.page import BY_ACCEPT, page, page_file
 from scrubjay.surfaces.http.problems import Problem
+from scrubjay.surfaces.http.sessions import Sessions
 from scrubjay.surfaces.http.settings import ServerSettings
+from scrubjay.surfaces.http.signing_in import LinkPage, SessionPage
 from scrubjay.surfaces.http.v1 import JSON_TYPE, Asking, allow, not_by
 from scrubjay.surfaces.http.watching import MetricsPage, Watch
 from scrubjay.surfaces.http.workers import Workers
@@ -52,6 +56,7 @@ class Doors(NamedTuple):
     watch: Watch
     workers: Workers
     desk: Workers
+    sessions: Sessions
     own: Principal = ANYBODY
     names: tuple[str, ...] = ()
     mcp: Server[Any] | None = None
@@ -71,20 +76,24 @@ class Doors(NamedTuple):
         """Return doors with threads of their own: many for the store, a few for the entry."""
         workers = Workers(THREADS, MOST_WAITING, "asking", THREADS // 2)
         desk = Workers(_DESK_THREADS, _DESK_WAITING, "entry")
-        return cls(stores, find, settings, watch, workers, desk, own, names, mcp)
+        return cls(stores, find, settings, watch, workers, desk, Sessions(), own, names, mcp)
 
 
 def make_app(doors: Doors) -> Starlette:
     """Return the app that answers requests."""
     most_bytes = int(doors.settings.max_body_mb * 1e6)
+    known = Known(doors.find, doors.desk, doors.sessions)
+    session = SessionPage(known, doors.sessions, doors.stores, doors.desk)
     routes = [
         _get("/", _index),
         _get("/ui/{name}", page_file),
-        _get("/session", _session),
+        Route(SIGNING_IN, _Any(session)),
+        Route(f"{SIGNING_IN}/link", _Any(LinkPage(known, doors.sessions))),
         _get("/livez", livez),
         _get("/readyz", Readiness(doors.stores, doors.desk, doors.own)),
         _get("/metrics", MetricsPage(doors.watch, doors.desk, doors.own)),
         _get("/v1/openapi.json", _openapi),
+        _get("/v1/figures", FiguresPage(doors.watch.figures, doors.stores, doors.desk, doors.own)),
         Route("/v1/{verb}", _Any(Asking(doors.stores, doors.workers, most_bytes))),
     ]
     running = []
@@ -109,7 +118,7 @@ def make_app(doors: Doors) -> Starlette:
         middleware=[
             Middleware(Outer, doors.watch),
             Middleware(Guard, doors.names),
-            Middleware(Entry, doors.find, doors.desk, doors.settings.rate_per_s),
+            Middleware(Entry, known, doors.settings.rate_per_s),
         ],
     )
     app.router.redirect_slashes = False
@@ -141,13 +150,9 @@ class _Any:
         await response(scope, receive, send)
 
 
-async def _session(request: Request) -> Response:
-    return JSONResponse({"signed_in": True, "name": "", "scopes": ["read", "write", "admin"]})
-
-
 async def _index(request: Request) -> Response:
     if "text/html" in request.headers.get("accept", ""):
-        return await page(request)
+        return page(request)
     return JSONResponse(
         {
             "name": "scrubjay",
@@ -157,7 +162,9 @@ async def _index(request: Request) -> Response:
             "live": "/livez",
             "ready": "/readyz",
             "metrics": "/metrics",
-        }
+            "figures": "/v1/figures",
+        },
+        headers=BY_ACCEPT,
     )
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-GUARDED = ("/v1", "/mcp", "/metrics")
+GUARDED = ("/v1", "/mcp", "/metrics", "/session")
 LONGEST_PATH = 512
 LONGEST_QUERY = 16 * 1024
 MOST_HEADER_BYTES = 32 * 1024

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from scrubjay.surfaces.shapes import Json
     from scrubjay.surfaces.verbs import Param, Verb
 
+FIGURES = "figures"  # the schema of what is no verb: it is of the server, not of a store
 _COMPONENTS = "#/components/schemas/"
 _REFERENCE = re.compile(r"(?:urn:scrubjay:(?P<file>\w+))?(?:#(?:/\$defs/(?P<part>\w+))?)?")
 _TOLD = """Memory and search: the same verbs, parameters and JSON as the library and the shell's `--json`.
@@ -40,7 +41,10 @@ def description() -> Json:
         "info": {"title": "scrubjay", "version": __version__, "description": _TOLD},
         "servers": [{"url": "/"}],
         "security": [{"token": []}, {}],
-        "paths": {f"/v1/{verb.name}": _path(verb) for verb in VERBS.values()},
+        "paths": {
+            **{f"/v1/{verb.name}": _path(verb) for verb in VERBS.values()},
+            "/v1/figures": {"get": _figures()},
+        },
         "components": {
             "schemas": {**_schemas(), "problem": SCHEMA},
             "responses": _problems(),
@@ -66,15 +70,7 @@ def _operation(verb: Verb, method: str) -> Json:
         "operationId": verb.name if method == "post" else f"{verb.name}_by_{method}",
         "summary": verb.told,
         "description": f"Needs the scope `{verb.scope}`.",
-        "responses": {
-            "200": {
-                "description": "The answer.",
-                "content": {JSON_TYPE: {"schema": {"$ref": f"{_COMPONENTS}{verb.answer}"}}},
-            },
-            **{
-                str(status): {"$ref": f"#/components/responses/{status}"} for status in _statuses()
-            },
-        },
+        "responses": _responses(verb.answer),
     }
     if method == "post":
         made["requestBody"] = {
@@ -84,6 +80,24 @@ def _operation(verb: Verb, method: str) -> Json:
     else:
         made["parameters"] = [_in_address(one) for one in verb.params]
     return made
+
+
+def _figures() -> Json:
+    return {
+        "operationId": "figures",
+        "summary": "Say how searches have gone since the server began, and what the open stores hold.",
+        "description": "For those who see all that is served, as `/metrics` is.",
+        "responses": _responses(FIGURES),
+    }
+
+
+def _responses(answer: str) -> Json:
+    problems = {str(one): {"$ref": f"#/components/responses/{one}"} for one in _statuses()}
+    schema = {"$ref": f"{_COMPONENTS}{answer}"}
+    return {
+        "200": {"description": "The answer.", "content": {JSON_TYPE: {"schema": schema}}},
+        **problems,
+    }
 
 
 def _in_address(param: Param) -> Json:
@@ -118,7 +132,7 @@ def _problems() -> Json:
 def _schemas() -> Json:
     """Return the committed schemas of the answers, each of their parts under a name of its own."""
     found: Json = {}
-    wanted = {verb.answer for verb in VERBS.values()}
+    wanted = {FIGURES, *(verb.answer for verb in VERBS.values())}
     while missing := sorted(wanted - set(found)):
         name = missing[0]
         text = files("scrubjay.surfaces.schemas").joinpath(f"{name}.json").read_text("utf-8")

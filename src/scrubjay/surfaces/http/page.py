@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
+from hashlib import sha256
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.responses import Response
 
 from scrubjay.surfaces.http.problems import Problem
+from scrubjay.types import NOTHING
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -35,21 +38,40 @@ _TYPES = {
 }
 
 
+BY_ACCEPT = {"Vary": "Accept"}  # of `/`: a page for people, JSON for programs
+
+
+class _File(NamedTuple):
+    body: bytes
+    headers: dict[str, str]
+
+
 @cache
-def _files() -> dict[str, bytes]:
+def _files() -> dict[str, _File]:
     """Every file of the page by its name; no other path is ever looked up."""
     folder = files("scrubjay.surfaces") / "web"
-    found = {one.name: one for one in folder.iterdir()}
-    return {name: one.read_bytes() for name, one in found.items() if _kind(name) in _TYPES}
+    found = {one.name: one for one in folder.iterdir() if _kind(one.name) in _TYPES}
+    return {name: _file(name, one.read_bytes()) for name, one in found.items()}
+
+
+def _file(name: str, body: bytes) -> _File:
+    headers = {
+        "Content-Type": _TYPES[_kind(name)],
+        "Content-Security-Policy": POLICY,
+        # Asked for each time, and sent only if it is another: after an upgrade no old file is left.
+        "Cache-Control": "no-cache",
+        "ETag": f'"{sha256(body).hexdigest()[:32]}"',
+    }
+    return _File(body, headers)
 
 
 def _kind(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-async def page(request: Request) -> Response:
+def page(request: Request) -> Response:
     """Answer with the page itself."""
-    return _answer("index.html")
+    return _answer(request, "index.html", BY_ACCEPT)
 
 
 async def page_file(request: Request) -> Response:
@@ -57,9 +79,14 @@ async def page_file(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in _files():
         raise Problem("not-found", "the page has no such file")
-    return _answer(name)
+    return _answer(request, name)
 
 
-def _answer(name: str) -> Response:
-    headers = {"Content-Security-Policy": POLICY}
-    return Response(_files()[name], media_type=_TYPES[_kind(name)], headers=headers)
+def _answer(request: Request, name: str, more: Mapping[str, str] = NOTHING) -> Response:
+    file = _files()[name]
+    headers = {**file.headers, **more}
+    known = request.headers.get("if-none-match", "")
+    if file.headers["ETag"] in (one.strip().removeprefix("W/") for one in known.split(",")):
+        del headers["Content-Type"]
+        return Response(status_code=304, headers=headers)
+    return Response(file.body, headers=headers)

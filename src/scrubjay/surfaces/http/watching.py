@@ -1,4 +1,4 @@
-"""Who watches a server: the figures for Prometheus, and the spans of OpenTelemetry."""
+"""Who watches a server: figures for Prometheus and for the page, and the spans of OpenTelemetry."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from scrubjay.surfaces import telemetry
 from scrubjay.surfaces.callers import OpenStores
+from scrubjay.surfaces.figures import Figures
 from scrubjay.surfaces.http.metrics import OTHER, Metrics
 from scrubjay.surfaces.http.problems import Problem
 from scrubjay.surfaces.opened import watched
@@ -37,11 +38,13 @@ class Watch:
 
     def __init__(self) -> None:
         self.metrics = Metrics()
+        self.figures = Figures()
         self._telemetry = telemetry.start()
 
     def stores(self, open_for: Callable[[Principal], Store]) -> OpenStores:
         """Return stores whose searches are seen, and counted."""
-        stores = OpenStores(watched(open_for, self.metrics.searched, self._telemetry.searched))
+        listeners = (self.metrics.searched, self.figures.searched, self._telemetry.searched)
+        stores = OpenStores(watched(open_for, *listeners))
         self.metrics.follow(stores)
         return stores
 
@@ -80,13 +83,17 @@ class MetricsPage:
 
     async def __call__(self, request: Request) -> Response:
         """Answer Prometheus."""
-        who: Principal = request.state.principal
-        whole = who.tenant in (None, self._own.tenant) and who.user in (None, self._own.user)
-        if not whole or not who.may(READ):
-            raise Problem(
-                "not-allowed",
-                "the figures are of everybody that this server serves; ask with a token that names no"
-                " tenant and no person but the server's own",
-            )
+        check_whole(request.state.principal, self._own)
         page, media_type = await self._desk.do(self._watch.metrics.page)
         return Response(page, headers={"Content-Type": media_type})
+
+
+def check_whole(who: Principal, own: Principal) -> None:
+    """Refuse figures of everybody to those who may not see everybody's."""
+    whole = who.tenant in (None, own.tenant) and who.user in (None, own.user)
+    if not whole or not who.may(READ):
+        raise Problem(
+            "not-allowed",
+            "the figures are of everybody that this server serves; ask with a token that names no"
+            " tenant and no person but the server's own",
+        )

@@ -1,7 +1,8 @@
 // Asking the server: one function for every verb, and one kind of error, which says what would be right.
 
-const KEY = "scrubjay.key"; // half of the session; the other half is a cookie that no script can read
+export const KEY = "scrubjay.key"; // half of the session; the other half is a cookie that no script can read
 const AGAIN_MS = 1500;
+const NOBODY_BEHIND = [502, 503, 504]; // what a proxy answers when the server is gone
 
 /** What went wrong, in the server's words. `kind` is the last word of its type, or `away`. */
 export class Problem extends Error {
@@ -22,19 +23,16 @@ export function ask(verb, given = {}, { signal } = {}) {
 
 /** Ask any other path. */
 export async function send(method, path, body, signal) {
-  const headers = { "X-Scrubjay-Page": localStorage.getItem(KEY) ?? "" };
-  if (body !== undefined) headers["Content-Type"] = "application/json";
-  let answer;
-  try {
-    answer = await fetch(path, { method, headers, body: body && JSON.stringify(body), signal });
-  } catch (error) {
-    if (error.name === "AbortError") throw error;
-    lost();
-    throw new Problem("away", "The server does not answer.");
-  }
-  const text = await answer.text();
-  if (answer.ok) return text ? JSON.parse(text) : null;
-  throw told(problemOf(text, answer));
+  const key = localStorage.getItem(KEY) ?? "";
+  const { status, ok, text } = await fetched(method, path, key, body, signal);
+  if (ok) return text ? read(text, status) : null;
+  const problem = problemOf(text, status);
+  if (problem.kind !== "no-token" || path === "/session") throw problem;
+  const now = localStorage.getItem(KEY) ?? "";
+  if (now && now !== key) return send(method, path, body, signal); // another tab has signed in meanwhile
+  keep(null);
+  server.dispatchEvent(new CustomEvent("signed-out", { detail: problem }));
+  throw problem;
 }
 
 /** Keep the half of a session that the page holds; without one, forget it. */
@@ -43,31 +41,50 @@ export function keep(key) {
   else localStorage.removeItem(KEY);
 }
 
-function problemOf(text, answer) {
-  try {
-    const said = JSON.parse(text);
-    return new Problem(said.type.split(":").at(-1), said.detail, answer.status, said.title);
-  } catch {
-    return new Problem("failed", `The answer cannot be read (${answer.status}).`, answer.status);
-  }
-}
-
-function told(problem) {
-  if (problem.kind === "no-token") server.dispatchEvent(new CustomEvent("signed-out", { detail: problem }));
-  return problem;
-}
-
-function lost() {
+/** Say that the server does not answer, and look for it until it does. */
+export function lost() {
   if (away) return;
   away = true;
   server.dispatchEvent(new Event("away"));
   setTimeout(look, AGAIN_MS);
 }
 
-async function look() {
+async function fetched(method, path, key, body, signal) {
+  const headers = { "X-Scrubjay-Page": key };
+  if (body !== undefined) headers["Content-Type"] = "application/json";
   try {
-    await fetch("/livez");
+    const answer = await fetch(path, { method, headers, body: body && JSON.stringify(body), signal });
+    const { status, ok } = answer;
+    return { status, ok, text: await answer.text() };
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    lost();
+    throw new Problem("away", "The server does not answer.");
+  }
+}
+
+function read(text, status) {
+  try {
+    return JSON.parse(text);
   } catch {
+    throw new Problem("failed", "The answer cannot be read: something else than scrubjay may have sent it.", status);
+  }
+}
+
+function problemOf(text, status) {
+  try {
+    const said = JSON.parse(text);
+    return new Problem(said.type.split(":").at(-1), said.detail, status, said.title);
+  } catch {
+    if (!NOBODY_BEHIND.includes(status)) return new Problem("failed", `The answer cannot be read (${status}).`, status);
+    lost();
+    return new Problem("away", "The server does not answer.", status);
+  }
+}
+
+async function look() {
+  const found = await fetch("/livez").catch(() => null);
+  if (!found?.ok) {
     setTimeout(look, AGAIN_MS);
     return;
   }

@@ -4,6 +4,7 @@ import { ask } from "./api.js";
 import { confirmed, opened } from "./dialog.js";
 import { h, put } from "./dom.js";
 import { changesOf, controlOf, FIELDS, valuesOf } from "./fields.js";
+import { who } from "./session.js";
 import { toast } from "./toast.js";
 
 const DRAFT = "scrubjay.draft.";
@@ -20,8 +21,7 @@ export function edited(memory) {
 }
 
 async function filledIn(title, memory, id, store) {
-  const known = await words();
-  const draft = draftOf(id);
+  const [known, draft] = await Promise.all([words(), draftOf(id)]);
   const result = await opened(title, (body, close) => formIn(body, close, { memory, known, draft, store }), { wide: true });
   if (result?.memory) {
     draft.drop();
@@ -96,9 +96,10 @@ function restored(discard) {
   return h("p", { class: "said" }, "What you had written and not stored is here again. ", h("button", { type: "button", onclick: discard }, "Start over"));
 }
 
-/** What is typed, kept in this tab: a reload, or a dialog closed too soon, loses nothing. */
-function draftOf(id) {
-  const key = DRAFT + id;
+/** What is typed, kept in this tab for who typed it: a reload, or a dialog closed too soon, loses nothing. */
+async function draftOf(id) {
+  const { name, tenant, user } = await who();
+  const key = DRAFT + JSON.stringify([tenant, user, name, id]);
   const drop = () => sessionStorage.removeItem(key);
   return {
     read: () => JSON.parse(sessionStorage.getItem(key) ?? "null"),

@@ -1,12 +1,12 @@
 // The page: one view at a time, chosen by the address, and what stands around all of them.
 
-import { keep, send, server } from "./api.js";
+import { KEY, Problem, lost, server } from "./api.js";
 import { h, put } from "./dom.js";
 import * as keys from "./keys.js";
-import { go, here } from "./route.js";
+import { go, here, link, note } from "./route.js";
 import * as theme from "./theme.js";
-import { changed, who } from "./session.js";
-import { saying, toast } from "./toast.js";
+import { comeBackTo, goOn, signOut, who } from "./session.js";
+import { toast } from "./toast.js";
 
 // A view is `make(root)`, which gives {show(params), hide(), keys}; it is made when first shown.
 const VIEWS = {
@@ -21,40 +21,100 @@ const TITLES = { search: "Search", compare: "Compare", map: "Map", graph: "Graph
 const made = {};
 const main = document.getElementById("main");
 let shown = null;
+let turns = 0;
 
+// Nothing of a view is made before it is known who looks at it.
 async function turnTo() {
+  const turn = ++turns;
   const { view, params } = here();
-  if (!VIEWS[view]) return go("search");
-  if (!made[view]) {
-    const root = h("section", { class: `view ${view}`, "aria-label": TITLES[view], hidden: true });
-    main.append(root);
-    const loaded = await VIEWS[view]();
-    made[view] = made[view] ?? { root, ...loaded.make(root) };
+  if (!VIEWS[view]) return location.replace("#/search");
+  let person;
+  try {
+    person = await who();
+    if (turn !== turns) return;
+    if (!person.signed_in && view !== "signin") return toSignIn(person.why ?? "");
+    if (person.signed_in && view === "signin" && !params.get("code")) return goOn();
+    made[view] ??= await load(view);
+  } catch (error) {
+    if (turn === turns) failed(error);
+    return;
   }
-  if (here().view !== view) return; // somebody was faster
-  if (shown !== made[view]) {
-    if (shown) shown.root.hidden = true;
-    shown?.hide?.();
-    shown = made[view];
+  if (turn !== turns) return;
+  offer(person);
+  await present(view, params);
+}
+
+async function load(view) {
+  let loaded;
+  try {
+    loaded = await VIEWS[view]();
+  } catch {
+    // A browser may not try again to load a file that it could not load.
+    server.addEventListener("back", () => location.reload());
+    lost();
+    throw new Problem("away", "The server does not answer.");
+  }
+  if (made[view]) return made[view]; // two were under way
+  const root = h("section", { class: `view ${view}`, "aria-label": TITLES[view], hidden: true });
+  main.append(root);
+  return { root, ...loaded.make(root) };
+}
+
+async function present(view, params) {
+  const before = shown;
+  shown = made[view];
+  document.getElementById("fault")?.remove();
+  if (before !== shown) {
+    if (before) before.root.hidden = true;
+    before?.hide?.();
     shown.root.hidden = false;
     keys.meanwhile(shown.keys);
+    scrollTo(0, 0);
   }
   document.title = `${TITLES[view]} · scrubjay`;
   for (const one of document.querySelectorAll("nav [data-view]")) {
     if (one.dataset.view === view) one.setAttribute("aria-current", "page");
     else one.removeAttribute("aria-current");
   }
-  const { signed_in } = (await saying(who)) ?? {};
-  document.getElementById("leave").hidden = !signed_in;
-  document.getElementById("add").hidden = !signed_in;
-  if (signed_in === false && view !== "signin") return toSignIn("");
-  await shown.show(params);
+  const showing = shown.show(params);
+  if (before && before !== shown) read(shown.root);
+  await showing;
+}
+
+/** Let who hears the page begin at the new view, unless it has chosen a place itself. */
+function read(root) {
+  if (root.contains(document.activeElement)) return;
+  const heading = root.querySelector("h1");
+  heading?.setAttribute("tabindex", "-1");
+  (heading ?? main).focus({ preventScroll: true });
+}
+
+/** Say why nothing can be shown. While the server is away, the line above says it. */
+function failed(error) {
+  if (!error.kind) throw error;
+  if (error.kind === "away") return;
+  document.getElementById("fault")?.remove();
+  const again = h("button", { type: "button", onclick: turnTo }, "Try again");
+  main.prepend(h("div", { id: "fault", class: "said bad", role: "alert" }, h("p", {}, error.detail), again));
+}
+
+let canAdd = false;
+
+/** Offer what somebody may do, and nothing else. */
+function offer(person) {
+  const writes = person.scopes.includes("write");
+  document.querySelector(".top nav").hidden = !person.signed_in;
+  document.getElementById("leave").hidden = !person.signed_in;
+  document.getElementById("add").hidden = !writes;
+  if (writes && !canAdd) keys.always({ keys: "n", does: "Add a memory", act: add });
+  canAdd ||= writes;
 }
 
 function toSignIn(why) {
-  keep(null);
-  sessionStorage.setItem("scrubjay.then", location.hash); // where to go on afterwards
-  go("signin", { why });
+  comeBackTo(location.hash);
+  if (!shown) return location.replace(link("signin", { why }));
+  note("signin", { why });
+  location.reload(); // nothing of what was shown is left
 }
 
 function aside() {
@@ -71,14 +131,9 @@ function aside() {
   server.addEventListener("signed-out", (event) => {
     if (here().view !== "signin") toSignIn(event.detail.detail);
   });
-}
-
-async function leave() {
-  await saying(() => send("DELETE", "/session"));
-  keep(null);
-  changed();
-  location.hash = "";
-  location.reload();
+  // In another tab somebody signed in or out: whoever it is, nothing of the one before is left.
+  window.addEventListener("storage", (event) => event.key === KEY && location.reload());
+  window.addEventListener("pageshow", (event) => event.persisted && location.reload());
 }
 
 async function add() {
@@ -94,13 +149,16 @@ function start() {
   on("theme", theme.turn);
   on("help", keys.help);
   on("add", add);
-  on("leave", leave);
+  on("leave", signOut);
+  on("skip", (event) => {
+    event.preventDefault(); // what follows # is which view is shown
+    main.focus();
+  });
   keys.always(
     { keys: "g s", does: "Go to the search", act: () => go("search") },
     { keys: "g c", does: "Go to Compare", act: () => go("compare") },
     { keys: "g m", does: "Go to the map", act: () => go("map") },
     { keys: "g h", does: "Go to Health", act: () => go("health") },
-    { keys: "n", does: "Add a memory", act: add },
     { keys: "t", does: "Light or dark", act: theme.turn },
     { keys: "?", does: "Show these keys", act: keys.help },
   );

@@ -7,7 +7,7 @@ import { edited } from "./edit.js";
 import { forget, nameOf } from "./forget.js";
 import { visible, whole } from "./marked.js";
 import { link } from "./route.js";
-import { mayWrite, who } from "./session.js";
+import { who } from "./session.js";
 import { saying } from "./toast.js";
 import { feedback, given } from "./verdicts.js";
 import { age, figure, moment } from "./words.js";
@@ -44,11 +44,11 @@ class Shown {
     this.id = id;
     put(this.body, h("p", { class: "hint", role: "status" }, "Loading…"));
     try {
-      const [got, { changes }, { neighbors }, session] = await Promise.all([
+      const [got, { changes }, { neighbors }, { scopes }] = await Promise.all([
         ask("get", { id }), ask("history", { id }), ask("neighbors", { id }), who(),
       ]);
       const near = neighbors.length ? (await ask("get_many", { ids: neighbors.map((one) => one.id) })).memories : [];
-      if (this.id === id) this.draw(got, changes, linksOf(neighbors, near), mayWrite(session));
+      if (this.id === id) this.draw(got, changes, linksOf(neighbors, near), scopes.includes("write"));
     } catch (error) {
       if (!error.kind) throw error;
       this.fail(error);

@@ -13,7 +13,7 @@ import { openMemory } from "./memory.js";
 import { overview } from "./overview.js";
 import { go, here, link, note } from "./route.js";
 import { searchForm } from "./searchform.js";
-import { mayWrite, who } from "./session.js";
+import { who } from "./session.js";
 import { saying } from "./toast.js";
 import { feedback, given } from "./verdicts.js";
 import { waterfall } from "./waterfall.js";
@@ -104,7 +104,7 @@ class Search {
     const asked = this.asked;
     this.busy(true);
     try {
-      this.may = { write: mayWrite(await who()) };
+      this.may = { write: (await who()).scopes.includes("write") };
       if (asked.q.trim()) await this.search(asked, signal);
       else await this.survey(asked, signal);
       this.shown = link("search", asked);

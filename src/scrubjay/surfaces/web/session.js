@@ -1,12 +1,17 @@
 // Who is signed in, asked once: what they may do decides what the page offers.
 
-import { send, server } from "./api.js";
+import { keep, send, server } from "./api.js";
+import { note } from "./route.js";
 
+const THEN = "scrubjay.then"; // where to go on after signing in, of this tab alone
 let asked = null;
-server.addEventListener("signed-out", () => (asked = null));
-server.addEventListener("back", () => (asked = null)); // another server may have come back
+server.addEventListener("signed-out", changed);
+server.addEventListener("back", changed); // another server may have come back
 
-/** Return `{signed_in, name, scopes, tenant, user, store, version}`; `scopes` is empty where nobody is signed in. */
+/**
+ * Return `{signed_in, why, name, scopes, tenant, user, store, version, asks_for_token}`. `scopes` is empty where nobody
+ * is signed in, and `why` says what ended a session.
+ */
 export function who() {
   asked ??= send("GET", "/session").catch((error) => {
     asked = null;
@@ -20,5 +25,35 @@ export function changed() {
   asked = null;
 }
 
-/** Whether such a person may write; who may administer may. */
-export const mayWrite = ({ scopes }) => scopes.includes("write") || scopes.includes("admin");
+/** Sign in with `{code}` of a link or with `{token}`; throws a Problem that says what is wrong. */
+export async function signIn(how) {
+  const { key } = await send("POST", "/session", how);
+  keep(key);
+  changed();
+}
+
+/** Sign out, here and in every other tab; this one is made anew, so that nothing is left in it. */
+export async function signOut() {
+  await send("DELETE", "/session").catch(() => null); // without the key it is of no use to anybody
+  keep(null);
+  sessionStorage.clear(); // drafts, too
+  note("signin");
+  location.reload();
+}
+
+/** Make a link that signs another browser in, once. */
+export async function otherLink() {
+  return (await send("POST", "/session/link")).page;
+}
+
+/** Keep where somebody wanted to go, for when they are signed in. */
+export function comeBackTo(hash) {
+  sessionStorage.setItem(THEN, hash);
+}
+
+/** Go on to where somebody wanted to go before they had to sign in. */
+export function goOn() {
+  const then = sessionStorage.getItem(THEN) ?? "";
+  sessionStorage.removeItem(THEN);
+  location.replace(then.startsWith("#/") && !then.startsWith("#/signin") ? then : "#/search");
+}

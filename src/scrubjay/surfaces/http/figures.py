@@ -1,0 +1,85 @@
+"""`/v1/figures`: how searches have gone and what the stores hold, as a page shows it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from starlette.responses import JSONResponse
+
+from scrubjay.errors import StoreError
+from scrubjay.stores.sql_gauges import gauges
+from scrubjay.surfaces.http.watching import check_whole
+from scrubjay.surfaces.shapes import plain
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from scrubjay.service import Store
+    from scrubjay.surfaces.callers import OpenStores, Principal
+    from scrubjay.surfaces.figures import Figures
+    from scrubjay.surfaces.http.workers import Workers
+    from scrubjay.surfaces.shapes import Json
+
+HITS_DAYS = 7  # of hits by the hour; the verb `hits` has them all
+
+
+class FiguresPage:
+    """The searches of this server since it began, and the stores that are open; none is opened for it."""
+
+    def __init__(
+        self, figures: Figures, stores: OpenStores, desk: Workers, own: Principal
+    ) -> None:
+        self._figures = figures
+        self._stores = stores
+        self._desk = desk
+        self._own = own
+
+    async def __call__(self, request: Request) -> Response:
+        """Answer those who may see everybody's figures."""
+        check_whole(request.state.principal, self._own)
+        return JSONResponse(await self._desk.do(self._shape))
+
+    def _shape(self) -> Json:
+        seen = self._figures.report()
+        return {
+            "since": _iso(seen.since_s),
+            "searches": seen.searches,
+            "degraded": seen.degraded,
+            "stages": plain(seen.stages),
+            "hours": [
+                {"at": _iso(one.began_s), "searches": one.searches, "degraded": one.degraded}
+                for one in seen.hours
+            ],
+            "tenants": self._tenants(),
+        }
+
+    def _tenants(self) -> list[Json]:
+        """Return each tenant once, whoever of them has the store open; null is the store without one."""
+        found = []
+        for tenant, key in {key[0]: key for key in self._stores.open_now}.items():
+            with self._stores.lend_open(key) as store:
+                if store is None:
+                    continue
+                try:
+                    found.append({"tenant": tenant, **_of_store(store)})
+                except StoreError:  # one that is missing says it; the others are told, too
+                    continue
+        return found
+
+
+def _of_store(store: Store) -> Json:
+    hits = store.hits(since=datetime.now(UTC) - timedelta(days=HITS_DAYS))
+    return {
+        **plain(gauges(store._db)),
+        "hits": [
+            {"hour": plain(one.at), "tier": tier, "count": count}
+            for one in hits.hours
+            for tier, count in one.tiers.items()
+        ],
+    }
+
+
+def _iso(at_s: int) -> str:
+    return datetime.fromtimestamp(at_s, UTC).isoformat()

@@ -1,0 +1,163 @@
+"""Signing in at the page, as people do, and what another page on the same machine gets."""
+
+from __future__ import annotations
+
+import http.client
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from browsing import Site
+from scrubjay.access import access_of
+
+REFUSED = r"status of 40[13]"
+
+
+@pytest.fixture(scope="module")
+def site(_site: Site) -> Site:
+    _site.store.add("The kettle whistles at six", id="kettle")
+    return _site
+
+
+@pytest.fixture(scope="module")
+def asking(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A server whose store asks for tokens."""
+    one = Site(browser, tmp_path_factory.mktemp("asking") / "team.db")
+    access_of(one.store).create("first")
+    yield one
+    one.close()
+
+
+def test_the_link_signs_in_and_goes_on_to_where_one_wanted(site: Site):
+    """A page that is not signed in says how; the link leads on, is gone from the address, and works once."""
+    page = site.open("#/search?q=tea", signed_in=False)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+    expect(page.get_by_text("scrubjay serve", exact=True)).to_be_visible()
+    command = f"curl -X POST {site.url}session/link"
+    expect(page.get_by_text(command)).to_be_visible()
+    expect(page.get_by_role("navigation")).to_be_hidden()
+    assert page.get_by_label("Token").count() == 0
+    assert site.axe(page) == []
+
+    code = site.sessions.link()
+    page.goto(f"{site.url}#/signin?code={code}")
+    expect(page).to_have_title("Search · scrubjay")
+    assert page.url == f"{site.url}#/search?q=tea"
+    page.reload()
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+    second = site.watched(page.context.new_page())  # another tab
+    second.goto(f"{site.url}#/health")
+    expect(second).to_have_title("Health · scrubjay")
+
+    site.forgive(REFUSED)
+    other = site.open(f"#/signin?code={code}", signed_in=False)  # another browser
+    expect(other.get_by_role("alert")).to_contain_text("This link was used before")
+    expect(other.get_by_role("alert")).to_contain_text(command)
+    assert "code" not in other.url
+
+    second.get_by_role("button", name="Sign out").click()
+    for tab in (page, second):
+        expect(tab).to_have_title("Sign in · scrubjay")
+        assert tab.evaluate("localStorage.getItem('scrubjay.key')") is None
+        expect(tab.locator("main section")).to_have_count(1)
+
+
+def test_a_token_signs_in_by_keyboard_and_its_end_signs_out(asking: Site):
+    """The form by Enter, a wrong one said, a revoked one said, with the way back to the same place."""
+    access = access_of(asking.store)
+    secret = access.create("reader", scopes=["read"]).secret
+    asking.forgive(REFUSED)
+    page = asking.open("#/health", signed_in=False)
+    field = page.get_by_label("Token")
+    expect(field).to_be_focused()
+    expect(field).to_have_attribute("type", "password")
+    assert asking.axe(page) == []
+    page.keyboard.type("sj_nonsense")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_have_text(
+        "The token is not valid: it is mistyped or cut short."
+    )
+    expect(field).to_be_focused()
+    page.keyboard.type(secret)  # over what is selected
+    page.keyboard.press("Enter")
+    expect(page).to_have_title("Health · scrubjay")
+    expect(page.get_by_role("button", name="Add a memory")).to_be_hidden()  # it may only read
+    assert secret not in page.content()
+    assert secret not in page.evaluate("JSON.stringify({...localStorage, ...sessionStorage})")
+
+    access.revoke("reader")
+    page.wait_for_timeout(1000)  # as long as a server remembers who a token is
+    page.reload()
+    expect(page.locator(".said[role=alert]")).to_contain_text("was revoked or has expired")
+    page.get_by_label("Token").fill(access.create("another").secret)
+    page.keyboard.press("Enter")
+    expect(page).to_have_title("Health · scrubjay")
+    asking.settle()
+
+
+class _Elsewhere(BaseHTTPRequestHandler):
+    """A page of another server on this machine, which notes what it is sent."""
+
+    cookies: list[str] = []
+
+    def do_GET(self) -> None:
+        self.cookies.append(self.headers.get("Cookie", ""))
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<!doctype html><title>elsewhere</title>")
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+ATTACKS = """async (url) => {
+  const tried = (path, options) => fetch(url + path, {credentials: "include", ...options})
+    .then((answer) => answer.type === "opaque" ? "opaque" : answer.text(), () => "refused");
+  const form = (path) => new Promise((done) => {
+    const made = (tag, given) => Object.assign(document.createElement(tag), given);
+    const frame = made("iframe", {name: "there", onload: () => done("sent")});
+    const sent = {action: url + path, method: "POST", target: "there", enctype: "text/plain"};
+    const filled = made("form", sent);
+    filled.append(made("input", {name: '{"id": "kettle", "x": "', value: '"}'}));
+    document.body.append(frame, filled);
+    filled.submit();
+  });
+  const json = {"Content-Type": "application/json"};
+  return [
+    await tried("v1/ls"),
+    await tried("session"),
+    await tried("v1/ls", {headers: {"X-Scrubjay-Page": "guess"}}),
+    await tried("v1/forget", {method: "POST", headers: json, body: '{"id": "kettle"}'}),
+    await tried("session/link", {method: "POST"}),
+    await tried("v1/forget", {method: "POST", mode: "no-cors", body: '{"id": "kettle"}'}),
+    await form("v1/forget"),
+  ];
+}"""
+
+
+def test_another_page_of_this_machine_gets_nothing(site: Site):
+    """It is the same site for the browser, so it is sent the cookie; but it has no key, and may not ask."""
+    mine = site.open("#/search")
+    expect(mine).to_have_title("Search · scrubjay")
+    elsewhere = ThreadingHTTPServer(("127.0.0.1", 0), _Elsewhere)
+    thread = threading.Thread(target=elsewhere.serve_forever)
+    thread.start()
+    try:
+        theirs = mine.context.new_page()
+        theirs.goto(f"http://127.0.0.1:{elsewhere.server_port}/")
+        got = theirs.evaluate(ATTACKS, site.url)
+    finally:
+        elsewhere.shutdown()
+        thread.join()
+        elsewhere.server_close()
+    assert got == ["refused"] * 5 + ["opaque", "sent"]  # what cannot be read may have been sent
+    assert [one.id for one in site.store.ls()] == ["kettle"]
+    cookie = next(one for one in _Elsewhere.cookies if f"scrubjay-{site.port}=" in one)
+    asked = http.client.HTTPConnection("127.0.0.1", site.port)
+    asked.request("GET", "/v1/ls", headers={"Cookie": cookie, "Sec-Fetch-Site": "none"})
+    assert asked.getresponse().status == 401
+    asked.close()
