@@ -5,6 +5,8 @@ import { count } from "./words.js";
 
 const FIRST_CHARS = 20_000; // a megabyte at once would hold up the page while it is laid out
 const NEXT_CHARS = 100_000;
+const BLOCK_CHARS = 10_000; // a block that is not on the screen is not laid out at all
+const MOST_MARKS = 2_000;
 const MOST_FORMS = 200;
 
 /** Show characters that have no shape as their pictures, one for one, so that marks keep their places. */
@@ -43,14 +45,21 @@ export function placesOf(text, forms) {
 
 /** Return a node that shows a whole text, however long: its beginning, and more at each press of a button. */
 export function whole(text, forms = []) {
-  const shown = h("div", { class: "text", dir: "auto" });
+  const shown = h("div", { class: "whole" });
   const more = h("p", { class: "actions" });
   let at = 0;
+  let marksLeft = MOST_MARKS;
+  const block = () => {
+    const part = text.slice(at, lineAt(text, at, BLOCK_CHARS));
+    const places = placesOf(part, marksLeft ? forms : []).slice(0, marksLeft);
+    shown.append(h("div", { class: "text", dir: "auto" }, marked(part, places)));
+    marksLeft -= places.length;
+    at += part.length;
+  };
   const grow = (length) => {
-    const stop = cutAt(text, at + length);
-    const part = text.slice(at, stop);
-    shown.append(...marked(part, placesOf(part, forms)));
-    at = stop;
+    const stop = at + length;
+    do block();
+    while (at < Math.min(stop, text.length));
     if (at >= text.length) return more.remove();
     const left = h("button", { type: "button", onclick: () => grow(NEXT_CHARS) }, "Show more");
     put(more, left, h("span", { class: "hint" }, `${count(at)} of ${count(text.length)} characters`));
@@ -58,6 +67,14 @@ export function whole(text, forms = []) {
   const node = h("div", {}, shown, more);
   grow(FIRST_CHARS);
   return node;
+}
+
+/** Return where a block of at most so many characters ends: after a line where there is one, else after a word. */
+function lineAt(text, from, length) {
+  const most = cutAt(text, from + length);
+  if (most === text.length) return most;
+  const after = ["\n", " "].map((sign) => text.lastIndexOf(sign, most - 1) + 1).find((at) => at > from + length / 2);
+  return after ?? most;
 }
 
 /** Return the beginning of a text, at most so many characters, and whether that is all. */

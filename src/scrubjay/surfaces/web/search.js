@@ -54,8 +54,8 @@ class Search {
       { keys: "j", does: "Next result (or ↓)", act: () => this.cards.move(1) },
       { keys: "k", does: "Previous result (or ↑)", act: () => this.cards.move(-1) },
       { keys: "o", does: "Open (or Enter)", act: ofOne((id) => this.open(id)) },
-      { keys: "e", does: "Edit", act: ofOne((id) => this.edit(id)) },
-      { keys: "x", does: "Forget", act: ofOne((id) => this.forget(id)) },
+      { keys: "e", does: "Edit", act: ofOne((id) => this.may.write && this.edit(id)) },
+      { keys: "x", does: "Forget", act: ofOne((id) => this.may.write && this.forget(id)) },
       { keys: "a", does: "It answered: accept", act: ofOne((id) => this.judge(id, "accepted")) },
       { keys: "m", does: "It helped, changed: modify", act: ofOne((id) => this.judge(id, "modified")) },
       { keys: "d", does: "It did not help: dismiss", act: ofOne((id) => this.judge(id, "dismissed")) },
@@ -198,10 +198,11 @@ class Search {
     this.opening = new AbortController();
     const hit = this.results?.hits.find((one) => one.id === id);
     await openMemory(id, { query: params.get("q")?.trim(), forms: hit ? formsOf(hit) : [], changed: () => this.run(), signal: this.opening.signal });
-    if (location.hash !== at) return; // somebody went on
-    if (isStep) history.back();
-    else note("search", this.asked);
-    this.seen = location.hash;
+    if (location.hash === at) { // else somebody went on, or back
+      if (isStep) history.back();
+      else note("search", this.asked);
+      this.seen = location.hash;
+    }
     this.cards.of(id)?.focus();
   }
 
