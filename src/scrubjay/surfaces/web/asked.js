@@ -35,10 +35,9 @@ export function without(asked, { name, value }) {
   return { ...asked, [name]: Array.isArray(asked[name]) ? asked[name].filter((one) => one !== value) : "" };
 }
 
-/** Return what is asked with one more value of a filter. */
-export function withOne(asked, name, value) {
-  if (!Array.isArray(asked[name])) return { ...asked, [name]: value };
-  return { ...asked, [name]: [...asked[name].filter((one) => one !== value), value] };
+/** Return what is asked with a filter set to one value: several would find more, and a click asks for less. */
+export function withOnly(asked, name, value) {
+  return { ...asked, [name]: Array.isArray(asked[name]) ? [value] : value };
 }
 
 /** Return the body of a search. */

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { answerHead, nothing } from "./answer.js";
-import { askedBy, searchBody, withOne, without } from "./asked.js";
+import { askedBy, searchBody, withOnly, without } from "./asked.js";
 import { Cards } from "./cards.js";
 import { h, put } from "./dom.js";
 import { edited } from "./edit.js";
@@ -74,7 +74,7 @@ class Search {
     const again = location.hash === this.seen; // the server came back
     this.seen = location.hash;
     const answered = this.shown === link("search", this.asked) && !again ? null : this.run();
-    if (id) this.openHere(id, params);
+    if (id) this.openHere(id);
     await answered;
   }
 
@@ -134,6 +134,7 @@ class Search {
     const topics = results.hits.length ? [] : (await ask("topics", { limit: 500 }, { signal })).topics;
     if (signal.aborted) return;
     this.results = results;
+    if (!asked.profile) this.form.usual(results.profile.split(":")[0]);
     put(this.told, many(results.hits.length, "hit", "hits"));
     this.drawHead();
     this.drawBody(topics);
@@ -176,7 +177,7 @@ class Search {
       may: this.may,
       saying,
       href: (id) => link("search", { ...asked, id }),
-      filter: (name, value) => this.turn(withOne(asked, name, value), go),
+      filter: (name, value) => this.turn(withOnly(asked, name, value), go),
       without: (one) => this.turn(without(asked, one), go),
       mode: (mode) => this.turn({ ...asked, mode }, go),
       only: (topic) => this.turn({ ...asked, q: "", topics: [topic] }, go),
@@ -192,12 +193,12 @@ class Search {
     go("search", { ...this.asked, id });
   }
 
-  async openHere(id, params) {
+  async openHere(id) {
     const at = location.hash;
     const isStep = this.shown === link("search", this.asked); // opened from a list, so Back leads there
     this.opening = new AbortController();
     const hit = this.results?.hits.find((one) => one.id === id);
-    await openMemory(id, { query: params.get("q")?.trim(), forms: hit ? formsOf(hit) : [], changed: () => this.run(), signal: this.opening.signal });
+    await openMemory(id, { query: this.asked.q.trim() && this.asked.q, forms: hit ? formsOf(hit) : [], changed: () => this.run(), signal: this.opening.signal });
     if (location.hash === at) { // else somebody went on, or back
       if (isStep) history.back();
       else note("search", this.asked);

@@ -25,6 +25,8 @@ export function searchForm(on) {
   fold.append(h("summary", {}, "Filters", summary), h("div", { class: "grid" }, filters.map(({ node }) => node)));
   const chips = h("p", { class: "chosen" });
   let ways = []; // the profiles, each with its modes
+  let usual = "default"; // the profile of the store, until an answer names another
+  let latest;
 
   const read = () => ({
     q: box.value,
@@ -54,7 +56,7 @@ export function searchForm(on) {
     }
   });
   profile.addEventListener("change", () => {
-    fillModes(mode, ways, profile.value, "");
+    fillModes(mode, modesOf(profile.value), "");
     chosen();
   });
   for (const one of [mode, limit]) one.addEventListener("change", chosen);
@@ -71,6 +73,7 @@ export function searchForm(on) {
 
   /** Show what the address asks. */
   async function write(asked) {
+    latest = asked;
     if (box.value !== asked.q) box.value = asked.q;
     for (const { name, set } of filters) set(asked[name]);
     const set = active(asked);
@@ -78,17 +81,18 @@ export function searchForm(on) {
     put(chips, set.map((one) => chipOf(one, () => on.without(one))));
     chips.hidden = !set.length;
     put(limit, [...new Set([...LIMITS, asked.limit])].map((one) => option(one, one || "usual", asked.limit)));
-    fillWays(asked); // at once, as far as it is known
-    if (!ways.length) {
-      ways = waysOf((await saying(() => ask("profiles")))?.profiles ?? []);
-      fillWays(asked);
-    }
+    fillWays(); // at once, as far as it is known
+    if (ways.length) return;
+    ways = waysOf((await saying(() => ask("profiles")))?.profiles ?? []);
+    fillWays();
   }
-  const fillWays = (asked) => {
-    const names = [...new Set(["", ...ways.map(({ name }) => name), asked.profile])];
-    put(profile, names.map((one) => option(one, one || "of the store", asked.profile, ways.find(({ name }) => name === one)?.summary)));
-    fillModes(mode, ways, asked.profile, asked.mode);
+  const fillWays = () => {
+    const names = [...new Set(["", ...ways.map(({ name }) => name), latest.profile])];
+    put(profile, names.map((one) => option(one, one || "usual", latest.profile, wayOf(one)?.summary)));
+    fillModes(mode, modesOf(latest.profile), latest.mode);
   };
+  const wayOf = (name) => ways.find((one) => one.name === (name || usual));
+  const modesOf = (name) => wayOf(name)?.modes ?? [];
 
   return {
     node,
@@ -97,7 +101,11 @@ export function searchForm(on) {
       box.focus();
       box.select();
     },
-    modesOf: (name) => modesOf(ways, name),
+    modesOf,
+    usual: (name) => {
+      usual = name;
+      fillWays();
+    },
   };
 }
 
@@ -138,10 +146,7 @@ export function waysOf(profiles) {
   return ways;
 }
 
-const modesOf = (ways, profile) => (ways.find(({ name }) => name === (profile || "default")) ?? { modes: [] }).modes;
-
-function fillModes(select, ways, profile, current) {
-  const modes = modesOf(ways, profile);
+function fillModes(select, modes, current) {
   const unknown = current && !modes.some(({ name }) => name === current) ? [{ name: current, summary: "" }] : [];
   put(select, option("", "usual", current), [...modes, ...unknown].map(({ name, summary }) => option(name, name, current, summary)));
   select.disabled = select.options.length < 2;
