@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from browsing import Site
+from fakes import BrokenEmbedder
 
 COMMA = "drinks, hot"
 
@@ -183,22 +184,6 @@ def test_how_and_why_are_shown_by_keys(site: Site):
     expect(page.locator("article.hit .sum")).to_have_count(2)
 
 
-def test_without_a_model_it_finds_by_word_and_says_so(site: Site):
-    page = site.open("#/search")
-
-    def lacking(route: Route) -> None:
-        answer = route.fetch()
-        told = answer.json() | {"degraded": ["vector: no model is there"], "confidence": 0.5}
-        route.fulfill(response=answer, json=told)
-
-    page.route("**/v1/search", lacking)
-    page.fill("#q", "oolong")
-    expect(page.locator(".answer .said")).to_contain_text("vector: no model is there")
-    expect(page.locator(".sure")).to_have_text(
-        "confidence 0.50: low: it may not be stored, or in other words"
-    )
-
-
 def test_it_works_on_a_phone(site: Site):
     page = site.open(
         "#/search?q=green+tea", viewport={"width": 360, "height": 740}, has_touch=True
@@ -211,3 +196,11 @@ def test_it_works_on_a_phone(site: Site):
     page.get_by_role("button", name="Close").tap()
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page).to_have_url(site.url + "#/search?q=green+tea")
+
+
+def test_without_a_model_it_finds_by_word_and_says_so(site: Site, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(site.embedder, "embed", BrokenEmbedder().embed)
+    page = site.open("#/search?q=oolong+submarine+volcano+xylophone")
+    expect(page.locator(".answer .said")).to_contain_text("the broken model does not answer")
+    assert ids(page) == ["book"]
+    expect(page.locator(".sure")).to_contain_text("low: it may not be stored, or in other words")

@@ -15,7 +15,10 @@ const FIELDS = [
 /** Forget a memory if they mean it; calls `after` when it is gone, and again when it is back. Gives whether it is gone. */
 export async function forget(id, after) {
   const got = await saying(() => ask("get", { id }));
-  if (!got) return after(), false; // gone already, and the toast says so
+  if (!got) {
+    after(); // gone already, and the toast says so
+    return false;
+  }
   const [memory] = got.memories;
   if (!(await confirmed(`Forget “${nameOf(memory)}”?`, "Forget"))) return false;
   const answer = await saying(() => ask("forget", { id }));

@@ -91,7 +91,7 @@ function about(hit, of) {
     hit.valid_until && h("span", { title: moment(hit.valid_until) }, `valid until ${moment(hit.valid_until)}`),
     hit.stale && h("span", { class: "warned" }, hit.stale === "missing" ? "the file is gone" : "the file has changed since"),
     hit.near_duplicates?.length > 0 &&
-      h("span", {}, "nearly the same: ", hit.near_duplicates.map((id, at) => [at > 0 && ", ", h("a", { href: of.href(id) }, `no. ${at + 1}`)])),
+      h("span", {}, "nearly the same: ", hit.near_duplicates.map((id, at) => [at > 0 && ", ", h("a", { href: of.href(id) }, beginning(id, 12).text)])),
   ];
 }
 

@@ -1,6 +1,6 @@
 // One memory, whole: its text, its fields, its history and its links, in a dialog that any view opens.
 
-import { ask } from "./api.js";
+import { ask, server } from "./api.js";
 import { opened } from "./dialog.js";
 import { h, put } from "./dom.js";
 import { edited } from "./edit.js";
@@ -60,6 +60,7 @@ class Shown {
     put(this.heading, gone ? "It is gone" : "Memory");
     put(this.body, h("p", { class: "said bad", role: "alert" }, gone ? "This memory is no longer stored: it was forgotten, or is not yours to see." : detail), this.back());
     if (gone) this.changed({ id: this.id, gone: true });
+    if (kind === "away") server.addEventListener("back", () => this.body.isConnected && this.load(this.id), { once: true });
   }
 
   draw({ memories: [memory], tiers = {} }, changes, links, write) {

@@ -5,6 +5,7 @@ import { active, listBody, onlySearched } from "./asked.js";
 import { topicChip } from "./answer.js";
 import { h, put } from "./dom.js";
 import { card } from "./hit.js";
+import { saying } from "./toast.js";
 import { many } from "./words.js";
 
 const PAGE = 20;
@@ -29,7 +30,7 @@ export async function overview(node, asked, of, signal) {
     put(more, memories.length > PAGE && h("button", { type: "button", onclick: next }, "More"));
   };
   async function next() {
-    const answer = await of.saying(() => ask("ls", { ...body, limit: PAGE + 1, offset: shown }, { signal }));
+    const answer = await saying(() => ask("ls", { ...body, limit: PAGE + 1, offset: shown }, { signal }));
     if (!answer) return;
     const from = list.children.length;
     append(answer.memories);

@@ -11,8 +11,9 @@ import { card } from "./hit.js";
 import { formsOf } from "./marked.js";
 import { openMemory } from "./memory.js";
 import { overview } from "./overview.js";
-import { go, here, link, note } from "./route.js";
+import { go, link, note } from "./route.js";
 import { searchForm } from "./searchform.js";
+import { keysOf } from "./searchkeys.js";
 import { who } from "./session.js";
 import { saying } from "./toast.js";
 import { feedback, given } from "./verdicts.js";
@@ -23,7 +24,7 @@ const HOW = "scrubjay.how"; // whether the stages are shown
 
 export function make(root) {
   const view = new Search(root);
-  return { show: (params) => view.show(params), hide: () => view.hide(), keys: view.keys() };
+  return { show: (params) => view.show(params), hide: () => view.hide(), keys: keysOf(view) };
 }
 
 class Search {
@@ -46,35 +47,18 @@ class Search {
     this.shown = ""; // the address whose answer is on the screen
   }
 
-  keys() {
-    const ofOne = (act) => () => (this.cards.current() ? act(this.cards.current().dataset.id) : this.cards.focus(0));
-    return [
-      { keys: "/", does: "To the box", act: () => this.form.focus() },
-      { keys: "Escape", does: "Back to the box, or out of it", act: () => this.form.focus() },
-      { keys: "j", does: "Next result (or ↓)", act: () => this.cards.move(1) },
-      { keys: "k", does: "Previous result (or ↑)", act: () => this.cards.move(-1) },
-      { keys: "o", does: "Open (or Enter)", act: ofOne((id) => this.open(id)) },
-      { keys: "e", does: "Edit", act: ofOne((id) => this.may.write && this.edit(id)) },
-      { keys: "x", does: "Forget", act: ofOne((id) => this.may.write && this.forget(id)) },
-      { keys: "a", does: "It answered: accept", act: ofOne((id) => this.judge(id, "accepted")) },
-      { keys: "m", does: "It helped, changed: modify", act: ofOne((id) => this.judge(id, "modified")) },
-      { keys: "d", does: "It did not help: dismiss", act: ofOne((id) => this.judge(id, "dismissed")) },
-      { keys: "y", does: "Why it is here", act: ofOne(() => this.turnWhy()) },
-      { keys: "w", does: "How it was found", act: () => this.turnHow() },
-    ];
-  }
-
   async show(params) {
     this.asked = askedBy(params);
     this.form.write(this.asked);
-    this.opening?.abort(); // Back closes what was opened
     const id = params.get("id");
+    const isOpen = id && id === this.opened; // and the server came back
+    if (!isOpen) this.opening?.abort(); // Back closes what was opened
     if (!this.entered && !id && !this.asked.q && matchMedia("(pointer: fine)").matches) this.form.focus();
     this.entered = true;
     const again = location.hash === this.seen; // the server came back
     this.seen = location.hash;
     const answered = this.shown === link("search", this.asked) && !again ? null : this.run();
-    if (id) this.openHere(id);
+    if (id && !isOpen) this.openHere(id);
     await answered;
   }
 
@@ -107,6 +91,7 @@ class Search {
       this.may = { write: (await who()).scopes.includes("write") };
       if (asked.q.trim()) await this.search(asked, signal);
       else await this.survey(asked, signal);
+      if (signal.aborted) return; // another is under way
       this.shown = link("search", asked);
       this.busy(false);
     } catch (error) {
@@ -145,6 +130,7 @@ class Search {
     await overview(drawn, asked, this.handle(asked, null), signal);
     if (signal.aborted) return;
     this.results = null;
+    put(this.told);
     put(this.head);
     this.swap(drawn);
   }
@@ -175,7 +161,6 @@ class Search {
       results,
       best: Math.max(0, ...(results?.hits ?? []).map(({ score }) => score)),
       may: this.may,
-      saying,
       href: (id) => link("search", { ...asked, id }),
       filter: (name, value) => this.turn(withOnly(asked, name, value), go),
       without: (one) => this.turn(without(asked, one), go),
@@ -196,9 +181,11 @@ class Search {
   async openHere(id) {
     const at = location.hash;
     const isStep = this.shown === link("search", this.asked); // opened from a list, so Back leads there
-    this.opening = new AbortController();
+    const opening = (this.opening = new AbortController());
+    this.opened = id;
     const hit = this.results?.hits.find((one) => one.id === id);
-    await openMemory(id, { query: this.asked.q.trim() && this.asked.q, forms: hit ? formsOf(hit) : [], changed: () => this.run(), signal: this.opening.signal });
+    await openMemory(id, { query: this.asked.q.trim() && this.asked.q, forms: hit ? formsOf(hit) : [], changed: () => this.run(), signal: opening.signal });
+    if (this.opening === opening) this.opened = null;
     if (location.hash === at) { // else somebody went on, or back
       if (isStep) history.back();
       else note("search", this.asked);
@@ -229,8 +216,9 @@ class Search {
   turnHow() {
     if (localStorage.getItem(HOW)) localStorage.removeItem(HOW);
     else localStorage.setItem(HOW, "1");
+    const hadFocus = document.activeElement === this.how;
     if (this.results) this.drawHead();
-    this.how.focus();
+    if (hadFocus) this.how.focus();
   }
 
   turnWhy() {
