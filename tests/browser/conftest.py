@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
@@ -11,6 +13,23 @@ from tools.servers import CannotRun
 
 from browsing import Site, browsing
 from running import skip
+
+# Playwright's loop counts as running in this thread for as long as the browser is there, and then no
+# other test could run one. So it is put aside after each test of the page, and back before the next.
+_aside: list[asyncio.AbstractEventLoop | None] = [None]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Let Playwright's loop run while a test of the page does; this is called for all others, too."""
+    if Path(__file__).parent not in item.path.parents:
+        return (yield)
+    asyncio._set_running_loop(_aside[0])
+    try:
+        return (yield)
+    finally:
+        _aside[0] = asyncio._get_running_loop()
+        asyncio._set_running_loop(None)
 
 
 @pytest.fixture(scope="session")
@@ -22,6 +41,7 @@ def browser() -> Iterator[Browser]:
         skip(error)
     with browsing(program) as one:
         yield one
+        asyncio._set_running_loop(_aside[0] or asyncio._get_running_loop())
 
 
 @pytest.fixture(scope="module")

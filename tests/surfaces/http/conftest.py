@@ -150,6 +150,7 @@ class Process:
         told = json.loads(self.popen.stdout.readline())
         jsonschema.validate(told, json.loads((SCHEMAS / "serving.json").read_text("utf-8")))
         assert told["pid"] == self.popen.pid
+        self.page = told["page"]
         return Client(told["url"], token)
 
     def said(self) -> str:

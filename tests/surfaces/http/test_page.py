@@ -17,9 +17,11 @@ from scrubjay.surfaces.http import (
     bodies,
     descriptors,
     guard,
+    halves,
     known,
     mcp_sessions,
     serving,
+    sessions,
     settings,
     wire,
 )
@@ -40,7 +42,7 @@ def part_of(answer, shown):
 def test_every_example_runs_and_answers_what_it_shows(serve):
     """One after another, as somebody would try them."""
     client = serve()
-    assert len(EXAMPLES) == 4
+    assert len(EXAMPLES) == 5
     for command, shown in EXAMPLES:
         words = command.replace("http://127.0.0.1:8765", client.url)
         done = subprocess.run(shlex.split(words), capture_output=True, check=True)
@@ -62,6 +64,11 @@ def test_every_example_runs_and_answers_what_it_shows(serve):
         f"of one caller | {app.THREADS // 2}; {app.MOST_WAITING // 2}, then 503 |",
         f"| {mcp_sessions.MOST_OF_ONE} of one caller, {mcp_sessions.MOST_SESSIONS} in all |",
         f"| {mcp_sessions.IDLE_S / 60:g} minutes |",
+        f"| {sessions.MOST_OF_ONE} of one token, {sessions.MOST_SESSIONS} in all; those unused",
+        f"| {sessions.IDLE_S / 3600:g} hours; {sessions.LINK_S / 60:g} minutes |",
+        f"do nothing for {sessions.IDLE_S / 3600:g} hours",
+        f"once, within {sessions.LINK_S / 60:g} minutes",
+        f"sends in `{halves.KEY_HEADER}`",
         f"| length of a query | {kinds.MOST_QUERY_CHARS:,} characters |",
         f"| time to wait for another who writes | {opened.WRITER_WAIT_S:g} s |",
         f"| open connections | {descriptors.MOST_CONNECTIONS}, or half of what `ulimit -n`",

@@ -185,10 +185,24 @@ def test_without_any_token_a_tenant_that_is_typed_is_served(process, shell, db):
     shell("add", "Of acme alone", "--tenant", "acme", "--db", str(db))
     shell("add", "Of nobody", "--db", str(db))
 
-    client = process("--tenant", "acme").client()
+    running = process("--tenant", "acme")
+    client = running.client()
 
     found = client.get("/v1/ls").json["memories"]
     assert [one["text"] for one in found] == ["Of acme alone"]
+
+    # The link that it prints signs a browser in, as whom it serves.
+    start, _, code = running.page.partition("=")
+    assert start == f"{client.url}/#/signin?code"
+    own = {"Origin": client.url}
+    answer = client.ask("POST", "/session", {"code": code}, own)
+    own |= {"Cookie": answer.headers["set-cookie"].partition(";")[0]}
+    own |= {"X-Scrubjay-Page": answer.json["key"]}
+    assert client.ask("GET", "/session", headers=own).json["tenant"] == "acme"
+    found = client.ask("GET", "/v1/ls", headers=own).json["memories"]
+    assert [one["text"] for one in found] == ["Of acme alone"]
+    assert running.said().count(code) == 1
+    assert f"open the page in a browser: {running.page}\n" in running.said()
 
 
 def test_a_tenant_beside_that_of_the_settings_is_refused(shell, db, monkeypatch):
@@ -232,6 +246,9 @@ def test_one_server_has_all_its_doors(process, db):
         figures = made("figures").secret
     running = process("--host", "0.0.0.0", "--tools", "full")
     port = running.client().address[1]
+    assert (
+        running.page == f"http://0.0.0.0:{port}/"
+    )  # with tokens there is no link that needs none
     url = f"http://127.0.0.1:{port}"
     as_ann, as_ben, as_figures = (Client(url, one) for one in (ann, ben, figures))
 

@@ -83,7 +83,7 @@ def make_app(doors: Doors) -> Starlette:
     """Return the app that answers requests."""
     most_bytes = int(doors.settings.max_body_mb * 1e6)
     known = Known(doors.find, doors.desk, doors.sessions)
-    session = SessionPage(known, doors.sessions, doors.stores, doors.desk)
+    session = SessionPage(known, doors.sessions, doors.stores, doors.workers)
     routes = [
         _get("/", _index),
         _get("/ui/{name}", page_file),

@@ -48,7 +48,8 @@ class Known:
             raise no_token("this server asks for a token: send Authorization: Bearer TOKEN")
         if from_a_page(scope):
             # Whoever is on this machine may ask, but not every page that somebody has open there.
-            raise no_token(f"a browser has to be signed in here: {_how_by_link(scope)}")
+            said = f"a browser has to be signed in here, or to send a token: {_how_by_link(scope)}"
+            raise no_token(said)
         return who
 
     async def with_token(self, secret: str, scope: Scope) -> Principal:

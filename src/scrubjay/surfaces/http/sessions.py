@@ -17,7 +17,7 @@ from typing import NamedTuple
 IDLE_S = 12 * 3600.0  # since it was last used
 MOST_SESSIONS = 1000
 MOST_OF_ONE = 50  # of one token, so that nobody drives out the others
-LINK_S = 600.0
+LINK_S = 600
 _MOST_LINKS = 100
 _BYTES = 32
 

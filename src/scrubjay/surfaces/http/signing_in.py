@@ -44,12 +44,12 @@ class SessionPage:
     """`/session`."""
 
     def __init__(
-        self, known: Known, sessions: Sessions, stores: OpenStores, desk: Workers
+        self, known: Known, sessions: Sessions, stores: OpenStores, workers: Workers
     ) -> None:
         self._known = known
         self._sessions = sessions
         self._stores = stores
-        self._desk = desk
+        self._workers = workers
 
     async def __call__(self, request: Request) -> Response:
         """Say who is signed in, or sign somebody in or out."""
@@ -79,7 +79,7 @@ class SessionPage:
             "scopes": [one for one in SCOPES if who and who.may(one)],
             "tenant": who.tenant if who else None,
             "user": who.user if who else None,
-            "store": await self._desk.do(lambda: self._name_of(who)) if who else None,
+            "store": await self._workers.do(lambda: self._name_of(who), who) if who else None,
             "version": __version__,
             "asks_for_token": await self._known.found(None) is None,
         }

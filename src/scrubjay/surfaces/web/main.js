@@ -6,7 +6,7 @@ import * as keys from "./keys.js";
 import { go, here, link, note } from "./route.js";
 import * as theme from "./theme.js";
 import { comeBackTo, goOn, signOut, who } from "./session.js";
-import { toast } from "./toast.js";
+import { saying, toast } from "./toast.js";
 
 // A view is `make(root)`, which gives {show(params), hide(), keys}; it is made when first shown.
 const VIEWS = {
@@ -45,19 +45,23 @@ async function turnTo() {
 }
 
 async function load(view) {
-  let loaded;
+  const { make } = await fetched(VIEWS[view]);
+  if (made[view]) return made[view]; // two were under way
+  const root = h("section", { class: `view ${view}`, "aria-label": TITLES[view], hidden: true });
+  main.append(root);
+  return { root, ...make(root) };
+}
+
+/** Import a part of the page; one that does not come is the server that does not answer. */
+async function fetched(part) {
   try {
-    loaded = await VIEWS[view]();
+    return await part();
   } catch {
     // A browser may not try again to load a file that it could not load.
     server.addEventListener("back", () => location.reload());
     lost();
     throw new Problem("away", "The server does not answer.");
   }
-  if (made[view]) return made[view]; // two were under way
-  const root = h("section", { class: `view ${view}`, "aria-label": TITLES[view], hidden: true });
-  main.append(root);
-  return { root, ...loaded.make(root) };
 }
 
 async function present(view, params) {
@@ -137,8 +141,8 @@ function aside() {
 }
 
 async function add() {
-  const { added } = await import("./edit.js");
-  const memory = await added();
+  const { added } = (await saying(() => fetched(() => import("./edit.js")))) ?? {};
+  const memory = await added?.();
   if (memory) go("search", { id: memory.id, q: here().params.get("q") });
 }
 

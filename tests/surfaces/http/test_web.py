@@ -1,0 +1,82 @@
+"""The files of the page: from the package, cheap to ask for again, under a policy that allows little."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+
+import pytest
+
+FOLDER = files("scrubjay.surfaces") / "web"
+FILES = {one.name: one.read_text("utf-8") for one in FOLDER.iterdir()}
+SCRIPTS = {name: text for name, text in FILES.items() if name.endswith(".js")}
+TYPES = {
+    "html": "text/html; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+
+
+def test_people_get_a_page_and_programs_json(shared):
+    """Under one address, by what they ask for; nobody needs a token for it."""
+    page = shared.get("/", Accept="text/html,application/xhtml+xml,*/*;q=0.8")
+    assert page.body.decode() == FILES["index.html"]
+    assert page.headers["content-type"] == TYPES["html"]
+    assert shared.get("/", Accept="*/*").json["name"] == "scrubjay"
+    assert {shared.get("/", Accept=one).headers["vary"] for one in ("text/html", "*/*")} == {
+        "Accept"
+    }
+
+
+def test_every_file_is_served_as_what_it_is_and_never_run_as_another(shared):
+    """With the policy of the page: own scripts only, no frames, no forms, no HTML made from text."""
+    for name, text in FILES.items():
+        answer = shared.get(f"/ui/{name}")
+        assert answer.body.decode() == text
+        assert answer.headers["content-type"] == TYPES[name.rpartition(".")[2]]
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        policy = answer.headers["content-security-policy"].split("; ")
+        assert {"default-src 'none'", "script-src 'self'", "connect-src 'self'"} <= set(policy)
+        assert {"frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'"} <= set(policy)
+        assert "require-trusted-types-for 'script'" in policy
+        assert not any("unsafe" in one or "*" in one for one in policy)
+
+
+def test_a_file_is_sent_once_and_again_only_if_it_is_another(shared):
+    """A browser asks each time, so that an upgrade is seen at once, and gets nothing if it has it."""
+    first = shared.get("/ui/main.js")
+    tag = first.headers["etag"]
+    assert first.headers["cache-control"] == "no-cache"
+    for known in (tag, f'"other", W/{tag}'):
+        again = shared.get("/ui/main.js", If_None_Match=known)
+        assert (again.status, again.body, again.headers["etag"]) == (304, b"", tag)
+        assert again.headers["cache-control"] == "no-cache"
+    assert shared.get("/ui/main.js", If_None_Match='"other"').status == 200
+    assert shared.get("/", Accept="text/html", If_None_Match=tag).status == 200
+    head = shared.ask("HEAD", "/ui/main.js")
+    assert (head.status, head.body) == (200, b"")
+    assert head.headers["content-length"] == str(len(first.body))
+
+
+@pytest.mark.parametrize("name", ["nothing.js", "__init__.py", "main.js/", "", "Main.js", "index"])
+def test_there_are_no_other_files(shared, name):
+    """Names are looked up in a list, not on the disk."""
+    assert shared.get(f"/ui/{name}").status == 404
+
+
+def test_scripts_make_no_html():
+    """Whatever a memory holds stays text: nothing makes elements of it, nor scripts."""
+    forbidden = r"(?:inner|outer)HTML|insertAdjacentHTML|document\.write|eval\(|new Function"
+    for name, text in SCRIPTS.items():
+        assert re.findall(forbidden, text) == [], name
+    inline = r"<script(?! type=\"module\" src)|<style|\sstyle=|\son\w+="
+    assert re.findall(inline, FILES["index.html"]) == []
+
+
+def test_every_file_that_is_named_is_there():
+    """What the page and its scripts ask for."""
+    named = set(re.findall(r"/ui/([\w.-]+)", FILES["index.html"]))
+    for text in SCRIPTS.values():
+        named |= set(re.findall(r"[\"']\./([\w-]+\.js)[\"']", text))
+    assert {"main.js", "signin.js", "style.css"} < named <= set(FILES)
