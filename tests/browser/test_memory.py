@@ -40,16 +40,16 @@ def test_a_memory_is_opened_by_its_address_and_leads_to_others(site: Site):
     page = site.open("#/search?id=kettle")
     dialog(page, "The kettle")
     shown = page.get_by_role("dialog")
-    expect(shown.locator(".text")).to_have_text("Descale the kettle")
+    expect(shown.locator(".stored")).to_have_text("Descale the kettle")
     linked = shown.locator("ul button").all_inner_texts()
     assert sorted(linked) == ["Buys at the harbour", "Prefers green tea to coffee"]
     shown.get_by_role("button", name="Prefers green tea").click()
-    expect(shown.locator(".text")).to_have_text("Prefers green tea to coffee")
+    expect(shown.locator(".stored")).to_have_text("Prefers green tea to coffee")
     history = shown.locator("table tbody td").all_inner_texts()
     assert history[1:] == ["type", "preference", "fact"]
     assert site.axe(page) == []
     shown.get_by_role("button", name="Back").click()
-    expect(shown.locator(".text")).to_have_text("Descale the kettle")
+    expect(shown.locator(".stored")).to_have_text("Descale the kettle")
     expect(shown.get_by_role("link", name="Graph")).to_have_attribute("href", "#/graph?id=kettle")
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
@@ -58,7 +58,7 @@ def test_a_memory_is_opened_by_its_address_and_leads_to_others(site: Site):
 
 def test_enter_opens_and_back_closes_and_the_focus_comes_back(site: Site):
     page = site.open("#/search?q=harbour")
-    expect(page.locator("article.hit").first).to_have_attribute("data-id", "shop")
+    expect(page.locator("article.card").first).to_have_attribute("data-id", "shop")
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     shown = dialog(page)
@@ -83,12 +83,12 @@ def test_a_memory_that_is_gone_says_so_and_leaves_the_list(site: Site):
     expect(page.get_by_role("alert")).to_contain_text("This memory is no longer stored")
     expect(page.locator("article[data-id=gone]")).to_have_count(0)
     page.keyboard.press("Escape")
-    expect(page.locator("article.hit").first).to_be_visible()
+    expect(page.locator("article.card").first).to_be_visible()
 
 
 def test_a_memory_is_added_by_keys_alone(site: Site):
     page = site.open("#/search?q=harbour")
-    expect(page.locator("article.hit").first).to_be_visible()
+    expect(page.locator("article.card").first).to_be_visible()
     page.keyboard.press("n")
     form = dialog(page, "New memory")
     expect(form.get_by_label("Text", exact=True)).to_be_focused()
@@ -99,7 +99,7 @@ def test_a_memory_is_added_by_keys_alone(site: Site):
     assert site.axe(page) == []
     page.keyboard.press("Control+Enter")
     toast(page, "Stored")
-    expect(dialog(page, "Sailing").locator(".text")).to_have_text("Sails on Sundays")
+    expect(dialog(page, "Sailing").locator(".stored")).to_have_text("Sails on Sundays")
     [stored] = [one for one in site.store.ls() if one.title == "Sailing"]
     assert (stored.text, stored.type, stored.topics) == (
         "Sails on Sundays",

@@ -50,8 +50,8 @@ def test_markup_is_shown_as_it_is_written_everywhere(site: Site):
     expect(card.locator(".path")).to_have_text(f"/n/{MARKUP}:1")
     assert card.locator("mark").all_inner_texts() == ["bold", "harmless"]
     card.get_by_role("button", name=MARKUP).click()
-    expect(page.locator(".chosen")).to_contain_text(MARKUP)
-    expect(page.locator(".summary")).to_contain_text("1 hit")
+    expect(page.locator(".narrowed")).to_contain_text(MARKUP)
+    expect(page.locator(".outcome")).to_contain_text("1 hit")
     unhurt(page)
     card.get_by_role("button", name="Edit").click()
     form = page.get_by_role("dialog", name="Edit")
@@ -84,7 +84,7 @@ def test_a_megabyte_is_a_passage_then_a_part_and_all_when_asked(site: Site):
 def test_other_scripts_keep_their_direction_and_controls_are_pictures(site: Site):
     page = site.open("#/search?q=الشاي")
     card = page.locator("article[data-id=rtl]")
-    text = card.locator(".text")
+    text = card.locator(".stored")
     expect(text).to_have_text(ARABIC)
     assert text.evaluate("node => getComputedStyle(node).direction") == "rtl"
     expect(text.locator("mark")).to_have_text("الشاي")
@@ -94,5 +94,5 @@ def test_other_scripts_keep_their_direction_and_controls_are_pictures(site: Site
     control = page.locator("article[data-id=control] h3 a")
     expect(control).to_contain_text("a␀b␇c␛[31md␡� ")
     control.click()
-    expect(page.get_by_role("dialog").locator(".text")).to_contain_text("a␀b␇c␛[31md␡� ")
+    expect(page.get_by_role("dialog").locator(".stored")).to_contain_text("a␀b␇c␛[31md␡� ")
     assert site.axe(page) == []

@@ -27,17 +27,17 @@ def site(_site: Site) -> Site:
 
 def ids(page: Page) -> list[str]:
     """Return the memories that are shown, in order."""
-    return page.locator("article.hit").evaluate_all("all => all.map((one) => one.dataset.id)")
+    return page.locator("article.card").evaluate_all("all => all.map((one) => one.dataset.id)")
 
 
 def answered(page: Page, text: str) -> None:
     """Wait until an answer begins with such a number of hits."""
-    expect(page.locator(".summary")).to_contain_text(text)
-    expect(page.locator(".found")).to_have_attribute("aria-busy", "false")
+    expect(page.locator(".outcome")).to_contain_text(text)
+    expect(page.locator(".findings")).to_have_attribute("aria-busy", "false")
 
 
 def test_typing_searches_and_keys_go_through_what_was_found(site: Site):
-    page = site.open("#/search")
+    page = site.open("#/search", color_scheme="dark")
     expect(page.locator("#q")).to_be_focused()
     page.locator("#q").press_sequentially("green teas", delay=5)
     answered(page, "10 hits in ")
@@ -55,12 +55,12 @@ def test_typing_searches_and_keys_go_through_what_was_found(site: Site):
     expect(page.locator("#q")).to_be_focused()
     page.keyboard.press("Escape")
     page.keyboard.press("k")
-    expect(page.locator("article.hit").last).to_be_focused()
+    expect(page.locator("article.card").last).to_be_focused()
     page.keyboard.press("/")
     page.keyboard.type("oolong")
     page.keyboard.press("Enter")
     answered(page, "hit")
-    expect(page.locator("article.hit").first).to_have_attribute("data-id", "book")
+    expect(page.locator("article.card").first).to_have_attribute("data-id", "book")
     assert site.axe(page) == []
 
 
@@ -69,13 +69,13 @@ def test_a_score_is_a_figure_and_a_share_of_the_best(site: Site):
     answered(page, "2 hits")
     first, second = (float(one) for one in page.locator(".figure").all_inner_texts())
     assert 1 >= first > second > 0
-    widths = page.locator(".bar > span").evaluate_all("all => all.map((one) => one.style.width)")
+    widths = page.locator(".share > span").evaluate_all("all => all.map((one) => one.style.width)")
     assert widths[0] == "100%"
     assert float(widths[1].rstrip("%")) == pytest.approx(100 * second / first, abs=1)
     card = page.locator("article[data-id=paint]")
     expect(card.locator(".path")).to_have_text("/n/paint.md:1")
     expect(card.locator(".about")).to_contain_text("under home")
-    assert "confidence 0.9" in page.locator(".summary").inner_text()
+    assert "confidence 0.9" in page.locator(".outcome").inner_text()
     assert page.locator(".sure").inner_text().endswith(": high")
 
 
@@ -85,7 +85,7 @@ def test_what_is_asked_is_in_the_address_and_back_takes_it_back(site: Site):
     page.locator("article[data-id=kettle]").get_by_role("button", name=COMMA).click()
     answered(page, "1 hit")
     assert page.url.endswith("#/search?q=kettle&topics=drinks%2C+hot")  # one topic, not two
-    expect(page.locator(".filters .active")).to_have_text("(1 on)")
+    expect(page.locator(".narrowing .active")).to_have_text("(1 on)")
     page.get_by_label("Profile").select_option("gnosis")
     expect(page.locator(".figure")).to_have_text("48 unread")
     assert page.locator("#mode option").all_inner_texts() == ["usual", "standard", "deep"]
@@ -93,7 +93,7 @@ def test_what_is_asked_is_in_the_address_and_back_takes_it_back(site: Site):
     expect(page.locator("#profile")).to_have_value("")
     page.get_by_role("button", name=f"Remove Topics: {COMMA}").click()
     answered(page, "10 hits")
-    page.locator("details.filters > summary").click()
+    page.locator("details.narrowing > summary").click()
     page.get_by_label("Types").fill("preference\ntask")
     page.get_by_label("Least score").click()
     answered(page, "2 hits")
@@ -120,7 +120,7 @@ def test_an_old_answer_never_comes_over_a_new_one(site: Site):
         lambda one: held.append(one) if "slow" in one.request.post_data else one.continue_(),
     )
     page.fill("#q", "slow green tea")
-    expect(page.locator(".found")).to_have_attribute("aria-busy", "true")
+    expect(page.locator(".findings")).to_have_attribute("aria-busy", "true")
     assert ids(page)[0] == "kettle"  # stays, dimmed, and says so
     page.fill("#q", "oolong")
     answered(page, "hit")
@@ -150,22 +150,22 @@ def test_nothing_found_says_what_to_try(site: Site):
     assert "drinks" not in tries  # no beginning in common
     page.locator(".nothing").get_by_role("button", name="garden").click()
     expect(page.get_by_role("heading", name="Newest that fit the filters")).to_be_visible()
-    expect(page.locator(".found")).to_contain_text("Nothing stored fits the filters.")
+    expect(page.locator(".findings")).to_contain_text("Nothing stored fits the filters.")
     page.get_by_role("button", name="Remove Types: task").click()
-    expect(page.locator("article.hit")).to_have_count(20)
+    expect(page.locator("article.card")).to_have_count(20)
 
 
 def test_without_a_query_it_shows_what_is_stored(site: Site):
     page = site.open("#/search")
-    expect(page.locator("article.hit")).to_have_count(20)
+    expect(page.locator("article.card")).to_have_count(20)
     assert ids(page)[0] == "week24"
     assert "29 memories" in page.locator("aside").inner_text()
     page.get_by_role("button", name="More").click()
-    expect(page.locator("article.hit")).to_have_count(29)
+    expect(page.locator("article.card")).to_have_count(29)
     expect(page.get_by_role("button", name="More")).to_have_count(0)
     expect(page.locator("article[data-id=week4]")).to_be_focused()
     page.locator("aside").get_by_role("button", name="drinks, hot").click()
-    expect(page.locator("article.hit")).to_have_count(1)
+    expect(page.locator("article.card")).to_have_count(1)
     assert ids(page) == ["kettle"]
     assert site.axe(page) == []
 
@@ -177,11 +177,11 @@ def test_how_and_why_are_shown_by_keys(site: Site):
     expect(page.locator(".answer .waterfall")).to_have_count(1)
     page.keyboard.press("j")
     page.keyboard.press("y")
-    expect(page.locator("article.hit .sum")).to_have_count(1)
+    expect(page.locator("article.card .sum")).to_have_count(1)
     page.keyboard.press("w")
     expect(page.locator(".answer .waterfall")).to_have_count(0)
-    page.locator("article.hit").nth(1).get_by_text("Why").click()
-    expect(page.locator("article.hit .sum")).to_have_count(2)
+    page.locator("article.card").nth(1).get_by_text("Why").click()
+    expect(page.locator("article.card .sum")).to_have_count(2)
 
 
 def test_it_works_on_a_phone(site: Site):

@@ -24,7 +24,7 @@ export function answerHead(results, asked, of) {
   return [
     h(
       "p",
-      { class: "summary" },
+      { class: "outcome" },
       h("strong", {}, many(results.hits.length, "hit", "hits")),
       ` in ${duration(results.took_ms)}`,
       said && results.hits.length > 0 && [" · ", h("span", { class: "sure", title: "From 0 to 1" }, `confidence ${results.confidence.toFixed(2)}: ${said}`)],

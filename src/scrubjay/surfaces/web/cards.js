@@ -8,7 +8,7 @@ export class Cards {
   }
 
   all() {
-    return [...this.node.querySelectorAll("article.hit")];
+    return [...this.node.querySelectorAll("article.card")];
   }
 
   /** Return the card of an id. */
@@ -17,7 +17,7 @@ export class Cards {
   }
 
   current() {
-    return document.activeElement?.closest?.("article.hit");
+    return document.activeElement?.closest?.("article.card");
   }
 
   place() {

@@ -21,8 +21,8 @@ export function card(hit, rank, of) {
   const rest = h("div", { class: "rest" });
   const node = h(
     "article",
-    { class: "hit", tabindex: "-1", "aria-labelledby": title, data: { id: hit.id } },
-    h("header", {}, h("h3", { id: title }, rank > 0 && h("span", { class: "rank" }, `${rank}`), name), of.results && scoreOf(hit, of)),
+    { class: "card", tabindex: "-1", "aria-labelledby": title, data: { id: hit.id } },
+    h("header", {}, h("h3", { id: title }, rank > 0 && h("span", { class: "place" }, `${rank}`), name), of.results && scoreOf(hit, of)),
     rest,
     h("div", { class: "foot" }, h("p", { class: "about" }, about(hit, of)), actions(hit, of)),
   );
@@ -41,8 +41,8 @@ function wording(hit, name, rest, of) {
   const said = marked(text.text, of.results ? hit.marks?.snippet : []);
   const title = hit.title ? marked(hit.title, hit.marks?.title) : visible(hit.heading ?? "");
   put(name, title.length ? title : said);
-  name.classList.toggle("text", !title.length);
-  put(rest, title.length > 0 && h("div", { class: "text", dir: "auto" }, said));
+  name.classList.toggle("stored", !title.length);
+  put(rest, title.length > 0 && h("div", { class: "stored", dir: "auto" }, said));
   if (text.all) return;
   const all = h("button", { type: "button", class: "quiet small", onclick: show }, "Show all");
   async function show() {
@@ -68,8 +68,8 @@ function scoreOf(hit, { results, best }) {
   const said = band ? `${Math.floor(100 * hit.score)} ${band}` : figure(hit.score);
   return h(
     "span",
-    { class: "score", title: `Score ${hit.score}; the bar is its share of the best` },
-    h("span", { class: "bar", "aria-hidden": "true" }, h("span", { style: { width: `${100 * share}%` } })),
+    { class: "weight", title: `Score ${hit.score}; the bar is its share of the best` },
+    h("span", { class: "share", "aria-hidden": "true" }, h("span", { style: { width: `${100 * share}%` } })),
     h("span", { class: "hushed" }, "score "),
     h("span", { class: "figure" }, said),
   );
@@ -77,7 +77,7 @@ function scoreOf(hit, { results, best }) {
 
 function about(hit, of) {
   const chip = (name, value) =>
-    h("button", { type: "button", class: name === "types" ? "chip kind" : "chip", title: `Only ${name} “${value}”`, onclick: () => of.filter(name, value) }, h("bdi", {}, value));
+    h("button", { type: "button", class: name === "types" ? "chip sort" : "chip", title: `Only ${name} “${value}”`, onclick: () => of.filter(name, value) }, h("bdi", {}, value));
   return [
     chip("types", hit.type),
     hit.topics.map((topic) => chip("topics", topic)),

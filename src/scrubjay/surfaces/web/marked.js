@@ -52,7 +52,7 @@ export function whole(text, forms = []) {
   const block = () => {
     const part = text.slice(at, lineAt(text, at, BLOCK_CHARS));
     const places = placesOf(part, marksLeft ? forms : []).slice(0, marksLeft);
-    shown.append(h("div", { class: "text", dir: "auto" }, marked(part, places)));
+    shown.append(h("div", { class: "stored", dir: "auto" }, marked(part, places)));
     marksLeft -= places.length;
     at += part.length;
   };

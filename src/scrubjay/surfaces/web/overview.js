@@ -21,7 +21,7 @@ export async function overview(node, asked, of, signal) {
     ask("topics", { limit: MOST_TOPICS }, { signal }),
     ask("collections", {}, { signal }),
   ]);
-  const list = h("ol", { class: "hits" });
+  const list = h("ol", { class: "cards" });
   const more = h("p", { class: "actions" });
   let shown = 0;
   const append = (memories) => {

@@ -39,7 +39,7 @@ class Search {
     this.how = h("button", { type: "button", class: "quiet", title: "How it was found (w)", onclick: () => this.turnHow() }, "How it was found");
     this.told = h("p", { class: "hushed", role: "status" }); // stays, so that each new answer is read out
     this.head = h("div", { class: "answer" });
-    this.body = h("div", { class: "found" });
+    this.body = h("div", { class: "findings" });
     this.cards = new Cards(this.body, () => this.form.focus());
     put(root, h("h1", { class: "hushed" }, "Search"), this.form.node, this.told, this.head, this.body);
     this.asked = askedBy(new URLSearchParams());
@@ -138,13 +138,13 @@ class Search {
   drawHead() {
     const shown = Boolean(localStorage.getItem(HOW));
     this.how.setAttribute("aria-pressed", String(shown));
-    put(this.head, h("div", { class: "line" }, answerHead(this.results, this.asked, this.handle(this.asked, this.results)), this.how), shown && waterfall(this.results));
+    put(this.head, h("div", { class: "headline" }, answerHead(this.results, this.asked, this.handle(this.asked, this.results)), this.how), shown && waterfall(this.results));
   }
 
   drawBody(topics) {
     const { results, asked } = this;
     const of = this.handle(asked, results);
-    if (results.hits.length) this.swap(h("ol", { class: "hits" }, results.hits.map((hit, index) => h("li", {}, card(hit, index + 1, of)))));
+    if (results.hits.length) this.swap(h("ol", { class: "cards" }, results.hits.map((hit, index) => h("li", {}, card(hit, index + 1, of)))));
     else this.swap(nothing(results, asked, topics, this.form.modesOf(asked.profile), of));
   }
 

@@ -20,10 +20,10 @@ export function searchForm(on) {
   const mode = h("select", { id: "mode" });
   const limit = h("select", { id: "limit" });
   const filters = filterFields();
-  const fold = h("details", { class: "filters" });
+  const fold = h("details", { class: "narrowing" });
   const summary = h("span", { class: "active" });
-  fold.append(h("summary", {}, "Filters", summary), h("div", { class: "grid" }, filters.map(({ node }) => node)));
-  const chips = h("p", { class: "chosen" });
+  fold.append(h("summary", {}, "Filters", summary), h("div", { class: "columns" }, filters.map(({ node }) => node)));
+  const chips = h("p", { class: "narrowed" });
   let ways = []; // the profiles, each with its modes
   let usual = "default"; // the profile of the store, until an answer names another
   let latest;
@@ -66,7 +66,7 @@ export function searchForm(on) {
     "form",
     { class: "searchform", role: "search", onsubmit: (event) => event.preventDefault() },
     box,
-    h("div", { class: "ways" }, named("Profile", profile), named("Mode", mode), named("Hits", limit)),
+    h("div", { class: "choices" }, named("Profile", profile), named("Mode", mode), named("Hits", limit)),
     fold,
     chips,
   );
