@@ -33,7 +33,7 @@ def ids(page: Page) -> list[str]:
 def answered(page: Page, text: str) -> None:
     """Wait until an answer begins with such a number of hits."""
     expect(page.locator(".outcome")).to_contain_text(text)
-    expect(page.locator(".findings")).to_have_attribute("aria-busy", "false")
+    expect(page.locator(".search-answer")).to_have_attribute("aria-busy", "false")
 
 
 def test_typing_searches_and_keys_go_through_what_was_found(site: Site):
@@ -120,7 +120,7 @@ def test_an_old_answer_never_comes_over_a_new_one(site: Site):
         lambda one: held.append(one) if "slow" in one.request.post_data else one.continue_(),
     )
     page.fill("#q", "slow green tea")
-    expect(page.locator(".findings")).to_have_attribute("aria-busy", "true")
+    expect(page.locator(".search-answer")).to_have_attribute("aria-busy", "true")
     assert ids(page)[0] == "kettle"  # stays, dimmed, and says so
     page.fill("#q", "oolong")
     answered(page, "hit")
@@ -150,7 +150,7 @@ def test_nothing_found_says_what_to_try(site: Site):
     assert "drinks" not in tries  # no beginning in common
     page.locator(".nothing").get_by_role("button", name="garden").click()
     expect(page.get_by_role("heading", name="Newest that fit the filters")).to_be_visible()
-    expect(page.locator(".findings")).to_contain_text("Nothing stored fits the filters.")
+    expect(page.locator(".search-answer")).to_contain_text("Nothing stored fits the filters.")
     page.get_by_role("button", name="Remove Types: task").click()
     expect(page.locator("article.card")).to_have_count(20)
 

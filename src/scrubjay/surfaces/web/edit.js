@@ -40,7 +40,7 @@ function formIn(body, close, { memory, known, draft, store }) {
   const nodes = (rare) => FIELDS.flatMap((field, at) => (at > 0 && Boolean(field.rare) === rare ? [controls[at].node] : []));
   const values = () => Object.fromEntries(controls.map(({ name, input }) => [name, input.value]));
   const isChanged = () => Object.keys(changesOf(values(), before)).length > 0;
-  const more = h("details", { open: FIELDS.some(({ name, rare }) => rare && kept?.[name]) }, h("summary", {}, "More"), h("div", { class: "columns" }, nodes(true)));
+  const more = h("details", { open: FIELDS.some(({ name, rare }) => rare && kept?.[name]) }, h("summary", {}, "More"), h("div", { class: "field-columns" }, nodes(true)));
   const said = h("p", { class: "said bad", role: "alert", hidden: true });
   const submit = h("button", { type: "submit", class: "main", title: "Ctrl+Enter" }, "Store");
   const form = h(
@@ -52,7 +52,7 @@ function formIn(body, close, { memory, known, draft, store }) {
       formIn(body, close, { memory, known, draft, store });
     }),
     text.node,
-    h("div", { class: "columns" }, nodes(false)),
+    h("div", { class: "field-columns" }, nodes(false)),
     more,
     said,
     h("p", { class: "actions" }, submit, h("button", { type: "button", onclick: leave }, "Cancel")),

@@ -39,7 +39,7 @@ class Search {
     this.how = h("button", { type: "button", class: "quiet", title: "How it was found (w)", onclick: () => this.turnHow() }, "How it was found");
     this.told = h("p", { class: "hushed", role: "status" }); // stays, so that each new answer is read out
     this.head = h("div", { class: "answer" });
-    this.body = h("div", { class: "findings" });
+    this.body = h("div", { class: "search-answer" });
     this.cards = new Cards(this.body, () => this.form.focus());
     put(root, h("h1", { class: "hushed" }, "Search"), this.form.node, this.told, this.head, this.body);
     this.asked = askedBy(new URLSearchParams());

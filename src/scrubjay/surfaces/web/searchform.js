@@ -22,7 +22,7 @@ export function searchForm(on) {
   const filters = filterFields();
   const fold = h("details", { class: "narrowing" });
   const summary = h("span", { class: "active" });
-  fold.append(h("summary", {}, "Filters", summary), h("div", { class: "columns" }, filters.map(({ node }) => node)));
+  fold.append(h("summary", {}, "Filters", summary), h("div", { class: "field-columns" }, filters.map(({ node }) => node)));
   const chips = h("p", { class: "narrowed" });
   let ways = []; // the profiles, each with its modes
   let usual = "default"; // the profile of the store, until an answer names another
@@ -66,7 +66,7 @@ export function searchForm(on) {
     "form",
     { class: "searchform", role: "search", onsubmit: (event) => event.preventDefault() },
     box,
-    h("div", { class: "choices" }, named("Profile", profile), named("Mode", mode), named("Hits", limit)),
+    h("div", { class: "search-ways" }, named("Profile", profile), named("Mode", mode), named("Hits", limit)),
     fold,
     chips,
   );
