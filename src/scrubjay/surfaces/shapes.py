@@ -65,7 +65,7 @@ _LONG_CHARS = 2048
 
 
 def results(found: Results, *, mode: str, explain: bool, full: bool) -> Json:
-    """Return the answer of a search; the trace and long texts only where they were asked for.
+    """Return the answer of a search; trace, marks and long texts only where they were asked for.
 
     A document of a whole book would fill the context of an agent that only wanted to know where.
     """
@@ -78,6 +78,11 @@ def results(found: Results, *, mode: str, explain: bool, full: bool) -> Json:
     for hit in shape["hits"]:
         if not full and len(hit["text"]) > _LONG_CHARS:
             hit["text"] = hit["snippet"]
+    if explain:
+        from scrubjay.surfaces.marks import marks
+
+        for hit, one in zip(shape["hits"], found.hits, strict=True):
+            hit["marks"] = marks(one, found.terms)
     return shape
 
 

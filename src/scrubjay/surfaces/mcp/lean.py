@@ -29,7 +29,7 @@ _MOST_ITEM_CHARS = 6_000  # of what is in a list and may be anything
 _OF_A_MEMORY = "scrubjay://memory/"
 _EXPLAINING = ("query", "counts", "terms", "took_ms", "topics")
 _EXPLAINING_HIT = ("why", "found", "cosine", "rerank_score", "passages")
-_NOISE = ("content_hash", "language", "token_estimate", "complete", "snippet")
+_NOISE = ("content_hash", "language", "token_estimate", "complete", "snippet", "marks")
 
 
 def uri_of(id: str) -> str:

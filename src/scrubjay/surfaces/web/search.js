@@ -1,7 +1,228 @@
-// To be made.
+// The search: a form, an answer as it is typed, and a way through it by keys alone.
 
+import { ask } from "./api.js";
+import { answerHead, nothing } from "./answer.js";
+import { askedBy, searchBody, withOnly, without } from "./asked.js";
+import { Cards } from "./cards.js";
 import { h, put } from "./dom.js";
+import { edited } from "./edit.js";
+import { forget } from "./forget.js";
+import { card } from "./hit.js";
+import { formsOf } from "./marked.js";
+import { openMemory } from "./memory.js";
+import { overview } from "./overview.js";
+import { go, link, note } from "./route.js";
+import { searchForm } from "./searchform.js";
+import { keysOf } from "./searchkeys.js";
+import { who } from "./session.js";
+import { saying } from "./toast.js";
+import { feedback, given } from "./verdicts.js";
+import { waterfall } from "./waterfall.js";
+import { many } from "./words.js";
+
+const HOW = "scrubjay.how"; // whether the stages are shown
 
 export function make(root) {
-  return { show: () => put(root, h("h1", {}, "…")), hide: () => {}, keys: [] };
+  const view = new Search(root);
+  return { show: (params) => view.show(params), hide: () => view.hide(), keys: keysOf(view) };
+}
+
+class Search {
+  constructor(root) {
+    this.form = searchForm({
+      typed: (asked) => this.turn(asked, note),
+      now: (asked) => this.turn(asked, note),
+      chosen: (asked) => this.turn(asked, go),
+      without: (one) => this.turn(without(this.asked, one), go),
+      down: () => this.cards.focus(0),
+    });
+    this.how = h("button", { type: "button", class: "quiet", title: "How it was found (w)", onclick: () => this.turnHow() }, "How it was found");
+    this.told = h("p", { class: "hushed", role: "status" }); // stays, so that each new answer is read out
+    this.head = h("div", { class: "answer" });
+    this.body = h("div", { class: "search-answer" });
+    this.cards = new Cards(this.body, () => this.form.focus());
+    put(root, h("h1", { class: "hushed" }, "Search"), this.form.node, this.told, this.head, this.body);
+    this.asked = askedBy(new URLSearchParams());
+    this.results = null;
+    this.shown = ""; // the address whose answer is on the screen
+  }
+
+  async show(params) {
+    this.asked = askedBy(params);
+    this.form.write(this.asked);
+    const id = params.get("id");
+    const isOpen = id && id === this.opened; // and the server came back
+    if (!isOpen) this.opening?.abort(); // Back closes what was opened
+    if (!this.entered && !id && !this.asked.q && matchMedia("(pointer: fine)").matches) this.form.focus();
+    this.entered = true;
+    const again = location.hash === this.seen; // the server came back
+    this.seen = location.hash;
+    const answered = this.shown === link("search", this.asked) && !again ? null : this.run();
+    if (id && !isOpen) this.openHere(id);
+    await answered;
+  }
+
+  hide() {
+    this.asking?.abort();
+    this.opening?.abort();
+    this.shown = "";
+    this.entered = false;
+  }
+
+  /** Ask something else: `by` says whether that is a step that Back takes back. */
+  turn(asked, by) {
+    if (link("search", asked) === link("search", this.asked) && this.shown === link("search", asked)) return;
+    this.asked = asked;
+    by("search", asked);
+    if (by === note) {
+      this.seen = location.hash;
+      this.form.write(asked);
+      this.run();
+    }
+  }
+
+  /** Ask the server what is asked now; what is on the screen stays, dimmed, until the answer is there. */
+  async run() {
+    this.asking?.abort();
+    const { signal } = (this.asking = new AbortController());
+    const asked = this.asked;
+    this.busy(true);
+    try {
+      this.may = { write: (await who()).scopes.includes("write") };
+      if (asked.q.trim()) await this.search(asked, signal);
+      else await this.survey(asked, signal);
+      if (signal.aborted) return; // another is under way
+      this.shown = link("search", asked);
+      this.busy(false);
+    } catch (error) {
+      if (error.name === "AbortError" || signal.aborted) return;
+      this.shown = "";
+      this.busy(false);
+      if (!error.kind) throw error;
+      if (error.kind !== "away") this.refuse(error.detail);
+    }
+  }
+
+  busy(is) {
+    this.body.setAttribute("aria-busy", String(is));
+    if (is && !this.body.childElementCount) put(this.body, h("p", { class: "hint" }, "Looking…"));
+  }
+
+  refuse(detail) {
+    this.results = null;
+    put(this.head, h("p", { class: "said bad", role: "alert" }, detail));
+    put(this.body);
+  }
+
+  async search(asked, signal) {
+    const results = await ask("search", searchBody(asked), { signal });
+    const topics = results.hits.length ? [] : (await ask("topics", { limit: 500 }, { signal })).topics;
+    if (signal.aborted) return;
+    this.results = results;
+    if (!asked.profile) this.form.usual(results.profile.split(":")[0]);
+    put(this.told, many(results.hits.length, "hit", "hits"));
+    this.drawHead();
+    this.drawBody(topics);
+  }
+
+  async survey(asked, signal) {
+    const drawn = h("div", {});
+    await overview(drawn, asked, this.handle(asked, null), signal);
+    if (signal.aborted) return;
+    this.results = null;
+    put(this.told);
+    put(this.head);
+    this.swap(drawn);
+  }
+
+  drawHead() {
+    const shown = Boolean(localStorage.getItem(HOW));
+    this.how.setAttribute("aria-pressed", String(shown));
+    put(this.head, h("div", { class: "headline" }, answerHead(this.results, this.asked, this.handle(this.asked, this.results)), this.how), shown && waterfall(this.results));
+  }
+
+  drawBody(topics) {
+    const { results, asked } = this;
+    const of = this.handle(asked, results);
+    if (results.hits.length) this.swap(h("ol", { class: "cards" }, results.hits.map((hit, index) => h("li", {}, card(hit, index + 1, of)))));
+    else this.swap(nothing(results, asked, topics, this.form.modesOf(asked.profile), of));
+  }
+
+  /** Show something else, with the focus on the card that is where it was. */
+  swap(drawn) {
+    const at = this.cards.place();
+    put(this.body, drawn);
+    this.cards.focus(at);
+  }
+
+  /** What a card or a list may ask of the view. */
+  handle(asked, results) {
+    return {
+      results,
+      best: Math.max(0, ...(results?.hits ?? []).map(({ score }) => score)),
+      may: this.may,
+      href: (id) => link("search", { ...asked, id }),
+      filter: (name, value) => this.turn(withOnly(asked, name, value), go),
+      without: (one) => this.turn(without(asked, one), go),
+      mode: (mode) => this.turn({ ...asked, mode }, go),
+      only: (topic) => this.turn({ ...asked, q: "", topics: [topic] }, go),
+      open: (id) => this.open(id),
+      edit: (id) => this.edit(id),
+      forget: (id) => this.forget(id),
+      feedback: (id, action) => this.judge(id, action),
+      given: (id) => given(asked.q, id),
+    };
+  }
+
+  open(id) {
+    go("search", { ...this.asked, id });
+  }
+
+  async openHere(id) {
+    const at = location.hash;
+    const isStep = this.shown === link("search", this.asked); // opened from a list, so Back leads there
+    const opening = (this.opening = new AbortController());
+    this.opened = id;
+    const hit = this.results?.hits.find((one) => one.id === id);
+    await openMemory(id, { query: this.asked.q.trim() && this.asked.q, forms: hit ? formsOf(hit) : [], changed: () => this.run(), signal: opening.signal });
+    if (this.opening === opening) this.opened = null;
+    if (location.hash === at) { // else somebody went on, or back
+      if (isStep) history.back();
+      else note("search", this.asked);
+      this.seen = location.hash;
+    }
+    this.cards.of(id)?.focus();
+  }
+
+  async edit(id) {
+    const got = await saying(() => ask("get", { id }));
+    if (!got || (await edited(got.memories[0]))) this.run();
+  }
+
+  forget(id) {
+    return forget(id, () => this.run());
+  }
+
+  judge(id, action) {
+    if (!this.results || !this.may.write) return;
+    const { q } = this.asked;
+    feedback(q, id, action, () => {
+      const now = given(q, id);
+      const buttons = this.cards.of(id)?.querySelectorAll("[data-action]") ?? [];
+      for (const one of buttons) one.setAttribute("aria-pressed", String(one.dataset.action === now));
+    });
+  }
+
+  turnHow() {
+    if (localStorage.getItem(HOW)) localStorage.removeItem(HOW);
+    else localStorage.setItem(HOW, "1");
+    const hadFocus = document.activeElement === this.how;
+    if (this.results) this.drawHead();
+    if (hadFocus) this.how.focus();
+  }
+
+  turnWhy() {
+    const why = this.cards.current().querySelector("details.why");
+    if (why) why.open = !why.open;
+  }
 }

@@ -36,7 +36,7 @@ export async function signIn(how) {
 export async function signOut() {
   await send("DELETE", "/session").catch(() => null); // without the key it is of no use to anybody
   keep(null);
-  sessionStorage.removeItem(THEN);
+  sessionStorage.clear(); // drafts, too
   note("signin");
   location.reload();
 }

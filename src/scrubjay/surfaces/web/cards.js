@@ -1,0 +1,47 @@
+// The cards of a list as keys go through them: which has the focus, the next, and the same again after a new drawing.
+
+/** Cards in a node; `leave()` is where a step before the first leads. */
+export class Cards {
+  constructor(node, leave) {
+    Object.assign(this, { node, leave });
+    node.addEventListener("keydown", (event) => this.pressed(event));
+  }
+
+  all() {
+    return [...this.node.querySelectorAll("article.card")];
+  }
+
+  /** Return the card of an id. */
+  of(id) {
+    return this.all().find((one) => one.dataset.id === id);
+  }
+
+  current() {
+    return document.activeElement?.closest?.("article.card");
+  }
+
+  place() {
+    return this.all().indexOf(this.current());
+  }
+
+  move(by) {
+    const cards = this.all();
+    const at = this.place();
+    const to = at < 0 && by < 0 ? cards.length - 1 : at + by;
+    if (to < 0) this.leave();
+    else this.focus(to);
+  }
+
+  /** Give the focus to the card at a place, or to the last where there are fewer now; none for a place below 0. */
+  focus(at) {
+    const cards = this.all();
+    if (at >= 0) cards[Math.min(at, cards.length - 1)]?.focus();
+  }
+
+  pressed(event) {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!by || !this.current() || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    event.preventDefault();
+    this.move(by);
+  }
+}

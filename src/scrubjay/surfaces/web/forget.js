@@ -1,0 +1,53 @@
+// Forgetting: asked before, and brought back as far as that goes.
+
+import { ask } from "./api.js";
+import { confirmed } from "./dialog.js";
+import { beginning } from "./marked.js";
+import { saying, toast } from "./toast.js";
+import { many } from "./words.js";
+
+// What `add` takes; the rest of a memory follows from these.
+const FIELDS = [
+  "text", "id", "title", "type", "topics", "namespace", "collection", "session", "role", "owner", "agent", "severity",
+  "domain", "context", "created_at", "updated_at", "event_time", "event_until", "valid_from", "valid_until", "source", "metadata",
+];
+
+/** Forget a memory if they mean it; calls `after` when it is gone, and again when it is back. Gives whether it is gone. */
+export async function forget(id, after) {
+  const got = await saying(() => ask("get", { id }));
+  if (!got) {
+    after(); // gone already, and the toast says so
+    return false;
+  }
+  const [memory] = got.memories;
+  if (!(await confirmed(`Forget “${nameOf(memory)}”?`, "Forget"))) return false;
+  const answer = await saying(() => ask("forget", { id }));
+  if (!answer) return false;
+  tell(memory, answer.facts.length, after);
+  after();
+  return true;
+}
+
+function tell(memory, facts, after) {
+  // Stored again by hand, a document would not be that of its file: the next ingest would store another.
+  if (memory.type === "document") return toast("Forgotten. Its file stays as it is; scrubjay ingest reads it again.");
+  const drawn = facts ? ` ${many(facts, "fact", "facts")} that nothing else said went with it.` : "";
+  toast(`Forgotten.${drawn}`, { action: "Undo", act: () => restore(memory, facts, after) });
+}
+
+async function restore(memory, facts, after) {
+  const answer = await saying(() => ask("add", asAdded(memory)));
+  if (!answer) return;
+  toast(`Stored again with its fields and links. Its history${facts ? ", and the facts drawn from it," : ""} cannot come back.`);
+  after();
+}
+
+/** Return what `add` needs to store a memory as it was: fields that are not set are left out. */
+export function asAdded(memory) {
+  const set = FIELDS.filter((name) => memory[name] !== null && memory[name] !== "");
+  const links = memory.links.map(({ to, strength, kind }) => ({ to, strength, kind }));
+  return { ...Object.fromEntries(set.map((name) => [name, memory[name]])), links };
+}
+
+/** Return what to call a memory in a sentence: its title, or how it begins. */
+export const nameOf = (memory) => beginning(memory.title || memory.text.trim().replaceAll(/\s+/g, " "), 60).text;
