@@ -23,7 +23,7 @@ def background(page: Page) -> str:
     return found
 
 
-def test_the_views_are_reached_by_keys_and_by_tab(site: Site):
+def test_the_views_are_reached_by_keys(site: Site):
     """Each has a title and a mark in the navigation, and who hears the page is told of the new view."""
     page = site.open("#/nowhere")
     expect(page).to_have_title("Search · scrubjay")
@@ -41,11 +41,16 @@ def test_the_views_are_reached_by_keys_and_by_tab(site: Site):
     expect(page).to_have_title("Compare · scrubjay")
     page.reload()
     expect(page).to_have_title("Compare · scrubjay")
+
+
+def test_who_goes_by_tab_may_skip_what_stands_above(site: Site):
+    page = site.open("#/health")  # a view with a box to type in begins there
+    expect(page).to_have_title("Health · scrubjay")
     page.keyboard.press("Tab")
     expect(page.get_by_text("Skip to the content")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("main")).to_be_focused()
-    assert page.url == f"{site.url}#/compare"
+    assert page.url == f"{site.url}#/health"
 
 
 def test_the_keys_are_listed_and_can_be_switched_off(site: Site):
