@@ -11,10 +11,10 @@ endif
 PY := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix docs eval bench clean
+.PHONY: help demo test check fix docs screenshots eval bench clean
 
 help: ## what can be made
-	@$(PYTHON) -c "import re; [print('make %-7s %s' % m) for m in re.findall(r'^(\w+):.*?## (.*)', open('Makefile').read(), re.M)]"
+	@$(PYTHON) -c "import re; [print('make %-11s %s' % m) for m in re.findall(r'^(\w+):.*?## (.*)', open('Makefile').read(), re.M)]"
 
 .venv/made:
 	$(PYTHON) -m venv .venv
@@ -60,6 +60,9 @@ fix: .venv/developing ## repair what can be repaired by itself
 
 docs: .venv/developing ## print the generated parts of the docs from the code
 	$(PY) -m cogapp -r -PI. README.md docs/*.md docs/profiles/*.md
+
+screenshots: .venv/servers ## take the pictures of the page that the docs show
+	$(PY) -m tools.screenshots
 
 eval: .venv/developing ## quality on the test sets in the folder that SCRUBJAY_EVAL_DATA names
 	$(PY) -m evals --write

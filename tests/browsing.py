@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 from tools.servers.programs import axe
 
 import scrubjay
@@ -24,18 +21,6 @@ from scrubjay.surfaces.http.settings import ServerSettings
 from scrubjay.surfaces.http.watching import Watch
 
 WAIT_MS = 15_000
-_ARGUMENTS = ("--disable-quic", "--no-first-run", "--disable-sync", "--disable-dev-shm-usage",
-              "--disable-background-networking", "--disable-component-update")  # fmt: skip
-
-
-@contextmanager
-def browsing(program: Path) -> Iterator[Browser]:
-    """One browser, which asks for nothing by itself."""
-    as_root = ("--no-sandbox",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=[*_ARGUMENTS, *as_root])
-        yield browser
-        browser.close()
 
 
 class Site:

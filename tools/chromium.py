@@ -6,10 +6,15 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tools.servers.programs import CannotRun
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 VARIABLE = "SCRUBJAY_CHROMIUM"
 _ON_PATH = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
@@ -31,6 +36,8 @@ _TO_INSTALL = (
 )
 _PACKAGE = "chromium"
 _TIME_S = 600
+_ARGUMENTS = ("--disable-quic", "--no-first-run", "--disable-sync", "--disable-dev-shm-usage",
+              "--disable-background-networking", "--disable-component-update")  # fmt: skip
 
 
 def chromium() -> Path:
@@ -46,6 +53,18 @@ def chromium() -> Path:
     if found is None:
         raise CannotRun(f"There is no browser for the tests of the page: {_TO_INSTALL}")
     return found
+
+
+@contextmanager
+def browsing(program: Path) -> Iterator[Browser]:
+    """One browser, which asks for nothing by itself."""
+    as_root = ("--no-sandbox",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=[*_ARGUMENTS, *as_root])
+        yield browser
+        browser.close()
 
 
 def _found() -> Path | None:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
-from tools.chromium import chromium
+from tools.chromium import browsing, chromium
 from tools.servers import CannotRun
 
-from browsing import Site, browsing
+from browsing import Site
 from running import skip
 
 # Playwright's loop counts as running in this thread for as long as the browser is there, and then no

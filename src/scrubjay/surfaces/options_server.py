@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 def serve_options(command: ArgumentParser) -> None:
     """Add the options of `serve`."""
     command.description = (
-        "Serve the store over HTTP (/v1) and MCP (/mcp), until Ctrl-C. Only this machine can reach it,"
-        " unless --host says otherwise, which needs a token: scrubjay token create NAME, with the same"
-        " --db and --tenant. With --tenant it serves that tenant alone, and takes only tokens for it."
+        "Serve the store over HTTP (/v1), over MCP (/mcp) and as a page, whose link it prints, until Ctrl-C."
+        " Only this machine can reach it, unless --host says otherwise, which needs a token: scrubjay token"
+        " create NAME, with the same --db and --tenant. With --tenant it serves that tenant alone, and takes"
+        " only tokens for it."
     )
     for name, of, told in (
         ("--host", "HOST", "an address or a name of this machine (127.0.0.1)"),
