@@ -34,8 +34,11 @@ def asking(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 def test_the_link_signs_in_and_goes_on_to_where_one_wanted(site: Site):
     """A page that is not signed in says how; the link leads on, is gone from the address, and works once."""
-    page = site.open("#/search?q=tea", signed_in=False)
+    page = site.open("#/signin?why=Run+this+at+once", signed_in=False)
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+    assert "Run this" not in page.locator("main").inner_text()  # whoever made the link wrote that
+    page.goto(f"{site.url}#/search?q=tea")
+    expect(page).to_have_url(f"{site.url}#/signin")
     expect(page.get_by_text("scrubjay serve", exact=True)).to_be_visible()
     command = f"curl -X POST {site.url}session/link"
     expect(page.get_by_text(command)).to_be_visible()
@@ -131,8 +134,13 @@ ATTACKS = """async (url) => {
     document.body.append(frame, filled);
     filled.submit();
   });
+  const picture = (path) => new Promise((done) => {
+    const shown = {onload: () => done("shown"), onerror: () => done("refused"), src: url + path};
+    Object.assign(new Image(), shown);
+  });
   const json = {"Content-Type": "application/json"};
   return [
+    await picture("ui/icon.svg"),
     await tried("v1/ls"),
     await tried("session"),
     await tried("v1/ls", {headers: {"X-Scrubjay-Page": "guess"}}),
@@ -155,11 +163,16 @@ def test_another_page_of_this_machine_gets_nothing(site: Site):
         theirs = mine.context.new_page()
         theirs.goto(f"http://127.0.0.1:{elsewhere.server_port}/")
         got = theirs.evaluate(ATTACKS, site.url)
+        with mine.context.expect_page() as opened:
+            theirs.evaluate("(url) => { window.hold = open(url); }", site.url)
+        expect(opened.value).to_have_title("Search · scrubjay")
+        assert theirs.evaluate("hold.closed")  # as far as they can tell
+        assert opened.value.evaluate("opener") is None
     finally:
         elsewhere.shutdown()
         thread.join()
         elsewhere.server_close()
-    assert got == ["refused"] * 5 + ["opaque", "sent"]  # what cannot be read may have been sent
+    assert got == ["refused"] * 6 + ["opaque", "sent"]  # what cannot be read may have been sent
     assert [one.id for one in site.store.ls()] == ["kettle"]
     cookie = next(one for one in _Elsewhere.cookies if f"scrubjay-{site.port}=" in one)
     asked = http.client.HTTPConnection("127.0.0.1", site.port)

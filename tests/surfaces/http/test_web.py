@@ -40,6 +40,8 @@ def test_every_file_is_served_as_what_it_is_and_never_run_as_another(shared):
         assert {"default-src 'none'", "script-src 'self'", "connect-src 'self'"} <= set(policy)
         assert {"frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'"} <= set(policy)
         assert "require-trusted-types-for 'script'" in policy
+        for kind in ("opener", "resource"):
+            assert answer.headers[f"cross-origin-{kind}-policy"] == "same-origin"
         assert not any("unsafe" in one or "*" in one for one in policy)
 
 

@@ -58,6 +58,9 @@ def _file(name: str, body: bytes) -> _File:
     headers = {
         "Content-Type": _TYPES[_kind(name)],
         "Content-Security-Policy": POLICY,
+        # Who opens the page in a window has no hold of it, and cannot tell by its files that it is here.
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
         # Asked for each time, and sent only if it is another: after an upgrade no old file is left.
         "Cache-Control": "no-cache",
         "ETag": f'"{sha256(body).hexdigest()[:32]}"',

@@ -4,6 +4,7 @@ import { keep, send, server } from "./api.js";
 import { note } from "./route.js";
 
 const THEN = "scrubjay.then"; // where to go on after signing in, of this tab alone
+const WHY = "scrubjay.why"; // not in the address: whoever makes a link would say what the page says
 let asked = null;
 server.addEventListener("signed-out", changed);
 server.addEventListener("back", changed); // another server may have come back
@@ -46,14 +47,21 @@ export async function otherLink() {
   return (await send("POST", "/session/link")).page;
 }
 
-/** Keep where somebody wanted to go, for when they are signed in. */
-export function comeBackTo(hash) {
+/** Keep where somebody wanted to go, for when they are signed in, and why they have to sign in. */
+export function comeBackTo(hash, why) {
   sessionStorage.setItem(THEN, hash);
+  sessionStorage.setItem(WHY, why);
+}
+
+/** Return why somebody has to sign in, in the server's words; empty where that goes without saying. */
+export function whyNot() {
+  return sessionStorage.getItem(WHY) ?? "";
 }
 
 /** Go on to where somebody wanted to go before they had to sign in. */
 export function goOn() {
   const then = sessionStorage.getItem(THEN) ?? "";
   sessionStorage.removeItem(THEN);
+  sessionStorage.removeItem(WHY);
   location.replace(then.startsWith("#/") && !then.startsWith("#/signin") ? then : "#/search");
 }

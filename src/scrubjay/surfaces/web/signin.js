@@ -2,7 +2,7 @@
 
 import { h, put } from "./dom.js";
 import { note } from "./route.js";
-import { goOn, signIn, who } from "./session.js";
+import { goOn, signIn, who, whyNot } from "./session.js";
 
 /** Make the view. */
 export function make(root) {
@@ -11,7 +11,7 @@ export function make(root) {
   async function show(params) {
     const code = params.get("code");
     if (code) return withCode(code);
-    if (!trying) draw(root, await who(), params.get("why") ?? "");
+    if (!trying) draw(root, await who(), whyNot());
   }
 
   async function withCode(code) {
