@@ -47,7 +47,13 @@ def test_the_link_signs_in_and_goes_on_to_where_one_wanted(site: Site):
     assert site.axe(page) == []
 
     code = site.sessions.link()
+    site.forgive("status of 503")
+    busy = {"type": "urn:scrubjay:problem:busy", "title": "Busy", "detail": "the server is busy"}
+    page.route("**/session", lambda one: one.fulfill(status=503, json=busy))
     page.goto(f"{site.url}#/signin?code={code}")
+    expect(page.get_by_role("alert")).to_have_text("The server is busy.")
+    page.unroute("**/session")
+    page.get_by_role("button", name="Try again").click()
     expect(page).to_have_title("Search · scrubjay")
     assert page.url == f"{site.url}#/search?q=tea"
     page.reload()
