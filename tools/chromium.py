@@ -31,6 +31,7 @@ _TO_INSTALL = (
 )
 _PACKAGE = "chromium"
 _TIME_S = 600
+_START_S = 60
 
 
 def chromium() -> Path:
@@ -58,7 +59,11 @@ def _found() -> Path | None:
 
 
 def _starts(program: str) -> bool:
-    done = subprocess.run([program, "--version"], capture_output=True, timeout=60, check=False)
+    asked = (program, "--version")
+    try:
+        done = subprocess.run(asked, capture_output=True, timeout=_START_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):  # of another kind of machine, or it hangs
+        return False
     return done.returncode == 0
 
 
@@ -88,3 +93,5 @@ def _apt(*words: str) -> subprocess.CompletedProcess[str]:
         )
     except FileNotFoundError as missing:
         raise CannotRun(f"{missing.filename} is not here; {_TO_INSTALL}") from None
+    except subprocess.TimeoutExpired:
+        raise CannotRun(f"apt-get took more than {_TIME_S} seconds; {_TO_INSTALL}") from None
