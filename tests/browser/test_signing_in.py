@@ -32,6 +32,19 @@ def asking(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     one.close()
 
 
+# While somebody signs out, something else that the page asked is refused before that is answered.
+REFUSED_MEANWHILE = """() => {
+  const real = fetch;
+  sessionStorage.setItem("draft", "half a sentence");
+  window.fetch = async (path, given) => {
+    const answer = await real(path, given);
+    if (given?.method !== "DELETE") return answer;
+    await import("/ui/api.js").then((api) => api.ask("status").catch(() => null));
+    return new Promise((done) => setTimeout(done, 300, answer));
+  };
+}"""
+
+
 def test_the_link_signs_in_and_goes_on_to_where_one_wanted(site: Site):
     """A page that is not signed in says how; the link leads on, is gone from the address, and works once."""
     page = site.open("#/signin?why=Run+this+at+once", signed_in=False)
@@ -69,9 +82,12 @@ def test_the_link_signs_in_and_goes_on_to_where_one_wanted(site: Site):
     assert "code" not in other.url
 
     further = page.evaluate("import('/ui/session.js').then((one) => one.otherLink())")
+    second.evaluate(REFUSED_MEANWHILE)
     second.get_by_role("button", name="Sign out").click()
     for tab in (page, second):
         expect(tab).to_have_title("Sign in · scrubjay")
+    assert second.evaluate("({...sessionStorage})") == {}
+    for tab in (page, second):
         assert tab.evaluate("localStorage.getItem('scrubjay.key')") is None
         expect(tab.locator("main > section")).to_have_count(1)
     second.goto(further)

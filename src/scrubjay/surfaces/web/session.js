@@ -35,10 +35,12 @@ export async function signIn(how) {
 
 /** Sign out, here and in every other tab; this one is made anew, so that nothing is left in it. */
 export async function signOut() {
-  await send("DELETE", "/session").catch(() => null); // without the key it is of no use to anybody
+  const ended = send("DELETE", "/session").catch(() => null); // without the key it is of no use to anybody
+  // Before the answer is there: what else was asked may be refused first, which must not lead back here.
   keep(null);
   sessionStorage.clear(); // drafts, too
   note("signin");
+  await ended;
   location.reload();
 }
 
