@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
@@ -128,6 +129,17 @@ def test_a_token_signs_in_by_keyboard_and_its_end_signs_out(asking: Site):
     asking.settle()
 
 
+# Stands between a page and its server, and keeps what it sees.
+WORKER = b"""addEventListener("fetch", (event) => event.respondWith(seen(event.request)));
+async function seen(request) {
+  const answer = await fetch(request);
+  if (request.url.endsWith("/session")) {
+    await (await caches.open("seen")).put(`/${Math.random()}`, answer.clone());
+  }
+  return answer;
+}"""
+
+
 class _Elsewhere(BaseHTTPRequestHandler):
     """A page of another server on this machine, which notes what it is sent."""
 
@@ -135,10 +147,11 @@ class _Elsewhere(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.cookies.append(self.headers.get("Cookie", ""))
+        is_script = self.path == "/worker.js"
         self.send_response(200)
-        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Type", "text/javascript" if is_script else "text/html")
         self.end_headers()
-        self.wfile.write(b"<!doctype html><title>elsewhere</title>")
+        self.wfile.write(WORKER if is_script else b"<!doctype html><title>elsewhere</title>")
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
@@ -174,14 +187,42 @@ ATTACKS = """async (url) => {
 }"""
 
 
+@contextmanager
+def served_elsewhere(port: int = 0) -> Iterator[ThreadingHTTPServer]:
+    elsewhere = ThreadingHTTPServer(("127.0.0.1", port), _Elsewhere)
+    thread = threading.Thread(target=elsewhere.serve_forever)
+    thread.start()
+    try:
+        yield elsewhere
+    finally:
+        elsewhere.shutdown()
+        thread.join()
+        elsewhere.server_close()
+
+
+def test_a_worker_of_a_server_that_had_the_port_before_sees_no_key(site: Site):
+    """For a browser it is of the same origin, and outlives its server."""
+    site.stop()
+    page = site.watched(site.browser.new_context().new_page())
+    with served_elsewhere(site.port):
+        page.goto(site.url)
+        page.evaluate(
+            "navigator.serviceWorker.register('/worker.js').then(() => navigator.serviceWorker.ready)"
+            ".then(() => null)"
+        )
+        page.goto("about:blank")
+    site.start()
+    page.goto(f"{site.url}#/signin?code={site.sessions.link()}")
+    expect(page).to_have_title("Search · scrubjay")
+    assert page.evaluate("navigator.serviceWorker.controller") is None
+    assert page.evaluate("caches.has('seen')") is False
+
+
 def test_another_page_of_this_machine_gets_nothing(site: Site):
     """It is the same site for the browser, so it is sent the cookie; but it has no key, and may not ask."""
     mine = site.open("#/search")
     expect(mine).to_have_title("Search · scrubjay")
-    elsewhere = ThreadingHTTPServer(("127.0.0.1", 0), _Elsewhere)
-    thread = threading.Thread(target=elsewhere.serve_forever)
-    thread.start()
-    try:
+    with served_elsewhere() as elsewhere:
         theirs = mine.context.new_page()
         theirs.goto(f"http://127.0.0.1:{elsewhere.server_port}/")
         got = theirs.evaluate(ATTACKS, site.url)
@@ -190,10 +231,6 @@ def test_another_page_of_this_machine_gets_nothing(site: Site):
         expect(opened.value).to_have_title("Search · scrubjay")
         assert theirs.evaluate("hold.closed")  # as far as they can tell
         assert opened.value.evaluate("opener") is None
-    finally:
-        elsewhere.shutdown()
-        thread.join()
-        elsewhere.server_close()
     assert got == ["refused"] * 6 + ["opaque", "sent"]  # what cannot be read may have been sent
     assert [one.id for one in site.store.ls()] == ["kettle"]
     cookie = next(one for one in _Elsewhere.cookies if f"scrubjay-{site.port}=" in one)

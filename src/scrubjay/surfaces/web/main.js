@@ -146,7 +146,15 @@ async function add() {
   if (memory) go("search", { id: memory.id, q: here().params.get("q") });
 }
 
+/** Be rid of what another server, which had this port before, has put between the page and its server. */
+async function withoutWorkers() {
+  const left = await navigator.serviceWorker.getRegistrations();
+  await Promise.all(left.map((one) => one.unregister()));
+  location.reload();
+}
+
 function start() {
+  if (navigator.serviceWorker?.controller) return withoutWorkers(); // before anything is asked: it would see the key
   theme.restore();
   aside();
   const on = (id, act) => document.getElementById(id).addEventListener("click", act);
