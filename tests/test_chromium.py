@@ -46,6 +46,7 @@ def programs(tmp_path, monkeypatch):
 def test_one_that_is_named_or_found_is_taken(programs, tmp_path, monkeypatch):
     """One that does not start is none: Ubuntu's package is a script that says to install another."""
     programs("chromium", "#!/bin/sh\nexit 1\n")
+    programs("chromium-browser", "\x7fELF of another machine")
     chrome = programs("google-chrome", STARTS)
     assert chromium() == chrome
     mine = programs("mine", STARTS)

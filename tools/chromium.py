@@ -38,6 +38,7 @@ _PACKAGE = "chromium"
 _TIME_S = 600
 _ARGUMENTS = ("--disable-quic", "--no-first-run", "--disable-sync", "--disable-dev-shm-usage",
               "--disable-background-networking", "--disable-component-update")  # fmt: skip
+_START_S = 60
 
 
 def chromium() -> Path:
@@ -77,7 +78,11 @@ def _found() -> Path | None:
 
 
 def _starts(program: str) -> bool:
-    done = subprocess.run([program, "--version"], capture_output=True, timeout=60, check=False)
+    asked = (program, "--version")
+    try:
+        done = subprocess.run(asked, capture_output=True, timeout=_START_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):  # of another kind of machine, or it hangs
+        return False
     return done.returncode == 0
 
 
@@ -107,3 +112,5 @@ def _apt(*words: str) -> subprocess.CompletedProcess[str]:
         )
     except FileNotFoundError as missing:
         raise CannotRun(f"{missing.filename} is not here; {_TO_INSTALL}") from None
+    except subprocess.TimeoutExpired:
+        raise CannotRun(f"apt-get took more than {_TIME_S} seconds; {_TO_INSTALL}") from None

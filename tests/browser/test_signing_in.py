@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
@@ -32,10 +33,26 @@ def asking(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     one.close()
 
 
+# While somebody signs out, something else that the page asked is refused before that is answered.
+REFUSED_MEANWHILE = """() => {
+  const real = fetch;
+  sessionStorage.setItem("draft", "half a sentence");
+  window.fetch = async (path, given) => {
+    const answer = await real(path, given);
+    if (given?.method !== "DELETE") return answer;
+    await import("/ui/api.js").then((api) => api.ask("status").catch(() => null));
+    return new Promise((done) => setTimeout(done, 300, answer));
+  };
+}"""
+
+
 def test_the_link_signs_in_and_goes_on_to_where_one_wanted(site: Site):
     """A page that is not signed in says how; the link leads on, is gone from the address, and works once."""
-    page = site.open("#/search?q=tea", signed_in=False)
+    page = site.open("#/signin?why=Run+this+at+once", signed_in=False)
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+    assert "Run this" not in page.locator("main").inner_text()  # whoever made the link wrote that
+    page.goto(f"{site.url}#/search?q=tea")
+    expect(page).to_have_url(f"{site.url}#/signin")
     expect(page.get_by_text("scrubjay serve", exact=True)).to_be_visible()
     command = f"curl -X POST {site.url}session/link"
     expect(page.get_by_text(command)).to_be_visible()
@@ -44,7 +61,13 @@ def test_the_link_signs_in_and_goes_on_to_where_one_wanted(site: Site):
     assert site.axe(page) == []
 
     code = site.sessions.link()
+    site.forgive("status of 503")
+    busy = {"type": "urn:scrubjay:problem:busy", "title": "Busy", "detail": "the server is busy"}
+    page.route("**/session", lambda one: one.fulfill(status=503, json=busy))
     page.goto(f"{site.url}#/signin?code={code}")
+    expect(page.get_by_role("alert")).to_have_text("The server is busy.")
+    page.unroute("**/session")
+    page.get_by_role("button", name="Try again").click()
     expect(page).to_have_title("Search · scrubjay")
     assert page.url == f"{site.url}#/search?q=tea"
     page.reload()
@@ -60,9 +83,12 @@ def test_the_link_signs_in_and_goes_on_to_where_one_wanted(site: Site):
     assert "code" not in other.url
 
     further = page.evaluate("import('/ui/session.js').then((one) => one.otherLink())")
+    second.evaluate(REFUSED_MEANWHILE)
     second.get_by_role("button", name="Sign out").click()
     for tab in (page, second):
         expect(tab).to_have_title("Sign in · scrubjay")
+    assert second.evaluate("({...sessionStorage})") == {}
+    for tab in (page, second):
         assert tab.evaluate("localStorage.getItem('scrubjay.key')") is None
         expect(tab.locator("main > section")).to_have_count(1)
     second.goto(further)
@@ -103,6 +129,17 @@ def test_a_token_signs_in_by_keyboard_and_its_end_signs_out(asking: Site):
     asking.settle()
 
 
+# Stands between a page and its server, and keeps what it sees.
+WORKER = b"""addEventListener("fetch", (event) => event.respondWith(seen(event.request)));
+async function seen(request) {
+  const answer = await fetch(request);
+  if (request.url.endsWith("/session")) {
+    await (await caches.open("seen")).put(`/${Math.random()}`, answer.clone());
+  }
+  return answer;
+}"""
+
+
 class _Elsewhere(BaseHTTPRequestHandler):
     """A page of another server on this machine, which notes what it is sent."""
 
@@ -110,10 +147,11 @@ class _Elsewhere(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.cookies.append(self.headers.get("Cookie", ""))
+        is_script = self.path == "/worker.js"
         self.send_response(200)
-        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Type", "text/javascript" if is_script else "text/html")
         self.end_headers()
-        self.wfile.write(b"<!doctype html><title>elsewhere</title>")
+        self.wfile.write(WORKER if is_script else b"<!doctype html><title>elsewhere</title>")
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
@@ -131,8 +169,13 @@ ATTACKS = """async (url) => {
     document.body.append(frame, filled);
     filled.submit();
   });
+  const picture = (path) => new Promise((done) => {
+    const shown = {onload: () => done("shown"), onerror: () => done("refused"), src: url + path};
+    Object.assign(new Image(), shown);
+  });
   const json = {"Content-Type": "application/json"};
   return [
+    await picture("ui/icon.svg"),
     await tried("v1/ls"),
     await tried("session"),
     await tried("v1/ls", {headers: {"X-Scrubjay-Page": "guess"}}),
@@ -144,22 +187,51 @@ ATTACKS = """async (url) => {
 }"""
 
 
-def test_another_page_of_this_machine_gets_nothing(site: Site):
-    """It is the same site for the browser, so it is sent the cookie; but it has no key, and may not ask."""
-    mine = site.open("#/search")
-    expect(mine).to_have_title("Search · scrubjay")
-    elsewhere = ThreadingHTTPServer(("127.0.0.1", 0), _Elsewhere)
+@contextmanager
+def served_elsewhere(port: int = 0) -> Iterator[ThreadingHTTPServer]:
+    elsewhere = ThreadingHTTPServer(("127.0.0.1", port), _Elsewhere)
     thread = threading.Thread(target=elsewhere.serve_forever)
     thread.start()
     try:
-        theirs = mine.context.new_page()
-        theirs.goto(f"http://127.0.0.1:{elsewhere.server_port}/")
-        got = theirs.evaluate(ATTACKS, site.url)
+        yield elsewhere
     finally:
         elsewhere.shutdown()
         thread.join()
         elsewhere.server_close()
-    assert got == ["refused"] * 5 + ["opaque", "sent"]  # what cannot be read may have been sent
+
+
+def test_a_worker_of_a_server_that_had_the_port_before_sees_no_key(site: Site):
+    """For a browser it is of the same origin, and outlives its server."""
+    site.stop()
+    page = site.watched(site.browser.new_context().new_page())
+    with served_elsewhere(site.port):
+        page.goto(site.url)
+        page.evaluate(
+            "navigator.serviceWorker.register('/worker.js').then(() => navigator.serviceWorker.ready)"
+            ".then(() => null)"
+        )
+        page.goto("about:blank")
+    site.start()
+    page.goto(f"{site.url}#/signin?code={site.sessions.link()}")
+    expect(page).to_have_title("Search · scrubjay")
+    assert page.evaluate("navigator.serviceWorker.controller") is None
+    assert page.evaluate("caches.has('seen')") is False
+
+
+def test_another_page_of_this_machine_gets_nothing(site: Site):
+    """It is the same site for the browser, so it is sent the cookie; but it has no key, and may not ask."""
+    mine = site.open("#/search")
+    expect(mine).to_have_title("Search · scrubjay")
+    with served_elsewhere() as elsewhere:
+        theirs = mine.context.new_page()
+        theirs.goto(f"http://127.0.0.1:{elsewhere.server_port}/")
+        got = theirs.evaluate(ATTACKS, site.url)
+        with mine.context.expect_page() as opened:
+            theirs.evaluate("(url) => { window.hold = open(url); }", site.url)
+        expect(opened.value).to_have_title("Search · scrubjay")
+        assert theirs.evaluate("hold.closed")  # as far as they can tell
+        assert opened.value.evaluate("opener") is None
+    assert got == ["refused"] * 6 + ["opaque", "sent"]  # what cannot be read may have been sent
     assert [one.id for one in site.store.ls()] == ["kettle"]
     cookie = next(one for one in _Elsewhere.cookies if f"scrubjay-{site.port}=" in one)
     asked = http.client.HTTPConnection("127.0.0.1", site.port)

@@ -104,6 +104,16 @@ def test_a_lost_tier_counts_once_a_search(metrics):
     assert value(metrics, "scrubjay_degraded_searches_total", tier="other") == 1
 
 
+def test_a_server_of_one_tenant_tells_of_no_other(stores):
+    """The store in which it looks tokens up is open, too, and is somebody else's."""
+    metrics = Metrics()
+    metrics.follow(stores, "acme")
+    with stores.lend(Principal(tenant="acme")), stores.lend(Principal()) as other:
+        other.add("Of nobody's tenant")
+        assert value(metrics, "scrubjay_memories", tenant="acme") == 0
+        assert value(metrics, "scrubjay_memories", tenant="") is None
+
+
 def test_stores_are_counted_by_tenant_only_while_they_are_open(metrics, stores, tmp_path):
     """One that is not open is not opened for it; persons of a tenant share its line, and are not named."""
     with scrubjay.open(tmp_path / "notes.db", tenant="closed", embedder=False) as closed:

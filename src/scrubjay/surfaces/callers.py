@@ -96,6 +96,17 @@ class OpenStores:
         finally:
             self._give_back(key, lent)
 
+    def each_tenant(self, only: str | None = None) -> Iterator[tuple[str | None, Store]]:
+        """Give one open store of each tenant, whoever has it open; that of a store without one is None.
+
+        `only` leaves out all others: a server of one tenant has the store of the tokens open as well.
+        """
+        for tenant, key in {key[0]: key for key in self.open_now}.items():
+            if only in (None, tenant):
+                with self.lend_open(key) as store:
+                    if store is not None:
+                        yield tenant, store
+
     def close(self) -> None:
         """Close every store; what is lent is closed when it comes back. Twice is fine."""
         with self._lock:

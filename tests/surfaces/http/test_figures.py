@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import datetime
 
 import pytest
@@ -9,12 +10,13 @@ from prometheus_client.parser import text_string_to_metric_families
 
 import scrubjay
 from scrubjay.access import access_of
+from scrubjay.surfaces.callers import Principal
 from scrubjay.surfaces.http.admission import Admission
-from scrubjay.surfaces.http.app import Doors
+from scrubjay.surfaces.http.app import _DESK_THREADS, Doors
 from scrubjay.surfaces.http.settings import ServerSettings
 from scrubjay.surfaces.http.watching import Watch
 
-from .conftest import Client, served, validate
+from .conftest import WAIT_S, Client, served, stores_at, validate
 
 
 @pytest.fixture
@@ -90,3 +92,55 @@ def test_figures_are_for_those_who_see_everybody(client, made):
         assert "of everybody" in answer.problem
     assert client.get("/v1/figures").status == 401
     assert Client(client.url, made["all"]).post("/v1/figures", {}).status == 405
+
+
+def test_a_store_that_does_not_answer_keeps_nobody_out(db, made, monkeypatch):
+    """Figures wait for it beside the searches, not where everybody's token is looked up."""
+    asked, go_on = threading.Semaphore(0), threading.Event()
+
+    def slow(store, since):
+        asked.release()
+        assert go_on.wait(WAIT_S)
+        return hits(store, since=since)
+
+    hits = scrubjay.Store.hits
+    monkeypatch.setattr(scrubjay.Store, "hits", slow)
+    stores = stores_at(db)
+    doors = Doors.of(stores, Admission(stores, loopback=True), ServerSettings(), Watch())
+    got: list[int] = []
+    with served(doors) as client:
+        whole = Client(client.url, made["all"])
+        asking = [
+            threading.Thread(target=lambda: got.append(whole.get("/v1/figures").status))
+            for _ in range(_DESK_THREADS)
+        ]
+        for one in asking:
+            one.start()
+        for _ in asking:
+            assert asked.acquire(timeout=WAIT_S)
+        late = threading.Timer(5.0, go_on.set)  # so that a failure ends
+        late.start()
+        try:
+            assert Client(client.url, made["acme"]).get("/v1/ls").status == 200
+            assert not go_on.is_set()
+        finally:
+            late.cancel()
+            go_on.set()
+            for one in asking:
+                one.join()
+    stores.close()
+    assert got == [200] * _DESK_THREADS
+
+
+def test_a_server_of_one_tenant_tells_of_that_tenant_alone(db, made):
+    """The store of nobody is open there, too: it keeps the tokens."""
+    with scrubjay.open(db, embedder=False) as store:
+        store.add("None of their business")
+    stores, own = stores_at(db), Principal(tenant="acme")
+    find = Admission(stores, loopback=True, own=own)
+    with served(Doors.of(stores, find, ServerSettings(), Watch(), own=own)) as client:
+        acme = Client(client.url, made["acme"])
+        acme.post("/v1/add", {"text": "The teapot is cracked"})
+        told = acme.get("/v1/figures").json["tenants"]
+    stores.close()
+    assert [(one["tenant"], one["memories"]) for one in told] == [("acme", 1)]

@@ -9,6 +9,8 @@ import pytest
 
 import scrubjay
 from scrubjay.access import access_of, new_secret
+from scrubjay.errors import StoreError
+from scrubjay.surfaces.callers import ANYBODY
 from scrubjay.surfaces.http import known, sessions
 from scrubjay.surfaces.http.admission import Admission
 from scrubjay.surfaces.http.app import Doors
@@ -318,6 +320,23 @@ def test_a_session_ends_with_its_token(serve, token, db):
         assert "was revoked or has expired; sign in with another" in answer.problem
         assert one.ask("GET", "/v1/status").status == 401
     assert revoked.sign_in(token=again).ask("GET", "/v1/status").status == 200
+
+
+def test_a_link_is_not_used_up_while_the_store_does_not_answer(stores):
+    """Whoever tries again a moment later is signed in."""
+    answers = iter((StoreError("the disk is gone"), ANYBODY))
+
+    def find(secret):
+        found = next(answers)
+        if isinstance(found, StoreError):
+            raise found
+        return found
+
+    doors = Doors.of(stores, find, ServerSettings(), Watch())
+    with served(doors) as client:
+        code = doors.sessions.link()
+        assert Visitor(client).ask("POST", "/session", {"code": code}).status == 503
+        Visitor(client).sign_in(code=code)
 
 
 def test_a_session_of_a_link_ends_when_the_store_asks_for_a_token(serve, token, stores):

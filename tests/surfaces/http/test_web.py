@@ -40,7 +40,17 @@ def test_every_file_is_served_as_what_it_is_and_never_run_as_another(shared):
         assert {"default-src 'none'", "script-src 'self'", "connect-src 'self'"} <= set(policy)
         assert {"frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'"} <= set(policy)
         assert "require-trusted-types-for 'script'" in policy
+        assert answer.headers["cross-origin-resource-policy"] == "same-origin"
         assert not any("unsafe" in one or "*" in one for one in policy)
+
+
+def test_a_window_of_the_page_is_held_by_nobody(shared):
+    """Only where a browser takes that word: else each visit would be an error in its console."""
+    opener = "cross-origin-opener-policy"
+    for path in ("/", "/ui/index.html"):
+        by_tls = shared.get(path, Accept="text/html", Sec_Fetch_Dest="document")
+        assert by_tls.headers[opener] == "same-origin"
+        assert opener not in shared.get(path, Accept="text/html").headers
 
 
 def test_a_file_is_sent_once_and_again_only_if_it_is_another(shared):

@@ -48,7 +48,7 @@ def serve(args: Namespace, screen: Screen) -> int:
     from scrubjay.surfaces.opened import opener
 
     watch = Watch()
-    stores = watch.stores(opener(args.db, own.user))
+    stores = watch.stores(opener(args.db, own.user), own.tenant)
     try:
         return _serve(stores, own, wanted, watch, make_server, args)
     finally:

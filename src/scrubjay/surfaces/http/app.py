@@ -84,6 +84,7 @@ def make_app(doors: Doors) -> Starlette:
     most_bytes = int(doors.settings.max_body_mb * 1e6)
     known = Known(doors.find, doors.desk, doors.sessions)
     session = SessionPage(known, doors.sessions, doors.stores, doors.workers)
+    figures = FiguresPage(doors.watch.figures, doors.stores, doors.workers, doors.own)
     routes = [
         _get("/", _index),
         _get("/ui/{name}", page_file),
@@ -93,7 +94,7 @@ def make_app(doors: Doors) -> Starlette:
         _get("/readyz", Readiness(doors.stores, doors.desk, doors.own)),
         _get("/metrics", MetricsPage(doors.watch, doors.desk, doors.own)),
         _get("/v1/openapi.json", _openapi),
-        _get("/v1/figures", FiguresPage(doors.watch.figures, doors.stores, doors.desk, doors.own)),
+        _get("/v1/figures", figures),
         Route("/v1/{verb}", _Any(Asking(doors.stores, doors.workers, most_bytes))),
     ]
     running = []

@@ -107,9 +107,9 @@ class Metrics:
         if stores is not None:
             self.follow(stores)
 
-    def follow(self, stores: OpenStores) -> None:
-        """Count what is in these stores, too, whenever the page is read."""
-        self._registry.register(_Stores(stores))
+    def follow(self, stores: OpenStores, tenant: str | None = None) -> None:
+        """Count what is in these stores, too, whenever the page is read; with a tenant, in theirs alone."""
+        self._registry.register(_Stores(stores, tenant))
 
     def began(self) -> None:
         """A request has come in; `ended` must follow."""
@@ -163,17 +163,18 @@ class _Names:
 class _Stores(Collector):
     """Counts of the stores that are open, read when they are asked for; none is opened for it."""
 
-    def __init__(self, stores: OpenStores) -> None:
+    def __init__(self, stores: OpenStores, tenant: str | None) -> None:
         self._stores = stores
+        self._tenant = tenant
 
     def describe(self) -> list[GaugeMetricFamily]:
         """Say nothing in advance: to ask here would read every store."""
         return []
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Give the counts of each tenant once, whoever of them has it open; '' is the store without one."""
-        opened = self._stores.open_now
-        yield GaugeMetricFamily("scrubjay_open_stores", "Stores that are open.", len(opened))
+        """Give the counts of each tenant; '' is the store without one."""
+        opened = len(self._stores.open_now)
+        yield GaugeMetricFamily("scrubjay_open_stores", "Stores that are open.", opened)
         memories = GaugeMetricFamily(
             "scrubjay_memories", "Memories in an open store.", labels=("tenant",)
         )
@@ -185,16 +186,11 @@ class _Stores(Collector):
             "Changes that a server has yet to be told.",
             labels=("tenant", "tier"),
         )
-        for tenant, key in {key[0]: key for key in opened}.items():
-            with self._stores.lend_open(key) as store:
-                if store is None:
-                    continue
-                try:
-                    counts = gauges(store._db)
-                except (
-                    StoreError
-                ):  # a figure that is missing says it; the others are asked for, too
-                    continue
+        for tenant, store in self._stores.each_tenant(self._tenant):
+            try:
+                counts = gauges(store._db)
+            except StoreError:  # a figure that is missing says it; the others are asked for, too
+                continue
             memories.add_metric([tenant or ""], counts.memories)
             pending.add_metric([tenant or ""], counts.pending)
             for tier, count in counts.behind.items():

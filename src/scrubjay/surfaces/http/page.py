@@ -39,6 +39,7 @@ _TYPES = {
 
 
 BY_ACCEPT = {"Vary": "Accept"}  # of `/`: a page for people, JSON for programs
+_ALONE = {"Cross-Origin-Opener-Policy": "same-origin"}  # who opened its window has no hold of it
 
 
 class _File(NamedTuple):
@@ -58,6 +59,7 @@ def _file(name: str, body: bytes) -> _File:
     headers = {
         "Content-Type": _TYPES[_kind(name)],
         "Content-Security-Policy": POLICY,
+        "Cross-Origin-Resource-Policy": "same-origin",
         # Asked for each time, and sent only if it is another: after an upgrade no old file is left.
         "Cache-Control": "no-cache",
         "ETag": f'"{sha256(body).hexdigest()[:32]}"',
@@ -84,7 +86,10 @@ async def page_file(request: Request) -> Response:
 
 def _answer(request: Request, name: str, more: Mapping[str, str] = NOTHING) -> Response:
     file = _files()[name]
-    headers = {**file.headers, **more}
+    # By plain HTTP from another machine a browser takes no such word, and says so as an error; it sends
+    # this header where it does.
+    alone = _ALONE if "sec-fetch-dest" in request.headers else NOTHING
+    headers = {**file.headers, **more, **alone}
     known = request.headers.get("if-none-match", "")
     if file.headers["ETag"] in (one.strip().removeprefix("W/") for one in known.split(",")):
         del headers["Content-Type"]

@@ -101,13 +101,15 @@ class SessionPage:
         return JSONResponse({"key": halves.key}, headers=headers)
 
     async def _check_code(self, request: Request, code: str) -> None:
+        # Asked before the link is used up: a store that does not answer would use it up for nothing.
+        is_open = await self._known.found(None) is not None
         if not self._sessions.take(code):
             raise self._known.wrong(
                 request.scope,
                 f"this link was used before, or is older than {LINK_S / 60:g} minutes; start the server"
                 f" anew, or get another: curl -X POST {origin_of(request.scope)}/session/link",
             )
-        if await self._known.found(None) is None:
+        if not is_open:
             raise self._known.wrong(
                 request.scope, "this server asks for a token now; sign in with one"
             )

@@ -41,11 +41,13 @@ class Watch:
         self.figures = Figures()
         self._telemetry = telemetry.start()
 
-    def stores(self, open_for: Callable[[Principal], Store]) -> OpenStores:
-        """Return stores whose searches are seen, and counted."""
+    def stores(
+        self, open_for: Callable[[Principal], Store], tenant: str | None = None
+    ) -> OpenStores:
+        """Return stores whose searches are seen, and counted; of a server of one tenant, with that one."""
         listeners = (self.metrics.searched, self.figures.searched, self._telemetry.searched)
         stores = OpenStores(watched(open_for, *listeners))
-        self.metrics.follow(stores)
+        self.metrics.follow(stores, tenant)
         return stores
 
     @contextmanager

@@ -3,7 +3,7 @@
 import { KEY, Problem, lost, server } from "./api.js";
 import { h, put } from "./dom.js";
 import * as keys from "./keys.js";
-import { go, here, link, note } from "./route.js";
+import { go, here, note } from "./route.js";
 import * as theme from "./theme.js";
 import { comeBackTo, goOn, signOut, who } from "./session.js";
 import { saying, toast } from "./toast.js";
@@ -27,7 +27,7 @@ let turns = 0;
 async function turnTo() {
   const turn = ++turns;
   const { view, params } = here();
-  if (!VIEWS[view]) return location.replace("#/search");
+  if (!Object.hasOwn(VIEWS, view)) return location.replace("#/search");
   let person;
   try {
     person = await who();
@@ -115,9 +115,9 @@ function offer(person) {
 }
 
 function toSignIn(why) {
-  comeBackTo(location.hash);
-  if (!shown) return location.replace(link("signin", { why }));
-  note("signin", { why });
+  comeBackTo(location.hash, why);
+  if (!shown) return location.replace("#/signin");
+  note("signin");
   location.reload(); // nothing of what was shown is left
 }
 
@@ -146,7 +146,15 @@ async function add() {
   if (memory) go("search", { id: memory.id, q: here().params.get("q") });
 }
 
+/** Be rid of what another server, which had this port before, has put between the page and its server. */
+async function withoutWorkers() {
+  const left = await navigator.serviceWorker.getRegistrations();
+  await Promise.all(left.map((one) => one.unregister()));
+  location.reload();
+}
+
 function start() {
+  if (navigator.serviceWorker?.controller) return withoutWorkers(); // before anything is asked: it would see the key
   theme.restore();
   aside();
   const on = (id, act) => document.getElementById(id).addEventListener("click", act);

@@ -2,7 +2,7 @@
 
 import { h, put } from "./dom.js";
 import { note } from "./route.js";
-import { goOn, signIn, who } from "./session.js";
+import { goOn, signIn, who, whyNot } from "./session.js";
 
 /** Make the view. */
 export function make(root) {
@@ -11,7 +11,7 @@ export function make(root) {
   async function show(params) {
     const code = params.get("code");
     if (code) return withCode(code);
-    if (!trying) draw(root, await who(), params.get("why") ?? "");
+    if (!trying) draw(root, await who(), whyNot());
   }
 
   async function withCode(code) {
@@ -30,10 +30,18 @@ export function make(root) {
 
   async function failed(error, code) {
     if (!error.kind) throw error;
-    if (error.kind === "away") return note("signin", { code }); // tried again when the server is back
+    if (error.kind !== "no-token") return later(error, code);
     const person = await who();
     if (person.signed_in) goOn(); // by this very link, some time before
     else draw(root, person, error.detail);
+  }
+
+  /** The link is still good: tried again when the server is back, or when somebody wants to. */
+  function later(error, code) {
+    note("signin", { code });
+    if (error.kind === "away") return;
+    const again = h("button", { type: "button", onclick: () => withCode(code) }, "Try again");
+    put(root, h("h1", {}, "Sign in"), h("p", { class: "said bad", role: "alert" }, sentence(error.detail)), again);
   }
 
   return { show, hide: () => put(root), keys: [] };
