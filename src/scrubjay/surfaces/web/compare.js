@@ -20,6 +20,7 @@ export function make(root) {
   let state = read(new URLSearchParams());
   let asking = new AbortController();
   let answers = {};
+  let isEntered = false;
   const form = formOf({
     typed: (change) => typed(change),
     chosen: (change) => go(VIEW, written({ ...state, ...change })),
@@ -76,11 +77,14 @@ export function make(root) {
       state = read(params);
       note(VIEW, written(state));
       form.show(state);
+      if (!isEntered && !state.query && matchMedia("(pointer: fine)").matches) form.focus();
+      isEntered = true;
       await askBoth();
     },
     hide() {
       soon.cancel();
       asking.abort();
+      isEntered = false;
     },
     keys: [
       { keys: "/", does: "Write the query", act: () => form.focus() },

@@ -1,5 +1,6 @@
 // Forgetting: asked before, and brought back as far as that goes.
 
+import { alone } from "./alone.js";
 import { ask } from "./api.js";
 import { confirmed } from "./dialog.js";
 import { beginning } from "./marked.js";
@@ -13,7 +14,7 @@ const FIELDS = [
 ];
 
 /** Forget a memory if they mean it; calls `after` when it is gone, and again when it is back. Gives whether it is gone. */
-export async function forget(id, after) {
+export const forget = alone(async (id, after) => {
   const got = await saying(() => ask("get", { id }));
   if (!got) {
     after(); // gone already, and the toast says so
@@ -26,7 +27,7 @@ export async function forget(id, after) {
   tell(memory, answer.facts.length, after);
   after();
   return true;
-}
+});
 
 function tell(memory, facts, after) {
   // Stored again by hand, a document would not be that of its file: the next ingest would store another.

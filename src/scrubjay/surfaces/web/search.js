@@ -63,6 +63,7 @@ class Search {
   }
 
   hide() {
+    this.form.cancel(); // or the address would be that of a search again
     this.asking?.abort();
     this.opening?.abort();
     this.shown = "";

@@ -97,6 +97,7 @@ export function searchForm(on) {
   return {
     node,
     write,
+    cancel: typed.cancel,
     focus: () => {
       box.focus();
       box.select();
