@@ -130,6 +130,17 @@ def test_an_old_answer_never_comes_over_a_new_one(site: Site):
     assert page.url.endswith("q=oolong")
 
 
+def test_what_was_typed_last_does_not_follow_into_the_next_view(site: Site):
+    page = site.open("#/search?q=tea")
+    answered(page, "hits")
+    page.clock.install()
+    page.locator("#q").press("s")
+    page.evaluate("location.hash = '#/map'")
+    page.clock.run_for(1000)
+    expect(page.get_by_role("searchbox", name="Query")).to_be_visible()
+    assert page.url.endswith("#/map")
+
+
 def test_a_query_of_100_kb_is_refused_in_words_and_stays_in_the_box(site: Site):
     site.forgive("422")  # Chromium writes it to the console
     page = site.open("#/search")
@@ -189,6 +200,8 @@ def test_it_works_on_a_phone(site: Site):
         "#/search?q=green+tea", viewport={"width": 360, "height": 740}, has_touch=True
     )
     answered(page, "hits")
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    expect(page.locator(".lists").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     page.locator("article[data-id=tea] h3 a").tap()
     expect(page.get_by_role("dialog")).to_be_visible()

@@ -23,8 +23,19 @@ export function finder(label, hrefOf) {
     asking = new AbortController();
     const query = box.value.trim();
     if (!query) return show([]);
-    const { hits } = await ask("search", { query, limit: MOST }, asking);
-    return show(hits);
+    try {
+      show((await ask("search", { query, limit: MOST }, asking)).hits);
+    } catch (error) {
+      if (error.kind !== "invalid") throw error;
+      refuse(error.detail); // here, not at the edge: there would be one more at each key
+    }
+    return undefined;
+  }
+
+  function refuse(detail) {
+    put(list, h("li", { class: "hint" }, detail));
+    list.hidden = false;
+    put(said, detail);
   }
 
   function show(hits) {

@@ -97,7 +97,6 @@ export function searchForm(on) {
   return {
     node,
     write,
-    cancel: typed.cancel,
     focus: () => {
       box.focus();
       box.select();
