@@ -5,6 +5,7 @@ import { lines } from "./compare_lines.js";
 import { columns } from "./compare_columns.js";
 import { formOf } from "./compare_form.js";
 import { debounced, h, put } from "./dom.js";
+import { nameOf } from "./marked.js";
 import { openMemory } from "./memory.js";
 import { beside, likeness, movement } from "./moved.js";
 import { go, note } from "./route.js";
@@ -120,11 +121,8 @@ function fact(name, value, more) {
   return h("div", {}, h("dt", {}, name), h("dd", {}, h("b", {}, value), " ", h("span", { class: "hint" }, more)));
 }
 
-const moved = (row) => `${named(row.hit)}, ${row.a} → ${row.b}`;
+const moved = (row) => `${nameOf(row.hit)}, ${row.a} → ${row.b}`;
 const still = (common) => (common ? "what both have stands in one order" : "nothing in common");
-
-/** What a hit is called where there is little room. */
-const named = (hit) => hit.title || `${hit.snippet.slice(0, 40)}…`;
 
 const visible = (found) => [...found.querySelectorAll(".hit")].filter((one) => one.offsetParent);
 

@@ -129,7 +129,7 @@ async function words() {
 }
 
 /** Say what the server said of a memory it stored: by which ways it is found already. */
-export function toldOf({ known, embedded, why_pending: why }) {
+function toldOf({ known, embedded, why_pending: why }) {
   if (known.length) return "It was stored before already: the same text and type.";
   if (embedded) return "Stored. It is found by word and by meaning.";
   return `Stored, and found by word. ${why ? `By meaning it is not found yet: ${why}.` : "By meaning it is found in a moment."}`;

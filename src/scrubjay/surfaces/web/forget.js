@@ -3,7 +3,7 @@
 import { alone } from "./alone.js";
 import { ask } from "./api.js";
 import { confirmed } from "./dialog.js";
-import { beginning } from "./marked.js";
+import { nameOf } from "./marked.js";
 import { saying, toast } from "./toast.js";
 import { many } from "./words.js";
 
@@ -44,11 +44,8 @@ async function restore(memory, facts, after) {
 }
 
 /** Return what `add` needs to store a memory as it was: fields that are not set are left out. */
-export function asAdded(memory) {
+function asAdded(memory) {
   const set = FIELDS.filter((name) => memory[name] !== null && memory[name] !== "");
   const links = memory.links.map(({ to, strength, kind }) => ({ to, strength, kind }));
   return { ...Object.fromEntries(set.map((name) => [name, memory[name]])), links };
 }
-
-/** Return what to call a memory in a sentence: its title, or how it begins. */
-export const nameOf = (memory) => beginning(memory.title || memory.text.trim().replaceAll(/\s+/g, " "), 60).text;

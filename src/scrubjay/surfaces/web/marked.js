@@ -35,7 +35,7 @@ export function formsOf(hit) {
 }
 
 /** Return where such words stand in a text, as whole words whatever their case. */
-export function placesOf(text, forms) {
+function placesOf(text, forms) {
   if (!forms.length) return [];
   const any = [...forms].sort((a, b) => b.length - a.length).map(patternOf).join("|");
   return [...text.matchAll(new RegExp(any, "giu"))].map((one) => [one.index, one.index + one[0].length]);
@@ -86,6 +86,11 @@ function lineAt(text, from, length) {
 export function beginning(text, most) {
   const stop = cutAt(text, most);
   return { text: stop < text.length ? `${text.slice(0, stop).trimEnd()}…` : text, all: stop >= text.length };
+}
+
+/** Return what to call a memory or a hit in a line: its title, or how it begins. */
+export function nameOf({ title, text }, most = 60) {
+  return visible(beginning((title || text).trim().replaceAll(/\s+/g, " "), most).text);
 }
 
 function cutAt(text, at) {

@@ -4,8 +4,8 @@ import { ask, server } from "./api.js";
 import { opened } from "./dialog.js";
 import { h, put } from "./dom.js";
 import { edited } from "./edit.js";
-import { forget, nameOf } from "./forget.js";
-import { visible, whole } from "./marked.js";
+import { forget } from "./forget.js";
+import { nameOf, visible, whole } from "./marked.js";
 import { link } from "./route.js";
 import { who } from "./session.js";
 import { saying } from "./toast.js";
@@ -144,7 +144,7 @@ class Shown {
 }
 
 function linksOf(neighbors, memories) {
-  const names = new Map(memories.map((one) => [one.id, visible(nameOf(one))]));
+  const names = new Map(memories.map((one) => [one.id, nameOf(one)]));
   return neighbors.map((one) => ({ ...one, name: names.get(one.id) ?? one.id }));
 }
 
