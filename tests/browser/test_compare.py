@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -145,6 +146,18 @@ def test_it_goes_by_keys_and_by_address(site: Site):
         overrides={"at_least": {"score": 0.7}, "weigh": {"least": {"keyword": 0.9}}},
     )
     assert 0 < len(ids(page, "b")) < len(left)
+
+
+def test_choosing_before_asking_keeps_the_focus(site: Site):
+    page = site.open("#/compare")
+    expect(page.get_by_role("searchbox", name="Query")).to_be_focused()
+    way = page.locator("fieldset[data-side=a] select")
+    expect(way.locator("option[value=gno]")).to_have_count(1)
+    way.focus()
+    way.select_option("gno")
+    expect(page).to_have_url(re.compile("a=gno"))
+    expect(way).to_have_value("gno")
+    expect(way).to_be_focused()
 
 
 def test_one_side_may_be_wrong(site: Site):

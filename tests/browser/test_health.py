@@ -177,6 +177,7 @@ def test_figures_are_those_of_metrics(site: Site):
 
     whole, degraded = (int(one) for one in panel.locator(".legend b").all_inner_texts())
     assert whole + degraded == counted["scrubjay_searches_total"] >= 4
+    assert degraded == counted["scrubjay_degraded_searches_total"] < whole
     assert panel.locator(".readout").inner_text().startswith(f"{whole + degraded} searches since")
     rows = [
         row.locator("th, td").all_inner_texts() for row in page.locator(".stages tbody tr").all()

@@ -29,9 +29,14 @@ def dialog(page: Page, name: str = "") -> Locator:
     return found
 
 
+def twice(button: Locator) -> None:
+    """Click two times at once, as a hand does that is used to double clicks."""
+    button.evaluate("one => { one.click(); one.click(); }")
+
+
 def toast(page: Page, text: str) -> Locator:
     """Wait for what is said at the edge."""
-    found = page.locator(".toast", has_text=text)
+    found = page.locator(".toast", has_text=text).last
     expect(found).to_be_visible()
     return found
 
@@ -157,9 +162,10 @@ def test_forgetting_is_asked_and_can_be_taken_back(site: Site):
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert site.store.get("shop") == before
-    page.locator("article[data-id=shop]").get_by_role("button", name="Forget").click()
+    twice(page.locator("article[data-id=shop]").get_by_role("button", name="Forget"))
     asked.get_by_role("button", name="Forget").click()
     expect(page.locator("article[data-id=shop]")).to_have_count(0)
+    expect(page.get_by_role("dialog")).to_have_count(0)
     with pytest.raises(NotFound):
         site.store.get("shop")
     toast(page, "Forgotten.").get_by_role("button", name="Undo").click()
@@ -180,9 +186,35 @@ def test_feedback_is_one_key_or_one_click_and_is_taken_back(site: Site):
     expect(card.get_by_role("button", name="Accept")).to_have_attribute("aria-pressed", "false")
     [kept] = site.store.feedbacks()
     assert (kept.query, kept.id, kept.action) == ("green tea", "tea", "dismissed")
+    twice(card.get_by_role("button", name="Modify"))
+    expect(card.get_by_role("button", name="Modify")).to_have_attribute("aria-pressed", "true")
+    card.get_by_role("button", name="Dismiss").click()
+    expect(card.get_by_role("button", name="Dismiss")).to_have_attribute("aria-pressed", "true")
+    assert [one.action for one in site.store.feedbacks()] == ["dismissed"]
     toast(page, "Noted: it did not help.").get_by_role("button", name="Undo").click()
     expect(card.get_by_role("button", name="Dismiss")).to_have_attribute("aria-pressed", "false")
     assert list(site.store.feedbacks()) == []
+
+
+def test_line_ends_of_others_are_no_change_and_hyphens_are_marked(site: Site):
+    """A browser has other line ends than a file, and a pattern reads a hyphen its own way."""
+    site.store.add("By e-mail\r\nor by fax", id="post")
+    page = site.open("#/search?q=e-mail")
+    page.locator("article[data-id=post] h3 a").click()
+    shown = dialog(page, "Memory")
+    assert shown.locator("mark").all_inner_texts() == ["e-mail"]
+    twice(shown.get_by_role("button", name="Edit"))
+    form = page.get_by_role("dialog", name="Edit")
+    expect(form).to_have_count(1)
+    form.get_by_role("button", name="Cancel").click()
+    expect(form).to_have_count(0)
+    expect(page.get_by_role("dialog")).to_have_count(1)  # nobody is asked whether to throw it away
+    shown.get_by_role("button", name="Edit").click()
+    form.get_by_label("Title").fill("Post")
+    form.get_by_role("button", name="Store").click()
+    toast(page, "Stored")
+    assert site.store.get("post").text == "By e-mail\r\nor by fax"
+    site.store.forget(["post"])
 
 
 def test_a_task_is_done_and_not_done(site: Site):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from playwright.sync_api import Page, Route, expect
 
@@ -15,7 +17,8 @@ COMMA = "drinks, hot"
 def site(_site: Site) -> Site:
     """A kitchen's worth of memories, one of them too long for a card."""
     add = _site.store.add
-    add("Prefers green tea to coffee", id="tea", type="preference", topics=["drinks"])
+    aged = {"created_at": datetime.now(UTC) - timedelta(days=22)}
+    add("Prefers green tea to coffee", id="tea", type="preference", topics=["drinks"], **aged)
     add("Descale the kettle", id="kettle", title="The kettle", type="task", topics=[COMMA])
     add("Green paint, emoji 😀😀 then teas", id="paint", namespace="home", source="/n/paint.md")
     add("Oolong tea. " * 300 + "The end of the book.", id="book", title="Teas", type="note")
@@ -130,6 +133,17 @@ def test_an_old_answer_never_comes_over_a_new_one(site: Site):
     assert page.url.endswith("q=oolong")
 
 
+def test_what_was_typed_last_does_not_follow_into_the_next_view(site: Site):
+    page = site.open("#/search?q=tea")
+    answered(page, "hits")
+    page.clock.install()
+    page.locator("#q").press("s")
+    page.evaluate("location.hash = '#/map'")
+    page.clock.run_for(1000)
+    expect(page.get_by_role("searchbox", name="Query")).to_be_visible()
+    assert page.url.endswith("#/map")
+
+
 def test_a_query_of_100_kb_is_refused_in_words_and_stays_in_the_box(site: Site):
     site.forgive("422")  # Chromium writes it to the console
     page = site.open("#/search")
@@ -160,7 +174,7 @@ def test_without_a_query_it_shows_what_is_stored(site: Site):
     expect(page.locator("article.card")).to_have_count(20)
     assert ids(page)[0] == "week24"
     assert "29 memories" in page.locator("aside").inner_text()
-    page.get_by_role("button", name="More").click()
+    page.get_by_role("button", name="More").evaluate("one => { one.click(); one.click(); }")
     expect(page.locator("article.card")).to_have_count(29)
     expect(page.get_by_role("button", name="More")).to_have_count(0)
     expect(page.locator("article[data-id=week4]")).to_be_focused()
@@ -173,6 +187,7 @@ def test_without_a_query_it_shows_what_is_stored(site: Site):
 def test_how_and_why_are_shown_by_keys(site: Site):
     page = site.open("#/search?q=tea&limit=2")
     answered(page, "2 hits")
+    expect(page.locator("article[data-id=tea] time")).to_have_text("3 weeks ago")
     page.keyboard.press("w")
     expect(page.locator(".answer .waterfall")).to_have_count(1)
     page.keyboard.press("j")
@@ -189,6 +204,8 @@ def test_it_works_on_a_phone(site: Site):
         "#/search?q=green+tea", viewport={"width": 360, "height": 740}, has_touch=True
     )
     answered(page, "hits")
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    expect(page.locator(".lists").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     page.locator("article[data-id=tea] h3 a").tap()
     expect(page.get_by_role("dialog")).to_be_visible()

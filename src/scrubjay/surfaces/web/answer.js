@@ -10,7 +10,7 @@ const ONE_WAY = ["keyword", "vector"];
 const MOST_TOPICS = 12;
 
 /** Return in words how sure an answer is; an empty text where its profile has no measure of that. */
-export function sure({ confidence, degraded, mode }) {
+function sure({ confidence, degraded, mode }) {
   if (confidence === null) return "";
   if (confidence >= HIGH) return "high";
   if (confidence >= LOW) return "fair, so look whether the hits answer it";

@@ -66,7 +66,7 @@ function numberOf(label, text) {
 }
 
 /** Turn the lines `rrf.k=30` into `{"rrf.k": 30}`. */
-export function overridesOf(lines) {
+function overridesOf(lines) {
   return Object.fromEntries(
     lines.map((line) => {
       const [, name, value] = /^\s*([^=\s]+)\s*=\s*(.+?)\s*$/.exec(line) ?? [];

@@ -5,6 +5,7 @@ import { lines } from "./compare_lines.js";
 import { columns } from "./compare_columns.js";
 import { formOf } from "./compare_form.js";
 import { debounced, h, put } from "./dom.js";
+import { nameOf } from "./marked.js";
 import { openMemory } from "./memory.js";
 import { beside, likeness, movement } from "./moved.js";
 import { go, note } from "./route.js";
@@ -20,6 +21,7 @@ export function make(root) {
   let state = read(new URLSearchParams());
   let asking = new AbortController();
   let answers = {};
+  let isEntered = false;
   const form = formOf({
     typed: (change) => typed(change),
     chosen: (change) => go(VIEW, written({ ...state, ...change })),
@@ -76,11 +78,14 @@ export function make(root) {
       state = read(params);
       note(VIEW, written(state));
       form.show(state);
+      if (!isEntered && !state.query && matchMedia("(pointer: fine)").matches) form.focus();
+      isEntered = true;
       await askBoth();
     },
     hide() {
       soon.cancel();
       asking.abort();
+      isEntered = false;
     },
     keys: [
       { keys: "/", does: "Write the query", act: () => form.focus() },
@@ -116,11 +121,8 @@ function fact(name, value, more) {
   return h("div", {}, h("dt", {}, name), h("dd", {}, h("b", {}, value), " ", h("span", { class: "hint" }, more)));
 }
 
-const moved = (row) => `${named(row.hit)}, ${row.a} → ${row.b}`;
+const moved = (row) => `${nameOf(row.hit)}, ${row.a} → ${row.b}`;
 const still = (common) => (common ? "what both have stands in one order" : "nothing in common");
-
-/** What a hit is called where there is little room. */
-const named = (hit) => hit.title || `${hit.snippet.slice(0, 40)}…`;
 
 const visible = (found) => [...found.querySelectorAll(".hit")].filter((one) => one.offsetParent);
 

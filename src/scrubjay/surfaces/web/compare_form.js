@@ -43,7 +43,6 @@ export function formOf({ typed, chosen }) {
     const narrowed = Object.entries(next.filters).flatMap(([name, said]) => said.map((one) => [name, one]));
     put(filters, narrowed.map(([name, one]) => removable(`${name}: ${one}`, () => widen(name, one))));
     filters.hidden = !narrowed.length;
-    if (!next.query) query.focus();
   }
   return { node, show, swap, focus: () => query.focus() };
 }

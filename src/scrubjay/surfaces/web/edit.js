@@ -1,5 +1,6 @@
 // The form of a memory, new or old. What is typed is kept in the tab until it is stored or thrown away.
 
+import { alone } from "./alone.js";
 import { ask } from "./api.js";
 import { confirmed, opened } from "./dialog.js";
 import { h, put } from "./dom.js";
@@ -20,7 +21,7 @@ export function edited(memory) {
   return filledIn("Edit", memory, memory.id, (changes) => ask("update", { id: memory.id, ...changes }));
 }
 
-async function filledIn(title, memory, id, store) {
+const filledIn = alone(async (title, memory, id, store) => {
   const [known, draft] = await Promise.all([words(), draftOf(id)]);
   const result = await opened(title, (body, close) => formIn(body, close, { memory, known, draft, store }), { wide: true });
   if (result?.memory) {
@@ -30,15 +31,17 @@ async function filledIn(title, memory, id, store) {
   }
   if (result === undefined && draft.read()) toast("Not stored. It is kept as a draft: open the form again to go on.");
   return undefined;
-}
+});
 
 function formIn(body, close, { memory, known, draft, store }) {
-  const before = valuesOf(memory);
-  const kept = draft.read();
-  const controls = FIELDS.map((field) => controlOf(field, kept?.[field.name] ?? before[field.name], known));
+  const stored = valuesOf(memory);
+  const controls = FIELDS.map((field) => controlOf(field, stored[field.name], known));
   const [text] = controls;
   const nodes = (rare) => FIELDS.flatMap((field, at) => (at > 0 && Boolean(field.rare) === rare ? [controls[at].node] : []));
   const values = () => Object.fromEntries(controls.map(({ name, input }) => [name, input.value]));
+  const before = values(); // as the browser has them, which ends each line its own way
+  const kept = draft.read();
+  for (const { name, input } of controls) input.value = kept?.[name] ?? before[name];
   const isChanged = () => Object.keys(changesOf(values(), before)).length > 0;
   const more = h("details", { open: FIELDS.some(({ name, rare }) => rare && kept?.[name]) }, h("summary", {}, "More"), h("div", { class: "field-columns" }, nodes(true)));
   const said = h("p", { class: "said bad", role: "alert", hidden: true });
@@ -126,7 +129,7 @@ async function words() {
 }
 
 /** Say what the server said of a memory it stored: by which ways it is found already. */
-export function toldOf({ known, embedded, why_pending: why }) {
+function toldOf({ known, embedded, why_pending: why }) {
   if (known.length) return "It was stored before already: the same text and type.";
   if (embedded) return "Stored. It is found by word and by meaning.";
   return `Stored, and found by word. ${why ? `By meaning it is not found yet: ${why}.` : "By meaning it is found in a moment."}`;

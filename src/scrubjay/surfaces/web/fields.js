@@ -50,7 +50,7 @@ function sent(kind, value) {
 }
 
 /** An ISO time → "2026-11-16T09:30", in the reader's zone, as the browser's own field wants it. */
-export function localTime(iso) {
+function localTime(iso) {
   const at = new Date(iso);
   return new Date(at - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

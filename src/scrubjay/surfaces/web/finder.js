@@ -2,10 +2,12 @@
 
 import { ask } from "./api.js";
 import { debounced, h, put } from "./dom.js";
+import { nameOf } from "./marked.js";
 import { saying } from "./toast.js";
 
 const TYPING_MS = 200;
 const MOST = 8;
+const LONGEST = 200; // characters of what is called by its text
 
 /** Make `{node, box, clear}`; `hrefOf(id)` is where a choice leads. */
 export function finder(label, hrefOf) {
@@ -23,13 +25,24 @@ export function finder(label, hrefOf) {
     asking = new AbortController();
     const query = box.value.trim();
     if (!query) return show([]);
-    const { hits } = await ask("search", { query, limit: MOST }, asking);
-    return show(hits);
+    try {
+      show((await ask("search", { query, limit: MOST }, asking)).hits);
+    } catch (error) {
+      if (error.kind !== "invalid") throw error;
+      refuse(error.detail); // here, not at the edge: there would be one more at each key
+    }
+    return undefined;
+  }
+
+  function refuse(detail) {
+    put(list, h("li", { class: "hint" }, detail));
+    list.hidden = false;
+    put(said, detail);
   }
 
   function show(hits) {
     const nothing = box.value.trim() !== "" && !hits.length;
-    const row = (hit) => h("li", {}, h("a", { href: hrefOf(hit.id), onclick: clear, dir: "auto" }, nameOf(hit)));
+    const row = (hit) => h("li", {}, h("a", { href: hrefOf(hit.id), onclick: clear, dir: "auto" }, nameOf(hit, LONGEST)));
     put(list, hits.map(row), nothing && h("li", { class: "hint" }, "Nothing found."));
     list.hidden = !hits.length && !nothing;
     put(said, nothing ? "Nothing found" : hits.length ? `${hits.length} found, arrow down to choose` : "");
@@ -56,8 +69,4 @@ export function finder(label, hrefOf) {
   }
 
   return { node: h("div", { class: "finder" }, box, list, said), box, clear };
-}
-
-function nameOf(hit) {
-  return (hit.title || hit.text).slice(0, 200).replace(/\s+/g, " ").trim();
 }

@@ -1,8 +1,9 @@
 // Forgetting: asked before, and brought back as far as that goes.
 
+import { alone } from "./alone.js";
 import { ask } from "./api.js";
 import { confirmed } from "./dialog.js";
-import { beginning } from "./marked.js";
+import { nameOf } from "./marked.js";
 import { saying, toast } from "./toast.js";
 import { many } from "./words.js";
 
@@ -13,7 +14,7 @@ const FIELDS = [
 ];
 
 /** Forget a memory if they mean it; calls `after` when it is gone, and again when it is back. Gives whether it is gone. */
-export async function forget(id, after) {
+export const forget = alone(async (id, after) => {
   const got = await saying(() => ask("get", { id }));
   if (!got) {
     after(); // gone already, and the toast says so
@@ -26,7 +27,7 @@ export async function forget(id, after) {
   tell(memory, answer.facts.length, after);
   after();
   return true;
-}
+});
 
 function tell(memory, facts, after) {
   // Stored again by hand, a document would not be that of its file: the next ingest would store another.
@@ -43,11 +44,8 @@ async function restore(memory, facts, after) {
 }
 
 /** Return what `add` needs to store a memory as it was: fields that are not set are left out. */
-export function asAdded(memory) {
+function asAdded(memory) {
   const set = FIELDS.filter((name) => memory[name] !== null && memory[name] !== "");
   const links = memory.links.map(({ to, strength, kind }) => ({ to, strength, kind }));
   return { ...Object.fromEntries(set.map((name) => [name, memory[name]])), links };
 }
-
-/** Return what to call a memory in a sentence: its title, or how it begins. */
-export const nameOf = (memory) => beginning(memory.title || memory.text.trim().replaceAll(/\s+/g, " "), 60).text;

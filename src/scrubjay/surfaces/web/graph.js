@@ -209,7 +209,7 @@ function unlinked() {
     h(
       "ul",
       {},
-      h("li", {}, "by hand: open the memory and link it, or in a shell ", h("code", {}, "scrubjay link A B")),
+      h("li", {}, "by hand, in a shell: ", h("code", {}, "scrubjay link A B")),
       h("li", {}, "from a document that links to another"),
       h("li", {}, "by likeness, when the vectors of two memories are near each other"),
     ),

@@ -2,6 +2,7 @@
 
 import { h } from "./dom.js";
 import { hint, list, table, tally } from "./health_parts.js";
+import { nameOf } from "./marked.js";
 import { link } from "./route.js";
 import { age, count, figure, many, moment } from "./words.js";
 
@@ -34,7 +35,7 @@ export function expiring({ memories }) {
   if (!memories.length) return hint("Nothing expires soon.");
   return list(memories.map((one) => {
     const href = link("search", { id: one.id });
-    const text = one.title || one.text.slice(0, LONGEST);
+    const text = nameOf(one, LONGEST);
     const when = h("span", { class: "hint", title: moment(one.valid_until) }, age(one.valid_until));
     return [h("a", { href, dir: "auto", data: { keep: one.id } }, text), " ", when];
   }));

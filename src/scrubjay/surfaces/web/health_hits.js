@@ -12,7 +12,7 @@ const TENANT_DAYS = 7; // as far back as /v1/figures goes
 const FIRST = ["keyword", "vector", "graph", "lexical", "semantic"];
 
 /** Return the tiers that were counted, in the order in which they are stacked and coloured. */
-export function tiersOf(hours) {
+function tiersOf(hours) {
   const names = new Set(hours.flatMap((one) => Object.keys(one.tiers)));
   const others = [...names].filter((name) => !FIRST.includes(name)).sort();
   return [...FIRST.filter((name) => names.has(name)), ...others];

@@ -60,7 +60,7 @@ function tabled(hours) {
 }
 
 /** Return the stages as they are shown: the whole search first, then those that take longest. */
-export function slowest(stages) {
+function slowest(stages) {
   const longest = stages.filter((one) => one.stage !== WHOLE).sort((a, b) => b.p95_ms - a.p95_ms || b.p50_ms - a.p50_ms);
   return [...stages.filter((one) => one.stage === WHOLE), ...longest];
 }

@@ -12,8 +12,8 @@ export function waiting(status) {
   const rows = [
     [status.pending, ["passage waits", "passages wait"], "for a vector", status.why_pending || "They are made now."],
     [status.failed, ["passage", "passages"], "could not be embedded", status.failures.join(" ")],
-    [status.unlinked, ["memory waits", "memories wait"], "for its links", "They follow the vectors."],
-    [extraction.waiting, ["message waits", "messages wait"], "for its facts", extraction.model ?? "There is no generator."],
+    [status.unlinked, ["memory waits", "memories wait"], "for links", "They follow the vectors."],
+    [extraction.waiting, ["message waits", "messages wait"], "for facts", extraction.model ?? "There is no generator."],
     [extraction.failed, ["message", "messages"], "gave no facts", Object.keys(extraction.failures).join(" ")],
     ...servers.map((one) => [one.behind, ["change waits", "changes wait"], `for the server of ${one.tier}`, one.reason]),
   ].filter(([some]) => some);

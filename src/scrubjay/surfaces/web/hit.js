@@ -57,7 +57,7 @@ function wording(hit, name, rest, of) {
 }
 
 /** Return how good a score is in words, where its profile has words: gnosis has, of what a reranker read. */
-export function bandOf(hit, profile) {
+function bandOf(hit, profile) {
   if (profile.split(":")[0] !== "gnosis") return "";
   return hit.rerank_score === null ? "unread" : BANDS.find(([, least]) => hit.score >= least)[0];
 }

@@ -7,7 +7,7 @@ import { drawLegend } from "./legend.js";
 import { drawStanding, listed, MOST_LISTED } from "./mapside.js";
 import { openMemory } from "./memory.js";
 import { Narrowing } from "./narrowing.js";
-import { go, link, note } from "./route.js";
+import { go, here, link, note } from "./route.js";
 import { saying } from "./toast.js";
 import { WAYS } from "./tones.js";
 import { count } from "./words.js";
@@ -226,7 +226,7 @@ class MapView {
 
   #note(what) {
     Object.assign(this.#now, what);
-    note("map", addressOf(this.#now));
+    if (here().view === "map") note("map", addressOf(this.#now));
   }
 }
 

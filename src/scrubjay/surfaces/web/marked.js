@@ -35,12 +35,17 @@ export function formsOf(hit) {
 }
 
 /** Return where such words stand in a text, as whole words whatever their case. */
-export function placesOf(text, forms) {
+function placesOf(text, forms) {
   if (!forms.length) return [];
-  const any = [...forms].sort((a, b) => b.length - a.length).map((form) => form.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("|");
-  const spaced = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{N}]/u.test(forms[0]);
-  const found = spaced ? `(?<![\\p{L}\\p{N}])(?:${any})(?![\\p{L}\\p{N}])` : `(?:${any})`;
-  return [...text.matchAll(new RegExp(found, "giu"))].map((one) => [one.index, one.index + one[0].length]);
+  const any = [...forms].sort((a, b) => b.length - a.length).map(patternOf).join("|");
+  return [...text.matchAll(new RegExp(any, "giu"))].map((one) => [one.index, one.index + one[0].length]);
+}
+
+/** Return the pattern of a word: where words are written apart, it is not found within another. */
+function patternOf(form) {
+  const escaped = form.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"); // these and no more: beside u any other is an error
+  const isApart = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{N}]/u.test(form);
+  return isApart ? `(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])` : escaped;
 }
 
 /** Return a node that shows a whole text, however long: its beginning, and more at each press of a button. */
@@ -81,6 +86,11 @@ function lineAt(text, from, length) {
 export function beginning(text, most) {
   const stop = cutAt(text, most);
   return { text: stop < text.length ? `${text.slice(0, stop).trimEnd()}…` : text, all: stop >= text.length };
+}
+
+/** Return what to call a memory or a hit in a line: its title, or how it begins. */
+export function nameOf({ title, text }, most = 60) {
+  return visible(beginning((title || text).trim().replaceAll(/\s+/g, " "), most).text);
 }
 
 function cutAt(text, at) {

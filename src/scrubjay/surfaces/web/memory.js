@@ -4,8 +4,8 @@ import { ask, server } from "./api.js";
 import { opened } from "./dialog.js";
 import { h, put } from "./dom.js";
 import { edited } from "./edit.js";
-import { forget, nameOf } from "./forget.js";
-import { visible, whole } from "./marked.js";
+import { forget } from "./forget.js";
+import { nameOf, visible, whole } from "./marked.js";
 import { link } from "./route.js";
 import { who } from "./session.js";
 import { saying } from "./toast.js";
@@ -22,14 +22,21 @@ const VERDICTS = { accepted: "Accept", modified: "Modify", dismissed: "Dismiss" 
 
 /**
  * Open one memory from any view. With a `query`, feedback is offered, and `forms` are words to mark. `changed({id, gone})`
- * is called when it was edited or forgotten, or turned out to be gone; `signal` closes it. Ends when it is closed.
+ * is called when it was edited or forgotten, or turned out to be gone; `signal` closes it, and without one any change
+ * of the address. Ends when it is closed.
  */
-export function openMemory(id, { query = "", forms = [], changed = () => {}, signal } = {}) {
+export function openMemory(id, { query = "", forms = [], changed = () => {}, signal = untilMoved() } = {}) {
   return opened("Memory", (body, close) => {
-    signal?.addEventListener("abort", () => close());
+    signal.addEventListener("abort", () => close());
     body.addEventListener("click", (event) => event.target.closest("a[href]") && close()); // it leads elsewhere
     new Shown(body, { query, forms, changed, close }).load(id);
   }, { wide: true });
+}
+
+function untilMoved() {
+  const moved = new AbortController();
+  window.addEventListener("hashchange", () => moved.abort(), { once: true });
+  return moved.signal;
 }
 
 /** The dialog while it is open: which memory it shows, and by which links it came there. */
@@ -51,7 +58,7 @@ class Shown {
       if (this.id === id) this.draw(got, changes, linksOf(neighbors, near), scopes.includes("write"));
     } catch (error) {
       if (!error.kind) throw error;
-      this.fail(error);
+      if (this.id === id) this.fail(error);
     }
   }
 
@@ -137,7 +144,7 @@ class Shown {
 }
 
 function linksOf(neighbors, memories) {
-  const names = new Map(memories.map((one) => [one.id, visible(nameOf(one))]));
+  const names = new Map(memories.map((one) => [one.id, nameOf(one)]));
   return neighbors.map((one) => ({ ...one, name: names.get(one.id) ?? one.id }));
 }
 

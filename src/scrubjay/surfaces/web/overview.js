@@ -1,5 +1,6 @@
 // Without a query: what is stored, newest first, and ways into it.
 
+import { alone } from "./alone.js";
 import { ask } from "./api.js";
 import { active, listBody, onlySearched } from "./asked.js";
 import { topicChip } from "./answer.js";
@@ -29,13 +30,13 @@ export async function overview(node, asked, of, signal) {
     shown += Math.min(memories.length, PAGE);
     put(more, memories.length > PAGE && h("button", { type: "button", onclick: next }, "More"));
   };
-  async function next() {
+  const next = alone(async () => {
     const answer = await saying(() => ask("ls", { ...body, limit: PAGE + 1, offset: shown }, { signal }));
     if (!answer) return;
     const from = list.children.length;
     append(answer.memories);
     list.children[from]?.firstElementChild.focus(); // the button may be gone
-  }
+  });
   append(first.memories);
   const left = onlySearched(asked);
   put(

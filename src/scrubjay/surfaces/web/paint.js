@@ -10,7 +10,7 @@ const FAINT = 0.4; // beside what a query found
 const INKS = ["text", "soft", "sheet", "focus", "bad"];
 
 /** How large a point is drawn, in pixels: smaller where many share little room, larger when seen from near. */
-export function radiusOf(count, { width, height, zoom }) {
+function radiusOf(count, { width, height, zoom }) {
   const from = count > 4000 ? 2.4 : count > 1000 ? 3.2 : 4.5;
   const room = Math.min(Math.max(Math.min(width, height) / 560, 0.6), 1) ** 0.7;
   return Math.min(from * room * zoom ** 0.35, 8);

@@ -11,7 +11,7 @@ import { card } from "./hit.js";
 import { formsOf } from "./marked.js";
 import { openMemory } from "./memory.js";
 import { overview } from "./overview.js";
-import { go, link, note } from "./route.js";
+import { go, here, link, note } from "./route.js";
 import { searchForm } from "./searchform.js";
 import { keysOf } from "./searchkeys.js";
 import { who } from "./session.js";
@@ -30,7 +30,7 @@ export function make(root) {
 class Search {
   constructor(root) {
     this.form = searchForm({
-      typed: (asked) => this.turn(asked, note),
+      typed: (asked) => here().view === "search" && this.turn(asked, note), // else somebody has left just now
       now: (asked) => this.turn(asked, note),
       chosen: (asked) => this.turn(asked, go),
       without: (one) => this.turn(without(this.asked, one), go),
@@ -144,7 +144,7 @@ class Search {
   drawBody(topics) {
     const { results, asked } = this;
     const of = this.handle(asked, results);
-    if (results.hits.length) this.swap(h("ol", { class: "cards" }, results.hits.map((hit, index) => h("li", {}, card(hit, index + 1, of)))));
+    if (results.hits.length) this.swap([h("h2", { class: "hushed" }, "Hits"), h("ol", { class: "cards" }, results.hits.map((hit, index) => h("li", {}, card(hit, index + 1, of))))]);
     else this.swap(nothing(results, asked, topics, this.form.modesOf(asked.profile), of));
   }
 

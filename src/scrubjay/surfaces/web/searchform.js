@@ -136,7 +136,7 @@ function chipOf({ label, value }, drop) {
 }
 
 /** Gather `gno`, `gno:fast`, … into profiles with their modes. */
-export function waysOf(profiles) {
+function waysOf(profiles) {
   const ways = [];
   for (const { name, summary } of profiles) {
     const [profile, mode] = name.split(":");

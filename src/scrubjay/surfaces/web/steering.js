@@ -3,7 +3,8 @@
 const STEP = 1.4; // of a key or a button
 const CLICK_PX = 6; // a finger trembles by so much
 const PAN_PX = 80;
-const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+/** Where each arrow key leads: to the right, and up. */
+export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 /**
  * Let a canvas be steered. `plane` is moved; `on` has moved(), over(left, top) and out() of the pointer,

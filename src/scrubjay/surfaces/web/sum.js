@@ -51,7 +51,7 @@ const unexplained = () => h("p", { class: "hint" }, "This answer came without it
  * Round amounts so that, as they are shown, they add up to the total as it is shown: those that lost most
  * by rounding down get the units that are left. Gives whole numbers of the last place.
  */
-export function rounded(amounts, total, places = SIX) {
+function rounded(amounts, total, places = SIX) {
   const unit = 10 ** places;
   const units = amounts.map((one) => Math.floor(one * unit));
   let left = Math.round(total * unit) - units.reduce((all, one) => all + one, 0);

@@ -4,6 +4,7 @@ import { s } from "./dom.js";
 import { nextOf } from "./dots.js";
 import { along } from "./branches.js";
 import { link } from "./route.js";
+import { ARROWS } from "./steering.js";
 import { figure, many } from "./words.js";
 
 /** How a link was made, and how its line is dashed. */
@@ -14,7 +15,6 @@ export const MADE = {
 };
 const USUAL = "related"; // a kind that need not be said
 const CHAR_PX = 6.9;
-const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 /** Draw a graph that was laid out; `open(id)` is what the small sign beside a memory does. */
 export function picture(graph, layout, { depth, open }) {

@@ -5,6 +5,7 @@ import { saying, toast } from "./toast.js";
 
 const DONE = { accepted: "Noted: it answered.", modified: "Noted: it helped, changed.", dismissed: "Noted: it did not help." };
 const known = new Map(); // what this page has given, by query and id
+const underWay = new Set(); // the second of two clicks would give it twice
 
 const keyOf = (query, id) => JSON.stringify([query, id]);
 
@@ -14,10 +15,20 @@ export const given = (query, id) => known.get(keyOf(query, id))?.action ?? "";
 /** Say what became of a result; the same again takes it back. Calls `after` when that changed. */
 export async function feedback(query, id, action, after) {
   const key = keyOf(query, id);
+  if (underWay.has(key)) return;
+  underWay.add(key);
+  try {
+    await turn(key, { query, id, action }, after);
+  } finally {
+    underWay.delete(key);
+  }
+}
+
+async function turn(key, said, after) {
   const before = known.get(key)?.action;
   if (before && !(await takenBack(key))) return;
-  if (before === action) toast("The feedback is taken back.");
-  else await give(key, { query, id, action }, after);
+  if (before === said.action) toast("The feedback is taken back.");
+  else await give(key, said, after);
   after();
 }
 
