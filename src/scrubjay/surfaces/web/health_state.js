@@ -1,8 +1,10 @@
 // How it all is, in one sentence: what wants attention, from whatever the server said of itself.
 
 import { clock } from "./buckets.js";
+import { command, told } from "./command.js";
 import { h } from "./dom.js";
-import { perHour } from "./health_load.js";
+import { byFix, worst } from "./health_doctor.js";
+import { lacked, perHour, summed } from "./health_load.js";
 import { hint, state } from "./health_parts.js";
 import { count, many } from "./words.js";
 
@@ -61,7 +63,7 @@ function ofStatus({ pending, why_pending, failed, failures, servers, extraction 
   return made;
 }
 
-const ofTier = (one) => wants("store", "failed", `The tier ${one.name} is lost: ${one.reason}`);
+const ofTier = (one) => wants("store", "failed", `The file ${one.name} of the store is lost: ${one.reason}`);
 const ofFiles = (failed) => wants("files", "degraded", `${many(failed, "file", "files")} could not be read.`);
 
 // This hour and the one before it: what is right again is soon no longer said.
@@ -70,7 +72,7 @@ function ofSearches(hours) {
   const searches = hours.reduce((all, one) => all + one.searches, 0);
   if (!degraded) return [];
   const some = `${count(degraded)} of ${many(searches, "search", "searches")} since ${clock(hours[0].from)}`;
-  return [wants("queries", "degraded", `${some} had to do without something.`)];
+  return [wants("queries", "degraded", `${some} had to do without something, at the stages: ${lacked(summed(hours))}.`)];
 }
 
 /** Return the sentence at the top with what it is about; `to(about)` goes to the part that tells more. */

@@ -16,7 +16,7 @@ export async function feedback(query, id, action, after) {
   const key = keyOf(query, id);
   const before = known.get(key)?.action;
   if (before && !(await takenBack(key))) return;
-  if (before === action) toast("The feedback is taken back.");
+  if (before === action) saidBack(id);
   else await give(key, { query, id, action }, after);
   after();
 }
@@ -25,8 +25,11 @@ async function give(key, said, after) {
   const answer = await saying(() => ask("feedback", said));
   if (!answer) return;
   known.set(key, answer.feedback[0]);
-  toast(DONE[said.action], { action: "Undo", act: () => takenBack(key).then((done) => done && toast("The feedback is taken back.")).then(after) });
+  const act = () => takenBack(key).then((done) => done && saidBack(said.id)).then(after);
+  toast(DONE[said.action], { about: `feedback ${said.id}`, action: "Undo", act });
 }
+
+const saidBack = (id) => toast("The feedback is taken back.", { about: `feedback ${id}` });
 
 async function takenBack(key) {
   const { number, tier } = known.get(key) ?? {};
