@@ -29,18 +29,15 @@ export async function account() {
   if (!person) return;
   opened("You and this store", (body, close) => {
     const then = (act) => () => { close(); act(); };
-    put(
-      body,
-      facts(told(person)),
-      person.scopes.includes("admin") && !person.asks_for_token && elsewhere(),
-      h(
-        "p",
-        { class: "actions" },
-        h("button", { type: "button", class: "narrow", onclick: theme.turn }, "Theme"),
-        h("button", { type: "button", class: "narrow typed", onclick: then(keys.help) }, "Keys"),
-        h("button", { type: "button", onclick: then(signOut) }, "Sign out"),
-      ),
+    const actions = h(
+      "p",
+      { class: "actions" },
+      h("button", { type: "button", class: "narrow", onclick: theme.turn }, "Theme"),
+      h("button", { type: "button", class: "narrow typed", onclick: then(keys.help) }, "Keys"),
+      h("button", { type: "button", onclick: then(signOut) }, "Sign out"),
     );
+    const admits = person.scopes.includes("admin") && !person.asks_for_token; // a link is for an open server
+    put(body, h("div", {}, facts(told(person)), admits && elsewhere(), actions));
   });
 }
 

@@ -8,7 +8,7 @@ import { count, duration, many, moment } from "./words.js";
 
 const WHOLE = "search"; // the name under which the server has the time of all stages
 const MOST_STAGES = 10;
-const LACKS = { embed_query: "vector of the query", other: "something else" };
+const LACKS = { embed_query: "the query's vector", vector: "vectors", graph: "links", rerank: "the reranker", other: "something else" };
 const SERIES = [{ name: "whole", tone: 0 }, { name: "degraded", tone: "warn" }];
 
 /** Return the searches of each hour of the last day, those that were degraded apart; before the start nothing is known. */
@@ -29,10 +29,10 @@ export function summed(hours) {
   return all;
 }
 
-/** Say what searches were without, the most first: "vector 3, rerank 1". */
+/** Say what searches were without, the most first: "vectors (3), links (1)"; a stage without a word of its own by its name. */
 export function lacked(without) {
   const most = Object.entries(without).sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]));
-  return most.map(([name, some]) => `${LACKS[name] ?? name} ${count(some)}`).join(", ");
+  return most.map(([name, some]) => `${LACKS[name] ?? name} (${count(some)})`).join(", ");
 }
 
 /** Return the part with the searches of each hour, `{node, show(figures)}`. */
@@ -62,7 +62,7 @@ export function queriesPart() {
     const degraded = hours.reduce((all, bar) => all + bar.degraded, 0);
     const all = hours.reduce((sum, bar) => sum + bar.searches, 0);
     put(key, legend(SERIES, [all - degraded, degraded]));
-    put(less, `Degraded at the stages: ${lacked(summed(hours))}. The search itself says why, above its hits.`);
+    put(less, `The degraded ones were without: ${lacked(summed(hours))}. A search says why, above its hits.`);
     less.hidden = !degraded;
     put(before, `Shaded: before this server was started, at ${clock(Date.parse(figures.since))}.`);
     before.hidden = !hours.some((bar) => bar.unknown);
@@ -73,7 +73,7 @@ export function queriesPart() {
 
 function tabled(hours) {
   const lines = hours.map((bar) => [named(bar), count(bar.searches), count(bar.degraded), lacked(bar.without)]);
-  const columns = [["Hour"], ["Searches", true], ["Degraded", true], ["At which stage"]];
+  const columns = [["Hour"], ["Searches", true], ["Degraded", true], ["Without"]];
   return table("Queries per hour", columns, lines.reverse());
 }
 
