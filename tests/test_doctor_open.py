@@ -64,7 +64,7 @@ def test_files_that_changed_since_they_were_read_are_told_of(tmp_path):
         found = by_component(examine_store(store))["documents"]
         with scrubjay.open(db, embedder=HashingEmbedder(), user="ann") as hers:
             assert "documents" not in by_component(examine_store(hers))
-    said = "2 files have changed, or gone, since being read"
+    said = "2 files are no longer what was read: changed, or gone"
     assert found == Finding("documents", "degraded", said, f"scrubjay ingest --db {db}")
 
 

@@ -45,8 +45,8 @@ def _documents(store: Store, given: str | None) -> Iterator[Finding]:
     """Tell of files that are no longer what was read, as a search does."""
     changed = store._following.changed(_MOST_FILES)
     if changed:
-        have = "1 file has" if changed == 1 else f"{changed:,} files have"
-        detail = f"{have} changed, or gone, since being read"
+        are = "1 file is" if changed == 1 else f"{changed:,} files are"
+        detail = f"{are} no longer what was read: changed, or gone"
         yield Finding("documents", "degraded", detail, to_type("ingest", given))
 
 

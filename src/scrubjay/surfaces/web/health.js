@@ -91,7 +91,7 @@ export function make(root) {
     const { status, figures, tiers, topics, collections } = at.got;
     drawHits();
     drawFigures(figures);
-    const given = { waiting: status, sizes: status, kinds: status, expiring: at.got.expiring, files: at.got.coverage };
+    const given = { sizes: status, kinds: status, expiring: at.got.expiring, files: at.got.coverage };
     for (const [name, data] of Object.entries(given)) parts[name].show(data);
     both(parts.grouped, [topics, collections], () => ({ topics: topics.topics, collections: collections.collections }));
     both(parts.store, [tiers, status], () => ({ tiers: tiers.tiers, servers: status.servers }));
@@ -124,13 +124,14 @@ export function make(root) {
     parts.tenants.show(figures);
   }
 
-  // The sentence at the top, and the models, which are said by two: the status and doctor.
+  // The sentence at the top, what waits, and the models, which are said by two: the status and doctor.
   function tell() {
     const { status } = at.got;
     if (!status) return;
     const findings = doctor.findings();
     const answered = Object.entries(at.got).map(([name, one]) => [name, sound(one)]);
     sum({ items: attention({ ...Object.fromEntries(answered), findings }), status: sound(status) });
+    both(parts.waiting, [status], () => ({ status, findings }));
     both(parts.models, [status], () => ({ status, findings, examines: at.examines }));
   }
 

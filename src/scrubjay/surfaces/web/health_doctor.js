@@ -69,7 +69,7 @@ export function byFix(findings) {
 
 function group(findings) {
   const { state: how, fix } = worst(findings);
-  const said = findings.map((one) => h("p", {}, h("b", {}, one.component), " ", told(one.detail)));
+  const said = findings.map((one) => h("div", {}, h("b", {}, one.component), " ", told(one.detail)));
   return h("li", {}, state(how), h("div", {}, said, fix && command(fix)));
 }
 

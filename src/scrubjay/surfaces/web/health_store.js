@@ -8,10 +8,11 @@ import { count, figure, many, size } from "./words.js";
 const ROLES = ["reranker", "generator"];
 
 /** What waits for a vector, for its links, for a language model or for a server, and why. */
-export function waiting(status) {
+export function waiting({ status, findings }) {
   const { extraction, servers } = status;
+  const fix = findings?.find((one) => one.component === "vectors")?.fix;
   const rows = [
-    [status.pending, ["passage waits", "passages wait"], "for a vector", status.why_pending || "They are made now."],
+    [status.pending, ["passage waits", "passages wait"], "for a vector", status.why_pending || "They are made now.", fix],
     [status.failed, ["passage", "passages"], "could not be embedded", status.failures.join(" ")],
     [status.unlinked, ["memory waits", "memories wait"], "for its links", "They follow the vectors."],
     [extraction.waiting, ["message waits", "messages wait"], "for its facts", extraction.model ?? "There is no generator."],
@@ -19,7 +20,9 @@ export function waiting(status) {
     ...servers.map((one) => [one.behind, ["change waits", "changes wait"], `for the server of ${one.tier}`, one.reason]),
   ].filter(([some]) => some);
   if (rows.length) {
-    return list(rows.map(([some, words, what, why]) => [h("b", {}, many(some, ...words)), ` ${what}.`, h("div", { class: "hint" }, told(why))]));
+    const row = ([some, words, what, why, better]) =>
+      [h("b", {}, many(some, ...words)), ` ${what}.`, h("div", { class: "hint" }, told(why, better))];
+    return list(rows.map(row));
   }
   const whole = "Everything that is stored has its vectors and links.";
   return h("p", {}, state("ok", "Nothing waits."), " ", status.model ? whole : "Without an embedder nothing gets a vector.");
@@ -62,7 +65,7 @@ export function models({ status, findings, examines }) {
 function embedding(vectors, short) {
   const said = [many(vectors, "vector", "vectors")];
   if (short) said.unshift(many(short.dims, "dimension", "dimensions"));
-  if (short) said.push(short.short_dims === null ? `all compared by each search (short ones: ${short.why_not})` : shortlist(short));
+  if (short) said.push(short.short_dims === null ? `compared without a shortlist (${short.why_not})` : shortlist(short));
   return said.join(", ");
 }
 
