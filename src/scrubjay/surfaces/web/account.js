@@ -32,8 +32,8 @@ export async function account() {
     const actions = h(
       "p",
       { class: "actions" },
-      h("button", { type: "button", class: "narrow", onclick: theme.turn }, "Theme"),
-      h("button", { type: "button", class: "narrow typed", onclick: then(keys.help) }, "Keys"),
+      h("button", { type: "button", class: "on-phone", onclick: theme.turn }, "Theme"),
+      h("button", { type: "button", class: "on-phone typed", onclick: then(keys.help) }, "Keys"),
       h("button", { type: "button", onclick: then(signOut) }, "Sign out"),
     );
     const admits = person.scopes.includes("admin") && !person.asks_for_token; // a link is for an open server
