@@ -50,6 +50,24 @@ def test_who_is_bound_learns_of_their_store_only(tmp_path, bound):
     assert set(found) == {"store", "integrity", "writing", "vectors"}
 
 
+def test_files_that_changed_since_they_were_read_are_told_of(tmp_path):
+    """As a search tells of them, with the command that reads them anew; of others' nothing is said."""
+    notes, db = tmp_path / "notes", tmp_path / "notes.db"
+    notes.mkdir()
+    for name in ("tea", "bread", "jam"):
+        (notes / f"{name}.md").write_text(f"On {name}.", encoding="utf-8")
+    with scrubjay.open(db, embedder=HashingEmbedder()) as store:
+        store.ingest(notes)
+        assert "documents" not in by_component(examine_store(store))
+        (notes / "tea.md").write_text("On tea, and more.", encoding="utf-8")
+        (notes / "jam.md").unlink()
+        found = by_component(examine_store(store))["documents"]
+        with scrubjay.open(db, embedder=HashingEmbedder(), user="ann") as hers:
+            assert "documents" not in by_component(examine_store(hers))
+    said = "2 files are no longer what was read: changed, or gone"
+    assert found == Finding("documents", "degraded", said, f"scrubjay ingest --db {db}")
+
+
 def test_a_damaged_settings_file_does_not_hide_the_rest(tmp_path, monkeypatch):
     """A server goes on with what it has read; whoever edits the file is told."""
     with scrubjay.open(":memory:", embedder=False) as store:

@@ -130,13 +130,21 @@ def _model(settings: Settings) -> Iterator[Finding]:
     if card is None:
         yield Finding("model", "ok", f"{wanted}, which scrubjay does not fetch itself")
     elif not is_cached(card):
-        yield Finding("model", "missing", f"{card.name} is not in {folder(card)}", to_fetch())
+        fetch = to_fetch(settings.db_given)
+        yield Finding("model", "missing", f"{card.name} is not in {folder(card)}", fetch)
     else:
         yield _checksums(card)
-    if settings.offline:
-        yield Finding("network", "degraded", "SCRUBJAY_OFFLINE is set: nothing is ever fetched")
-    else:
-        yield Finding("network", "ok", "allowed, for models only")
+    yield _network(
+        settings, "" if card is None or is_cached(card) else to_fetch(settings.db_given)
+    )
+
+
+def _network(settings: Settings, fetch: str) -> Finding:
+    """Say whether models may be fetched; that they may not matters where one has to be."""
+    if not settings.offline:
+        return Finding("network", "ok", "allowed, for models only")
+    said = "SCRUBJAY_OFFLINE is set: nothing is ever fetched"
+    return Finding("network", "degraded" if fetch else "ok", said, fetch)
 
 
 def _checksums(card: ModelCard) -> Finding:

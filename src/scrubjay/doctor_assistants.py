@@ -11,12 +11,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from scrubjay.commands import to_fetch
 from scrubjay.config import offline
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.findings import Finding
 from scrubjay.models.http_json import is_loopback
 from scrubjay.models.patience import resting_s
-from scrubjay.models.registry import CORPUS, LATE, NONE, is_ready, load_generator, load_reranker
+from scrubjay.models.pull import is_cached
+from scrubjay.models.registry import (
+    CARDS,
+    CORPUS,
+    LATE,
+    NONE,
+    is_ready,
+    load_generator,
+    load_reranker,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,8 +53,7 @@ def _reranker(settings: Settings) -> Finding:
         detail = "switched off: results are in the order of fusion"
         return Finding("reranker", "degraded", detail, _setting("reranker", LATE))
     if access.spec == LATE:
-        detail = f"late interaction on the token vectors of {settings.embedder}"
-        return Finding("reranker", "ok", detail)
+        return _late(settings)
     try:
         reranker = load_reranker(access)
     except (InvalidInput, NotFound, Unavailable) as error:
@@ -54,6 +63,15 @@ def _reranker(settings: Settings) -> Finding:
         fix = f"scrubjay models pull {reranker.name}" if "/" in reranker.name else ""
         return Finding("reranker", "missing", detail, fix)
     return _address("reranker", access, reranker.name)
+
+
+def _late(settings: Settings) -> Finding:
+    detail = f"late interaction on the token vectors of {settings.embedder}"
+    card = CARDS.get(settings.embedder.partition("/")[0])
+    if card is None or is_cached(card):
+        return Finding("reranker", "ok", detail)
+    fetch = to_fetch(settings.db_given)
+    return Finding("reranker", "missing", f"{detail}, which is not on this machine", fetch)
 
 
 def _generator(settings: Settings) -> Finding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrubjay.commands import to_type
 from scrubjay.config import load
 from scrubjay.doctor import configured, installed, unreadable
 from scrubjay.doctor_servers import postgres_at, told
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from scrubjay.service import Store
 
 _OF_A_MODEL = ("model", "vectors")
+_MOST_FILES = 2000  # as many as a search looks at; of more, each search tells of its own hits
 
 
 def examine_store(store: Store) -> list[Finding]:
@@ -30,13 +32,22 @@ def examine_store(store: Store) -> list[Finding]:
         settings = _settings_of(store)
     except InvalidInput as error:
         return [*_place(store, None), unreadable(error)]
-    found = list(_place(store, settings))
+    found = [*_place(store, settings), *_documents(store, settings.db_given)]
     if store.tenant is None and store._caller.user is None:
         found = [*installed(), *found, *configured(settings)]
     if store.unembedded() is None:
         found = [one for one in found if not _is_of_a_model(one)]
         found.append(Finding("model", "degraded", "the store was opened without: search by word"))
     return found
+
+
+def _documents(store: Store, given: str | None) -> Iterator[Finding]:
+    """Tell of files that are no longer what was read, as a search does."""
+    changed = store._following.changed(_MOST_FILES)
+    if changed:
+        are = "1 file is" if changed == 1 else f"{changed:,} files are"
+        detail = f"{are} no longer what was read: changed, or gone"
+        yield Finding("documents", "degraded", detail, to_type("ingest", given))
 
 
 def _is_of_a_model(one: Finding) -> bool:

@@ -107,6 +107,13 @@ class Following:
         scope = self._caller.narrowed(namespaces=spaces, collection=collection)
         return coverage(self._shelf.files, scope, state)
 
+    def changed(self, most: int) -> int:
+        """Return how many files are no longer what was read; 0 where more than `most` would be looked at."""
+        if self._shelf.files.how_many() > most:
+            return 0
+        seen = self._shelf.files.seen(self._caller.sees)
+        return len({one.path for one in seen if one.state()})
+
     def collections(self) -> list[Collection]:
         """Return the collections, by name."""
         return self._shelf.folders.collections(self._caller.sees)

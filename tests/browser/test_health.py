@@ -222,9 +222,13 @@ def test_doctor_says_what_is_wrong_and_the_command_that_mends_it(
     page.wait_for_function("getSelection().toString() === 'scrubjay doctor'")
     expect(copy).to_have_text("Copied")
 
-    page.locator(".wanting button").click()
+    expect(page.locator(".wanting pre")).to_have_text("scrubjay doctor")
+    page.locator(".wanting li > button").click()
     expect(page.locator(f"{DOCTOR} h2")).to_be_focused()
     assert site.axe(page) == []
+    monkeypatch.delenv("SCRUBJAY_GENERATOR")
+    page.get_by_role("button", name="Refresh").click()  # which asks doctor again
+    expect(page.locator(".verdict")).to_have_text("✓All is well.")
 
 
 @pytest.fixture
@@ -300,6 +304,26 @@ def test_what_is_stored_can_be_searched_from_here_and_stays_while_the_server_is_
         ["failed", "The server of graph is not told: nobody answers"],
         ["failed", "The store cannot be written."],
     ]
+    fetch = "scrubjay models pull"
+    missing = {"state": "missing", "fix": fetch}
+    told = page.evaluate(
+        """async ([status, ready, findings]) => (await import("/ui/health_state.js"))
+            .attention({ status, ready, findings }).map((one) => [one.state, one.says, one.fix])""",
+        [
+            {**json.loads(ask(site, "v1/status")), "pending": 3, "why_pending": "it is not here"},
+            {"degraded": ["embedder", "reranker", "writes"]},
+            [
+                {"component": "vectors", "detail": "3 are pending", **missing},
+                {"component": "model", "detail": "MiniLM is not in models", **missing},
+                {"component": "reranker", "detail": "on MiniLM", **missing},
+            ],
+        ],
+    )
+    so = "searches are by word, 3 passages wait for a vector, results are not ordered again"
+    assert told == [  # one cause, and what has another
+        ["missing", f"The model MiniLM is not in models: {so}.", fetch],
+        ["failed", "The store cannot be written.", ""],
+    ]
     assert page.get_by_role("link", name="bread of the day").get_attribute("href") == (
         "#/search?id=c"
     )
@@ -353,6 +377,9 @@ def test_what_waits_is_said_with_its_reason(without_a_model: Site):
     waits = page.locator("section:has(> h2:text-is('What waits'))")
     expect(waits).to_contain_text("3 passages wait for a vector.")
     expect(page.locator(".wanting")).to_contain_text("1 of 1 search since")
+    expect(page.locator(".wanting")).to_contain_text(
+        "had to do without something: the query's vector (1)"
+    )
 
 
 @pytest.fixture
@@ -370,6 +397,7 @@ def test_who_may_read_only_is_not_shown_what_is_of_the_server(site: Site, reader
     page = site.open("#/health", token=reader)
     expect(page.get_by_text("figures of the whole server: your sign-in shows")).to_be_visible()
     expect(page.get_by_text("Nothing waits.")).to_be_visible()
+    expect(page.get_by_text("Doctor tells of")).to_have_count(0)
     for hidden in ("Queries per hour", "Time of each stage", "Tenants", "Doctor"):
         expect(page.get_by_role("heading", name=hidden, exact=True)).to_be_hidden()
     asked: list[str] = []

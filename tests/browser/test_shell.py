@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+import scrubjay
 from browsing import Site
 
 VIEWS = {"s": "Search", "c": "Compare", "m": "Map", "h": "Health"}
@@ -66,8 +67,10 @@ def test_the_keys_are_listed_and_can_be_switched_off(site: Site):
     assert any(row.split() == ["g", "c", "Go", "to", "Compare"] for row in rows)
     assert any(row.split() == ["n", "Add", "a", "memory"] for row in rows)
     assert site.axe(page) == []
-    dialog.get_by_label("Single keys do something").uncheck()
-    page.keyboard.press("Escape")
+    dialog.get_by_label("Single keys are commands").uncheck()
+    dialog.locator("h2").click()
+    expect(dialog).to_have_count(1)
+    page.mouse.click(5, 300)  # outside, where nothing that was typed is lost
     expect(dialog).to_have_count(0)
     page.keyboard.press("?")
     page.keyboard.press("g")
@@ -75,7 +78,7 @@ def test_the_keys_are_listed_and_can_be_switched_off(site: Site):
     expect(dialog).to_have_count(0)
     expect(page).to_have_title("Health · scrubjay")
     page.get_by_role("button", name="Keys").click()  # the button does what the key did
-    dialog.get_by_label("Single keys do something").check()
+    dialog.get_by_label("Single keys are commands").check()
     page.keyboard.press("Escape")
     page.keyboard.press("g")
     page.keyboard.press("c")
@@ -90,10 +93,14 @@ def test_light_and_dark_by_the_system_and_by_choice(site: Site):
     light = background(page)
     assert (light, dark) == ("rgb(246, 247, 249)", "rgb(20, 23, 28)")
     button = page.get_by_role("button", name="Theme")
-    button.click()
-    button.click()
-    expect(page.get_by_text("Theme: dark")).to_be_visible()
-    assert background(page) == dark
+    seen = [background(page)]
+    for _ in range(
+        3
+    ):  # each click changes what is seen, and takes the place of what was said before
+        button.click()
+        seen.append(background(page))
+    assert seen == [light, dark, light, dark]
+    expect(page.locator(".toast")).to_have_text("Theme: dark✕")
     page.reload()
     expect(page).to_have_title("Health · scrubjay")
     assert background(page) == dark
@@ -109,7 +116,39 @@ def test_it_fits_a_phone(site: Site):
         ".map((one) => one.getBoundingClientRect().height)"
     )
     assert min(sizes) >= 24
+    assert page.locator("header.top").evaluate("one => one.offsetHeight") < 110  # two rows
+    expect(page.get_by_role("button", name="Keys")).to_be_hidden()  # nobody types here
+    page.get_by_role("button", name="notes.db").click()
+    menu = page.get_by_role("dialog", name="You and this store")
+    menu.get_by_role("button", name="Open in another browser").click()
+    link = menu.locator("code").inner_text()
     assert site.axe(page) == []
+    menu.get_by_role("button", name="Theme").click()
+    expect(page.locator(".toast")).to_contain_text("Theme: dark")
+    assert menu.locator("dt, dd").all_inner_texts() == [
+        "Store", "notes.db",
+        "Signed in", "by a link, without a token",
+        "Person", "none: you see what everybody stored",
+        "You may", "everything, also what is for whoever runs the server",
+        "Server", f"scrubjay {scrubjay.__version__}",
+    ]  # fmt: skip
+    assert link.startswith(f"{site.url}#/signin?code=")
+    assert site.sessions.take(link.partition("code=")[2])
+    page.evaluate("document.querySelector('dialog').close()")
+    assert site.axe(page) == []
+
+
+def test_a_browser_that_keeps_nothing_is_told_what_the_page_needs(site: Site):
+    """Where site data is blocked, reading `localStorage` is an error already."""
+    page = site.watched(site.browser.new_context().new_page())
+    blocked = "get() { throw new DOMException('denied', 'SecurityError'); }"
+    page.add_init_script(f"Object.defineProperty(window, 'localStorage', {{ {blocked} }})")
+    page.goto(site.url)
+    expect(page.get_by_role("alert")).to_contain_text("Allow cookies and site data")
+    said = """async (days) => (await import("/ui/words.js"))
+        .age(new Date(Date.now() - days * 86400000).toISOString())"""
+    ages = [page.evaluate(said, days) for days in (0, 1.9, 10, 913)]
+    assert ages == ["just now", "1 day ago", "1 week ago", "2 years ago"]  # as the shell says it
 
 
 def test_a_server_that_goes_away_and_comes_back(site: Site):
@@ -130,7 +169,9 @@ def test_a_server_that_goes_away_and_comes_back(site: Site):
     site.start(forget=True)
     page.evaluate("import('/ui/api.js').then((api) => api.ask('status').catch(() => null))")
     expect(page).to_have_title("Sign in · scrubjay")
-    expect(page.get_by_role("alert")).to_contain_text("the server was started anew")
+    expect(page.locator(".said[role=alert]")).to_have_text(
+        "You are no longer signed in: the server was started anew, or you were away for long."
+    )
     page.goto(f"{site.url}#/signin?code={site.sessions.link()}")
     expect(page).to_have_title("Search · scrubjay")
     assert page.url == f"{site.url}#/search?q=kettle"

@@ -71,19 +71,29 @@ def test_the_link_signs_in_and_goes_on_to_where_one_wanted(site: Site):
     expect(page).to_have_title("Search · scrubjay")
     assert page.url == f"{site.url}#/search?q=tea"
     page.reload()
-    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+    expect(page.get_by_role("button", name="notes.db")).to_be_visible()
     second = site.watched(page.context.new_page())  # another tab
     second.goto(f"{site.url}#/health")
     expect(second).to_have_title("Health · scrubjay")
 
     site.forgive(REFUSED)
     other = site.open(f"#/signin?code={code}", signed_in=False)  # another browser
-    expect(other.get_by_role("alert")).to_contain_text("This link was used before")
-    expect(other.get_by_role("alert")).to_contain_text(command)
+    said = other.locator(".said[role=alert]")
+    expect(said).to_have_text("This link was used before, or is older than 10 minutes.")
+    expect(other.get_by_text(command)).to_have_count(1)
     assert "code" not in other.url
+    box = other.get_by_label("Link, or its code")
+    expect(box).to_be_focused()
+    box.fill(code)
+    other.keyboard.press("Enter")
+    expect(other.locator(".wrong")).to_have_text(said.inner_text())
+    box.fill(f" {site.url}#/signin?code={site.sessions.link()} ")
+    other.keyboard.press("Enter")
+    expect(other).to_have_title("Search · scrubjay")
 
     further = page.evaluate("import('/ui/session.js').then((one) => one.otherLink())")
     second.evaluate(REFUSED_MEANWHILE)
+    second.get_by_role("button", name="notes.db").click()
     second.get_by_role("button", name="Sign out").click()
     for tab in (page, second):
         expect(tab).to_have_title("Sign in · scrubjay")
@@ -116,6 +126,21 @@ def test_a_token_signs_in_by_keyboard_and_its_end_signs_out(asking: Site):
     page.keyboard.press("Enter")
     expect(page).to_have_title("Health · scrubjay")
     expect(page.get_by_role("button", name="Add a memory")).to_be_hidden()  # it may only read
+    page.get_by_role("button", name="reader").click()
+    menu = page.get_by_role("dialog", name="You and this store")
+    expect(menu.locator("dl")).to_contain_text("with the token reader")
+    expect(menu.locator("dl")).to_contain_text("read only")
+    expect(menu.get_by_role("button", name="Open in another browser")).to_have_count(0)
+    page.keyboard.press("Escape")
+    page.evaluate("location.hash = '#/search'")
+    expect(page).to_have_title("Search · scrubjay")
+    page.get_by_role("button", name="Keys").click()
+    does = page.get_by_role("dialog", name="Keys").locator("td:last-child").all_inner_texts()
+    assert "Next result (or ↓)" in does
+    assert not {"Edit", "Forget", "Add a memory", "It answered: accept"} & set(does)
+    page.keyboard.press("Escape")
+    page.evaluate("location.hash = '#/health'")
+    expect(page).to_have_title("Health · scrubjay")
     assert secret not in page.content()
     assert secret not in page.evaluate("JSON.stringify({...localStorage, ...sessionStorage})")
 

@@ -184,17 +184,21 @@ class TestFigures:
             trace = (Step("recall", n, branches=(inner,)),)
             figures.searched(Results("q", "default", trace=trace, took_ms=n + 1.0))
             now[0] += 36  # two hours in all
-        figures.searched(Results("q", "default", degraded=("no model",), took_ms=1.0))
+        late = [Step("keyword", 1.0), Step("vector", 1.0, lost="no model for 'q'")]
+        lost = (Step("recall", 1.0, branches=tuple(late)),)
+        figures.searched(Results("q", "default", degraded=("no model",), trace=lost))
+        figures.searched(Results("q", "default", degraded=("no collection 'q'",), took_ms=1.0))
         report = figures.report()
-        assert (report.since_s, report.searches, report.degraded) == (3_600_000_000, 201, 1)
+        assert (report.since_s, report.searches, report.degraded) == (3_600_000_000, 202, 2)
         assert report.stages == (
             StageTimes("search", 100, 151.0, 196.0),
             StageTimes("recall", 99, 151.0, 196.0),
             StageTimes("keyword", 99, 75.5, 98.0),
+            StageTimes("vector", 1, 1.0, 1.0),
         )
         assert report.hours == (
             Hour(3_600_003_600, 100, 0),
-            Hour(3_600_007_200, 1, 1),
+            Hour(3_600_007_200, 2, 2, {"vector": 1, "other": 1}),
         )
 
     def test_one_search_is_its_own_median(self):

@@ -15,6 +15,7 @@ import scrubjay
 from endpoints import EndpointServer
 from scrubjay import InvalidInput, config, profiles
 from scrubjay.doctor import examine
+from scrubjay.findings import Finding
 from scrubjay.models import registry
 from tiny_models import make
 
@@ -84,12 +85,14 @@ class TestModels:
 
 
 class TestDoctor:
-    def test_without_a_setting_late_interaction_reranks(self):
-        """GN-15: the provider that is always there."""
-        found = finding("reranker")
-
-        assert (found.state, found.fix) == ("ok", "")
-        assert "late interaction on the token vectors of all-MiniLM-L6-v2" in found.detail
+    def test_without_a_setting_late_interaction_reranks(self, monkeypatch):
+        """GN-15: the provider that is there with the model, and as missing as that."""
+        detail = "late interaction on the token vectors of all-MiniLM-L6-v2"
+        found, model = finding("reranker"), finding("model")
+        assert (found.state, found.fix) == ("missing", model.fix)
+        assert found.detail == f"{detail}, which is not on this machine"
+        monkeypatch.setattr("scrubjay.doctor_assistants.is_cached", lambda card: True)
+        assert finding("reranker") == Finding("reranker", "ok", detail)
 
     def test_a_reranker_that_is_switched_off_is_named_with_the_way_back(self):
         """GN-15: no reranker means fusion."""

@@ -8,14 +8,17 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
+
+from scrubjay.types import NOTHING
 
 if TYPE_CHECKING:
     from scrubjay.types import Results, Step
 
 _HOUR_S = 3600
 WHOLE = "search"  # the name under which the time of a whole search stands
+OTHER = "other"  # what a search was without, where no stage has lost anything
 
 
 class StageTimes(NamedTuple):
@@ -28,11 +31,16 @@ class StageTimes(NamedTuple):
 
 
 class Hour(NamedTuple):
-    """How many searches there were in an hour, which began so many seconds after 1970."""
+    """How many searches there were in an hour, which began so many seconds after 1970.
+
+    `without` counts those that were degraded by the stage at which something was lost: never by what was
+    asked, which a reason may hold.
+    """
 
     began_s: int
     searches: int
     degraded: int
+    without: Mapping[str, int] = NOTHING
 
 
 class Report(NamedTuple):
@@ -61,6 +69,7 @@ class Figures:
         self._last: deque[dict[str, float]] = deque(maxlen=most_searches)
         self._searches: Counter[int] = Counter()
         self._degraded: Counter[int] = Counter()
+        self._without: dict[int, Counter[str]] = {}
         self._totals = (0, 0)
 
     def searched(self, found: Results) -> None:
@@ -73,8 +82,9 @@ class Figures:
             self._last.append(times)
             self._searches[hour] += 1
             self._degraded[hour] += bool(found.degraded)
+            self._without.setdefault(hour, Counter()).update(_lost(found))
             self._totals = (self._totals[0] + 1, self._totals[1] + bool(found.degraded))
-            for counted in (self._searches, self._degraded):
+            for counted in (self._searches, self._degraded, self._without):
                 for old in [one for one in counted if one <= hour - self._most_hours * _HOUR_S]:
                     del counted[old]
 
@@ -83,7 +93,7 @@ class Figures:
         with self._lock:
             last, totals = list(self._last), self._totals
             hours = tuple(
-                Hour(hour, count, self._degraded[hour])
+                Hour(hour, count, self._degraded[hour], dict(self._without[hour]))
                 for hour, count in sorted(self._searches.items())
             )
         names = dict.fromkeys(name for times in last for name in times)
@@ -98,6 +108,14 @@ def every_step(steps: Sequence[Step]) -> Iterator[Step]:
     for step in steps:
         yield step
         yield from every_step(step.branches)
+
+
+def _lost(found: Results) -> set[str]:
+    """Return the stages at which a search had to do without something."""
+    if not found.degraded:
+        return set()
+    steps = every_step(found.trace)
+    return {one.stage for one in steps if one.lost or "warning" in one.notes} or {OTHER}
 
 
 def _times(stage: str, took_ms: Sequence[float]) -> StageTimes:

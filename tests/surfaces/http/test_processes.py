@@ -15,6 +15,7 @@ import pytest
 
 import scrubjay
 from scrubjay.access import access_of
+from scrubjay.surfaces.http import serving
 from scrubjay.surfaces.http.remembered import FRESH_S
 
 from .conftest import WAIT_S, Client
@@ -162,6 +163,22 @@ def test_how_a_server_that_cannot_start_says_so(process, bare_shell, db):
     assert all(len(one.err.splitlines()) == 1 for one in (busy, no_host, open_door, no_port))
 
 
+def test_where_a_server_that_listens_everywhere_is_found(monkeypatch):
+    """Nobody can open 0.0.0.0: on this machine by loopback, from others by a name or an address."""
+    with serving.bind("0.0.0.0", 0) as everywhere, serving.bind("127.0.0.1", 0) as here:
+        port = everywhere.getsockname()[1]
+        monkeypatch.setattr(serving, "_own_address", lambda: "192.0.2.7")
+        by_address = serving.reached_at(everywhere)
+        by_name = serving.reached_at(everywhere, ["memory.example.org"])
+        monkeypatch.setattr(serving, "_own_address", lambda: "")
+        alone = serving.reached_at(everywhere)
+        assert serving.reached_at(here, ["memory.example.org"]) == [serving.url_of(here)]
+    at_home = f"http://127.0.0.1:{port}"
+    assert by_address == [at_home, f"http://192.0.2.7:{port}"]
+    assert by_name == [at_home, f"http://memory.example.org:{port}"]
+    assert alone == [at_home]
+
+
 def test_the_same_words_make_a_token_and_serve_its_tenant(process, bare_shell, db):
     """`token create --tenant acme`, then `serve --tenant acme`: in with that token, and with no other."""
     words, shell = ("--tenant", "acme", "--db", str(db)), bare_shell
@@ -246,10 +263,8 @@ def test_one_server_has_all_its_doors(process, db):
         figures = made("figures").secret
     running = process("--host", "0.0.0.0", "--tools", "full")
     port = running.client().address[1]
-    assert (
-        running.page == f"http://0.0.0.0:{port}/"
-    )  # with tokens there is no link that needs none
     url = f"http://127.0.0.1:{port}"
+    assert running.page == f"{url}/"  # with tokens there is no link that needs none
     as_ann, as_ben, as_figures = (Client(url, one) for one in (ann, ben, figures))
 
     begun = as_ann.post("/mcp", initialize(), Accept="application/json, text/event-stream")

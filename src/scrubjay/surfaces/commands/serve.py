@@ -111,7 +111,8 @@ def _serve(
         )
         # Whoever reads this is who started it; where tokens are asked for, the page asks for one.
         code = doors.sessions.link() if admission(None) is not None else ""
-        page = page_at(url, code)
+        here, *elsewhere = serving.reached_at(socket, wanted.allow_hosts)
+        page = page_at(here, code)
         asked_in = threads_of(doors.workers)
         doors = doors._replace(mcp=make_server(stores, principal_in, wanted.tools, asked_in))
 
@@ -123,6 +124,8 @@ def _serve(
                 sys.stdout.flush()
             err(f"scrubjay listens on {url} (Ctrl-C stops)")
             err(f"open the page in a browser: {page}")
+            for place in elsewhere:
+                err(f"from other machines: {page_at(place)}")
 
         serving.log_to_stderr()
         listener = serving.listener(make_app(doors), listening)

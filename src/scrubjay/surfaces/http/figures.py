@@ -51,7 +51,12 @@ class FiguresPage:
             "degraded": seen.degraded,
             "stages": plain(seen.stages),
             "hours": [
-                {"at": _iso(one.began_s), "searches": one.searches, "degraded": one.degraded}
+                {
+                    "at": _iso(one.began_s),
+                    "searches": one.searches,
+                    "degraded": one.degraded,
+                    "without": one.without,
+                }
                 for one in seen.hours
             ],
             "tenants": self._tenants(),

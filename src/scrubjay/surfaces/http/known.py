@@ -48,7 +48,7 @@ class Known:
             raise no_token("this server asks for a token: send Authorization: Bearer TOKEN")
         if from_a_page(scope):
             # Whoever is on this machine may ask, but not every page that somebody has open there.
-            said = f"a browser has to be signed in here, or to send a token: {_how_by_link(scope)}"
+            said = f"a browser has to be signed in here, or to send a token; {_how_by_link(scope)}"
             raise no_token(said)
         return who
 
@@ -114,7 +114,7 @@ class Known:
 
 def _how_by_link(scope: Scope) -> str:
     another = f"curl -X POST {origin_of(scope)}/session/link"
-    return f"open the link that `scrubjay serve` printed, or a new one: {another}"
+    return f"open the link that scrubjay serve printed, or a new one: {another}"
 
 
 def _secret_of(scope: Scope) -> str | None:

@@ -11,7 +11,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +79,28 @@ def url_of(listening: socket.socket) -> str:
     """Return where a socket is found."""
     host, port = listening.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def reached_at(listening: socket.socket, names: Sequence[str] = ()) -> list[str]:
+    """Return where a browser finds a socket, on this machine first; `names` are those that were allowed.
+
+    Of one that listens everywhere, that is loopback and, for other machines, a name or an address.
+    """
+    host, port = listening.getsockname()[:2]
+    if not ipaddress.ip_address(host.partition("%")[0]).is_unspecified:
+        return [url_of(listening)]
+    others = names or [found for found in [_own_address()] if found]
+    return [f"http://{one}:{port}" for one in ("127.0.0.1", *others)]
+
+
+def _own_address() -> str:
+    """Return the address that this machine has towards others; empty without a network."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        try:
+            asked.connect(("192.0.2.1", 9))  # nothing is sent; the system chooses how it would be
+        except OSError:
+            return ""
+        return str(asked.getsockname()[0])
 
 
 class Listener(uvicorn.Server):

@@ -86,7 +86,7 @@ class SessionPage:
 
     async def _sign_in(self, request: Request) -> Response:
         check_json_type(request)
-        given = object_of(await read_body(request, _MOST_BYTES))
+        given = object_of(await _read(request))
         match given:
             case {"code": str(code)} if len(given) == 1:
                 await self._check_code(request, code)
@@ -149,6 +149,16 @@ class LinkPage:
             raise Problem("invalid", said)
         url = origin_of(request.scope)
         return JSONResponse({"page": page_at(url, self._sessions.link()), "expires_in_s": LINK_S})
+
+
+async def _read(request: Request) -> bytes:
+    try:
+        return await read_body(request, _MOST_BYTES)
+    except Problem as problem:
+        if problem.sort != "too-large":
+            raise
+        said = f"who signs in sends {_MOST_BYTES} bytes at most; {_GIVE}"
+        raise Problem("too-large", said) from None
 
 
 def short_name(place: str) -> str:

@@ -4,6 +4,17 @@ import { fresh, h, put } from "./dom.js";
 
 const SAID_MS = 2500;
 
+const AT_ITS_END = /^(.*?[:;]) ((?:SCRUBJAY_\w+=\S+ )?scrubjay [a-z].*|(?:export|set) SCRUBJAY_\w+=.*)$/s;
+
+/**
+ * Return a sentence; the command at its end, where there is one, gets a block of its own, to copy. `better` is the same
+ * command as somebody else says it who knows which store it is about.
+ */
+export function told(text, better = "") {
+  const [, said, line] = AT_ITS_END.exec(text) ?? [];
+  return line ? [h("span", { dir: "auto" }, said), command(better || line)] : h("span", { dir: "auto" }, text);
+}
+
 /** Return a command in a block of its own; where it begins with what to do first, that stands before it. */
 export function command(fix) {
   const [, first, line] = /^(.*, then: )?(.*)$/s.exec(fix);

@@ -3,7 +3,7 @@
 import { fresh, h } from "./dom.js";
 
 /**
- * Open a dialog and let `fill(body, close)` make what is in it; a result of `close` is what the promise gives.
+ * Open a dialog, which a click outside closes where it has no form, and let `fill(body, close)` make what is in it; a result of `close` is what the promise gives.
  * Closed otherwise it gives undefined.
  */
 export function opened(title, fill, { wide = false } = {}) {
@@ -15,6 +15,7 @@ export function opened(title, fill, { wide = false } = {}) {
     h("header", {}, h("h2", { id }, title), h("button", { type: "button", class: "quiet", "aria-label": "Close", onclick: () => dialog.close() }, "✕")),
     body,
   );
+  closedOutside(dialog);
   return new Promise((resolve) => {
     let result;
     dialog.addEventListener("close", () => {
@@ -27,6 +28,16 @@ export function opened(title, fill, { wide = false } = {}) {
     });
     document.body.append(dialog);
     dialog.showModal();
+  });
+}
+
+// What was typed is not to be lost by a click; one that began inside, to mark a text, ends outside by accident.
+function closedOutside(dialog) {
+  let began = null;
+  dialog.addEventListener("pointerdown", (event) => (began = event.target));
+  dialog.addEventListener("click", (event) => {
+    const outside = event.target === dialog && began === dialog; // what is inside covers all of it
+    if (outside && !dialog.querySelector("form, textarea")) dialog.close();
   });
 }
 

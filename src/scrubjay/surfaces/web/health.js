@@ -25,7 +25,7 @@ const LEARN = ["vault", "novamem"];
 
 /** Make the view; `show` looks, `hide` stops looking. */
 export function make(root) {
-  const at = { span: "24h", tenant: "", got: {}, looked: 0, refused: null };
+  const at = { span: "24h", tenant: "", got: {}, looked: 0, refused: null, examines: false };
   let looking = null;
   let timer = 0;
 
@@ -44,7 +44,7 @@ export function make(root) {
     waiting: panel("What waits", waiting),
     sizes: panel("What is stored", sizes),
     models: panel("Models", models),
-    store: panel("Tiers and servers", places),
+    store: panel("Where it is kept", places),
     kinds: panel("Types and namespaces", kinds),
     grouped: panel("Topics and collections", grouped),
     expiring: panel("Expires soon", expiring),
@@ -55,7 +55,7 @@ export function make(root) {
   const verdict = h("div", { class: "summary" }, h("p", { class: "hint" }, "Looking…"));
   const sum = steady(verdict, ({ items, status }) => summary(items, status, (about) => to(parts[about])));
   const asOf = h("span", { class: "hint" });
-  const again = h("button", { type: "button", title: "Look again (r)", onclick: () => look() }, "Refresh");
+  const again = h("button", { type: "button", title: "Look again (r)", onclick: () => refresh() }, "Refresh");
   const whole = h("p", { class: "hint", hidden: true });
   put(
     root,
@@ -91,7 +91,7 @@ export function make(root) {
     const { status, figures, tiers, topics, collections } = at.got;
     drawHits();
     drawFigures(figures);
-    const given = { waiting: status, sizes: status, kinds: status, expiring: at.got.expiring, files: at.got.coverage };
+    const given = { sizes: status, kinds: status, expiring: at.got.expiring, files: at.got.coverage };
     for (const [name, data] of Object.entries(given)) parts[name].show(data);
     both(parts.grouped, [topics, collections], () => ({ topics: topics.topics, collections: collections.collections }));
     both(parts.store, [tiers, status], () => ({ tiers: tiers.tiers, servers: status.servers }));
@@ -124,22 +124,31 @@ export function make(root) {
     parts.tenants.show(figures);
   }
 
-  // The sentence at the top, and the models, which are said by two: the status and doctor.
+  // The sentence at the top, what waits, and the models, which are said by two: the status and doctor.
   function tell() {
     const { status } = at.got;
     if (!status) return;
     const findings = doctor.findings();
     const answered = Object.entries(at.got).map(([name, one]) => [name, sound(one)]);
     sum({ items: attention({ ...Object.fromEntries(answered), findings }), status: sound(status) });
-    both(parts.models, [status], () => ({ status, findings }));
+    both(parts.waiting, [status], () => ({ status, findings }));
+    both(parts.models, [status], () => ({ status, findings, examines: at.examines }));
   }
 
-  async function examine() {
+  async function examine({ anew = false } = {}) {
     const scopes = (await saying(who))?.scopes;
     if (!scopes) return; // the server is away; it is asked again when it is back
-    parts.doctor.node.hidden = !scopes.includes("admin");
+    at.examines = scopes.includes("admin");
+    parts.doctor.node.hidden = !at.examines;
+    tell();
     const cheap = sound(at.got.status)?.size_bytes < CHEAP_BYTES;
-    if (cheap && scopes.includes("admin") && !doctor.findings()) await doctor.run();
+    if (at.examines && (doctor.findings() ? anew : cheap)) await doctor.run();
+  }
+
+  // Whoever asks for it wants to know whether what was wrong is mended, which doctor says.
+  async function refresh() {
+    await look();
+    if (!looking.signal.aborted) await examine({ anew: true });
   }
 
   const returned = () => document.visibilityState === "visible" && Date.now() - at.looked >= AGAIN_MS && look();
@@ -158,7 +167,7 @@ export function make(root) {
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", returned);
     },
-    keys: [{ keys: "r", does: "Look again", act: () => look() }],
+    keys: [{ keys: "r", does: "Look again", act: () => refresh() }],
   };
 }
 

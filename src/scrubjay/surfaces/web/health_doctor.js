@@ -1,17 +1,17 @@
 // doctor: what is examined, how it is, and the command that would fix it.
 
 import { ask } from "./api.js";
-import { command } from "./command.js";
+import { command, told } from "./command.js";
 import { h, put } from "./dom.js";
 import { keeping, state } from "./health_parts.js";
 import { clock } from "./buckets.js";
 import { count } from "./words.js";
 
 /**
- * Return the part, `{node, run(), stop(), findings()}`; `told` is called when there are findings. To examine a store
+ * Return the part, `{node, run(), stop(), findings()}`; `examined` is called when there are findings. To examine a store
  * reads all of it, so it is done when asked for and not with every look.
  */
-export function doctorPart(told) {
+export function doctorPart(examined) {
   let findings = null;
   let running = null;
   const said = h("p", { class: "hint", role: "status" }, "Not examined yet.");
@@ -30,7 +30,7 @@ export function doctorPart(told) {
       findings = answer.findings;
       put(said, `${verdict(findings)} Examined at ${clock(Date.now())}.`);
       keeping(list, () => put(list, drawn(findings)));
-      told();
+      examined();
     } catch (error) {
       if (error.name !== "AbortError" && !error.kind) throw error;
       put(said, error.name === "AbortError" ? "Not examined to the end." : error.detail);
@@ -52,12 +52,28 @@ function verdict(findings) {
 function drawn(findings) {
   const wrong = findings.filter((one) => one.state !== "ok");
   const fine = findings.filter((one) => one.state === "ok");
-  const all = (some) => h("ul", { class: "findings" }, some.map(finding));
+  const all = (some) => h("ul", { class: "findings" }, byFix(some).map(group));
   const summary = h("summary", { data: { keep: "fine" } }, `${count(fine.length)} that are fine`);
   return [wrong.length > 0 && all(wrong), fine.length > 0 && h("details", {}, summary, all(fine))];
 }
 
-function finding(one) {
-  const said = [h("b", {}, one.component), " ", h("span", { dir: "auto" }, one.detail)];
-  return h("li", {}, state(one.state), h("div", {}, said, one.fix && command(one.fix)));
+/** Put together what one command mends: it has one cause. */
+export function byFix(findings) {
+  const groups = new Map();
+  findings.forEach((one, index) => {
+    const key = one.fix || index;
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  });
+  return [...groups.values()];
+}
+
+function group(findings) {
+  const { state: how, fix } = worst(findings);
+  const said = findings.map((one) => h("div", {}, h("b", {}, one.component), " ", told(one.detail)));
+  return h("li", {}, state(how), h("div", {}, said, fix && command(fix)));
+}
+
+/** Return the finding that is worst; of several as bad, the first. */
+export function worst(findings) {
+  return ["failed", "missing", "degraded"].map((how) => findings.find((one) => one.state === how)).find(Boolean) ?? findings[0];
 }

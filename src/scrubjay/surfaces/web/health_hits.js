@@ -59,7 +59,10 @@ export function hitsPart(choose) {
     h("div", { class: "choices" }, spans, picker),
     key,
     chart.node,
-    hint("A result that two tiers found counts for both. The bar in a dashed frame is not over yet."),
+    hint(
+      "A tier is one way of finding: keyword by the words, vector by the meaning, graph by links. ",
+      "A result that two of them found counts for both. The bar in a dashed frame is not over yet.",
+    ),
     limits,
     h("details", {}, h("summary", {}, "As a table"), rows),
   );

@@ -8,6 +8,7 @@ import { count, duration, many, moment } from "./words.js";
 
 const WHOLE = "search"; // the name under which the server has the time of all stages
 const MOST_STAGES = 10;
+const LACKS = { embed_query: "the query's vector", vector: "vectors", graph: "links", rerank: "the reranker", other: "something else" };
 const SERIES = [{ name: "whole", tone: 0 }, { name: "degraded", tone: "warn" }];
 
 /** Return the searches of each hour of the last day, those that were degraded apart; before the start nothing is known. */
@@ -17,8 +18,21 @@ export function perHour(figures, now = Date.now()) {
   return sorted(made, figures.hours).map((inside, index) => {
     const searches = inside.reduce((all, one) => all + one.searches, 0);
     const degraded = inside.reduce((all, one) => all + one.degraded, 0);
-    return { ...made[index], searches, degraded, unknown: made[index].until <= began };
+    return { ...made[index], searches, degraded, without: summed(inside), unknown: made[index].until <= began };
   });
+}
+
+/** Add up what the searches of some hours were without: `{stage: searches}`. */
+export function summed(hours) {
+  const all = {};
+  for (const { without } of hours) for (const [name, some] of Object.entries(without)) all[name] = (all[name] ?? 0) + some;
+  return all;
+}
+
+/** Say what searches were without, the most first: "vectors (3), links (1)"; a stage without a word of its own by its name. */
+export function lacked(without) {
+  const most = Object.entries(without).sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]));
+  return most.map(([name, some]) => `${LACKS[name] ?? name} (${count(some)})`).join(", ");
 }
 
 /** Return the part with the searches of each hour, `{node, show(figures)}`. */
@@ -26,9 +40,10 @@ export function queriesPart() {
   const chart = stacked();
   const key = h("div");
   const before = h("p", { class: "hint" });
+  const less = h("p", { class: "hint" });
   const rows = h("div");
   const listed = steady(rows, tabled);
-  const node = h("div", {}, key, chart.node, before, h("details", {}, h("summary", {}, "As a table"), rows));
+  const node = h("div", {}, key, chart.node, less, before, h("details", {}, h("summary", {}, "As a table"), rows));
   const show = (figures) => {
     const hours = perHour(figures);
     const degradedOnes = figures.searches ? `, ${count(figures.degraded)} of them degraded` : "";
@@ -47,6 +62,8 @@ export function queriesPart() {
     const degraded = hours.reduce((all, bar) => all + bar.degraded, 0);
     const all = hours.reduce((sum, bar) => sum + bar.searches, 0);
     put(key, legend(SERIES, [all - degraded, degraded]));
+    put(less, `The degraded ones were without: ${lacked(summed(hours))}. A search says why, above its hits.`);
+    less.hidden = !degraded;
     put(before, `Shaded: before this server was started, at ${clock(Date.parse(figures.since))}.`);
     before.hidden = !hours.some((bar) => bar.unknown);
     listed(hours.filter((bar) => !bar.unknown));
@@ -55,8 +72,9 @@ export function queriesPart() {
 }
 
 function tabled(hours) {
-  const lines = hours.map((bar) => [named(bar), count(bar.searches), count(bar.degraded)]);
-  return table("Queries per hour", [["Hour"], ["Searches", true], ["Degraded", true]], lines.reverse());
+  const lines = hours.map((bar) => [named(bar), count(bar.searches), count(bar.degraded), lacked(bar.without)]);
+  const columns = [["Hour"], ["Searches", true], ["Degraded", true], ["Without"]];
+  return table("Queries per hour", columns, lines.reverse());
 }
 
 /** Return the stages as they are shown: the whole search first, then those that take longest. */

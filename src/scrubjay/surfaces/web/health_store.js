@@ -1,5 +1,6 @@
 // What is stored: how much of what, with which models, in which files, and what still waits.
 
+import { told } from "./command.js";
 import { h } from "./dom.js";
 import { facts, hint, list, state } from "./health_parts.js";
 import { count, figure, many, size } from "./words.js";
@@ -7,10 +8,11 @@ import { count, figure, many, size } from "./words.js";
 const ROLES = ["reranker", "generator"];
 
 /** What waits for a vector, for its links, for a language model or for a server, and why. */
-export function waiting(status) {
+export function waiting({ status, findings }) {
   const { extraction, servers } = status;
+  const fix = findings?.find((one) => one.component === "vectors")?.fix;
   const rows = [
-    [status.pending, ["passage waits", "passages wait"], "for a vector", status.why_pending || "They are made now."],
+    [status.pending, ["passage waits", "passages wait"], "for a vector", status.why_pending || "They are made now.", fix],
     [status.failed, ["passage", "passages"], "could not be embedded", status.failures.join(" ")],
     [status.unlinked, ["memory waits", "memories wait"], "for links", "They follow the vectors."],
     [extraction.waiting, ["message waits", "messages wait"], "for facts", extraction.model ?? "There is no generator."],
@@ -18,7 +20,9 @@ export function waiting(status) {
     ...servers.map((one) => [one.behind, ["change waits", "changes wait"], `for the server of ${one.tier}`, one.reason]),
   ].filter(([some]) => some);
   if (rows.length) {
-    return list(rows.map(([some, words, what, why]) => [h("b", {}, many(some, ...words)), ` ${what}.`, hint(why)]));
+    const row = ([some, words, what, why, better]) =>
+      [h("b", {}, many(some, ...words)), ` ${what}.`, h("div", { class: "hint" }, told(why, better))];
+    return list(rows.map(row));
   }
   const whole = "Everything that is stored has its vectors and links.";
   return h("p", {}, state("ok", "Nothing waits."), " ", status.model ? whole : "Without an embedder nothing gets a vector.");
@@ -41,7 +45,7 @@ export function sizes(status) {
 }
 
 /** The models, with the vectors of each, and what doctor says of those that it alone knows. */
-export function models({ status, findings }) {
+export function models({ status, findings, examines }) {
   const own = status.model ? { [status.model]: 0 } : {}; // it is named before it has made a vector
   const rows = Object.entries({ ...own, ...status.models }).map(([name, vectors]) => {
     const role = name === status.model ? "embedder" : "earlier embedder";
@@ -49,19 +53,19 @@ export function models({ status, findings }) {
   });
   for (const role of ROLES) {
     const said = findings?.find((one) => one.component === role);
-    if (said) rows.push([role, [state(said.state), hint(said.detail)]]);
+    if (said) rows.push([role, [state(said.state), h("div", { class: "hint" }, told(said.detail))]]);
   }
   return [
     !status.model && h("p", { class: "said" }, "No embedder: searches are by word."),
     facts(rows),
-    !findings && hint("Doctor tells of the reranker and the generator."),
+    !findings && examines && hint("Doctor tells of the reranker and the generator."),
   ];
 }
 
 function embedding(vectors, short) {
   const said = [many(vectors, "vector", "vectors")];
   if (short) said.unshift(many(short.dims, "dimension", "dimensions"));
-  if (short) said.push(short.short_dims === null ? `compared whole: ${short.why_not}` : shortlist(short));
+  if (short) said.push(short.short_dims === null ? `compared without a shortlist (${short.why_not})` : shortlist(short));
   return said.join(", ");
 }
 
@@ -70,10 +74,10 @@ function shortlist(short) {
   return `a shortlist of ${count(short.shortlist)} by ${count(short.short_dims)} dimensions${recall}`;
 }
 
-/** The files that are searched, and the servers that hold copies. */
+/** The files that are searched, which the shell calls tiers, too, and the servers that hold copies. */
 export function places({ tiers, servers }) {
   return [
-    h("h3", {}, "Tiers"),
+    h("h3", {}, "Files of the store (agent, project, team)"),
     list(tiers.map(tier)),
     h("h3", {}, "Servers"),
     servers.length ? list(servers.map(copy)) : hint("None: vectors and links are in the store itself."),

@@ -1,11 +1,12 @@
 // The page: one view at a time, chosen by the address, and what stands around all of them.
 
+import { account } from "./account.js";
 import { KEY, Problem, lost, server } from "./api.js";
 import { h, put } from "./dom.js";
 import * as keys from "./keys.js";
 import { go, here, note } from "./route.js";
 import * as theme from "./theme.js";
-import { comeBackTo, goOn, signOut, who } from "./session.js";
+import { comeBackTo, goOn, who } from "./session.js";
 import { saying, toast } from "./toast.js";
 
 // A view is `make(root)`, which gives {show(params), hide(), keys}; it is made when first shown.
@@ -18,6 +19,9 @@ const VIEWS = {
   signin: () => import("./signin.js"),
 };
 const TITLES = { search: "Search", compare: "Compare", map: "Map", graph: "Graph", health: "Health", signin: "Sign in" };
+const NOT_KEPT =
+  "Your browser lets this page keep nothing, and so it cannot sign you in. Allow cookies and site data for this " +
+  "address in the browser's settings, then load the page again.";
 const made = {};
 const main = document.getElementById("main");
 let shown = null;
@@ -102,16 +106,15 @@ function failed(error) {
   main.prepend(h("div", { id: "fault", class: "said bad", role: "alert" }, h("p", {}, error.detail), again));
 }
 
-let canAdd = false;
-
 /** Offer what somebody may do, and nothing else. */
 function offer(person) {
   const writes = person.scopes.includes("write");
   document.querySelector(".top nav").hidden = !person.signed_in;
-  document.getElementById("leave").hidden = !person.signed_in;
+  const you = document.getElementById("who");
+  you.hidden = !person.signed_in;
+  put(you, h("span", { class: "name", dir: "auto" }, person.name || person.store), " ▾");
   document.getElementById("add").hidden = !writes;
-  if (writes && !canAdd) keys.always({ keys: "n", does: "Add a memory", act: add });
-  canAdd ||= writes;
+  keys.may(writes);
 }
 
 function toSignIn(why) {
@@ -153,7 +156,17 @@ async function withoutWorkers() {
   location.reload();
 }
 
+/** True where the browser keeps nothing for the page, which cannot sign in then. */
+function keepsNothing() {
+  try {
+    return !localStorage || !sessionStorage;
+  } catch {
+    return true; // site data is blocked: the name alone is refused
+  }
+}
+
 function start() {
+  if (keepsNothing()) return put(main, h("p", { class: "said bad", role: "alert" }, NOT_KEPT));
   if (navigator.serviceWorker?.controller) return withoutWorkers(); // before anything is asked: it would see the key
   theme.restore();
   aside();
@@ -161,7 +174,7 @@ function start() {
   on("theme", theme.turn);
   on("help", keys.help);
   on("add", add);
-  on("leave", signOut);
+  on("who", account);
   on("skip", (event) => {
     event.preventDefault(); // what follows # is which view is shown
     main.focus();
@@ -171,6 +184,7 @@ function start() {
     { keys: "g c", does: "Go to Compare", act: () => go("compare") },
     { keys: "g m", does: "Go to the map", act: () => go("map") },
     { keys: "g h", does: "Go to Health", act: () => go("health") },
+    { keys: "n", write: true, does: "Add a memory", act: add },
     { keys: "t", does: "Light or dark", act: theme.turn },
     { keys: "?", does: "Show these keys", act: keys.help },
   );

@@ -3,17 +3,18 @@
 import { toast } from "./toast.js";
 
 const KEY = "scrubjay.theme";
-const NEXT = { "": "light", light: "dark", dark: "" };
+const OTHER = { light: "dark", dark: "light" };
 
 /** Show the page as it was chosen before. */
 export function restore() {
   document.documentElement.dataset.theme = localStorage.getItem(KEY) ?? "";
 }
 
-/** Go on to the next of: as the system says, light, dark. */
+/** Turn light into dark and back; what the system has, too, is again as the system says. */
 export function turn() {
-  const chosen = NEXT[localStorage.getItem(KEY) ?? ""];
-  localStorage.setItem(KEY, chosen);
+  const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  const next = OTHER[localStorage.getItem(KEY) || system];
+  localStorage.setItem(KEY, next === system ? "" : next);
   restore();
-  toast(chosen ? `Theme: ${chosen}` : "Theme: as the system says");
+  toast(next === system ? `Theme: ${next}, as the system says` : `Theme: ${next}`, { about: "theme" });
 }

@@ -5,17 +5,22 @@ import { h } from "./dom.js";
 const SHOWN_MS = 6000;
 const WITH_ACTION_MS = 12000;
 
-/** Say something: `toast("Forgotten", {action: "Undo", act})`. One that is `bad` stays until it is closed. */
-export function toast(text, { bad = false, action = "", act } = {}) {
+/**
+ * Say something: `toast("Forgotten", {action: "Undo", act})`. One that is `bad` stays until it is closed. One `about` a
+ * thing takes the place of an earlier one about it, whose way back leads nowhere any more.
+ */
+export function toast(text, { bad = false, action = "", act, about = "" } = {}) {
+  const all = document.getElementById("toasts");
+  if (about) [...all.children].find((one) => one.dataset.about === about)?.remove();
   const gone = () => shown.remove();
   const shown = h(
     "div",
-    { class: bad ? "toast bad" : "toast", role: bad ? "alert" : null },
+    { class: bad ? "toast bad" : "toast", role: bad ? "alert" : null, data: { about } },
     h("span", {}, text),
     action && h("button", { type: "button", onclick: () => { gone(); act(); } }, action),
     h("button", { type: "button", class: "quiet", "aria-label": "Dismiss", onclick: gone }, "✕"),
   );
-  document.getElementById("toasts").append(shown);
+  all.append(shown);
   if (!bad) setTimeout(gone, action ? WITH_ACTION_MS : SHOWN_MS);
 }
 

@@ -27,7 +27,7 @@ export async function feedback(query, id, action, after) {
 async function turn(key, said, after) {
   const before = known.get(key)?.action;
   if (before && !(await takenBack(key))) return;
-  if (before === said.action) toast("The feedback is taken back.");
+  if (before === said.action) saidBack(said.id);
   else await give(key, said, after);
   after();
 }
@@ -36,8 +36,11 @@ async function give(key, said, after) {
   const answer = await saying(() => ask("feedback", said));
   if (!answer) return;
   known.set(key, answer.feedback[0]);
-  toast(DONE[said.action], { action: "Undo", act: () => takenBack(key).then((done) => done && toast("The feedback is taken back.")).then(after) });
+  const act = () => takenBack(key).then((done) => done && saidBack(said.id)).then(after);
+  toast(DONE[said.action], { about: `feedback ${said.id}`, action: "Undo", act });
 }
+
+const saidBack = (id) => toast("The feedback is taken back.", { about: `feedback ${id}` });
 
 async function takenBack(key) {
   const { number, tier } = known.get(key) ?? {};

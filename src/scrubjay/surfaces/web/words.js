@@ -1,7 +1,7 @@
 // Numbers, times and sizes as people read them.
 
 const UNITS = [["year", 31557600], ["month", 2629800], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const relative = new Intl.RelativeTimeFormat("en");
 const number = new Intl.NumberFormat("en");
 
 /** 12345 → "12,345" */
@@ -10,11 +10,11 @@ export const count = (value) => number.format(value);
 /** (1, "memory", "memories") → "1 memory" */
 export const many = (value, one, more) => `${count(value)} ${value === 1 ? one : more}`;
 
-/** An ISO time → "3 weeks ago", "in 2 days", "now" */
+/** An ISO time → "3 weeks ago", "in 2 days", "just now": whole units that have passed, as the shell says it */
 export function age(iso, now = Date.now()) {
   const seconds = (Date.parse(iso) - now) / 1000;
   const unit = UNITS.find(([, size]) => Math.abs(seconds) >= size);
-  return unit ? relative.format(Math.round(seconds / unit[1]), unit[0]) : "now";
+  return unit ? relative.format(Math.trunc(seconds / unit[1]), unit[0]) : "just now";
 }
 
 /** An ISO time → "16 Nov 2026, 09:30", in the reader's zone */
