@@ -46,9 +46,9 @@ def test_a_memory_is_opened_by_its_address_and_leads_to_others(site: Site):
     dialog(page, "The kettle")
     shown = page.get_by_role("dialog")
     expect(shown.locator(".stored")).to_have_text("Descale the kettle")
-    linked = shown.locator("ul button").all_inner_texts()
+    linked = shown.locator(".links .linked").all_inner_texts()
     assert sorted(linked) == ["Buys at the harbour", "Prefers green tea to coffee"]
-    shown.get_by_role("button", name="Prefers green tea").click()
+    shown.get_by_role("button", name="Prefers green tea to coffee", exact=True).click()
     expect(shown.locator(".stored")).to_have_text("Prefers green tea to coffee")
     history = shown.locator("table tbody td").all_inner_texts()
     assert history[1:] == ["type", "preference", "fact"]
@@ -212,7 +212,7 @@ def test_line_ends_of_others_are_no_change_and_hyphens_are_marked(site: Site):
     shown.get_by_role("button", name="Edit").click()
     form.get_by_label("Title").fill("Post")
     form.get_by_role("button", name="Store").click()
-    toast(page, "Stored")
+    toast(page, "Changed: title.")
     assert site.store.get("post").text == "By e-mail\r\nor by fax"
     site.store.forget(["post"])
 
@@ -237,7 +237,9 @@ def test_who_may_only_read_is_offered_nothing_else(site: Site):
     page.reload()
     shown = dialog(page)
     expect(shown.get_by_role("link", name="Graph")).to_be_visible()
-    assert shown.locator(".actions").inner_text().split() == ["Graph", "Link"]
+    assert shown.locator(".actions").inner_text().split() == ["Graph", "Copy", "link"]
+    expect(shown.locator(".links .linked")).to_have_text("The kettle")
+    expect(shown.get_by_role("button", name="Unlink")).to_have_count(0)
     page.keyboard.press("Escape")
     expect(page.locator("article[data-id=tea]")).to_be_visible()
     assert page.locator("article[data-id=tea] .actions").inner_text().split() == ["Why"]

@@ -133,7 +133,9 @@ class Shown {
 
   async edit(memory) {
     const again = () => this.again(memory.id);
-    if (await edited(memory, again)) again();
+    if (!(await edited(memory, again))) return;
+    this.lines = null; // they may be others now
+    again();
   }
 
   async forget(id) {

@@ -10,9 +10,8 @@ const MORE_SLICES = 10;
 /** Return the node of a text; `lines` are the first and the last of a passage to be marked, and scrolled to. */
 export function textOf({ type, text }, forms, lines) {
   const node = h("div", { class: type === "document" ? "fixed-width" : null });
-  if (!lines) return put(node, whole(text, forms));
-  const start = afterLines(text, 0, lines[0] - 1);
-  const stop = afterLines(text, start, lines[1] - lines[0] + 1);
+  const [start, stop] = lines ? placeOf(text, lines) : [0, text.length];
+  if (start === 0 && stop === text.length) return put(node, whole(text, forms));
   const said = lines[0] === lines[1] ? `Line ${lines[0]}` : `Lines ${lines[0]}–${lines[1]}`;
   return put(
     node,
@@ -47,6 +46,11 @@ function sliceStart(text, stop) {
   const least = Math.max(0, stop - SLICE_CHARS);
   const line = least === 0 ? 0 : text.indexOf("\n", least) + 1;
   return line > 0 && line < stop ? line : least;
+}
+
+function placeOf(text, [first, last]) {
+  const start = afterLines(text, 0, first - 1);
+  return [start, afterLines(text, start, last - first + 1)];
 }
 
 function afterLines(text, from, lines) {
