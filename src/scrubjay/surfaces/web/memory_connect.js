@@ -23,10 +23,10 @@ export function connection(id, links) {
     find.box.autofocus = true;
 
     function choose(hit) {
-      other = hit;
-      put(chosen, "With: ", h("strong", { dir: "auto" }, nameOf(hit)));
-      submit.disabled = false;
-      kind.focus();
+      other = hit.id === id ? null : hit;
+      put(chosen, other ? ["With: ", h("strong", { dir: "auto" }, nameOf(hit))] : "That is this memory itself: choose another.");
+      submit.disabled = !other;
+      (other ? kind : find.box).focus();
     }
     async function send(event) {
       event.preventDefault();

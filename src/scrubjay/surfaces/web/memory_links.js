@@ -25,12 +25,14 @@ export async function linksOf({ links }) {
 export function linkList(memory, links, of) {
   if (!links.length && !of.write) return null;
   const left = memory.links.length - links.length;
-  return [
+  return h(
+    "section",
+    {},
     h("h3", {}, "Links"),
     h("ul", { class: "plain links" }, links.map((one) => row(memory, one, of))),
     left > 0 && h("p", {}, h("a", { href: address("graph", { id: memory.id }) }, `${count(left)} more in the graph`)),
     of.write && h("p", { class: "actions" }, h("button", { type: "button", onclick: () => connect(memory, of.changed) }, "Connect…")),
-  ];
+  );
 }
 
 function row(memory, one, { write, follow, changed }) {
