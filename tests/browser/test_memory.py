@@ -43,7 +43,7 @@ def toast(page: Page, text: str) -> Locator:
     return found
 
 
-def test_a_memory_is_opened_by_its_address_and_leads_to_others(site: Site):
+def test_a_memory_is_opened_by_its_address_leads_to_others_and_is_done(site: Site):
     page = site.open("#/search?id=kettle", permissions=["clipboard-read", "clipboard-write"])
     dialog(page, "The kettle")
     shown = page.get_by_role("dialog")
@@ -62,6 +62,11 @@ def test_a_memory_is_opened_by_its_address_and_leads_to_others(site: Site):
     toast(page, "The link is copied.")
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied == page.url == site.url + "#/search?id=kettle"
+    shown.get_by_role("button", name="Done", exact=True).click()
+    shown.get_by_role("button", name="Not done").click()
+    expect(shown.get_by_role("button", name="Done", exact=True)).to_be_visible()
+    expect(shown.locator("table tbody tr")).to_have_count(2)
+    assert site.store.get("kettle").type == "task"
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page).to_have_url(site.url + "#/search")
@@ -163,31 +168,6 @@ def test_what_is_refused_stays_in_the_form_and_so_does_a_draft(site: Site):
     site.store.update("shop", title="")
 
 
-def test_an_edit_is_not_put_back_over_a_later_one(site: Site):
-    site.store.add("We met on 5 May", id="met", created_at="2026-06-01T10:00Z")
-    page = site.open("#/search?id=met")
-    shown = page.get_by_role("dialog")
-    expect(shown.locator("dl")).to_contain_text("Speaks of5 May 2026, 00:00 to 6 May 2026, 00:00")
-    expect(shown.locator("dl")).to_contain_text("as given or as its text says")
-    shown.get_by_role("button", name="Edit").click()
-    form = dialog(page, "Edit")
-    form.get_by_label("Text", exact=True).fill("We met on 7 May")
-    form.get_by_label("Topics").fill("meetings")
-    page.keyboard.press("Control+Enter")
-    expect(shown.locator("dl")).to_contain_text("Speaks of7 May 2026")
-    said = toast(page, "Changed: text, topics. It is found by word")
-    site.store.update("met", title="Another title")
-    said.get_by_role("button", name="Undo").click()
-    toast(page, "It was changed once more since then, so nothing was put back.")
-    kept = site.store.get("met")
-    assert (kept.text, kept.title, kept.topics) == (
-        "We met on 7 May",
-        "Another title",
-        ("meetings",),
-    )
-    site.store.forget(["met"])
-
-
 def test_two_memories_are_connected_and_parted_with_a_way_back(site: Site):
     page = site.open("#/search?id=shop")
     shown = dialog(page)
@@ -206,7 +186,6 @@ def test_two_memories_are_connected_and_parted_with_a_way_back(site: Site):
     page.keyboard.press("Enter")
     expect(form.get_by_role("alert")).to_contain_text("strength is 2; it must be")
     form.get_by_label("Strength").fill("0.5")
-    assert site.axe(page) == []
     page.keyboard.press("Enter")
     tea = "Prefers green tea to coffeesupersedes, 0.50Unlink"
     expect(rows).to_have_text(["The kettlerelated, 1Unlink", tea])
@@ -224,9 +203,9 @@ def test_two_memories_are_connected_and_parted_with_a_way_back(site: Site):
     assert [tuple(one) for one in site.store.get("shop").links] == [("kettle", 1.0, "related")]
 
 
-def test_a_message_stands_among_its_turns(site: Site):
-    said = ["Where do we eat?", "At the harbour.", "For how many?", "Six of us."]
-    for at, text in enumerate(said):
+def test_a_message_stands_among_its_turns_and_an_edit_is_not_put_back_over_a_later_one(site: Site):
+    texts = ["Where do we eat?", "At the harbour.", "For six, on 5 May?", "Yes."]
+    for at, text in enumerate(texts):
         role = "assistant" if at % 2 else "user"
         moment = f"2026-03-01T10:0{at}Z"
         site.store.add(
@@ -239,13 +218,28 @@ def test_a_message_stands_among_its_turns(site: Site):
         [
             "userWhere do we eat?",
             "assistantAt the harbour.",
-            "user (this message)For how many?",
-            "assistantSix of us.",
+            "user (this message)For six, on 5 May?",
+            "assistantYes.",
         ]
     )
+    fields = shown.locator("dl")
+    expect(fields).to_contain_text("Speaks of5 May 2026, 00:00 to 6 May 2026, 00:00")
+    expect(fields).to_contain_text("as given or as its text says")
+    shown.get_by_role("button", name="Edit").click()
+    form = dialog(page, "Edit")
+    form.get_by_label("Text", exact=True).fill("For six, on 7 May?")
+    form.get_by_label("Topics").fill("meals")
+    page.keyboard.press("Control+Enter")
+    expect(fields).to_contain_text("Speaks of7 May 2026")
+    noted = toast(page, "Changed: text, topics. It is found by word")
+    site.store.update("m2", title="Dinner")
+    noted.get_by_role("button", name="Undo").click()
+    toast(page, "It was changed once more since then, so nothing was put back.")
+    kept = site.store.get("m2")
+    assert (kept.text, kept.title, kept.topics) == ("For six, on 7 May?", "Dinner", ("meals",))
     turns.nth(3).get_by_role("button").click()
     expect(turns.nth(3)).to_have_attribute("aria-current", "true")
-    expect(shown.locator(".stored").first).to_have_text("Six of us.")
+    expect(shown.locator(".stored").first).to_have_text("Yes.")
     shown.get_by_role("link", name="The whole conversation").click()
     expect(page).to_have_url(site.url + "#/search?session=dinner")
     expect(page.locator("article.card")).to_have_count(4)
@@ -351,16 +345,6 @@ def test_line_ends_of_others_are_no_change_and_hyphens_are_marked(site: Site):
     toast(page, "Changed: title.")
     assert site.store.get("post").text == "By e-mail\r\nor by fax"
     site.store.forget(["post"])
-
-
-def test_a_task_is_done_and_not_done(site: Site):
-    page = site.open("#/search?id=kettle")
-    shown = dialog(page)
-    shown.get_by_role("button", name="Done", exact=True).click()
-    shown.get_by_role("button", name="Not done").click()
-    expect(shown.get_by_role("button", name="Done", exact=True)).to_be_visible()
-    expect(shown.locator("table tbody tr")).to_have_count(2)
-    assert site.store.get("kettle").type == "task"
 
 
 def test_who_may_only_read_is_offered_nothing_else(site: Site):
