@@ -19,7 +19,7 @@ export function added() {
 }
 
 /** Let somebody change a memory; gives it as it is then, or undefined. `undone` is called if they put it back after. */
-export function edited(memory, undone) {
+export function edited(memory, undone = () => {}) {
   const store = (changes) => ask("update", { id: memory.id, ...changes });
   return filledIn("Edit", memory, memory.id, store, (changes, result) => tellEdited(memory, changes, result, undone));
 }
