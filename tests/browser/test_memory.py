@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
@@ -41,14 +43,14 @@ def toast(page: Page, text: str) -> Locator:
     return found
 
 
-def test_a_memory_is_opened_by_its_address_and_leads_to_others(site: Site):
-    page = site.open("#/search?id=kettle")
+def test_a_memory_is_opened_by_its_address_leads_to_others_and_is_done(site: Site):
+    page = site.open("#/search?id=kettle", permissions=["clipboard-read", "clipboard-write"])
     dialog(page, "The kettle")
     shown = page.get_by_role("dialog")
     expect(shown.locator(".stored")).to_have_text("Descale the kettle")
-    linked = shown.locator("ul button").all_inner_texts()
+    linked = shown.locator(".links .linked").all_inner_texts()
     assert sorted(linked) == ["Buys at the harbour", "Prefers green tea to coffee"]
-    shown.get_by_role("button", name="Prefers green tea").click()
+    shown.get_by_role("button", name="Prefers green tea to coffee", exact=True).click()
     expect(shown.locator(".stored")).to_have_text("Prefers green tea to coffee")
     history = shown.locator("table tbody td").all_inner_texts()
     assert history[1:] == ["type", "preference", "fact"]
@@ -56,6 +58,15 @@ def test_a_memory_is_opened_by_its_address_and_leads_to_others(site: Site):
     shown.get_by_role("button", name="Back").click()
     expect(shown.locator(".stored")).to_have_text("Descale the kettle")
     expect(shown.get_by_role("link", name="Graph")).to_have_attribute("href", "#/graph?id=kettle")
+    shown.get_by_role("button", name="Copy link").click()
+    toast(page, "The link is copied.")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == page.url == site.url + "#/search?id=kettle"
+    shown.get_by_role("button", name="Done", exact=True).click()
+    shown.get_by_role("button", name="Not done").click()
+    expect(shown.get_by_role("button", name="Done", exact=True)).to_be_visible()
+    expect(shown.locator("table tbody tr")).to_have_count(2)
+    assert site.store.get("kettle").type == "task"
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page).to_have_url(site.url + "#/search")
@@ -103,7 +114,7 @@ def test_a_memory_is_added_by_keys_alone(site: Site):
     form.get_by_label("Topics").fill("boats, big\nsea")
     assert site.axe(page) == []
     page.keyboard.press("Control+Enter")
-    toast(page, "Stored")
+    toast(page, "Stored “Sailing” as fact. It is found by word")
     expect(dialog(page, "Sailing").locator(".stored")).to_have_text("Sails on Sundays")
     [stored] = [one for one in site.store.ls() if one.title == "Sailing"]
     assert (stored.text, stored.type, stored.topics) == (
@@ -149,6 +160,124 @@ def test_what_is_refused_stays_in_the_form_and_so_does_a_draft(site: Site):
     form.get_by_role("button", name="Store").click()
     expect(page.get_by_role("dialog", name="Memory")).to_be_visible()
     assert site.store.get("shop").title == ""
+    toast(page, "Changed: title.").get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("dialog", name="Where to buy")).to_be_visible()
+    toast(page, "The former values are back.")
+    kept = site.store.get("shop")
+    assert (kept.title, kept.source, kept.owner) == ("Where to buy", "/n/shop.md", "ann")
+    site.store.update("shop", title="")
+
+
+def test_two_memories_are_connected_and_parted_with_a_way_back(site: Site):
+    page = site.open("#/search?id=shop")
+    shown = dialog(page)
+    rows = shown.locator(".links li")
+    expect(rows).to_have_text(["The kettlerelated, 1Unlink"])
+    shown.get_by_role("button", name="Connect…").click()
+    form = page.get_by_role("dialog", name="Connect with another memory")
+    expect(form.get_by_role("searchbox")).to_be_focused()
+    page.keyboard.type("green tea")
+    expect(form.locator(".choices a").first).to_have_text("Prefers green tea to coffee")
+    page.keyboard.press("Enter")
+    expect(form).to_contain_text("With: Prefers green tea to coffee")
+    form.get_by_label("Kind of link").fill("supersedes")
+    form.get_by_label("Strength").fill("2")
+    site.forgive("422")
+    page.keyboard.press("Enter")
+    expect(form.get_by_role("alert")).to_contain_text("strength is 2; it must be")
+    form.get_by_label("Strength").fill("0.5")
+    page.keyboard.press("Enter")
+    tea = "Prefers green tea to coffeesupersedes, 0.50Unlink"
+    expect(rows).to_have_text(["The kettlerelated, 1Unlink", tea])
+    assert [tuple(one) for one in site.store.get("tea").links if one.to == "shop"] == [
+        ("shop", 0.5, "superseded by")
+    ]
+    toast(page, "Connected with").get_by_role("button", name="Undo").click()
+    expect(rows).to_have_text(["The kettlerelated, 1Unlink"])
+    shown.get_by_role("button", name="Unlink The kettle, related").click()
+    expect(rows).to_have_count(0)
+    toast(page, "Unlinked. They are not linked by likeness again")
+    assert site.store.get("shop").links == ()
+    toast(page, "Unlinked.").get_by_role("button", name="Undo").click()
+    expect(rows).to_have_text(["The kettlerelated, 1Unlink"])
+    assert [tuple(one) for one in site.store.get("shop").links] == [("kettle", 1.0, "related")]
+
+
+def test_a_message_stands_among_its_turns_and_an_edit_is_not_put_back_over_a_later_one(site: Site):
+    texts = ["Where do we eat?", "At the harbour.", "For six, on 5 May?", "Yes."]
+    for at, text in enumerate(texts):
+        role = "assistant" if at % 2 else "user"
+        moment = f"2026-03-01T10:0{at}Z"
+        site.store.add(
+            text, id=f"m{at}", type="message", session="dinner", role=role, created_at=moment
+        )
+    page = site.open("#/search?id=m2")
+    shown = dialog(page)
+    turns = shown.locator(".turns li")
+    expect(turns).to_have_text(
+        [
+            "userWhere do we eat?",
+            "assistantAt the harbour.",
+            "user (this message)For six, on 5 May?",
+            "assistantYes.",
+        ]
+    )
+    fields = shown.locator("dl")
+    expect(fields).to_contain_text("Speaks of5 May 2026, 00:00 to 6 May 2026, 00:00")
+    expect(fields).to_contain_text("as given or as its text says")
+    shown.get_by_role("button", name="Edit").click()
+    form = dialog(page, "Edit")
+    form.get_by_label("Text", exact=True).fill("For six, on 7 May?")
+    form.get_by_label("Topics").fill("meals")
+    page.keyboard.press("Control+Enter")
+    expect(fields).to_contain_text("Speaks of7 May 2026")
+    noted = toast(page, "Changed: text, topics. It is found by word")
+    site.store.update("m2", title="Dinner")
+    noted.get_by_role("button", name="Undo").click()
+    toast(page, "It was changed once more since then, so nothing was put back.")
+    kept = site.store.get("m2")
+    assert (kept.text, kept.title, kept.topics) == ("For six, on 7 May?", "Dinner", ("meals",))
+    turns.nth(3).get_by_role("button").click()
+    expect(turns.nth(3)).to_have_attribute("aria-current", "true")
+    expect(shown.locator(".stored").first).to_have_text("Yes.")
+    shown.get_by_role("link", name="The whole conversation").click()
+    expect(page).to_have_url(site.url + "#/search?session=dinner")
+    expect(page.locator("article.card")).to_have_count(4)
+    site.store.forget([f"m{at}" for at in range(4)])
+
+
+def test_a_document_opens_at_its_passage_and_says_that_its_file_stays(site: Site, tmp_path: Path):
+    before = "".join(f"Line {at} of many about ropes.\n\n" for at in range(600))
+    file = tmp_path / "harbour.md"
+    file.write_text(
+        f"# Ropes\n\n{before}# Birds\n\nThe kingfisher nests here.\n\n# Rest\n\nEnd.\n"
+    )
+    site.store.ingest(file)
+    site.store.pending(wait=True)
+    page = site.open("#/search?q=kingfisher")
+    page.locator("article.card h3 a").first.click()
+    shown = page.get_by_role("dialog")
+    passage = shown.get_by_role("group", name="The passage that was found")
+    expect(passage).to_be_in_viewport()
+    expect(passage).to_contain_text("Lines 1203–1206: found here")
+    expect(passage.locator("mark")).to_have_text("kingfisher")
+    text = passage.locator(".stored")
+    assert text.evaluate("node => node.textContent.trim()").startswith("# Birds")
+    assert "monospace" in text.evaluate("node => getComputedStyle(node).fontFamily")
+    shown.get_by_role("button", name="Show what is before").click()
+    wholly = "nodes => nodes.map((node) => node.textContent).join('')"
+    assert shown.locator(".stored").evaluate_all(wholly) == file.read_text()
+    shown.get_by_role("button", name="Edit").click()
+    form = dialog(page, "Edit")
+    expect(form).to_contain_text("When the file changes, it is read anew and replaces")
+    form.get_by_role("button", name="Cancel").click()
+    shown.get_by_role("button", name="Forget").click()
+    asked = page.get_by_role("dialog", name="Forget “")
+    expect(asked).to_contain_text("Its file stays as it is")
+    expect(asked).to_contain_text("There is no Undo.")
+    asked.get_by_role("button", name="Forget").click()
+    said = toast(page, "Forgotten. Its file stays as it is")
+    expect(said.get_by_role("button", name="Undo")).to_have_count(0)
 
 
 def test_forgetting_is_asked_and_can_be_taken_back(site: Site):
@@ -159,6 +288,7 @@ def test_forgetting_is_asked_and_can_be_taken_back(site: Site):
     page.keyboard.press("x")
     asked = page.get_by_role("dialog", name="Forget “Buys at the harbour”?")
     expect(asked.get_by_role("button", name="Cancel")).to_be_focused()
+    expect(asked).to_contain_text("For some seconds you can undo this")
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert site.store.get("shop") == before
@@ -212,19 +342,9 @@ def test_line_ends_of_others_are_no_change_and_hyphens_are_marked(site: Site):
     shown.get_by_role("button", name="Edit").click()
     form.get_by_label("Title").fill("Post")
     form.get_by_role("button", name="Store").click()
-    toast(page, "Stored")
+    toast(page, "Changed: title.")
     assert site.store.get("post").text == "By e-mail\r\nor by fax"
     site.store.forget(["post"])
-
-
-def test_a_task_is_done_and_not_done(site: Site):
-    page = site.open("#/search?id=kettle")
-    shown = dialog(page)
-    shown.get_by_role("button", name="Done", exact=True).click()
-    shown.get_by_role("button", name="Not done").click()
-    expect(shown.get_by_role("button", name="Done", exact=True)).to_be_visible()
-    expect(shown.locator("table tbody tr")).to_have_count(2)
-    assert site.store.get("kettle").type == "task"
 
 
 def test_who_may_only_read_is_offered_nothing_else(site: Site):
@@ -237,7 +357,9 @@ def test_who_may_only_read_is_offered_nothing_else(site: Site):
     page.reload()
     shown = dialog(page)
     expect(shown.get_by_role("link", name="Graph")).to_be_visible()
-    assert shown.locator(".actions").inner_text().split() == ["Graph", "Link"]
+    assert shown.locator(".actions").inner_text().split() == ["Graph", "Copy", "link"]
+    expect(shown.locator(".links .linked")).to_have_text("The kettle")
+    expect(shown.get_by_role("button", name="Unlink")).to_have_count(0)
     page.keyboard.press("Escape")
     expect(page.locator("article[data-id=tea]")).to_be_visible()
     assert page.locator("article[data-id=tea] .actions").inner_text().split() == ["Why"]

@@ -79,6 +79,15 @@ def test_a_megabyte_is_a_passage_then_a_part_and_all_when_asked(site: Site):
         more.click()
     assert shown.locator(".whole").evaluate("node => node.textContent") == LONG
     assert shown.locator("mark").count() == 2000  # more would hold up the page
+    shown.get_by_role("button", name="Edit").click()
+    form = page.get_by_role("dialog", name="Edit")
+    expect(form).to_contain_text("The text has 990,012 characters.")
+    expect(form.get_by_role("button", name="Edit the text anyway")).to_be_visible()
+    expect(form.locator("textarea[name=text]")).to_have_count(0)
+    form.get_by_label("Collection").fill("large")
+    form.get_by_role("button", name="Store").click()
+    expect(page.locator(".toast")).to_contain_text("Changed: collection.")
+    assert (site.store.get("long").text, site.store.get("long").collection) == (LONG, "large")
 
 
 def test_other_scripts_keep_their_direction_and_controls_are_pictures(site: Site):

@@ -19,6 +19,7 @@ export function opened(title, fill, { wide = false } = {}) {
   return new Promise((resolve) => {
     let result;
     dialog.addEventListener("close", () => {
+      raiseToasts();
       dialog.remove();
       resolve(result);
     });
@@ -28,6 +29,7 @@ export function opened(title, fill, { wide = false } = {}) {
     });
     document.body.append(dialog);
     dialog.showModal();
+    raiseToasts();
   });
 }
 
@@ -41,10 +43,17 @@ function closedOutside(dialog) {
   });
 }
 
-/** Ask before something is done for good; true when they said yes. */
-export async function confirmed(question, yes) {
+// Outside of a dialog nothing can be clicked: what is said, with its Undo, moves into the one on top.
+function raiseToasts() {
+  const on = [...document.querySelectorAll("dialog[open]")].at(-1) ?? document.body;
+  on.append(document.getElementById("toasts"));
+}
+
+/** Ask before something is done for good, and tell what it does; true when they said yes. */
+export async function confirmed(question, yes, told = "") {
   return (await opened(question, (body, close) => {
     body.append(
+      h("p", { hidden: !told }, told),
       h(
         "p",
         { class: "actions" },

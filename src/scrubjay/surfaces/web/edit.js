@@ -5,6 +5,8 @@ import { ask } from "./api.js";
 import { confirmed, opened } from "./dialog.js";
 import { h, put } from "./dom.js";
 import { changesOf, controlOf, FIELDS, valuesOf } from "./fields.js";
+import { fieldOrText } from "./memory_large.js";
+import { tellAdded, tellEdited } from "./memory_stored.js";
 import { who } from "./session.js";
 import { toast } from "./toast.js";
 
@@ -13,21 +15,22 @@ const NOTHING = { types: [], collections: [], namespaces: [] };
 
 /** Let somebody write a memory; gives what was stored, or undefined. */
 export function added() {
-  return filledIn("New memory", null, "", (changes) => ask("add", { type: "fact", ...changes }));
+  return filledIn("New memory", null, "", (changes) => ask("add", { type: "fact", ...changes }), (_, result) => tellAdded(result));
 }
 
-/** Let somebody change a memory; gives it as it is then, or undefined. */
-export function edited(memory) {
-  return filledIn("Edit", memory, memory.id, (changes) => ask("update", { id: memory.id, ...changes }));
+/** Let somebody change a memory; gives it as it is then, or undefined. `undone` is called if they put it back after. */
+export function edited(memory, undone = () => {}) {
+  const store = (changes) => ask("update", { id: memory.id, ...changes });
+  return filledIn("Edit", memory, memory.id, store, (changes, result) => tellEdited(memory, changes, result, undone));
 }
 
-const filledIn = alone(async (title, memory, id, store) => {
+const filledIn = alone(async (title, memory, id, store, tell) => {
   const [known, draft] = await Promise.all([words(), draftOf(id)]);
   const result = await opened(title, (body, close) => formIn(body, close, { memory, known, draft, store }), { wide: true });
-  if (result?.memory) {
+  if (result?.stored) {
     draft.drop();
-    toast(toldOf(result));
-    return result.memory;
+    tell(result.changes, result.stored);
+    return result.stored.memory;
   }
   if (result === undefined && draft.read()) toast("Not stored. It is kept as a draft: open the form again to go on.");
   return undefined;
@@ -46,6 +49,7 @@ function formIn(body, close, { memory, known, draft, store }) {
   const more = h("details", { open: FIELDS.some(({ name, rare }) => rare && kept?.[name]) }, h("summary", {}, "More"), h("div", { class: "field-columns" }, nodes(true)));
   const said = h("p", { class: "said bad", role: "alert", hidden: true });
   const submit = h("button", { type: "submit", class: "main", title: "Ctrl+Enter" }, "Store");
+  const writing = kept || !memory ? text.node : fieldOrText(text, memory.text);
   const form = h(
     "form",
     { class: "edit", novalidate: true },
@@ -54,11 +58,12 @@ function formIn(body, close, { memory, known, draft, store }) {
       put(body);
       formIn(body, close, { memory, known, draft, store });
     }),
-    text.node,
+    memory?.type === "document" && h("p", { class: "said" }, "This is read from a file, which stays as it is. When the file changes, it is read anew and replaces what you store here."),
+    writing,
     h("div", { class: "field-columns" }, nodes(false)),
     more,
     said,
-    h("p", { class: "actions" }, submit, h("button", { type: "button", onclick: leave }, "Cancel")),
+    h("p", { class: "actions" }, submit, h("button", { type: "button", onclick: leave }, "Cancel"), h("span", { class: "hint by-keys" }, "Ctrl+Enter stores")),
   );
   async function leave() {
     if (isChanged() && !(await confirmed("Throw away what you wrote?", "Throw away"))) return;
@@ -69,7 +74,8 @@ function formIn(body, close, { memory, known, draft, store }) {
     event.preventDefault();
     submit.disabled = true;
     try {
-      close(await store(changesOf(values(), before)));
+      const changes = changesOf(values(), before);
+      close({ changes, stored: await store(changes) });
     } catch (error) {
       if (!error.kind) throw error;
       refuse(error);
@@ -91,8 +97,9 @@ function formIn(body, close, { memory, known, draft, store }) {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
   });
   put(body, form);
-  text.input.autofocus = true; // the dialog looks for it when it is shown
-  text.input.focus(); // and this is for when it is shown already
+  const first = writing === text.node ? text.input : controls[1].input;
+  first.autofocus = true; // the dialog looks for it when it is shown
+  first.focus(); // and this is for when it is shown already
 }
 
 function restored(discard) {
@@ -126,11 +133,4 @@ async function words() {
     if (!error.kind) throw error;
     return NOTHING; // the form says it when it cannot store, either
   }
-}
-
-/** Say what the server said of a memory it stored: by which ways it is found already. */
-function toldOf({ known, embedded, why_pending: why }) {
-  if (known.length) return "It was stored before already: the same text and type.";
-  if (embedded) return "Stored. It is found by word and by meaning.";
-  return `Stored, and found by word. ${why ? `By meaning it is not found yet: ${why}.` : "By meaning it is found in a moment."}`;
 }

@@ -9,14 +9,20 @@ const TYPING_MS = 200;
 const MOST = 8;
 const LONGEST = 200; // characters of what is called by its text
 
-/** Make `{node, box, clear}`; `hrefOf(id)` is where a choice leads. */
-export function finder(label, hrefOf) {
+/** Make `{node, box, clear}`; `hrefOf(id)` is where a choice leads, or with `chosen(hit)` that is called instead. */
+export function finder(label, hrefOf, chosen) {
   let asking = null;
   const list = h("ul", { class: "choices", hidden: true, onkeydown: (event) => step(event) });
   const asks = { type: "search", placeholder: label, "aria-label": label, autocomplete: "off" };
   const box = h("input", { ...asks, onkeydown: (event) => step(event) });
   const said = h("p", { class: "hushed", role: "status" });
 
+  const take = (hit) => (event) => {
+    clear();
+    if (!chosen) return;
+    event.preventDefault();
+    chosen(hit);
+  };
   const look = debounced(TYPING_MS, () => saying(find));
   box.addEventListener("input", look);
 
@@ -42,7 +48,7 @@ export function finder(label, hrefOf) {
 
   function show(hits) {
     const nothing = box.value.trim() !== "" && !hits.length;
-    const row = (hit) => h("li", {}, h("a", { href: hrefOf(hit.id), onclick: clear, dir: "auto" }, nameOf(hit, LONGEST)));
+    const row = (hit) => h("li", {}, h("a", { href: hrefOf(hit.id), onclick: take(hit), dir: "auto" }, nameOf(hit, LONGEST)));
     put(list, hits.map(row), nothing && h("li", { class: "hint" }, "Nothing found."));
     list.hidden = !hits.length && !nothing;
     put(said, nothing ? "Nothing found" : hits.length ? `${hits.length} found, arrow down to choose` : "");

@@ -21,7 +21,7 @@ export const forget = alone(async (id, after) => {
     return false;
   }
   const [memory] = got.memories;
-  if (!(await confirmed(`Forget “${nameOf(memory)}”?`, "Forget"))) return false;
+  if (!(await confirmed(`Forget “${nameOf(memory)}”?`, "Forget", warning(memory)))) return false;
   const answer = await saying(() => ask("forget", { id }));
   if (!answer) return false;
   tell(memory, answer.facts.length, after);
@@ -29,11 +29,18 @@ export const forget = alone(async (id, after) => {
   return true;
 });
 
+/** Say before what cannot be had back after. */
+function warning({ type }) {
+  if (type === "document") return "Its file stays as it is, and brings it back when it changes or is ingested again. There is no Undo.";
+  const drawn = type === "message" ? " Facts drawn from it alone go with it, and do not come back." : "";
+  return `For some seconds you can undo this; its history is lost all the same.${drawn}`;
+}
+
 function tell(memory, facts, after) {
   // Stored again by hand, a document would not be that of its file: the next ingest would store another.
   if (memory.type === "document") return toast("Forgotten. Its file stays as it is; scrubjay ingest reads it again.");
   const drawn = facts ? ` ${many(facts, "fact", "facts")} that nothing else said went with it.` : "";
-  toast(`Forgotten.${drawn}`, { action: "Undo", act: () => restore(memory, facts, after) });
+  toast(`Forgotten.${drawn}`, { action: "Undo", act: () => restore(memory, facts, after), about: memory.id });
 }
 
 async function restore(memory, facts, after) {

@@ -5,31 +5,29 @@ import { opened } from "./dialog.js";
 import { h, put } from "./dom.js";
 import { edited } from "./edit.js";
 import { forget } from "./forget.js";
-import { nameOf, visible, whole } from "./marked.js";
+import { visible } from "./marked.js";
+import { fieldsOf, historyOf } from "./memory_fields.js";
+import { linkList, linksOf } from "./memory_links.js";
+import { textOf } from "./memory_text.js";
+import { TURNS, turnsOf } from "./memory_turns.js";
 import { link } from "./route.js";
 import { who } from "./session.js";
+import { copyLink } from "./share.js";
 import { saying } from "./toast.js";
 import { feedback, given } from "./verdicts.js";
-import { age, figure, moment } from "./words.js";
 
-const LABELS = {
-  type: "Type", topics: "Topics", namespace: "Namespace", collection: "Collection", session: "Session", role: "Said by", owner: "Owner",
-  agent: "Agent", severity: "Severity", domain: "Domain", context: "Context", source: "Source", created_at: "Stored", updated_at: "Changed",
-  event_time: "Happened", event_until: "Over", valid_from: "Valid from", valid_until: "Valid until", language: "Language", id: "Id",
-};
-const TIMES = new Set(["created_at", "updated_at", "event_time", "event_until", "valid_from", "valid_until"]);
 const VERDICTS = { accepted: "Accept", modified: "Modify", dismissed: "Dismiss" };
 
 /**
- * Open one memory from any view. With a `query`, feedback is offered, and `forms` are words to mark. `changed({id, gone})`
- * is called when it was edited or forgotten, or turned out to be gone; `signal` closes it, and without one any change
- * of the address. Ends when it is closed.
+ * Open one memory from any view. With a `query`, feedback is offered; `forms` are words to mark, and `lines` the first and
+ * last of the passage to begin with. `changed({id, gone})` is called when it was edited, linked or forgotten, or turned
+ * out to be gone; `signal` closes it, and without one any change of the address. Ends when it is closed.
  */
-export function openMemory(id, { query = "", forms = [], changed = () => {}, signal = untilMoved() } = {}) {
+export function openMemory(id, { query = "", forms = [], lines = null, changed = () => {}, signal = untilMoved() } = {}) {
   return opened("Memory", (body, close) => {
     signal.addEventListener("abort", () => close());
     body.addEventListener("click", (event) => event.target.closest("a[href]") && close()); // it leads elsewhere
-    new Shown(body, { query, forms, changed, close }).load(id);
+    new Shown(body, { query, forms, lines, changed, close }).load(id);
   }, { wide: true });
 }
 
@@ -45,17 +43,19 @@ class Shown {
     Object.assign(this, { body, trail: [], ...given });
     this.heading = body.parentElement.querySelector("h2");
     this.heading.dir = "auto";
+    this.heading.tabIndex = -1; // takes the focus when what had it is drawn anew
   }
 
   async load(id) {
+    if (this.id !== id) put(this.body, h("p", { class: "hint", role: "status" }, "Loading…"));
     this.id = id;
-    put(this.body, h("p", { class: "hint", role: "status" }, "Loading…"));
     try {
-      const [got, { changes }, { neighbors }, { scopes }] = await Promise.all([
-        ask("get", { id }), ask("history", { id }), ask("neighbors", { id }), who(),
-      ]);
-      const near = neighbors.length ? (await ask("get_many", { ids: neighbors.map((one) => one.id) })).memories : [];
-      if (this.id === id) this.draw(got, changes, linksOf(neighbors, near), scopes.includes("write"));
+      const [got, { changes }, { scopes }] = await Promise.all([ask("get", { id }), ask("history", { id }), who()]);
+      const [memory] = got.memories;
+      const isTurn = memory.type === "message" && memory.session;
+      const [links, around] = await Promise.all([linksOf(memory), isTurn ? ask("around", { id, turns: TURNS }) : null]);
+      if (this.id !== id) return;
+      this.draw({ memory, tier: got.tiers?.[id], changes, links, turns: around?.memories ?? [], write: scopes.includes("write") });
     } catch (error) {
       if (!error.kind) throw error;
       if (this.id === id) this.fail(error);
@@ -70,17 +70,30 @@ class Shown {
     if (kind === "away") server.addEventListener("back", () => this.body.isConnected && this.load(this.id), { once: true });
   }
 
-  draw({ memories: [memory], tiers = {} }, changes, links, write) {
+  draw({ memory, tier, changes, links, turns, write }) {
+    const isFirst = !this.trail.length; // the one that was searched for
+    const hadFocus = this.body.contains(document.activeElement);
+    const of = { write, follow: (id) => this.follow(id), changed: () => this.again(memory.id) };
     put(this.heading, visible(memory.title) || "Memory"); // without a title the text says it
     put(
       this.body,
       this.back(),
       this.actions(memory, write), // above the text, which may be a megabyte
-      whole(memory.text, this.trail.length ? [] : this.forms),
-      fieldsOf(memory, tiers[memory.id]),
-      links.length > 0 && this.links(links),
-      changes.length > 0 && history(changes),
+      textOf(memory, isFirst ? this.forms : [], isFirst ? this.lines : null),
+      turns.length > 1 && turnsOf(memory, turns, of.follow),
+      fieldsOf(memory, tier),
+      linkList(memory, links, of),
+      changes.length > 0 && historyOf(changes),
     );
+    if (hadFocus) this.heading.focus({ preventScroll: true });
+    if (this.drawn !== memory.id) this.body.querySelector(".passage")?.scrollIntoView();
+    this.drawn = memory.id;
+  }
+
+  /** Show it as it is now, here and in the view behind. */
+  again(id) {
+    this.changed({ id, gone: false });
+    if (this.body.isConnected && this.id === id) this.load(id);
   }
 
   back() {
@@ -95,7 +108,7 @@ class Shown {
 
   actions(memory, write) {
     const { id } = memory;
-    const button = (text, act, title) => h("button", { type: "button", onclick: act, title }, text);
+    const button = (text, act) => h("button", { type: "button", onclick: act }, text);
     const isDone = memory.type.endsWith("_done");
     return h(
       "p",
@@ -104,7 +117,7 @@ class Shown {
       write && button("Forget", () => this.forget(id)),
       write && (isDone || memory.type === "task") && button(isDone ? "Not done" : "Done", () => this.mark(id, isDone ? "undone" : "done")),
       h("a", { class: "button", href: link("graph", { id }) }, "Graph"),
-      h("a", { class: "button", href: link("search", { id }) }, "Link"),
+      button("Copy link", () => copyLink(new URL(link("search", { id }), location.href).href)),
       write && this.query && !this.trail.length && this.verdicts(id),
     );
   }
@@ -119,9 +132,10 @@ class Shown {
   }
 
   async edit(memory) {
-    if (!(await edited(memory))) return;
-    this.changed({ id: memory.id, gone: false });
-    this.load(memory.id);
+    const again = () => this.again(memory.id);
+    if (!(await edited(memory, again))) return;
+    this.lines = null; // they may be others now
+    again();
   }
 
   async forget(id) {
@@ -130,47 +144,6 @@ class Shown {
   }
 
   async mark(id, verb) {
-    if (!(await saying(() => ask(verb, { id })))) return;
-    this.changed({ id, gone: false });
-    this.load(id);
+    if (await saying(() => ask(verb, { id }))) this.again(id);
   }
-
-  links(links) {
-    const rows = links.map(({ id, name, score, kinds }) =>
-      h("li", {}, h("button", { type: "button", class: "linked", dir: "auto", onclick: () => this.follow(id) }, name), h("span", { class: "hint" }, ` ${[...kinds, figure(score, 2)].join(", ")}`)),
-    );
-    return [h("h3", {}, "Links"), h("ul", { class: "plain" }, rows)];
-  }
-}
-
-function linksOf(neighbors, memories) {
-  const names = new Map(memories.map((one) => [one.id, nameOf(one)]));
-  return neighbors.map((one) => ({ ...one, name: names.get(one.id) ?? one.id }));
-}
-
-function fieldsOf(memory, tier) {
-  const isUsual = (name) => name === "updated_at" && memory.updated_at === memory.created_at;
-  const rows = Object.entries(LABELS).filter(([name]) => memory[name] !== null && memory[name].length !== 0 && !isUsual(name));
-  const row = (label, value) => [h("dt", {}, label), h("dd", { dir: "auto" }, value)];
-  return h(
-    "dl",
-    { class: "fields" },
-    rows.map(([name, label]) => row(label, shown(name, memory[name]))),
-    tier && row("Tier", tier),
-    Object.entries(memory.metadata).map(([name, value]) => row(name, visible(typeof value === "string" ? value : JSON.stringify(value)))),
-  );
-}
-
-function shown(name, value) {
-  if (TIMES.has(name)) return h("time", { datetime: value, title: value }, `${moment(value)} (${age(value)})`);
-  if (name === "topics") return value.map((topic) => [h("a", { class: "chip", href: link("search", { topics: topic }) }, h("bdi", {}, visible(topic))), " "]);
-  return visible(value);
-}
-
-function history(changes) {
-  const rows = changes.map(({ at, field, before, after }) =>
-    h("tr", {}, h("td", {}, h("time", { datetime: at, title: at }, moment(at))), h("td", {}, field), h("td", { dir: "auto" }, visible(before)), h("td", { dir: "auto" }, visible(after))),
-  );
-  const head = h("tr", {}, ["When", "Field", "Before", "After"].map((one) => h("th", { scope: "col" }, one)));
-  return [h("h3", {}, "History"), h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "History" }, h("table", {}, h("thead", {}, head), h("tbody", {}, rows)))];
 }

@@ -184,7 +184,7 @@ class Search {
     const opening = (this.opening = new AbortController());
     this.opened = id;
     const hit = this.results?.hits.find((one) => one.id === id);
-    await openMemory(id, { query: this.asked.q.trim() && this.asked.q, forms: hit ? formsOf(hit) : [], changed: () => this.run(), signal: opening.signal });
+    await openMemory(id, { query: this.asked.q.trim() && this.asked.q, forms: hit ? formsOf(hit) : [], lines: hit?.lines, changed: () => this.run(), signal: opening.signal });
     if (this.opening === opening) this.opened = null;
     if (location.hash === at) { // else somebody went on, or back
       if (isStep) history.back();
@@ -196,7 +196,7 @@ class Search {
 
   async edit(id) {
     const got = await saying(() => ask("get", { id }));
-    if (!got || (await edited(got.memories[0]))) this.run();
+    if (!got || (await edited(got.memories[0], () => this.run()))) this.run();
   }
 
   forget(id) {
