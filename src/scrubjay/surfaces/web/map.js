@@ -1,7 +1,7 @@
 // The map: all memories as points, what is alike together, and where a query lands among them.
 
 import { ask } from "./api.js";
-import { Chart, about } from "./chart.js";
+import { Chart, about } from "./canvas.js";
 import { debounced, h, put } from "./dom.js";
 import { drawLegend } from "./legend.js";
 import { drawStanding, listed, MOST_LISTED } from "./mapside.js";

@@ -1,6 +1,6 @@
 // Beside a map: what is nearest to the query, what is in view, and how far to trust it, as text.
 
-import { about } from "./chart.js";
+import { about } from "./canvas.js";
 import { h, put } from "./dom.js";
 import { count, many } from "./words.js";
 
