@@ -18,6 +18,7 @@ const VIEWS = {
   signin: () => import("./signin.js"),
 };
 const TITLES = { search: "Search", compare: "Compare", map: "Map", graph: "Graph", health: "Health", signin: "Sign in" };
+const WITHIN = { graph: "map" }; // which entry above a view belongs to that has none of its own
 const made = {};
 const main = document.getElementById("main");
 let shown = null;
@@ -77,7 +78,7 @@ async function present(view, params) {
   }
   document.title = `${TITLES[view]} · scrubjay`;
   for (const one of document.querySelectorAll("nav [data-view]")) {
-    if (one.dataset.view === view) one.setAttribute("aria-current", "page");
+    if (one.dataset.view === (WITHIN[view] ?? view)) one.setAttribute("aria-current", "page");
     else one.removeAttribute("aria-current");
   }
   const showing = shown.show(params);
