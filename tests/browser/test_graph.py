@@ -128,7 +128,7 @@ def test_fifty_around_one_do_not_cover_each_other_on_a_screen_or_a_phone(site: S
             page.locator(f"svg.twigs[width='{width - (34 if width > 640 else 18)}']")
         ).to_be_attached()
         boxes = page.evaluate(BOXES)
-        assert len(boxes) == (51 if width > 640 else 50)  # a phone has no room in the middle
+        assert len(boxes) == 51
         assert all(box["left"] >= 0 and box["right"] <= width for box in boxes)
         assert [pair for pair in combinations(boxes, 2) if cover(*pair)] == []
         assert page.evaluate("document.documentElement.scrollWidth") == width
