@@ -124,6 +124,22 @@ def test_it_goes_by_keys_and_by_address(site: Site):
     assert page.evaluate("globalThis.shown") == left[1]
     page.keyboard.press("h")
     assert page.evaluate(focused) == ["a", left[1]]
+    page.keyboard.press("y")
+    why = page.get_by_role("dialog").locator("h3")
+    rank = right.index(left[1]) + 1
+    expect(why.and_(page.get_by_text("Left:"))).to_have_text(
+        f"Left: default:keyword, rank 2 of {len(left)}"
+    )
+    expect(why.and_(page.get_by_text("Right:"))).to_have_text(
+        f"Right: default:vector, rank {rank} of {len(right)}"
+    )
+    expect(page.locator("dialog .told").first).to_contain_text(
+        f"Found by its words (2nd of {len(left)})"
+    )
+    expect(page.locator("dialog .told").last).to_contain_text("Found by its meaning (")
+    assert site.axe(page) == []
+    page.keyboard.press("Escape")
+    assert page.evaluate(focused) == ["a", left[1]]
 
     page.get_by_role("button", name="Swap the sides").click()
     expect(page.get_by_role("heading", name="Left: default:vector")).to_be_visible()
@@ -146,6 +162,21 @@ def test_it_goes_by_keys_and_by_address(site: Site):
         overrides={"at_least": {"score": 0.7}, "weigh": {"least": {"keyword": 0.9}}},
     )
     assert 0 < len(ids(page, "b")) < len(left)
+    onward = page.locator(".side[data-side=b]").get_by_role("link", name="Search with this")
+    assert parse_qs((onward.get_attribute("href") or "").partition("?")[2])["overrides"] == [
+        "at_least.score=0.7",
+        'weigh.least={"keyword":0.9}',
+    ]
+    offered = page.locator("fieldset[data-side=b] option").evaluate_all(
+        "all => all.map((one) => one.value)"
+    )
+    assert {"weigh.weights={keyword=1}", "rrf.k=60"} & set(offered)
+    more.fill("weigh.weights.keyword=0.9")
+    more.press("Enter")
+    chip = page.locator("h2 .chip").last
+    expect(chip).to_contain_text("weigh.weights={keyword=0.9")
+    settled(page)
+    assert page.get_by_role("alert").filter(has_text="cannot be asked").count() == 0
 
 
 def test_choosing_before_asking_keeps_the_focus(site: Site):
@@ -162,7 +193,7 @@ def test_choosing_before_asking_keeps_the_focus(site: Site):
 
 def test_one_side_may_be_wrong(site: Site):
     """A setting that is not there is said in its column; the other answers; taking it away mends it."""
-    page = site.open(f"{ASKED}&aset=rrf.kk%3D3&limit=3")
+    page = site.open(f"{ASKED}&aset=fan_out.times%3D2&aset=rrf.kk%3D3&limit=3")
     expect(page.get_by_role("alert").filter(has_text="no number 'kk'")).to_be_visible()
     settled(page)
     assert (ids(page, "a"), len(ids(page, "b"))) == ([], 3)
@@ -171,10 +202,22 @@ def test_one_side_may_be_wrong(site: Site):
     assert all("422" in one for one in errors)  # Chromium logs what the column says
     errors.clear()
 
-    page.get_by_role("button", name="Take away rrf.kk=3").click()
+    expect(page.get_by_role("alert").last).to_contain_text(
+        "weigh.weights={keyword=0.9, vector=0.5}"
+    )
+    expect(page.locator(".refused")).to_have_text("rrf.kk=3 ✕")
+    page.get_by_role("button", name="Take away rrf.kk=3, which was refused").click()
     expect(page.locator(".line").first).to_be_attached()
-    assert "aset" not in address(page)
+    assert address(page)["aset"] == ["fan_out.times=2"]
+    expect(page.locator(".refused")).to_have_count(0)
+    page.get_by_text("Filters").click()
+    page.get_by_label("Only types").select_option("fact")
+    expect(page.get_by_role("button", name="Take away types: fact")).to_be_visible()
+    assert address(page)["types"] == ["fact"]
     page.get_by_label("Query").fill("automobile")
+    page.get_by_label("Query").press("Escape")
+    expect(page.get_by_label("Query")).to_have_value("automobile")
+    expect(page.get_by_label("Query")).not_to_be_focused()
     expect(page.locator(".hit[data-side=a]")).to_have_count(1)
     assert address(page)["q"] == ["automobile"]
     assert "<script>alert(1)</script>" in page.locator(".hit[data-side=a]").inner_text()

@@ -53,6 +53,21 @@ def opened(site: Site, path: str, **options: object) -> Page:
 def test_links_are_drawn_as_they_are_and_said_in_a_table(site: Site):
     page = opened(site, "#/graph?id=hub")
     expect(page.get_by_role("heading", level=1)).to_have_text("market square")
+    expect(page.get_by_role("link", name="Map", exact=True)).to_have_attribute(
+        "aria-current", "page"
+    )
+    expect(page.locator(".middle text")).to_have_text("market square")
+    assert (
+        "windmill <img src=x onerror=alert(1)>"
+        in page.locator("[data-id=mill] a text").text_content()
+    )
+    high = page.locator("svg.twigs").bounding_box()
+    rings = [one.bounding_box() for one in page.locator(".ring").all()]
+    assert rings
+    assert all(
+        high["y"] < one["y"] and one["y"] + one["height"] < high["y"] + high["height"]
+        for one in rings
+    )
     drawn = page.locator("path.edge[data-b]")
     edge = drawn.and_(page.locator("[data-a=hub][data-b=old]"))
     expect(edge).to_have_attribute("marker-end", "url(#twig-arrow)")
@@ -113,7 +128,7 @@ def test_fifty_around_one_do_not_cover_each_other_on_a_screen_or_a_phone(site: S
             page.locator(f"svg.twigs[width='{width - (34 if width > 640 else 18)}']")
         ).to_be_attached()
         boxes = page.evaluate(BOXES)
-        assert len(boxes) == 50
+        assert len(boxes) == 51
         assert all(box["left"] >= 0 and box["right"] <= width for box in boxes)
         assert [pair for pair in combinations(boxes, 2) if cover(*pair)] == []
         assert page.evaluate("document.documentElement.scrollWidth") == width
@@ -128,6 +143,12 @@ def test_a_memory_is_found_by_typing_and_one_without_links_or_gone_is_explained(
     expect(page.locator(".choices")).to_contain_text("at most 20,000 characters")
     box.fill("")
     page.keyboard.type("wooden brid", delay=5)
+    expect(page.locator(".choices a").first).to_have_text("wooden bridge")
+    page.keyboard.press("Escape")
+    expect(page.locator(".choices")).to_be_hidden()
+    expect(box).not_to_be_focused()
+    expect(box).to_have_value("wooden brid")
+    page.keyboard.press("/")
     expect(page.locator(".choices a").first).to_have_text("wooden bridge")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")

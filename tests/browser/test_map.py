@@ -97,7 +97,8 @@ def legend(page: Page) -> list[str]:
 
 def test_points_have_the_colour_of_their_topic_type_or_age_in_light_and_dark(site: Site):
     page = opened(site, color_scheme="light")
-    expect(page.locator(".standing")).to_contain_text("15 memories drawn.")
+    expect(page.locator(".standing")).to_have_text("15 memories drawn. ")  # too few to be judged
+    expect(page.locator("aside h2").last).to_have_text("By first topic")
     assert legend(page) == ["kitchen 6", "space 6", "no topic 3"]
     kettle, rocket = place(page, site, "kettle0"), place(page, site, "rocket0")
     light = [page.evaluate(COLOUR, name) for name in ("--c1", "--c2")]
@@ -130,7 +131,14 @@ def test_pointing_names_a_memory_and_a_click_opens_it(site: Site):
     expect(page.locator(".tip strong")).to_have_text("Roses 0")
     page.mouse.click(*on_page(page, place(page, site, "rocket2")))
     expect(page.get_by_role("dialog")).to_contain_text("rocket fuel cedar")
+    expect(page).to_have_url(re.compile("#/map.id=rocket2$"))
     page.keyboard.press("Escape")
+    expect(page).to_have_url(re.compile("#/map$"))
+    page.go_forward()
+    expect(page.get_by_role("dialog")).to_contain_text("rocket fuel cedar")
+    page.get_by_role("dialog").get_by_role("button", name="Close").focus()
+    page.go_back()
+    expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.locator(".under")).to_contain_text("rocket fuel cedar")
     expect(page.get_by_role("link", name="Links")).to_have_attribute("href", "#/graph?id=rocket2")
     page.mouse.click(*on_page(page, place(page, site, "rose2")))
@@ -139,6 +147,10 @@ def test_pointing_names_a_memory_and_a_click_opens_it(site: Site):
     expect(here.first).to_be_focused()
     here.last.click()
     expect(page.get_by_role("dialog")).to_contain_text("autumn bed2")
+    page.reload()  # what is open is in the address, and closing it there leaves the map
+    expect(page.get_by_role("dialog")).to_contain_text("autumn bed2")
+    page.keyboard.press("Escape")
+    expect(page).to_have_url(re.compile("#/map$"))
 
 
 def test_dragging_moves_and_the_wheel_zooms_and_the_address_keeps_it(site: Site):
@@ -193,6 +205,9 @@ def test_a_query_lands_among_what_is_nearest(site: Site):
     page = opened(site)
     page.keyboard.press("/")
     page.keyboard.type("boils kettle delta ember", delay=5)
+    page.keyboard.press("Escape")  # out of the box; the query stays
+    expect(page.get_by_role("searchbox")).to_have_value("boils kettle delta ember")
+    expect(page.get_by_role("searchbox")).not_to_be_focused()
     near = page.locator("ol.listed li")
     expect(near).to_have_count(10)
     expect(near.first).to_contain_text("kettle boils delta ember")
@@ -240,14 +255,14 @@ def test_the_legend_hides_groups_and_filters_narrow_what_is_asked(site: Site):
     page.get_by_label("Only topics").select_option("space")
     expect(page.locator(".standing")).to_contain_text("6 memories drawn.")
     page.get_by_label("Only types").select_option("fact")
-    expect(page.locator(".said")).to_contain_text("No memory has these topics and types.")
+    expect(page.locator(".said")).to_contain_text("No memory is left by these filters.")
     page.get_by_role("button", name="No longer only space").click()
     expect(page.locator(".standing")).to_contain_text("9 memories drawn.")
     assert page.url.endswith("#/map?types=fact")
     assert page.evaluate(SAID) == (
         "10,000 of 52,000 memories drawn, a fair sample. 2 have no vector yet and are left out. "
         "What lies together is alike, as far as a plane can show it: "
-        "of each memory's ten nearest, 34 % are near it here."
+        "of each memory's ten nearest, 34 % are among the fifty points nearest to it."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -15,6 +16,7 @@ from browsing import Site
 from fakes import BrokenEmbedder, ScriptedGenerator, ScriptedReranker, TokenEmbedder
 from scrubjay.profiles import built_in
 from scrubjay.surfaces.explain import reasons
+from scrubjay.surfaces.explain_sum import sum_of
 from scrubjay.surfaces.shapes import results
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -34,14 +36,15 @@ DRAW = """async (answers) => {
     const text = (of, what) => [...of.querySelectorAll(what)].map((one) => one.textContent);
     return {
       parts: [...drawn.querySelectorAll("[data-part]")].map((one) => ({
-        name: one.dataset.part, amount: text(one, ".amount")[0], working: text(one, ".working"),
+        name: one.dataset.part, amount: text(one, ".amount")[0],
+        working: text(drawn, `[data-worked="${one.dataset.part}"] .working`),
         from: one.querySelector(".bar").getBoundingClientRect().left,
         to: one.querySelector(".bar").getBoundingClientRect().right,
         down: one.querySelector(".bar").classList.contains("down"),
       })),
       total: text(drawn, ".final .amount")[0],
       end: drawn.querySelector(".bar.final").getBoundingClientRect().right,
-      where: text(drawn, ".where .working"),
+      told: text(drawn, ".told")[0], whole: text(drawn, ".whole")[0], where: text(drawn, ".where"),
       lists: [...drawn.querySelectorAll("[data-list]")].map(
         (one) => [one.dataset.list, ...text(one, ".rank, .number")]),
     };
@@ -111,12 +114,17 @@ def test_the_drawn_parts_add_up_to_the_score(
     for hit, found, picture in hits:
         amounts = [number(part["amount"]) for part in picture["parts"]]
         assert sum(amounts) == number(picture["total"]), (found.profile, hit.id)
-        assert picture["total"].replace("−", "-") == f"{hit.score:.6f}"
+        assert float(number(picture["total"])) == pytest.approx(hit.score, abs=5.01e-4)
+        total, _, exact = picture["whole"].replace("−", "-").partition(" = ")
+        assert total == f"{hit.score:.6f}"
+        terms = re.findall(r"(- |^-)?(\d+\.\d{6})", exact)
+        assert sum(Decimal(f"{sign[:1]}{figures}") for sign, figures in terms) == Decimal(total)
         assert "other" not in {part["name"] for part in picture["parts"]}
         assert_steps_meet(picture, amounts)
         said = " ".join(reasons(hit, found))
-        assert all(line.removeprefix("= ") in said for part in picture["parts"]
+        assert all(line.partition(" = ")[2] in said for part in picture["parts"]
                    for line in part["working"] if profile != "vault")  # fmt: skip
+        assert picture["where"] == list(sum_of(hit, found).where) != []
         assert {one[0] for one in picture["lists"] if one[2] != "–"} == set(hit.found)
 
 
@@ -141,15 +149,23 @@ def test_a_score_is_told_with_its_lists_and_its_working(site: Site, stores: list
 
     severity = vault["hits"][0]["why"]["severity"]
     parts = {part["name"]: part["working"] for part in first["parts"]}
-    assert parts["severity"] == [f"= 0.15 × {severity:.6f}"]
+    assert parts["severity"] == [f"severity {0.15 * severity:.6f} = 0.15 × {severity:.6f}"]
     assert second["parts"][0]["name"] == "rrf_keyword"
     assert " / (60 + " in second["parts"][0]["working"][0]
-    assert second["where"] == gno["hits"][0]["sum"]["where"] != []
+    assert "the scale; the share that ranks have in this score" in second["where"][1]
     keyword = gno["hits"][0]["found"]["keyword"]
     lists = {name: (rank, raw) for name, rank, raw in second["lists"]}
     assert lists["keyword"] == (
         f"#{keyword['rank']} of {gno['counts']['keyword']}",
-        f"{keyword['score']:.6f}",
+        f"{keyword['score']:.3f}",
     )
+    found, counts = gno["hits"][0]["found"], gno["counts"]
+    assert (found["keyword"]["rank"], found["vector"]["rank"]) == (1, 1)
+    assert second["told"] == (
+        f"Found by its words (first of {counts['keyword']}) and its meaning (first of"
+        f" {counts['vector']}). Then read by the reranker."
+    )
+    assert first["told"].startswith("Found by its words (first of ")
+    assert ", not by the list “memory”." in first["told"]
     assert ["memory", "not among its 1", "–"] in first["lists"]
     assert site.axe(page) == []

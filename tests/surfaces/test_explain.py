@@ -19,13 +19,16 @@ TEXTS = [f"the harbour of {name} is open on mondays" for name in "abcdefghijklmn
 VARIANTS = (
     '{"lexical": ["harbour mondays"], "semantic": ["open port"], "hyde": "The harbour is open"}'
 )
-# `name amount = working`; the last line of a hit has no name.
-WORKING = re.compile(r"^(?:\S+ )?(-?\d+\.\d+) = (.+)$")
+# `name amount = working: what it is`; a figure that is not a part has no name.
+WORKING = re.compile(r"^(?:\S+ )?(-?\d+\.\d+) = ([^:]+)(?:: .+)?$")
+# A figure that was measured, not worked out, and what the parts are made of.
+WORDS = re.compile(r"^(each part|\d\.\d{6}|√\(2 ln \d+\)): [a-z1].{20,}$")
 
 
 def worked_out(working):
     """Do the sum: digits, signs, brackets, a root, a logarithm and a power of e only."""
     plain = working.replace("×", "*").replace("√", "sqrt").replace("e^", "exp")
+    plain = plain.replace("^", "**")
     plain = re.sub(r"2 ln (\d+)", r"2 * log(\1)", plain)
     plain = re.sub(r"(\d) s\b", r"\1", plain)
     assert re.fullmatch(r"(sqrt|log|exp|[\d.e()*/+\- ])+", plain), working
@@ -74,8 +77,38 @@ def assert_comes_out(found):
         parts = [float(one) for one in re.findall(r"(-?\d+\.\d{6}) [a-z_]", sum_of)]
         assert sum(parts) == pytest.approx(hit.score, abs=5e-6)
         for line in lines:
+            if WORDS.match(line):
+                continue
             amount, working = WORKING.match(line).groups()
             assert worked_out(working) == pytest.approx(float(amount), abs=2e-5, rel=2e-5), line
+
+
+def test_the_strength_is_worked_out_and_every_figure_is_named(store):
+    """R-7: from the evidence up, without a figure that is explained by itself."""
+    found = store.search("closed harbour tavern", limit=25)
+    hit = found[3]
+
+    _, _, *lines = reasons(hit, found)
+    said = dict(re.findall(r"^(\d\.\d{6})(?: = [^:]+)?: (.+)$", "\n".join(lines), re.M))
+    (weighed,) = (one.notes for one in found.trace if one.stage == "weigh")
+    scale, strength = f"{weighed['times']:.6f}", f"{weighed['strength']:.6f}"
+
+    assert f"{found[0].score:.6f}" == strength
+    assert re.search(
+        f"^{scale}[^:]*: the scale; the strength of the evidence", "\n".join(lines), re.M
+    )
+    first = found[0].found
+    root = f"{first['keyword'].score / weighed['keyword']['best_possible']:.6f}"
+    cosine = f"{first['vector'].score:.6f}"
+    assert f"{strength} = 1 - (1 - {root}^0.5) × (1 - {cosine}): that strength" in "\n".join(lines)
+    assert (
+        said[root] == "what the one that leads scores by its words, over the best possible score"
+    )
+    assert (
+        said[cosine]
+        == "what the one that leads scores by its meaning; 1 would be the best possible"
+    )
+    assert not [line for line in lines if re.match(r"(\d\.\d+) = \1 / 1\.0+\b", line)]
 
 
 @pytest.mark.parametrize("profile", ["default", "default:fast", "default:vector", "cognis"])

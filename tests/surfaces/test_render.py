@@ -257,10 +257,14 @@ def test_an_explained_hit_adds_up_to_its_score():
             76,
             64,
             {
-                "keyword": {"weight": 0.75, "of": 13.5, "best_possible": 20.0},
+                "keyword": {"weight": 0.75, "of": 13.5, "best_possible": 16.0},
                 "vector": {"weight": 0.25, "of": 0.5, "best_possible": 1.0},
                 "strength": 0.78125,
                 "times": 1.25,
+                "evidence": {
+                    "keyword": {"score": 9.0, "share": 0.5625, "power": 0.5},
+                    "vector": {"score": 0.125, "share": 0.125, "power": 1.0},
+                },
             },
         ),
     )
@@ -271,6 +275,9 @@ def test_an_explained_hit_adds_up_to_its_score():
     assert "score: 0.781250 = 0.625000 keyword + 0.156250 vector" in lines
     assert "keyword 0.625000 = 1.250000 × 0.75 × 9.000000 / 13.500000" in lines
     assert "vector 0.156250 = 1.250000 × 0.25 × 0.250000 / 0.500000" in lines
+    text = " ".join(text.split())
+    assert "0.781250 = 1 - (1 - 0.562500^0.5) × (1 - 0.125000): that strength" in text
+    assert "0.562500 = 9.000000 / 16.000000: what the one that leads scores by its words" in text
     assert "lost: no model" in lines
     assert any(line.endswith("0 → 12      keyword(depth=64)") for line in lines)
 

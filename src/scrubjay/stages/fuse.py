@@ -167,7 +167,8 @@ def weigh(
     first = min(run.pool, key=lambda one: (-sum(parts[one.id].values()), *one.order), default=None)
     if first is None:
         return run
-    relative, strength = sum(parts[first.id].values()), _strength(first, asked, powers or {})
+    evidence = _evidence(first, asked, powers or {})
+    relative, strength = sum(parts[first.id].values()), _strength(evidence)
     times = strength / relative if relative > 0 else 0.0
     pool = []
     for one in run.pool:
@@ -175,7 +176,7 @@ def weigh(
         pool.append(one._replace(score=sum(why.values()), why=why))
     pool.sort(key=lambda one: one.order)
     return run._replace(pool=tuple(pool), confidence=strength).noting(
-        **notes, times=times, strength=strength
+        **notes, times=times, strength=strength, evidence=evidence
     )
 
 
@@ -206,10 +207,23 @@ def _parts(candidate: Candidate, lists: Mapping[str, Mapping[str, float]]) -> di
     }
 
 
-def _strength(candidate: Candidate, lists: list[RankedList], powers: Mapping[str, float]) -> float:
+def _evidence(
+    candidate: Candidate, lists: list[RankedList], powers: Mapping[str, float]
+) -> dict[str, dict[str, float]]:
+    """Return what share of the best possible a candidate has in each list, and to which power it counts."""
+    return {
+        one.name: {
+            "score": candidate.found[one.name].score,
+            "share": min(max(candidate.found[one.name].score / one.best, 0.0), 1.0),
+            "power": powers.get(one.name, 1.0),
+        }
+        for one in lists
+        if one.name in candidate.found and one.best > 0
+    }
+
+
+def _strength(evidence: Mapping[str, Mapping[str, float]]) -> float:
     lacking = 1.0
-    for one in lists:
-        if one.name in candidate.found and one.best > 0:
-            share = min(max(candidate.found[one.name].score / one.best, 0.0), 1.0)
-            lacking *= 1 - share ** powers.get(one.name, 1.0)
+    for one in evidence.values():
+        lacking *= 1 - one["share"] ** one["power"]
     return 1 - lacking

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from scrubjay.surfaces.explain_sum import adds_up, scaling, walk, weights_of, working
+from scrubjay.surfaces.explain_sum import adds_up, walk, weights_of, where, working
 from scrubjay.surfaces.layout import indent, table, wrap
 from scrubjay.surfaces.terminal import one_line
 
@@ -37,11 +37,11 @@ def reasons(hit: Hit, found: Results) -> list[str]:
     weighed = _weighed(hit, found)
     lines = [f"found: {_places(hit.found)}", f"score: {weighed or _sum(hit)}"]
     if weighed:
-        return lines
+        return [*lines, *where(hit, found)]
     for name, amount in hit.why.items():
         if worked := working(name, hit, found):
             lines += [f"{name} {amount:.6f} = {worked[0]}", *worked[1:]]
-    return [*lines, *scaling(hit, found)]
+    return [*lines, *where(hit, found)]
 
 
 def _flow(step: Step) -> str:

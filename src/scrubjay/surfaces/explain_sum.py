@@ -9,6 +9,7 @@ from scrubjay.stages.fuse import by_chance, weight_of
 from scrubjay.stages.min_max import between
 from scrubjay.surfaces.explain_talk import of_conversation
 from scrubjay.surfaces.explain_verdict import of_verdict
+from scrubjay.surfaces.explain_where import of_chance, of_evidence, of_fusion, of_parts
 
 if TYPE_CHECKING:
     from scrubjay.types import Hit, Results, Step
@@ -34,11 +35,11 @@ class Sum(NamedTuple):
 def sum_of(hit: Hit, found: Results) -> Sum:
     """Take a score apart, whatever the profile makes it of."""
     if weighing := weights_of(hit, found):
-        return Sum(_weighed_parts(hit, *weighing))
+        return Sum(_weighed_parts(hit, *weighing), tuple(where(hit, found)))
     parts = [Part(*one, tuple(working(one[0], hit, found))) for one in hit.why.items()]
     if not adds_up(hit):
         parts.append(Part("other", hit.score - sum(hit.why.values())))
-    return Sum(tuple(parts), tuple(scaling(hit, found)))
+    return Sum(tuple(parts), tuple(where(hit, found)))
 
 
 def adds_up(hit: Hit) -> bool:
@@ -117,15 +118,18 @@ def _scaled(working: str, scale: float) -> str:
     return working if abs(scale - 1) < _EQUAL else f"{scale:.6f} × {working}"
 
 
-def scaling(hit: Hit, found: Results) -> list[str]:
-    """Say what fused parts were multiplied by: the share of fusion, over the best fused score."""
-    scale = _scale(hit, found)
-    bests = [step.notes["best"] for _, step in walk(found.trace) if "best" in step.notes]
-    lines = [f"{scale:.6f} = {scale * best:g} / {best:.6f}" for best in bests]
-    for _, step in walk(found.trace):
-        if step.stage == "weigh" and step.notes.get("times"):
-            times, strength = step.notes["times"], step.notes["strength"]
-            lines.append(f"{times:.6f} = {strength:.6f} / {strength / times:.6f}")
+def where(hit: Hit, found: Results) -> list[str]:
+    """Say what the figures of the workings stand for, and how those came about that no part has."""
+    steps = {step.stage: step for _, step in walk(found.trace)}
+    scale, weighing = _scale(hit, found), weights_of(hit, found)
+    tiered = weighing is not None and weighing[1] != 1
+    lines = of_parts(steps, scaled=abs(scale - 1) >= _EQUAL, tiered=tiered)
+    bests = [step.notes["best"] for step in steps.values() if "best" in step.notes]
+    lines += [of_fusion(scale, best) for best in bests]
+    if "weigh" in steps and steps["weigh"].notes.get("times"):
+        if hit.passages is not None and hit.passages > 1:
+            lines.append(of_chance(hit.passages))
+        lines += of_evidence(steps["weigh"].notes)
     return lines
 
 
@@ -136,7 +140,7 @@ def _between(raw: float, share: Mapping[str, float]) -> str:
     if round(share["best"], 6) <= round(share["worst"], 6):
         return first
     worst, best = f"{share['worst']:.6f}", f"{share['best']:.6f}"
-    return f"{first}\n{normalised:.6f} = ({raw:.6f} - {worst}) / ({best} - {worst})"
+    return f"{first}\n{normalised:.6f} = ({raw:.6f} - {worst}) / ({best} - {worst}): between worst and best"
 
 
 def _share(name: str, hit: Hit, share: Mapping[str, float], times: float) -> str:

@@ -5,11 +5,17 @@ const ROW_PX = 26; // the least; WCAG asks for 24 of a target
 const MOST_ROW_PX = 56;
 const LEAST_HIGH_PX = 440;
 const LABEL_PX = 190;
+const MOST_LABEL = 0.78; // of the room beside the middle, less for each ring
+const PER_RING = 0.08;
 const NARROW_PX = 620; // below that all stand on one side
 const EDGE_PX = 14;
+const BESIDE_PX = 50; // a label's distance from its dot, the sign that opens, and the edge
 
-/** Lay out a graph in so many pixels: `{width, height, middle, rings, places: Map of id to {x, y, side, room}}`. */
-export function laidOut(nodes, edges, width) {
+/**
+ * Lay out a graph in so many pixels: `{width, height, middle, rings, places: Map of id to {x, y, side, room}}`.
+ * `widthOf(title)` says how wide a label is: rings leave as much room as the longest wants.
+ */
+export function laidOut(nodes, edges, width, widthOf) {
   const [first, ...others] = nodes;
   const sides = width < NARROW_PX ? [1] : [1, -1];
   const columns = shared(childrenOf(first, others, edges), first.id, sides.length);
@@ -19,17 +25,29 @@ export function laidOut(nodes, edges, width) {
   const middle = { x: sides.length === 1 ? EDGE_PX + 8 : width / 2, y: height / 2 };
   const deepest = Math.max(...nodes.map((one) => one.depth), 1);
   const reach = sides.length === 1 ? width - middle.x : width / 2;
-  const rings = ringsOf(deepest, reach, height / 2);
-  const places = new Map([[first.id, { ...middle, side: 0, room: 0 }]]);
+  const widest = Math.max(0, ...others.map((one) => widthOf(one.title)));
+  const rings = ringsOf(deepest, reach, height / 2, widest + BESIDE_PX);
+  const places = new Map([[first.id, { ...middle, side: 0, room: middleRoom(rings[0], sides) }]]);
   columns.forEach((column, index) => {
     column.forEach((node, row) => {
       const down = (row - (column.length - 1) / 2) * rowPx;
-      const out = along(rings[node.depth - 1], down);
+      const ring = rings[node.depth - 1];
+      const out = along(ring, down);
       const side = sides[index];
-      places.set(node.id, { x: middle.x + side * out, y: middle.y + down, side, room: reach - out - EDGE_PX - 14 });
+      widen(ring, side, down, rowPx);
+      places.set(node.id, { x: middle.x + side * out, y: middle.y + down, side, room: reach - out - BESIDE_PX });
     });
   });
   return { width, height, middle, rings, places, sides };
+}
+
+/** How wide the label of the middle may be: up to the first ring, on each side that has one. */
+const middleRoom = (ring, sides) => (ring.across - 24) * sides.length;
+
+/** Draw a ring no further than it has memories: an arc that ends is none that was cut off. */
+function widen(ring, side, down, rowPx) {
+  const [from, to] = ring.spans[side] ?? [Infinity, -Infinity];
+  ring.spans[side] = [Math.min(from, down - rowPx / 2), Math.max(to, down + rowPx / 2)];
 }
 
 /** How far out a ring is at some height above or below the middle. */
@@ -37,12 +55,13 @@ export function along(ring, down) {
   return ring.across * Math.sqrt(Math.max(1 - (down / ring.up) ** 2, 0));
 }
 
-function ringsOf(deepest, reach, halfHigh) {
-  const label = Math.min(LABEL_PX, reach * 0.5);
+function ringsOf(deepest, reach, halfHigh, wanted) {
+  const label = Math.max(Math.min(LABEL_PX, reach * 0.5), Math.min(wanted, reach * (MOST_LABEL - PER_RING * deepest)));
   const outermost = Math.min(reach - label, 150 + 110 * deepest);
   return Array.from({ length: deepest }, (_, index) => ({
     across: (outermost * (index + 1)) / deepest,
-    up: halfHigh * 1.08, // the ends of a ring are cut off: there all rings would meet
+    up: halfHigh * 1.08, // beyond what is seen: there all rings would meet
+    spans: {}, // by side, from where to where it is drawn
   }));
 }
 

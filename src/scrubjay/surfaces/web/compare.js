@@ -2,8 +2,9 @@
 
 import { ask } from "./api.js";
 import { lines } from "./compare_lines.js";
-import { columns } from "./compare_columns.js";
+import { columns, nameOf } from "./compare_columns.js";
 import { formOf } from "./compare_form.js";
+import { openWhy } from "./compare_why.js";
 import { debounced, h, put } from "./dom.js";
 import { nameOf } from "./marked.js";
 import { openMemory } from "./memory.js";
@@ -14,7 +15,8 @@ import { figure } from "./words.js";
 
 const VIEW = "compare";
 const TYPED_MS = 250;
-const SIDES = ["a", "b"];
+const NAMES = { a: "Left", b: "Right" };
+const SIDES = Object.keys(NAMES);
 
 /** Make the view that sets two ways of searching beside each other. */
 export function make(root) {
@@ -66,9 +68,20 @@ export function make(root) {
     const rows = beside(answers.a?.results?.hits ?? [], answers.b?.results?.hits ?? []);
     const both = Boolean(answers.a?.results && answers.b?.results);
     put(summary, both ? told(rows, answers) : null);
-    put(found, empty ? hint() : columns({ state, answers, rows, both, open }));
+    put(found, empty ? hint() : columns({ state, answers, rows, both, open, why }));
+    form.refuse(Object.fromEntries(SIDES.map((side) => [side, answers[side]?.problem?.detail ?? ""])));
     found.setAttribute("aria-busy", String(!empty && !SIDES.every((side) => answers[side])));
     lines(found);
+  }
+
+  function why(id) {
+    const hits = (side) => answers[side]?.results?.hits ?? [];
+    const hit = [...hits("a"), ...hits("b")].find((one) => one.id === id);
+    const said = (side) => {
+      const rank = hits(side).findIndex((one) => one.id === id) + 1;
+      return { name: `${NAMES[side]}: ${[state[side].way, ...state[side].sets].join(", ")}`, rank, results: answers[side]?.results };
+    };
+    if (hit) openWhy(nameOf(hit), id, SIDES.map(said));
   }
 
   const open = (id) => openMemory(id, { query: state.query, changed: askBoth });
@@ -93,6 +106,7 @@ export function make(root) {
       { keys: "k", does: "Hit before", act: () => step(found, -1) },
       { keys: "l", does: "To the right column", act: () => across(found, "b") },
       { keys: "h", does: "To the left column", act: () => across(found, "a") },
+      { keys: "y", does: "Why the hit stands there, on both sides", act: () => why(document.activeElement?.closest?.(".hit")?.dataset.id) },
       { keys: "x", does: "Swap the sides", act: () => form.swap() },
     ],
   };

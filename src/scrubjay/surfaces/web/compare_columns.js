@@ -1,16 +1,19 @@
 // Two columns of hits with the lines between them; on a phone one list with both ranks.
 
+import { FORMS } from "./compare_settings.js";
 import { h, s } from "./dom.js";
 import { movement } from "./moved.js";
+import { link } from "./route.js";
+import { searched } from "./sides.js";
 import { warning, waterfall } from "./waterfall.js";
 import { duration, many } from "./words.js";
 
 const NAMES = { a: "Left", b: "Right" };
 
 /** Draw what was found: `answers` has `{results}` or `{problem}` of each side, or nothing yet. */
-export function columns({ state, answers, rows, both, open }) {
+export function columns({ state, answers, rows, both, open, why }) {
   const byId = new Map(rows.map((row) => [row.id, row]));
-  const place = { both, open, byId };
+  const place = { both, open, why, byId };
   const root = h(
     "div",
     { class: both ? "sides both" : "sides" },
@@ -28,8 +31,8 @@ function column(side, state, answer, place) {
   return h(
     "section",
     { class: "side", data: { side }, "aria-label": name },
-    h("h2", {}, h("span", {}, name), state[side].sets.map((one) => h("span", { class: "chip" }, one)), took(answer)),
-    answer ? content(side, state[side].way, answer, place) : h("p", { class: "hint" }, "Asking…"),
+    h("h2", {}, h("span", {}, name), state[side].sets.map((one) => h("span", { class: "chip" }, one)), took(answer), onward(state, side)),
+    answer ? content(side, state[side], answer, place) : h("p", { class: "hint" }, "Asking…"),
   );
 }
 
@@ -39,17 +42,23 @@ function took(answer) {
   return h("span", { class: "hint" }, `${many(hits.length, "hit", "hits")}, ${duration(took_ms)}`);
 }
 
-function failed({ detail }) {
-  return h("p", { class: "said bad", role: "alert" }, h("b", {}, "This side cannot be asked: "), detail);
+/** To the search that asks as this side does. */
+function onward(state, side) {
+  return h("a", { class: "onward", href: link("search", searched(state, state[side])) }, "Search with this");
 }
 
-function content(side, way, { problem, results }, place) {
-  if (problem) return failed(problem);
+function failed({ detail }, sets) {
+  const hint = sets.length > 0 && h("p", { class: "hint" }, FORMS);
+  return h("div", { class: "said bad", role: "alert" }, h("p", {}, h("b", {}, "This side cannot be asked: "), detail), hint);
+}
+
+function content(side, { way, sets }, { problem, results }, place) {
+  if (problem) return failed(problem, sets);
   const stages = waterfall({ ...results, degraded: [] });
   return [
     results.degraded.map((why) => h("p", { class: "said" }, warning(), why)),
     results.hits.length
-      ? h("ol", { class: "hits" }, results.hits.map((hit, index) => h("li", {}, card(hit, index + 1, side, place))))
+      ? h("ol", { class: "hits" }, results.hits.map((hit, index) => h("li", {}, card(hit, index + 1, side, place), whyOf(hit, place))))
       : h("p", { class: "hint" }, "Nothing was found."),
     h("details", { class: "panel stages-of" }, h("summary", {}, `Stages of ${way}`), stages),
   ];
@@ -67,6 +76,14 @@ function card(hit, rank, side, { both, open, byId }) {
     h("span", { class: "figures" }, both && badge(row, side), score(hit)),
   );
 }
+
+function whyOf(hit, { why }) {
+  const named = { "aria-label": `Why ${nameOf(hit)} stands there`, title: "Why it stands there (y)" };
+  return h("button", { type: "button", class: "quiet whyof", ...named, onclick: () => why(hit.id) }, "Why");
+}
+
+/** What a hit is called where there is little room. */
+export const nameOf = ({ title, snippet }) => title || (snippet.length > 40 ? `${snippet.slice(0, 40)}…` : snippet);
 
 const hushed = (words) => h("span", { class: "hushed" }, words);
 const score = (hit) => h("span", { class: "score" }, hushed(", score "), hit.score.toFixed(3));
@@ -88,8 +105,9 @@ function signed(kind, sign, words) {
   return h("span", { class: `badge ${kind}` }, h("span", { "aria-hidden": "true" }, sign), hushed(`, ${words}`));
 }
 
-function merged(rows, { open }) {
-  return h("ol", { class: "merged", "aria-label": "Both sides" }, rows.map((row) => h("li", {}, both(row, open))));
+function merged(rows, place) {
+  const each = (row) => h("li", {}, both(row, place.open), whyOf(row.hit, place));
+  return h("ol", { class: "merged", "aria-label": "Both sides" }, rows.map(each));
 }
 
 function both(row, open) {

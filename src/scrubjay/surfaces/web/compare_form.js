@@ -1,9 +1,13 @@
 // The form of Compare: the query, the way and the settings of each side, and what both share.
 
 import { ask } from "./api.js";
+import { FORMS, refused, sameNumber, settingsOf, spelled } from "./compare_settings.js";
 import { fresh, h, put } from "./dom.js";
+import { leaveAtEscape } from "./leaving.js";
+import { Narrowing } from "./narrowing.js";
+import { copyButton } from "./share.js";
 import { splitSets } from "./sides.js";
-import { saying, toast } from "./toast.js";
+import { saying } from "./toast.js";
 
 const LIMITS = [5, 10, 20, 50];
 const NAMES = { a: "Left", b: "Right" };
@@ -16,17 +20,19 @@ export function formOf({ typed, chosen }) {
     placeholder: "One query, asked in two ways",
     "aria-label": "Query",
     oninput: () => typed({ query: query.value }),
+    onkeydown: leaveAtEscape,
   });
   const limit = h("select", { onchange: () => chosen({ limit: Number(limit.value) }) });
   const sides = { a: sideOf("a", (side) => chosen({ a: side })), b: sideOf("b", (side) => chosen({ b: side })) };
   const filters = h("p", { class: "filters" });
+  const narrowing = new Narrowing((what) => chosen({ filters: { ...state.filters, ...what } }));
   const swap = () => chosen({ a: state.b, b: state.a });
   const named = { class: "swap", title: "Swap the sides (x)", "aria-label": "Swap the sides" };
   const swapper = button("⇄", { ...named, onclick: swap });
   const node = h(
     "form",
     { class: "panel asking", onsubmit: (event) => { event.preventDefault(); chosen({ query: query.value }); } },
-    h("div", { class: "first" }, query, h("label", {}, "Hits ", limit), button("Copy link", { onclick: copyLink })),
+    h("div", { class: "first" }, query, h("label", {}, "Hits ", limit), narrowing.node, copyButton()),
     filters,
     h("div", { class: "ways" }, sides.a.node, swapper, sides.b.node),
   );
@@ -43,8 +49,10 @@ export function formOf({ typed, chosen }) {
     const narrowed = Object.entries(next.filters).flatMap(([name, said]) => said.map((one) => [name, one]));
     put(filters, narrowed.map(([name, one]) => removable(`${name}: ${one}`, () => widen(name, one))));
     filters.hidden = !narrowed.length;
+    narrowing.draw(next.filters);
   }
-  return { node, show, swap, focus: () => query.focus() };
+  const refuse = (details) => Object.entries(details).forEach(([name, detail]) => sides[name].refuse(detail));
+  return { node, show, swap, refuse, focus: () => query.focus() };
 }
 
 function without(filters, name, value) {
@@ -72,24 +80,28 @@ function sideOf(name, chosen) {
   const offered = h("datalist", { id: list });
   const more = h("input", {
     list,
-    placeholder: "stage.number=value",
+    placeholder: "rrf.k=30, rerank=false",
     "aria-label": `${NAMES[name]}: change a setting`,
+    title: FORMS,
     autocomplete: "off",
     onchange: () => add(),
+    onkeydown: leaveAtEscape,
   });
   const entry = h("span", { class: "entry" }, sets, more);
   const node = h(
     "fieldset",
     { data: { side: name } },
     h("legend", { class: "hushed" }, NAMES[name]),
-    h("label", { class: "field" }, NAMES[name], way),
+    h("label", { class: "field" }, `${NAMES[name]}: profile and mode`, way),
     h("div", { class: "field settings" }, h("span", { "aria-hidden": "true" }, "Settings"), entry, offered),
   );
 
+  let profile;
+
   function add() {
-    const said = splitSets(more.value);
+    const said = splitSets(more.value).map((one) => spelled(one, profile));
     more.value = "";
-    const kept = side.sets.filter((one) => !said.some((other) => names(one, other)));
+    const kept = side.sets.filter((one) => !said.some((other) => sameNumber(one, other)));
     if (said.length) chosen({ ...side, sets: [...kept, ...said] });
   }
 
@@ -99,35 +111,25 @@ function sideOf(name, chosen) {
     side = next;
     put(sets, next.sets.map((one) => removable(one, () => drop(one))));
     const { profiles } = (await saying(ways)) ?? { profiles: [] };
-    const profile = profiles.find((one) => one.name === side.way);
+    profile = profiles.find((one) => one.name === side.way);
     put(way, options(profiles, side.way));
     way.title = profile?.summary ?? "";
     put(offered, settingsOf(profile).map((one) => h("option", { value: one })));
   }
-  return { node, show };
-}
 
-/** True when two settings are of the same number: the later one holds. */
-const names = (one, other) => one.split("=")[0].trim() === other.split("=")[0].trim();
+  /** Mark the settings that the server did not take. */
+  function refuse(detail) {
+    const wrong = detail ? refused(side.sets, detail) : [];
+    [...sets.children].forEach((chip, index) => {
+      const isWrong = wrong.includes(side.sets[index]);
+      chip.classList.toggle("refused", isWrong);
+      chip.setAttribute("aria-label", `Take away ${side.sets[index]}${isWrong ? ", which was refused" : ""}`);
+    });
+  }
+  return { node, show, refuse };
+}
 
 function options(profiles, chosen) {
   const all = [...new Set([...profiles.map((one) => one.name), chosen])]; // one that is unknown, too: its column says so
   return all.map((name) => h("option", { value: name, selected: name === chosen }, name));
-}
-
-/** What may be changed about a way of searching, as it is now: `rrf.k=60`; stages within others, too. */
-function settingsOf(profile) {
-  const text = (profile?.stages ?? []).map((stage) => stage.text).join(" ");
-  const calls = [...text.matchAll(/(\w+)\(([^()]*)\)/g)];
-  const numbers = (said) => [...said.matchAll(/\w+=-?[\d.]+/g)].map(String);
-  return [...new Set(calls.flatMap(([, stage, said]) => numbers(said).map((one) => `${stage}.${one}`)))];
-}
-
-async function copyLink() {
-  try {
-    await navigator.clipboard.writeText(location.href);
-    toast("The link is copied. Who opens it signs in to this server first.");
-  } catch {
-    toast("The browser does not let the page copy; the address bar has the link.", { bad: true });
-  }
 }

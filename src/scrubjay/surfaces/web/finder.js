@@ -25,6 +25,7 @@ export function finder(label, hrefOf, chosen) {
   };
   const look = debounced(TYPING_MS, () => saying(find));
   box.addEventListener("input", look);
+  box.addEventListener("focus", () => list.hidden && box.value.trim() && look()); // what Escape put away
 
   async function find() {
     asking?.abort();
@@ -46,8 +47,8 @@ export function finder(label, hrefOf, chosen) {
     put(said, detail);
   }
 
-  function show(hits) {
-    const nothing = box.value.trim() !== "" && !hits.length;
+  function show(hits, { asked = true } = {}) {
+    const nothing = asked && box.value.trim() !== "" && !hits.length;
     const row = (hit) => h("li", {}, h("a", { href: hrefOf(hit.id), onclick: take(hit), dir: "auto" }, nameOf(hit, LONGEST)));
     put(list, hits.map(row), nothing && h("li", { class: "hint" }, "Nothing found."));
     list.hidden = !hits.length && !nothing;
@@ -60,11 +61,19 @@ export function finder(label, hrefOf, chosen) {
     if (event.key === "ArrowDown") links[Math.min(at + 1, links.length - 1)]?.focus();
     else if (event.key === "ArrowUp") (links[at - 1] ?? box).focus();
     else if (event.key === "Enter" && at < 0) links[0]?.click();
-    else if (event.key === "Escape") {
-      clear();
-      box.focus();
-    } else return;
+    else if (event.key === "Escape") leave();
+    else return;
     if (event.key !== "Enter" || at < 0) event.preventDefault();
+  }
+
+  /** From what was found to the box, and from the box away; what was written stays. */
+  function leave() {
+    const inBox = document.activeElement === box;
+    look.cancel();
+    asking?.abort();
+    show([], { asked: false });
+    if (inBox) box.blur();
+    else box.focus();
   }
 
   function clear() {

@@ -7,7 +7,7 @@ import { finder } from "./finder.js";
 import { openMemory } from "./memory.js";
 import { go, link } from "./route.js";
 import { saying } from "./toast.js";
-import { focusedId, MADE, picture, sample } from "./twigs.js";
+import { focusedId, MADE, picture, sample, widthOf } from "./twigs.js";
 import { figure, many } from "./words.js";
 
 const DEPTHS = [1, 2, 3];
@@ -134,7 +134,7 @@ class GraphView {
   #draw() {
     this.#width = this.stage.clientWidth;
     if (!this.#graph || !this.#width) return;
-    const layout = laidOut(this.#graph.nodes, this.#graph.edges, this.#width);
+    const layout = laidOut(this.#graph.nodes, this.#graph.edges, this.#width, widthOf);
     put(this.stage, picture(this.#graph, layout, { depth: this.#depth, open: (id) => this.open(id) }));
   }
 

@@ -2,10 +2,9 @@
 
 import { h, s } from "./dom.js";
 import { walked } from "./trace.js";
-import { count } from "./words.js";
+import { count, figure } from "./words.js";
 
 const STRIP = { width: 120, height: 12, edge: 4 };
-const SIX = 6; // scores are compared to six places, and shown so that two can be told apart
 
 /** Every list of an answer, in the order asked: `[{name, length}]`. */
 export function lists(results) {
@@ -36,7 +35,7 @@ function row(name, found, length) {
     { class: found ? "" : "absent", data: { list: name } },
     h("th", { scope: "row" }, name),
     h("td", {}, h("span", { class: "rank" }, said(name, found, length)), found?.rank && strip(found.rank, length)),
-    h("td", { class: "number" }, found ? found.score.toFixed(SIX) : "–"),
+    h("td", { class: "number" }, found ? figure(found.score) : "–"),
   );
 }
 

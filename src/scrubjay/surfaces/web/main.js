@@ -22,6 +22,7 @@ const TITLES = { search: "Search", compare: "Compare", map: "Map", graph: "Graph
 const NOT_KEPT =
   "Your browser lets this page keep nothing, and so it cannot sign you in. Allow cookies and site data for this " +
   "address in the browser's settings, then load the page again.";
+const WITHIN = { graph: "map" }; // which entry above a view belongs to that has none of its own
 const made = {};
 const main = document.getElementById("main");
 let shown = null;
@@ -81,7 +82,7 @@ async function present(view, params) {
   }
   document.title = `${TITLES[view]} · scrubjay`;
   for (const one of document.querySelectorAll("nav [data-view]")) {
-    if (one.dataset.view === view) one.setAttribute("aria-current", "page");
+    if (one.dataset.view === (WITHIN[view] ?? view)) one.setAttribute("aria-current", "page");
     else one.removeAttribute("aria-current");
   }
   const showing = shown.show(params);

@@ -1,13 +1,16 @@
 // The map: all memories as points, what is alike together, and where a query lands among them.
 
 import { ask } from "./api.js";
-import { Chart, about } from "./chart.js";
+import { Chart, about } from "./canvas.js";
 import { debounced, h, put } from "./dom.js";
+import { leaveAtEscape } from "./leaving.js";
 import { drawLegend } from "./legend.js";
-import { drawStanding, listed, MOST_LISTED } from "./mapside.js";
+import { drawStanding, HINT, listed, MOST_LISTED, nothing } from "./mapside.js";
 import { openMemory } from "./memory.js";
 import { Narrowing } from "./narrowing.js";
+import { Opening } from "./opening.js";
 import { go, here, link, note } from "./route.js";
+import { copyButton } from "./share.js";
 import { saying } from "./toast.js";
 import { WAYS } from "./tones.js";
 import { count } from "./words.js";
@@ -36,7 +39,9 @@ class MapView {
   #asking = null;
   #answer = null; // the last one with points
   #shownFor = ""; // the filters that it was asked with
-  #now = { q: "", by: "topic", topics: [], types: [], hide: [], at: "" };
+  #now = { q: "", by: "topic", collection: [], topics: [], types: [], hide: [], at: "" };
+  #seen = ""; // the address that was shown last, but for what is open
+  #hash = "";
 
   constructor(root) {
     this.chart = new Chart({
@@ -48,6 +53,7 @@ class MapView {
         this.#listInView();
       }),
     });
+    this.opening = new Opening("map", (id, signal) => this.#show(id, signal));
     this.#make(root);
   }
 
@@ -55,8 +61,14 @@ class MapView {
   async show(params) {
     const by = WAYS[params.get("by")] ? params.get("by") : "topic";
     const before = this.#now;
-    const [topics, types, hide] = ["topics", "types", "hide"].map((name) => params.getAll(name));
-    this.#now = { q: params.get("q") ?? "", by, topics, types, hide, at: params.get("at") ?? "" };
+    const several = Object.fromEntries(["collection", "topics", "types", "hide"].map((name) => [name, params.getAll(name)]));
+    this.#now = { q: params.get("q") ?? "", by, ...several, at: params.get("at") ?? "" };
+    const address = link("map", this.#address());
+    const isSame = this.#answer !== null && address === this.#seen; // but for what is open
+    const isAgain = location.hash === this.#hash; // the server came back
+    [this.#seen, this.#hash] = [address, location.hash];
+    this.opening.follow(params.get("id") ?? "", () => this.#address(), isSame);
+    if (isSame && !isAgain) return;
     if (this.box.value.trim() !== this.#now.q) this.box.value = this.#now.q;
     if (this.#now.at !== before.at) this.chart.plane.look(this.#now.at);
     this.#drawControls();
@@ -66,6 +78,8 @@ class MapView {
 
   hide() {
     this.#asking?.abort();
+    this.#seen = "";
+    this.opening.close();
     this.typed.cancel();
     this.chart.on.moved.cancel();
   }
@@ -81,13 +95,13 @@ class MapView {
       saying(() => this.#ask());
     });
     const asks = { type: "search", placeholder: "Where does a query land?", "aria-label": "Query", autocomplete: "off" };
-    this.box = h("input", { ...asks, oninput: this.typed });
+    this.box = h("input", { ...asks, oninput: this.typed, onkeydown: leaveAtEscape });
     this.colours = h("div", { class: "ways", role: "group", "aria-label": "Colour by" });
     this.narrowing = new Narrowing((what) => this.#change({ ...what, hide: [], at: "" }));
     this.standing = h("p", { class: "hint standing", role: "status" });
     this.under = h("div", { class: "under" });
     this.said = h("div", { class: "outcome", role: "status" });
-    this.legend = h("div", {});
+    this.legend = h("section", { "aria-label": "Colours" }, h("h2", {}), h("div", {}));
     this.landing = h("section", { "aria-label": "Nearest to the query", hidden: true });
     this.pile = h("section", { "aria-label": "On this spot", hidden: true });
     this.inView = h("details", { ontoggle: () => this.#listInView() }, h("summary", {}, "In view"), h("div", {}));
@@ -95,16 +109,16 @@ class MapView {
       "div",
       { class: "spread", hidden: true },
       h("div", { class: "stage" }, this.chart.node, this.under, this.standing),
-      h("aside", {}, this.pile, this.landing, h("section", { "aria-label": "Colours" }, this.legend), this.inView),
+      h("aside", {}, this.pile, this.landing, this.legend, this.inView),
     );
-    const bar = h("div", { class: "bar" }, this.box, this.colours, this.narrowing.node);
+    const bar = h("div", { class: "bar" }, this.box, this.colours, this.narrowing.node, copyButton());
     put(root, h("h1", { class: "hushed" }, "Map"), bar, this.said, this.body);
     this.#under(null);
   }
 
   #filters() {
-    const { topics, types } = this.#now;
-    return { ...(topics.length && { topics }), ...(types.length && { types }) };
+    const { collection, topics, types } = this.#now;
+    return { collection: collection[0], ...(topics.length && { topics }), ...(types.length && { types }) };
   }
 
   async #ask({ again = false } = {}) {
@@ -139,7 +153,8 @@ class MapView {
   #redraw() {
     if (this.chart.by !== this.#now.by) this.chart.colour(this.#now.by);
     this.chart.hide(this.#now.hide);
-    drawLegend(this.legend, this.chart.groups, this.chart.off, (hide) => this.#change({ hide }));
+    put(this.legend.firstChild, BY[this.#now.by]);
+    drawLegend(this.legend.lastChild, this.chart.groups, this.chart.off, (hide) => this.#change({ hide }));
     this.#listInView();
   }
 
@@ -151,16 +166,8 @@ class MapView {
     put(this.landing, h("h2", {}, "Nearest to the query"), listed(points, { ...this.#doing(), ordered: true }));
     this.#say(
       ...answer.degraded.map((why) => h("p", { class: "said" }, sentence(why))),
-      !this.#answer.points.length && this.#nothing(this.#answer),
+      !this.#answer.points.length && nothing(this.#answer, this.#now),
     );
-  }
-
-  #nothing({ left_out: leftOut }) {
-    const narrowed = this.#now.topics.length + this.#now.types.length > 0;
-    if (leftOut) return h("p", { class: "said" }, `Nothing can be drawn yet: ${count(leftOut)} wait for a vector.`);
-    const all = h("a", { href: link("map", { q: this.#now.q }) }, "Show all");
-    if (narrowed) return h("p", { class: "said" }, "No memory has these topics and types. ", all);
-    return h("p", { class: "said" }, "Nothing is stored yet. Add a memory, and it is the first point of the map.");
   }
 
   #failed(error) {
@@ -217,23 +224,31 @@ class MapView {
   }
 
   #open(point) {
-    openMemory(point.id, { query: this.#now.q, changed: () => saying(() => this.#ask({ again: true })) });
+    this.opening.to(point.id, () => this.#address());
+  }
+
+  #show(id, signal) {
+    const changed = () => saying(() => this.#ask({ again: true }));
+    return openMemory(id, { query: this.#now.q, changed, signal });
+  }
+
+  #address(state = this.#now) {
+    return { ...state, by: state.by === "topic" ? "" : state.by };
   }
 
   #change(what) {
-    go("map", addressOf({ ...this.#now, q: this.box.value.trim(), ...what })); // with what was typed just now
+    go("map", this.#address({ ...this.#now, q: this.box.value.trim(), ...what })); // with what was typed just now
   }
 
   #note(what) {
     Object.assign(this.#now, what);
-    if (here().view === "map") note("map", addressOf(this.#now));
+    if (here().view !== "map") return;
+    note("map", { ...this.#address(), id: here().params.get("id") });
+    [this.#seen, this.#hash] = [link("map", this.#address()), location.hash];
   }
 }
 
-const addressOf = (state) => ({ ...state, by: state.by === "topic" ? "" : state.by });
-const HINT = matchMedia("(pointer: coarse)").matches
-  ? "Tap a dot to see which memory it is, and again to open it."
-  : "Point at a dot to see which memory it is; a click opens it. With the keyboard: m, arrow keys, Enter.";
+const BY = { topic: "By first topic", type: "By type", age: "By age" };
 
 function sentence(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);

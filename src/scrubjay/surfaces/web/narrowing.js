@@ -1,36 +1,43 @@
-// Topics and types to narrow a map to: a fold-out with chips to take away, and lists to add from.
+// A collection, topics and types to narrow a view to: a fold-out with chips to take away, and lists to add from.
 
 import { ask } from "./api.js";
 import { h, put } from "./dom.js";
 import { saying } from "./toast.js";
 
-/** The fold-out; `change({topics})` or `change({types})` is told what somebody chose. */
+const LABELS = { collection: "Only in the collection", topics: "Only topics", types: "Only types" };
+
+/** The fold-out; `change({topics})`, or whatever else it was, is told what somebody chose. */
 export class Narrowing {
-  #now = { topics: [], types: [] };
+  #now = { collection: [], topics: [], types: [] };
 
   constructor(change) {
     this.change = change;
-    this.topics = h("div", { class: "choice" });
-    this.types = h("div", { class: "choice" });
+    this.choices = Object.fromEntries(Object.keys(LABELS).map((name) => [name, h("div", { class: "choice" })]));
     this.summary = h("summary", {}, "Filters");
-    const panel = h("div", { class: "panel" }, this.topics, this.types);
+    const panel = h("div", { class: "panel" }, Object.values(this.choices));
     this.node = h("details", { class: "narrow", ontoggle: () => this.draw(this.#now) }, this.summary, panel);
   }
 
   /** Show what is in force; what else there is to choose is asked for only while it is folded out. */
-  draw({ topics, types }) {
-    this.#now = { topics, types };
-    const number = topics.length + types.length;
+  draw({ collection = [], topics = [], types = [] }) {
+    this.#now = { collection, topics, types };
+    const number = collection.length + topics.length + types.length;
     put(this.summary, number ? `Filters (${number})` : "Filters");
     if (this.node.open) saying(() => this.#offer());
   }
 
   async #offer() {
-    const [listed, status] = await Promise.all([ask("topics", { limit: 200 }), ask("status")]);
-    const known = listed.topics.map((one) => one.topic);
-    const { topics, types } = this.#now;
-    drawChoice(this.topics, "Only topics", known, topics, (chosen) => this.change({ topics: chosen }));
-    drawChoice(this.types, "Only types", Object.keys(status.types), types, (chosen) => this.change({ types: chosen }));
+    const [listed, status, { collections }] = await Promise.all([ask("topics", { limit: 200 }), ask("status"), ask("collections")]);
+    const known = {
+      collection: collections.map((one) => one.name),
+      topics: listed.topics.map((one) => one.topic),
+      types: Object.keys(status.types),
+    };
+    for (const [name, node] of Object.entries(this.choices)) {
+      const only = name === "collection" ? 1 : Infinity; // a memory is in one
+      const choose = (chosen) => this.change({ [name]: chosen.slice(-only) });
+      drawChoice(node, LABELS[name], known[name], this.#now[name], choose);
+    }
   }
 }
 
@@ -39,7 +46,7 @@ function drawChoice(node, label, names, chosen, change) {
   const select = h(
     "select",
     { onchange: () => change([...chosen, select.value]), disabled: !left.length },
-    h("option", { value: "" }, chosen.length ? "Add another…" : "All"),
+    h("option", { value: "" }, chosen.length ? "Another…" : "All"),
     left.map((name) => h("option", { value: name }, name)),
   );
   const without = (name) => () => change(chosen.filter((one) => one !== name));

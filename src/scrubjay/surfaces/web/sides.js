@@ -31,6 +31,14 @@ export function asked({ query, limit, filters }, { way, sets }) {
   return mode ? { ...given, mode } : given;
 }
 
+/** What the search's address says to ask as one side does; weights of a single call are only asked here. */
+export function searched({ query, limit, filters }, { way, sets }) {
+  const [profile, mode] = way.split(":");
+  const { overrides = {} } = settings(sets);
+  const lines = Object.entries(overrides).map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
+  return { q: query, profile, mode, limit, overrides: lines, ...filters };
+}
+
 function narrowed(filters) {
   const valued = ([name, said]) => [name, LISTS.includes(name) ? said : said[0]];
   return Object.fromEntries(Object.entries(filters).map(valued));

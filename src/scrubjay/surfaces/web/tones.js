@@ -6,6 +6,8 @@ const MOST = 7; // categories with a colour of their own; the rest share one
 const COLOURS = ["--c1", "--c2", "--c3", "--c4", "--c5", "--c6", "--c8"];
 const REST = "var(--c7)";
 const SHAPES = ["disc", "square", "triangle", "diamond", "cross", "down", "bar"];
+const LEAST_TOGETHER = 0.2; // of a group, so that its name stands somewhere
+const MOST_TRIED = 60;
 const DAY_MS = 86_400_000;
 const AGES = [
   ["the last day", 1],
@@ -67,17 +69,25 @@ function byAge(points, now) {
   return { groups, of };
 }
 
-/** Above which points the names of groups can stand: `[{name, label, x, y}]`, of those that keep together. */
+/** Above which points the names of groups can stand: `[{name, label, x, y}]`, where most of each are together. */
 export function namePlaces(points, { groups, of }, all) {
   const near = Math.max(all.wide, all.high) / 8;
   return groups.flatMap((group, rank) => {
     if (!group.name.startsWith("=") || group.count < 3) return [];
     const own = points.filter((_, index) => of[index] === rank);
-    const [x, y] = [middle(own.map((one) => one.x)), middle(own.map((one) => one.y))];
-    const together = own.filter((one) => Math.hypot(one.x - x, one.y - y) < near);
-    if (together.length < own.length * 0.6) return [];
-    return [{ name: group.name, label: group.label, x, y: Math.max(...together.map((one) => one.y)) }];
+    const about = ({ x, y }) => own.filter((one) => Math.hypot(one.x - x, one.y - y) < near);
+    const centre = { x: middle(own.map((one) => one.x)), y: middle(own.map((one) => one.y)) };
+    const together = about(centre).length < own.length * 0.6 ? densest(own, about) : about(centre);
+    if (together.length < Math.max(3, own.length * LEAST_TOGETHER)) return [];
+    return [{ name: group.name, label: group.label, x: middle(together.map((one) => one.x)), y: Math.max(...together.map((one) => one.y)) }];
   });
+}
+
+/** Of a group that is scattered, those that are together where most of it are; looked for around some of them. */
+function densest(own, about) {
+  const every = Math.ceil(own.length / MOST_TRIED);
+  const bunches = own.filter((_, index) => index % every === 0).map(about);
+  return bunches.reduce((most, one) => (one.length > most.length ? one : most));
 }
 
 function middle(values) {

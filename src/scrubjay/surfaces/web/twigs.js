@@ -14,7 +14,8 @@ export const MADE = {
   likeness: { label: "found by likeness", dash: "1.5 5" },
 };
 const USUAL = "related"; // a kind that need not be said
-const CHAR_PX = 6.9;
+const LEAST_MIDDLE_PX = 90;
+const LABEL_FONT_PX = 13; // as map.css has it
 
 /** Draw a graph that was laid out; `open(id)` is what the small sign beside a memory does. */
 export function picture(graph, layout, { depth, open }) {
@@ -48,11 +49,12 @@ export function sample(made) {
   return s("svg", { class: "sample", width: 44, height: 12, "aria-hidden": "true" }, s("path", line));
 }
 
-function ringOf(ring, { middle, sides }) {
-  const half = ring.up * 0.93;
-  const points = Array.from({ length: 41 }, (_, index) => -half + (index * half) / 20);
-  const at = (side) => (down) => `${middle.x + side * along(ring, down)},${middle.y + down}`;
-  return sides.map((side) => s("polyline", { class: "ring", points: points.map(at(side)).join(" ") }));
+function ringOf(ring, { middle }) {
+  return Object.entries(ring.spans).map(([side, [from, to]]) => {
+    const downs = Array.from({ length: 41 }, (_, index) => from + (index * (to - from)) / 40);
+    const points = downs.map((down) => `${middle.x + side * along(ring, down)},${middle.y + down}`);
+    return s("polyline", { class: "ring", points: points.join(" ") });
+  });
 }
 
 function edgeOf(edge, { places, middle, sides }, dense) {
@@ -76,7 +78,7 @@ function edgeOf(edge, { places, middle, sides }, dense) {
     },
     s("title", {}, `${edge.kind}, ${figure(edge.strength, 2)}, ${MADE[edge.made].label}`),
   );
-  const at = isSpoke ? mixed(middle, from.side === 0 ? to : from, 0.6) : mixed(mixed(begin, end, 0.5), bend, 0.5);
+  const at = isSpoke ? mixed(middle, from.side === 0 ? to : from, 0.68) : mixed(mixed(begin, end, 0.5), bend, 0.5);
   const hasRoom = isSpoke && sides.length === 2;
   const shown = { class: hasRoom ? "kind" : "kind aside", x: at.x, y: at.y + 4, "text-anchor": "middle", data };
   const word = edge.kind === USUAL ? null : s("text", shown, edge.kind.replaceAll("_", " "));
@@ -96,9 +98,11 @@ function short(end, bend) {
 function nodeOf(node, place, { depth, open }) {
   const isMiddle = place.side === 0;
   const radius = isMiddle ? 9 : 4 + 4 * Math.sqrt(node.score);
-  const shown = isMiddle ? "" : cut(node.title, place.room - 22); // the one in the middle is the heading of the page
-  const label = { x: place.x + place.side * 14, y: place.y + 4.5, "text-anchor": place.side > 0 ? "start" : "end" };
-  const wide = widthOf(shown);
+  const weight = isMiddle ? 600 : 400;
+  const hasRoom = !isMiddle || place.room >= LEAST_MIDDLE_PX; // else the heading of the page says it
+  const shown = hasRoom ? cut(node.title, place.room, weight) : "";
+  const wide = widthOf(shown, weight);
+  const label = isMiddle ? below(place, wide) : beside(place);
   const far = isMiddle ? "in the middle" : `${many(node.depth, "link", "links")} away, ${figure(node.score, 2)}`;
   const href = link("graph", { id: node.id, depth: depth === 1 ? "" : depth });
   const left = place.side < 0 ? place.x - 18 - wide : place.x - 13;
@@ -119,16 +123,25 @@ function nodeOf(node, place, { depth, open }) {
   );
 }
 
-// About how wide a text is: what is written in squares takes twice the room.
-function widthOf(text) {
-  return [...text].reduce((sum, one) => sum + (one.codePointAt(0) >= 0x1100 && one !== "…" ? 2 : 1) * CHAR_PX, 0);
+const beside = ({ x, y, side }) => ({ x: x + side * 14, y: y + 4.5, "text-anchor": side > 0 ? "start" : "end" });
+
+/** Below the middle; where that is near the left edge, from there on. */
+const below = ({ x, y }, wide) => ({ x: Math.max(x, wide / 2 + 6), y: y + 26, "text-anchor": "middle" });
+
+let ruler = null;
+
+/** How wide a text is as a label, in pixels. */
+export function widthOf(text, weight = 400) {
+  ruler ??= document.createElement("canvas").getContext("2d");
+  ruler.font = `${weight} ${LABEL_FONT_PX}px ${getComputedStyle(document.body).fontFamily}`;
+  return ruler.measureText(text).width;
 }
 
-function cut(title, roomPx) {
-  if (widthOf(title) <= roomPx) return title;
+function cut(title, roomPx, weight) {
+  if (widthOf(title, weight) <= roomPx) return title;
   let begun = "";
   for (const one of title) {
-    if (begun.length > 3 && widthOf(begun + one) > roomPx - CHAR_PX) break;
+    if (begun.length > 3 && widthOf(`${begun}${one}…`, weight) > roomPx) break;
     begun += one;
   }
   const space = begun.lastIndexOf(" ");

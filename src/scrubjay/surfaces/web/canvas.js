@@ -124,7 +124,7 @@ export class Chart {
       { class: "zoom" },
       button("Zoom in (+)", "+", () => this.step(1)),
       button("Zoom out (−)", "−", () => this.step(-1)),
-      button("Show all (0)", "⤢", () => this.reset()),
+      button("Show all (0)", "All", () => this.reset()),
     );
     const hint =
       "Arrow keys go from point to point, Enter opens one. Shift and arrow keys move the map, + and − zoom, 0 shows all.";
