@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { fresh, h, put } from "./dom.js";
-import { splitSets } from "./sides.js";
+import { splitSets } from "./settings.js";
 import { saying, toast } from "./toast.js";
 
 const LIMITS = [5, 10, 20, 50];

@@ -9,7 +9,7 @@ import { nameOf, visible, whole } from "./marked.js";
 import { link } from "./route.js";
 import { who } from "./session.js";
 import { saying } from "./toast.js";
-import { feedback, given } from "./verdicts.js";
+import { feedback, given, VERDICTS } from "./verdicts.js";
 import { age, figure, moment } from "./words.js";
 
 const LABELS = {
@@ -18,7 +18,6 @@ const LABELS = {
   event_time: "Happened", event_until: "Over", valid_from: "Valid from", valid_until: "Valid until", language: "Language", id: "Id",
 };
 const TIMES = new Set(["created_at", "updated_at", "event_time", "event_until", "valid_from", "valid_until"]);
-const VERDICTS = { accepted: "Accept", modified: "Modify", dismissed: "Dismiss" };
 
 /**
  * Open one memory from any view. With a `query`, feedback is offered, and `forms` are words to mark. `changed({id, gone})`
