@@ -11,9 +11,9 @@ export function keysOf(view) {
     { keys: "o", does: "Open (or Enter)", act: ofOne((id) => view.open(id)) },
     { keys: "e", does: "Edit", act: ofOne((id) => view.may.write && view.edit(id)) },
     { keys: "x", does: "Forget", act: ofOne((id) => view.may.write && view.forget(id)) },
-    { keys: "a", does: "It answered: accept", act: ofOne((id) => view.judge(id, "accepted")) },
-    { keys: "m", does: "It helped, changed: modify", act: ofOne((id) => view.judge(id, "modified")) },
-    { keys: "d", does: "It did not help: dismiss", act: ofOne((id) => view.judge(id, "dismissed")) },
+    { keys: "a", does: "It helped (accepted)", act: ofOne((id) => view.judge(id, "accepted")) },
+    { keys: "m", does: "It helped, changed (modified)", act: ofOne((id) => view.judge(id, "modified")) },
+    { keys: "d", does: "It did not help (dismissed)", act: ofOne((id) => view.judge(id, "dismissed")) },
     { keys: "y", does: "Why it is here", act: ofOne(() => view.turnWhy()) },
     { keys: "w", does: "How it was found", act: () => view.turnHow() },
   ];

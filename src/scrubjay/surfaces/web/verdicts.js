@@ -55,9 +55,15 @@ async function give(key, said, after) {
   const answer = await saying(() => ask("feedback", said));
   if (!answer) return;
   known.set(key, answer.feedback[0]);
-  const undo = () => takenBack(key).then((done) => done && toast("The feedback is taken back.", { about: key })).then(after);
+  tell(key, said.action, after); // on its own: the buttons need not wait for it
+}
+
+async function tell(key, action, after) {
+  const said = known.get(key);
   const counts = await saying(() => ask("weights", { profile: LEARNS }));
-  toast(`Noted as ${said.action}. ${counts ? whatFollows(counts) : ""}`, { about: key, action: "Undo", act: undo });
+  if (known.get(key) !== said) return; // it is something else by now
+  const undo = () => takenBack(key).then((done) => done && toast("The feedback is taken back.", { about: key })).then(after);
+  toast(`Noted as ${action}. ${counts ? whatFollows(counts) : ""}`, { about: key, action: "Undo", act: undo });
 }
 
 /** Say what feedback changes: in one profile the weights, and there not before there is enough of it. */
@@ -71,7 +77,12 @@ function whatFollows({ needed, frozen, accepted, modified, dismissed }) {
 async function takenBack(key) {
   const { number, tier } = known.get(key) ?? {};
   if (!number) return false; // by the button, before the toast was gone
-  const answer = await saying(() => ask("undo_feedback", tier ? { number, tier } : { number }));
-  if (answer) known.delete(key);
-  return Boolean(answer);
+  const done = await saying(() => ask("undo_feedback", tier ? { number, tier } : { number }).catch(goneAlready));
+  if (done) known.delete(key);
+  return Boolean(done);
+}
+
+function goneAlready(error) {
+  if (error.kind !== "not-found") throw error;
+  return {}; // somebody took it back elsewhere
 }
