@@ -71,7 +71,7 @@ function whatFollows({ needed, frozen, accepted, modified, dismissed }) {
   if (frozen) return "It changes nothing for now: the weights are frozen.";
   if (needed === null) return "It is kept, and no profile learns from it.";
   const sum = accepted + modified + dismissed;
-  return `It counts in the profile ${LEARNS} alone, ${sum < needed ? `from ${needed} on; there are ${sum}` : `whose weights follow all ${sum}`}.`;
+  return `It counts in the profile ${LEARNS} alone, ${sum < needed ? `from ${needed} on (${sum} so far)` : `whose weights follow all ${sum}`}.`;
 }
 
 async function takenBack(key) {
