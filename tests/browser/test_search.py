@@ -124,14 +124,32 @@ def test_what_is_asked_is_in_the_address_and_back_takes_it_back(site: Site):
     settings.press("Enter")
     expect(page.get_by_role("alert")).to_have_text("“rrf.k” is no setting; write it as rrf.k=30.")
     page.get_by_role("button", name="Remove Settings: rrf.k").click()
-    settings.fill("rrf.k=30, weights.keyword=0.5")
+    settings.fill("rrf.k=30, rerank=false")
     settings.press("Enter")
-    expect(page.get_by_role("button", name="Remove Settings: weights.keyword=0.5")).to_be_visible()
+    expect(page.get_by_role("button", name="Remove Settings: rerank=false")).to_be_visible()
     answered(page, "2 hits")
     assert page.evaluate("new URLSearchParams(location.hash.split('?')[1]).getAll('types')") == [
         "preference",
         "task",
     ]
+
+
+def test_settings_are_written_as_at_the_shell(site: Site):
+    page = site.open("#/search?q=kettle")
+    answered(page, "hit")
+    said = [
+        "rrf.k=30",
+        "weights.keyword=1",
+        "weights.title=2",
+        "boost={title=2, text=1}",
+        "x=word",
+    ]
+    assert page.evaluate(
+        "async (said) => (await import('/ui/settings.js')).settings(said)", said
+    ) == {
+        "overrides": {"rrf.k": 30, "boost": {"title": 2, "text": 1}, "x": "word"},
+        "weights": {"keyword": 1, "title": 2},
+    }
 
 
 def test_an_old_answer_never_comes_over_a_new_one(site: Site):
