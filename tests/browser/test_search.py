@@ -274,14 +274,14 @@ def test_how_and_why_are_shown_by_keys(site: Site):
     pressed = page.locator("article [aria-pressed=true]")
     assert pressed.all_inner_texts() == ["Helped, changed"]  # as was said before, elsewhere
     why = page.locator("article.card").first.get_by_role("button", name="Why")
-    place = why.bounding_box()
     page.keyboard.press("w")
     expect(page.locator(".answer .waterfall")).to_have_count(1)
     page.keyboard.press("j")
+    place = why.bounding_box()
     page.keyboard.press("y")
     expect(page.locator("article.card .sum")).to_have_count(1)
-    page.keyboard.press("w")
     assert why.bounding_box() == place  # nothing jumps from under the pointer
+    page.keyboard.press("w")
     expect(page.locator(".answer .waterfall")).to_have_count(0)
     page.locator("article.card").nth(1).get_by_role("button", name="Why").click()
     expect(page.locator("article.card .sum")).to_have_count(2)

@@ -15,13 +15,13 @@ import { go, here, link, note } from "./route.js";
 import { searchForm } from "./searchform.js";
 import { keysOf } from "./searchkeys.js";
 import { who } from "./session.js";
+import { Standing } from "./standing.js";
 import { saying } from "./toast.js";
 import { feedback, given, givenBefore } from "./verdicts.js";
 import { waterfall } from "./waterfall.js";
 import { many } from "./words.js";
 
 const HOW = "scrubjay.how"; // whether the stages are shown
-const SLOW_MS = 500; // from here on it is said of what query the hits are that are still there
 
 export function make(root) {
   const view = new Search(root);
@@ -39,15 +39,14 @@ class Search {
     });
     this.how = h("button", { type: "button", class: "quiet", title: "How it was found (w)", onclick: () => this.turnHow() }, "How it was found");
     this.told = h("p", { class: "hushed", role: "status" }); // stays, so that each new answer is read out
-    this.head = h("div", { class: "answer" });
-    this.old = h("p", { class: "old", hidden: true }); // what the hits below were found for, while they are not those of the box
-    this.body = h("div", { class: "search-answer" });
+    this.standing = new Standing(() => [this.results?.query, this.asked.q]);
+    Object.assign(this, { head: this.standing.head, body: this.standing.body });
     this.cards = new Cards(this.body, () => this.form.focus());
-    put(root, h("h1", { class: "hushed" }, "Search"), this.form.node, this.told, this.old, this.head, this.body);
+    put(root, h("h1", { class: "hushed" }, "Search"), this.form.node, this.told, this.standing.old, this.head, this.body);
     this.asked = askedBy(new URLSearchParams());
     this.results = null;
     this.shown = ""; // the address whose answer is on the screen
-    server.addEventListener("written", () => this.outdated());
+    server.addEventListener("written", () => this.entered && this.run()); // what is on the screen may not have it
   }
 
   async show(params) {
@@ -73,11 +72,6 @@ class Search {
     this.entered = false;
   }
 
-  /** Something was stored, changed or forgotten: what is on the screen may not have it. */
-  outdated() {
-    if (this.entered) this.run();
-  }
-
   /** Ask something else: `by` says whether that is a step that Back takes back. */
   turn(asked, by) {
     if (link("search", asked) === link("search", this.asked) && this.shown === link("search", asked)) return;
@@ -95,41 +89,22 @@ class Search {
     this.asking?.abort();
     const { signal } = (this.asking = new AbortController());
     const asked = this.asked;
-    this.busy(true);
+    this.standing.wait();
     try {
       this.may = { write: (await who()).scopes.includes("write") };
       if (asked.q.trim()) await this.search(asked, signal);
       else await this.survey(asked, signal);
       this.shown = link("search", asked);
-      this.busy(false);
+      this.standing.settle();
     } catch (error) {
       if (signal.aborted) return; // another is under way
       this.shown = "";
-      if (error.kind === "away") return this.sayOld(); // and it stays dimmed until the server is back
-      this.busy(false);
+      if (error.kind === "away") return this.standing.sayOld(); // and it stays dimmed until the server is back
+      this.standing.settle();
       if (!error.kind) throw error;
-      this.refuse(error.detail);
+      this.results = null;
+      this.standing.refuse(error.detail);
     }
-  }
-
-  busy(is) {
-    this.body.setAttribute("aria-busy", String(is));
-    clearTimeout(this.slow);
-    if (is) this.slow = setTimeout(() => this.sayOld(), SLOW_MS);
-    else this.old.hidden = true;
-    if (is && !this.body.childElementCount) put(this.body, h("p", { class: "hint" }, "Looking…"));
-  }
-
-  /** Say of which query the hits are, where the box has another. */
-  sayOld() {
-    this.old.hidden = !this.results || this.results.query === this.asked.q;
-    put(this.old, "For: ", h("bdi", {}, this.results?.query ?? ""));
-  }
-
-  refuse(detail) {
-    this.results = null;
-    put(this.head, h("p", { class: "said bad", role: "alert" }, detail));
-    put(this.body);
   }
 
   async search(asked, signal) {
