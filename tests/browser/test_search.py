@@ -132,11 +132,6 @@ def test_what_is_asked_is_in_the_address_and_back_takes_it_back(site: Site):
         "preference",
         "task",
     ]
-
-
-def test_settings_are_written_as_at_the_shell(site: Site):
-    page = site.open("#/search?q=kettle")
-    answered(page, "hit")
     said = [
         "rrf.k=30",
         "weights.keyword=1",
@@ -144,9 +139,8 @@ def test_settings_are_written_as_at_the_shell(site: Site):
         "boost={title=2, text=1}",
         "x=word",
     ]
-    assert page.evaluate(
-        "async (said) => (await import('/ui/settings.js')).settings(said)", said
-    ) == {
+    read = "async (said) => (await import('/ui/settings.js')).settings(said)"
+    assert page.evaluate(read, said) == {
         "overrides": {"rrf.k": 30, "boost": {"title": 2, "text": 1}, "x": "word"},
         "weights": {"keyword": 1, "title": 2},
     }
