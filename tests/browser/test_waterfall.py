@@ -80,7 +80,7 @@ def test_a_stage_opens_by_key_and_says_its_numbers(site: Site):
     page.keyboard.press("Enter")
     assert "{keyword: 2, vector: 2, lexical: 1, semantic: 1, hyde: 1.4}" in rrf.inner_text()
     page.get_by_role("button", name="Open all").click()
-    assert page.locator("details:not([open])").count() == 0
+    assert page.locator(".waterfall details:not([open])").count() == 0
     assert "all-MiniLM" not in page.locator("main").inner_text()
     assert all(row["below"] for row in page.evaluate(ROWS))
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
