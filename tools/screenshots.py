@@ -35,8 +35,8 @@ def explain(page: Page) -> None:
     page.locator("article.card").nth(2).wait_for()
     page.get_by_role("button", name="How it was found").click()
     page.locator(".waterfall").wait_for()
-    page.locator("details.why summary").first.click()
-    page.locator("details.why .sum").first.wait_for()
+    page.get_by_role("button", name="Why").first.click()
+    page.locator(".reasons .sum").first.wait_for()
 
 
 def compare(page: Page) -> None:

@@ -14,7 +14,7 @@ function sure({ confidence, degraded, mode }) {
   if (confidence === null) return "";
   if (confidence >= HIGH) return "high";
   if (confidence >= LOW) return "fair, so look whether the hits answer it";
-  return degraded.length || ONE_WAY.includes(mode) ? "low: it may not be stored, or in other words" : "low: it may not be stored";
+  return degraded.length || ONE_WAY.includes(mode) ? "low: it may not be stored, or only in other words" : "low: it may not be stored";
 }
 
 /** Draw what stands above the hits. */
@@ -66,7 +66,7 @@ export function nothing(results, asked, topics, modes, of) {
     h("h2", {}, "Nothing found"),
     searched.map((one) => h("p", {}, `Searched: ${one}.`)),
     set.length > 0 && h("p", {}, "Without a filter: ", set.map((one) => choice(`${one.label}: ${one.value}`, () => of.without(one)))),
-    others.length > 0 && h("p", {}, "In another mode: ", others.map(({ name, summary }) => choice(name || "usual", () => of.mode(name), summary))),
+    others.length > 0 && h("p", {}, "In another mode: ", others.map(({ name, summary }) => choice(name || "default", () => of.mode(name), summary))),
     near.length > 0 && h("p", {}, "By topic: ", near.map(({ topic, memories }) => topicChip(topic, memories, { filter: (_, value) => of.only(value) }))),
     !set.length && h("p", {}, "Or try other words, or fewer of them."),
   );

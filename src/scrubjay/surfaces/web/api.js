@@ -2,6 +2,7 @@
 
 export const KEY = "scrubjay.key"; // half of the session; the other half is a cookie that no script can read
 const AGAIN_MS = 1500;
+const WRITES = ["add", "update", "forget", "done", "undone", "link", "unlink"]; // what a list on the screen may not have yet
 const NOBODY_BEHIND = [502, 503, 504]; // what a proxy answers when the server is gone
 
 /** What went wrong, in the server's words. `kind` is the last word of its type, or `away`. */
@@ -12,13 +13,15 @@ export class Problem extends Error {
   }
 }
 
-/** Tells `away`, `back` and `signed-out` to whoever listens. */
+/** Tells `away`, `back`, `signed-out` and `written` to whoever listens. */
 export const server = new EventTarget();
 let away = false;
 
 /** Ask a verb: `await ask("search", {query})`. Throws a Problem; an aborted one throws AbortError. */
-export function ask(verb, given = {}, { signal } = {}) {
-  return send("POST", `/v1/${verb}`, given, signal);
+export async function ask(verb, given = {}, { signal } = {}) {
+  const answer = await send("POST", `/v1/${verb}`, given, signal);
+  if (WRITES.includes(verb)) server.dispatchEvent(new Event("written"));
+  return answer;
 }
 
 /** Ask any other path. */

@@ -1,11 +1,12 @@
 // What is asked: the parameters of the address, the fields of the form and the body of the request are one thing.
 
 import { Problem } from "./api.js";
+import { settings } from "./settings.js";
 
 /** Filters in the order in which the form has them; one that is `several` may stand in the address more than once. */
 export const FILTERS = [
-  { name: "types", label: "Types", several: true, hint: "one a line" },
-  { name: "topics", label: "Topics", several: true, hint: "one a line" },
+  { name: "types", label: "Types", several: true },
+  { name: "topics", label: "Topics", several: true },
   { name: "collection", label: "Collection" },
   { name: "namespace", label: "Namespace", hint: "project/ is all of a project" },
   { name: "session", label: "Session" },
@@ -13,7 +14,7 @@ export const FILTERS = [
   { name: "since", label: "Since", type: "date" },
   { name: "until", label: "Until", type: "date" },
   { name: "min_score", label: "Least score", type: "number" },
-  { name: "overrides", label: "Numbers of the stages", several: true, hint: "one a line, such as rrf.k=30" },
+  { name: "overrides", label: "Settings", several: true, hint: "such as rrf.k=30" },
 ];
 const LISTED = ["types", "topics", "collection", "namespace", "session", "owner"]; // what a list without a query knows
 
@@ -47,13 +48,20 @@ export function searchBody(asked) {
   for (const name of LISTED) if (asked[name].length) body[name] = asked[name];
   if (asked.limit) body.limit = numberOf("limit", asked.limit);
   if (asked.min_score) body.min_score = numberOf("least score", asked.min_score);
-  if (asked.overrides.length) body.overrides = overridesOf(asked.overrides);
-  return body;
+  return { ...body, ...settings(asked.overrides) };
 }
 
-/** Return the body of a list: what is stored, newest first. */
+/** Return the body of a list: what is stored, newest first, or a session in the order in which it was said. */
 export function listBody(asked) {
   return Object.fromEntries(LISTED.filter((name) => asked[name].length).map((name) => [name, asked[name]]));
+}
+
+/** Return where the same is compared with another way of searching, as `link` takes it. */
+export function comparedTo(asked, profile) {
+  const { q, limit, overrides } = asked;
+  const a = [asked.profile || profile, asked.mode].filter(Boolean).join(":");
+  const shared = ["since", "until", ...LISTED].map((name) => [name, asked[name]]);
+  return { q, a, aset: overrides, b: a.startsWith("gno:") || a === "gno" ? "default" : "gno", limit, ...Object.fromEntries(shared) };
 }
 
 /** Return the labels of filters that are set and that only a search knows. */
@@ -63,23 +71,4 @@ function numberOf(label, text) {
   const value = Number(text);
   if (!Number.isFinite(value)) throw new Problem("invalid", `The ${label} is a number, not “${text}”.`);
   return value;
-}
-
-/** Turn the lines `rrf.k=30` into `{"rrf.k": 30}`. */
-function overridesOf(lines) {
-  return Object.fromEntries(
-    lines.map((line) => {
-      const [, name, value] = /^\s*([^=\s]+)\s*=\s*(.+?)\s*$/.exec(line) ?? [];
-      if (value === undefined) throw new Problem("invalid", `“${line}” is no number of a stage; write it as rrf.k=30.`);
-      return [name, valueOf(value)];
-    }),
-  );
-}
-
-function valueOf(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text; // a word
-  }
 }

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { lines } from "./compare_lines.js";
-import { columns, nameOf } from "./compare_columns.js";
+import { columns } from "./compare_columns.js";
 import { formOf } from "./compare_form.js";
 import { openWhy } from "./compare_why.js";
 import { debounced, h, put } from "./dom.js";

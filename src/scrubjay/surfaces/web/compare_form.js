@@ -5,8 +5,8 @@ import { FORMS, refused, sameNumber, settingsOf, spelled } from "./compare_setti
 import { fresh, h, put } from "./dom.js";
 import { leaveAtEscape } from "./leaving.js";
 import { Narrowing } from "./narrowing.js";
+import { splitSets } from "./settings.js";
 import { copyButton } from "./share.js";
-import { splitSets } from "./sides.js";
 import { saying } from "./toast.js";
 
 const LIMITS = [5, 10, 20, 50];

@@ -3,28 +3,33 @@
 import { ask } from "./api.js";
 import { fresh, h, put } from "./dom.js";
 import { beginning, formsOf, marked, visible, whole } from "./marked.js";
+import { link } from "./route.js";
 import { sum } from "./sum.js";
 import { saying } from "./toast.js";
+import { VERDICTS } from "./verdicts.js";
 import { age, figure, moment } from "./words.js";
 
 const BEGINS_CHARS = 400;
 const BANDS = [["excellent", 0.3], ["good", 0.2], ["weak", -Infinity]]; // of gnosis, as scrubjay.profiles.gnosis has them
-const ACTIONS = [["accepted", "Accept", "It answered (a)"], ["modified", "Modify", "It helped, but not as it is (m)"], ["dismissed", "Dismiss", "It did not help (d)"]];
+const KEYS = { accepted: "a", modified: "m", dismissed: "d" };
+const FULL = 1; // a score at which a bar is full, unless there is a greater one: as at the shell
 
 /**
- * Draw a hit. `of` is the view: `{results, best, href(id), filter(name, value), open(id), edit(id), forget(id),
- * feedback(id, action), given(id), may}`; of a memory without a search, `results` is null.
+ * Draw a hit. `of` is the view: `{results, best, session, href(id), filter(name, value), open(id), edit(id),
+ * forget(id), feedback(id, action), given(id), may}`; of a memory without a search, `results` is null.
  */
 export function card(hit, rank, of) {
   const title = fresh("hit");
   const name = h("a", { href: of.href(hit.id), dir: "auto" });
   const rest = h("div", { class: "rest" });
+  const why = of.results && reasons(hit, of.results);
   const node = h(
     "article",
     { class: "card", tabindex: "-1", "aria-labelledby": title, data: { id: hit.id } },
     h("header", {}, h("h3", { id: title }, rank > 0 && h("span", { class: "place" }, `${rank}`), name), of.results && scoreOf(hit, of)),
     rest,
-    h("div", { class: "foot" }, h("p", { class: "about" }, about(hit, of)), actions(hit, of)),
+    h("div", { class: "foot" }, h("p", { class: "about" }, about(hit, of)), actions(hit, of, why?.button)),
+    why?.panel,
   );
   wording(hit, name, rest, of);
   node.addEventListener("keydown", (event) => {
@@ -64,11 +69,12 @@ function bandOf(hit, profile) {
 
 function scoreOf(hit, { results, best }) {
   const band = bandOf(hit, results.profile);
-  const share = best > 0 ? Math.max(0, Math.min(1, hit.score / best)) : 0;
+  const full = Math.max(best, FULL);
+  const share = Math.max(0, hit.score / full);
   const said = band ? `${Math.floor(100 * hit.score)} ${band}` : figure(hit.score);
   return h(
     "span",
-    { class: "weight", title: `Score ${hit.score}; the bar is its share of the best` },
+    { class: "weight", title: `Score ${hit.score}; the bar is full at ${figure(full)}` },
     h("span", { class: "share", "aria-hidden": "true" }, h("span", { style: { width: `${100 * share}%` } })),
     h("span", { class: "hushed" }, "score "),
     h("span", { class: "figure" }, said),
@@ -88,6 +94,7 @@ function about(hit, of) {
     hit.tier && h("span", {}, `tier ${hit.tier}`),
     hit.severity && h("span", {}, `severity ${hit.severity}`),
     hit.role && h("span", {}, `said by ${hit.role}`),
+    hit.session && hit.session !== of.session && h("span", {}, "in the conversation ", h("a", { href: conversation(hit) }, h("bdi", {}, visible(hit.session)))),
     hit.valid_until && h("span", { title: moment(hit.valid_until) }, `valid until ${moment(hit.valid_until)}`),
     hit.stale && h("span", { class: "warned" }, hit.stale === "missing" ? "the file is gone" : "the file has changed since"),
     hit.near_duplicates?.length > 0 &&
@@ -95,41 +102,50 @@ function about(hit, of) {
   ];
 }
 
+/** Return where a conversation is read from beginning to end. */
+export const conversation = ({ session, namespace }) => link("search", { session, namespace: namespace === "default" ? "" : namespace });
+
 function placed({ source, lines, page }) {
   if (page) return `${source}, page ${page}`;
   if (!lines) return source;
   return lines[0] === lines[1] ? `${source}:${lines[0]}` : `${source}:${lines[0]}–${lines[1]}`;
 }
 
-function actions(hit, of) {
+function actions(hit, of, why) {
   const { results, may } = of;
   return h(
     "div",
     { class: "actions" },
-    results && may.write && h("span", { class: "feedback", role: "group", "aria-label": "Feedback" }, ACTIONS.map((one) => verdict(hit, one, of))),
+    results && may.write && h("span", { class: "feedback", role: "group", "aria-label": "Feedback" }, Object.keys(VERDICTS).map((one) => verdict(hit, one, of))),
     may.write && h("button", { type: "button", class: "quiet small", title: "Edit (e)", onclick: () => of.edit(hit.id) }, "Edit"),
     may.write && h("button", { type: "button", class: "quiet small", title: "Forget (x)", onclick: () => of.forget(hit.id) }, "Forget"),
-    results && why(hit, results),
+    why,
   );
 }
 
-function verdict(hit, [action, word, does], of) {
+function verdict(hit, action, of) {
   return h(
     "button",
     {
       type: "button",
       class: "quiet small",
-      title: does,
+      title: `Say of this query that it was ${action} (${KEYS[action]})`,
       data: { action },
       "aria-pressed": String(of.given(hit.id) === action),
       onclick: () => of.feedback(hit.id, action),
     },
-    word,
+    VERDICTS[action],
   );
 }
 
-function why(hit, results) {
-  const box = h("details", { class: "why" }, h("summary", { title: "Why it is here (y)" }, "Why"));
-  box.addEventListener("toggle", () => box.open && box.children.length < 2 && box.append(sum(hit, results)));
-  return box;
+/** Make the button that unfolds why a hit is here, and what it unfolds: below the card's line, which stays as it is. */
+function reasons(hit, results) {
+  const panel = h("div", { class: "reasons", id: fresh("why"), hidden: true });
+  const button = h("button", { type: "button", class: "quiet small why", title: "Why it is here (y)", "aria-expanded": "false", "aria-controls": panel.id, onclick: turn }, "Why");
+  function turn() {
+    if (!panel.childElementCount) put(panel, sum(hit, results));
+    panel.hidden = !panel.hidden;
+    button.setAttribute("aria-expanded", String(!panel.hidden));
+  }
+  return { button, panel };
 }

@@ -14,9 +14,7 @@ import { link } from "./route.js";
 import { who } from "./session.js";
 import { copyLink } from "./share.js";
 import { saying } from "./toast.js";
-import { feedback, given } from "./verdicts.js";
-
-const VERDICTS = { accepted: "Accept", modified: "Modify", dismissed: "Dismiss" };
+import { feedback, given, VERDICTS } from "./verdicts.js";
 
 /**
  * Open one memory from any view. With a `query`, feedback is offered; `forms` are words to mark, and `lines` the first and

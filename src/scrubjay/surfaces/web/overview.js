@@ -1,43 +1,26 @@
-// Without a query: what is stored, newest first, and ways into it.
+// Without a query: what is stored, newest first, or one conversation as it was said, and ways into it.
 
-import { alone } from "./alone.js";
 import { ask } from "./api.js";
-import { active, listBody, onlySearched } from "./asked.js";
+import { active, onlySearched } from "./asked.js";
 import { topicChip } from "./answer.js";
 import { h, put } from "./dom.js";
-import { card } from "./hit.js";
-import { saying } from "./toast.js";
-import { many } from "./words.js";
+import { conversation } from "./hit.js";
+import { stored } from "./stored.js";
+import { age, count, many, moment } from "./words.js";
 
-const PAGE = 20;
 const MOST_TOPICS = 30;
+const MOST_SESSIONS = 100;
+const FIRST_SESSIONS = 6;
 
-/** Draw the overview into a node: the list with a button for more, and beside it topics, collections, types, what waits. */
+/** Draw the overview into a node: the list, and beside it conversations, topics, collections, types, what waits. */
 export async function overview(node, asked, of, signal) {
-  const filtered = active(asked).length > 0;
-  const body = listBody(asked);
-  const [first, status, topics, collections] = await Promise.all([
-    ask("ls", { ...body, limit: PAGE + 1 }, { signal }),
+  const [list, status, { topics }, { collections }, { sessions }] = await Promise.all([
+    stored(asked, of, signal),
     ask("status", {}, { signal }),
     ask("topics", { limit: MOST_TOPICS }, { signal }),
     ask("collections", {}, { signal }),
+    ask("sessions", { limit: MOST_SESSIONS }, { signal }),
   ]);
-  const list = h("ol", { class: "cards" });
-  const more = h("p", { class: "actions" });
-  let shown = 0;
-  const append = (memories) => {
-    list.append(...memories.slice(0, PAGE).map((one) => h("li", {}, card(one, 0, of))));
-    shown += Math.min(memories.length, PAGE);
-    put(more, memories.length > PAGE && h("button", { type: "button", onclick: next }, "More"));
-  };
-  const next = alone(async () => {
-    const answer = await saying(() => ask("ls", { ...body, limit: PAGE + 1, offset: shown }, { signal }));
-    if (!answer) return;
-    const from = list.children.length;
-    append(answer.memories);
-    list.children[from]?.firstElementChild.focus(); // the button may be gone
-  });
-  append(first.memories);
   const left = onlySearched(asked);
   put(
     node,
@@ -47,19 +30,28 @@ export async function overview(node, asked, of, signal) {
       h(
         "div",
         {},
-        h("h2", {}, filtered ? "Newest that fit the filters" : "Newest"),
+        h("h2", {}, headingOf(asked)),
         left.length > 0 && h("p", { class: "said" }, `${left.join(", ")}: counted only where there is a query.`),
-        first.memories.length ? list : h("p", { class: "hint" }, filtered ? "Nothing stored fits the filters." : empty(of)),
-        more,
+        list.isEmpty ? nothing(asked, of) : list.nodes,
       ),
-      h("aside", { "aria-label": "What is stored" }, aside(status, topics.topics, collections.collections, of)),
+      h("aside", { "aria-label": "What is stored" }, aside({ status, topics, collections, sessions }, of)),
     ),
   );
 }
 
-const empty = (of) => (of.may.write ? "Nothing is stored yet. Press n to add a memory, or run scrubjay ingest on a folder." : "Nothing is stored yet.");
+function headingOf(asked) {
+  if (asked.session) return ["The conversation ", h("bdi", {}, asked.session)];
+  return active(asked).length ? "Newest that fit the filters" : "Newest";
+}
 
-function aside(status, topics, collections, of) {
+function nothing(asked, of) {
+  if (active(asked).length) return h("p", { class: "hint" }, "Nothing stored fits the filters.");
+  if (!of.may.write) return h("p", { class: "hint" }, "Nothing is stored yet.");
+  const add = h("button", { type: "button", class: "main", onclick: of.add }, "Add a memory");
+  return [h("p", {}, "Nothing is stored yet."), h("p", { class: "actions" }, add, h("span", { class: "hint" }, "or have a folder read: ", h("code", {}, "scrubjay ingest FOLDER")))];
+}
+
+function aside({ status, topics, collections, sessions }, of) {
   const types = Object.entries(status.types).sort((a, b) => b[1] - a[1]);
   const waits = [
     status.pending > 0 && `${many(status.pending, "text waits", "texts wait")} for a vector${status.why_pending ? `: ${status.why_pending}` : ""}`,
@@ -69,16 +61,33 @@ function aside(status, topics, collections, of) {
   ].filter(Boolean);
   return [
     h("h2", {}, "Stored"),
-    h("p", {}, [many(status.memories, "memory", "memories"), many(status.documents, "document", "documents"), many(status.messages, "message", "messages")].join(", ")),
+    h("p", {}, inAll(status)),
     waits.map((one) => h("p", { class: "said" }, one, ". ", h("a", { href: "#/health" }, "Health"))),
-    types.length > 0 && block("Types", types.map(([type, count]) => chip("types", type, count, of))),
+    sessions.length > 0 && [h("h3", {}, "Conversations"), conversations(sessions, status.sessions)],
+    types.length > 0 && block("Types", types.map(([type, memories]) => chip("types", type, memories, of))),
     topics.length > 0 && block("Topics", topics.map(({ topic, memories }) => topicChip(topic, memories, of))),
     collections.length > 0 && block("Collections", collections.map(({ name, memories }) => chip("collection", name, memories, of))),
   ];
 }
 
+/** Say how much is stored: documents and messages are memories, too. */
+function inAll({ memories, documents, messages }) {
+  const parts = [documents > 0 && many(documents, "document", "documents"), messages > 0 && many(messages, "message", "messages")].filter(Boolean);
+  return [many(memories, "memory", "memories"), parts.length && `of them ${parts.join(" and ")}`].filter(Boolean).join(", ");
+}
+
+function conversations(sessions, all) {
+  const row = (one) =>
+    h("li", {}, h("a", { href: conversation(one) }, h("bdi", {}, one.session)), h("span", { class: "hint", title: moment(one.last_at) }, ` ${many(one.messages, "message", "messages")}, ${age(one.last_at)}`));
+  const rest = sessions.slice(FIRST_SESSIONS);
+  return [
+    h("ul", { class: "plain" }, sessions.slice(0, FIRST_SESSIONS).map(row)),
+    rest.length > 0 && h("details", {}, h("summary", { class: "hint" }, all > sessions.length ? `the next ${count(rest.length)} of ${count(all)}` : `${count(rest.length)} more`), h("ul", { class: "plain" }, rest.map(row))),
+  ];
+}
+
 const block = (title, chips) => [h("h3", {}, title), h("p", { class: "topics" }, chips)];
 
-function chip(name, value, count, of) {
-  return h("button", { type: "button", class: "chip", onclick: () => of.filter(name, value) }, h("bdi", {}, value), h("span", { class: "hint" }, ` ${count}`));
+function chip(name, value, memories, of) {
+  return h("button", { type: "button", class: "chip", onclick: () => of.filter(name, value) }, h("bdi", {}, value), h("span", { class: "hint" }, ` ${count(memories)}`));
 }

@@ -1,11 +1,11 @@
 // The search: a form, an answer as it is typed, and a way through it by keys alone.
 
-import { ask } from "./api.js";
+import { ask, server } from "./api.js";
 import { answerHead, nothing } from "./answer.js";
 import { askedBy, searchBody, withOnly, without } from "./asked.js";
 import { Cards } from "./cards.js";
 import { h, put } from "./dom.js";
-import { edited } from "./edit.js";
+import { added, edited } from "./edit.js";
 import { forget } from "./forget.js";
 import { card } from "./hit.js";
 import { formsOf } from "./marked.js";
@@ -15,8 +15,9 @@ import { go, here, link, note } from "./route.js";
 import { searchForm } from "./searchform.js";
 import { keysOf } from "./searchkeys.js";
 import { who } from "./session.js";
+import { Standing } from "./standing.js";
 import { saying } from "./toast.js";
-import { feedback, given } from "./verdicts.js";
+import { feedback, given, givenBefore } from "./verdicts.js";
 import { waterfall } from "./waterfall.js";
 import { many } from "./words.js";
 
@@ -38,17 +39,19 @@ class Search {
     });
     this.how = h("button", { type: "button", class: "quiet", title: "How it was found (w)", onclick: () => this.turnHow() }, "How it was found");
     this.told = h("p", { class: "hushed", role: "status" }); // stays, so that each new answer is read out
-    this.head = h("div", { class: "answer" });
-    this.body = h("div", { class: "search-answer" });
+    this.standing = new Standing(() => [this.results?.query, this.asked.q]);
+    Object.assign(this, { head: this.standing.head, body: this.standing.body });
     this.cards = new Cards(this.body, () => this.form.focus());
-    put(root, h("h1", { class: "hushed" }, "Search"), this.form.node, this.told, this.head, this.body);
+    put(root, h("h1", { class: "hushed" }, "Search"), this.form.node, this.told, this.standing.old, this.head, this.body);
     this.asked = askedBy(new URLSearchParams());
     this.results = null;
     this.shown = ""; // the address whose answer is on the screen
+    server.addEventListener("written", () => this.entered && this.run()); // what is on the screen may not have it
   }
 
   async show(params) {
-    this.asked = askedBy(params);
+    // What was typed while the page asked who is there is in the address only.
+    this.asked = askedBy(here().view === "search" ? here().params : params);
     this.form.write(this.asked);
     const id = params.get("id");
     const isOpen = id && id === this.opened; // and the server came back
@@ -86,40 +89,29 @@ class Search {
     this.asking?.abort();
     const { signal } = (this.asking = new AbortController());
     const asked = this.asked;
-    this.busy(true);
+    this.standing.wait();
     try {
       this.may = { write: (await who()).scopes.includes("write") };
       if (asked.q.trim()) await this.search(asked, signal);
       else await this.survey(asked, signal);
-      if (signal.aborted) return; // another is under way
       this.shown = link("search", asked);
-      this.busy(false);
+      this.standing.settle();
     } catch (error) {
-      if (error.name === "AbortError" || signal.aborted) return;
+      if (signal.aborted) return; // another is under way
       this.shown = "";
-      this.busy(false);
+      if (error.kind === "away") return this.standing.sayOld(); // and it stays dimmed until the server is back
+      this.standing.settle();
       if (!error.kind) throw error;
-      if (error.kind !== "away") this.refuse(error.detail);
+      this.results = null;
+      this.standing.refuse(error.detail);
     }
   }
 
-  busy(is) {
-    this.body.setAttribute("aria-busy", String(is));
-    if (is && !this.body.childElementCount) put(this.body, h("p", { class: "hint" }, "Looking…"));
-  }
-
-  refuse(detail) {
-    this.results = null;
-    put(this.head, h("p", { class: "said bad", role: "alert" }, detail));
-    put(this.body);
-  }
-
   async search(asked, signal) {
-    const results = await ask("search", searchBody(asked), { signal });
+    const [results] = await Promise.all([ask("search", searchBody(asked), { signal }), givenBefore()]);
     const topics = results.hits.length ? [] : (await ask("topics", { limit: 500 }, { signal })).topics;
-    if (signal.aborted) return;
+    signal.throwIfAborted(); // what was given before is not given up with it
     this.results = results;
-    if (!asked.profile) this.form.usual(results.profile.split(":")[0]);
     put(this.told, many(results.hits.length, "hit", "hits"));
     this.drawHead();
     this.drawBody(topics);
@@ -128,7 +120,6 @@ class Search {
   async survey(asked, signal) {
     const drawn = h("div", {});
     await overview(drawn, asked, this.handle(asked, null), signal);
-    if (signal.aborted) return;
     this.results = null;
     put(this.told);
     put(this.head);
@@ -160,7 +151,9 @@ class Search {
     return {
       results,
       best: Math.max(0, ...(results?.hits ?? []).map(({ score }) => score)),
+      session: asked.session,
       may: this.may,
+      add: () => added(),
       href: (id) => link("search", { ...asked, id }),
       filter: (name, value) => this.turn(withOnly(asked, name, value), go),
       without: (one) => this.turn(without(asked, one), go),
@@ -184,7 +177,7 @@ class Search {
     const opening = (this.opening = new AbortController());
     this.opened = id;
     const hit = this.results?.hits.find((one) => one.id === id);
-    await openMemory(id, { query: this.asked.q.trim() && this.asked.q, forms: hit ? formsOf(hit) : [], lines: hit?.lines, changed: () => this.run(), signal: opening.signal });
+    await openMemory(id, { query: this.asked.q.trim() && this.asked.q, forms: hit ? formsOf(hit) : [], lines: hit?.lines, changed: ({ gone }) => gone && this.run(), signal: opening.signal });
     if (this.opening === opening) this.opened = null;
     if (location.hash === at) { // else somebody went on, or back
       if (isStep) history.back();
@@ -196,7 +189,8 @@ class Search {
 
   async edit(id) {
     const got = await saying(() => ask("get", { id }));
-    if (!got || (await edited(got.memories[0], () => this.run()))) this.run();
+    if (got) await edited(got.memories[0]);
+    else this.run(); // it is gone
   }
 
   forget(id) {
@@ -222,7 +216,6 @@ class Search {
   }
 
   turnWhy() {
-    const why = this.cards.current().querySelector("details.why");
-    if (why) why.open = !why.open;
+    this.cards.current().querySelector("button.why")?.click();
   }
 }

@@ -1,12 +1,17 @@
 // The form of a search: the box, which way, how many, and filters that say what they leave out.
 
 import { ask } from "./api.js";
-import { active, FILTERS } from "./asked.js";
-import { debounced, fresh, h, put } from "./dom.js";
+import { active, comparedTo } from "./asked.js";
+import { debounced, h, put } from "./dom.js";
+import { filterFields } from "./filterfields.js";
+import { link } from "./route.js";
+import { copyLink } from "./share.js";
 import { saying } from "./toast.js";
 
 const TYPING_MS = 150;
-const LIMITS = ["", "5", "10", "20", "50", "100"];
+const LIMITS = ["5", "10", "20", "50", "100"];
+const LIMIT = "10"; // of hits, where nothing else is said
+const OWN_LIMITS = { gnosis: "32", "gnosis:standard": "32", "gnosis:deep": "100" }; // as scrubjay.profiles.gnosis has them
 
 /**
  * Make the form. `on` is `{typed(asked), chosen(asked), now(asked), down()}`: while they type, when they chose
@@ -20,33 +25,48 @@ export function searchForm(on) {
   const mode = h("select", { id: "mode" });
   const limit = h("select", { id: "limit" });
   const filters = filterFields();
-  const fold = h("details", { class: "narrowing" });
   const summary = h("span", { class: "active" });
-  fold.append(h("summary", {}, "Filters", summary), h("div", { class: "field-columns" }, filters.map(({ node }) => node)));
+  const fold = h(
+    "details",
+    { class: "narrowing", ontoggle: () => fold.open && filters.offer() },
+    h("summary", {}, "Filters", summary),
+    h("div", { class: "field-columns" }, filters.nodes),
+  );
   const chips = h("p", { class: "narrowed" });
+  const compare = h("a", { title: "The same query in another way, side by side" }, "Compare");
+  const map = h("a", { title: "Where the query lands among all memories" }, "On the map");
+  const copy = h("button", { type: "button", class: "quiet small", title: "Copy the address of this search", onclick: copyLink }, "Copy link");
   let ways = []; // the profiles, each with its modes
-  let usual = "default"; // the profile of the store, until an answer names another
+  let usual = "default"; // the profile of the store, until the server names another
   let latest;
+  let isTyping = false; // and what is typed is not in the address yet
 
   const read = () => ({
     q: box.value,
     profile: profile.value,
     mode: mode.value,
     limit: limit.value,
-    ...Object.fromEntries(filters.map(({ name, get }) => [name, get()])),
+    ...filters.read(),
   });
-  const typed = debounced(TYPING_MS, () => on.typed(read()));
-  const chosen = () => {
+  const typed = debounced(TYPING_MS, () => {
+    isTyping = false;
+    on.typed(read());
+  });
+  const settle = (act) => {
     typed.cancel();
-    on.chosen(read());
+    isTyping = false;
+    act(read());
   };
-  box.addEventListener("input", typed);
+  const chosen = () => settle(on.chosen);
+  box.addEventListener("input", () => {
+    isTyping = true;
+    typed();
+  });
   box.addEventListener("keydown", (event) => {
     if (event.isComposing) return;
     if (event.key === "Enter") {
       event.preventDefault();
-      typed.cancel();
-      on.now(read());
+      settle(on.now);
     } else if (event.key === "ArrowDown") {
       event.preventDefault();
       on.down();
@@ -61,6 +81,9 @@ export function searchForm(on) {
   });
   for (const one of [mode, limit]) one.addEventListener("change", chosen);
   fold.addEventListener("change", chosen);
+  fold.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.isComposing && event.target.matches("input")) chosen();
+  });
 
   const node = h(
     "form",
@@ -68,28 +91,36 @@ export function searchForm(on) {
     box,
     h("div", { class: "search-ways" }, named("Profile", profile), named("Mode", mode), named("Hits", limit)),
     fold,
+    h("p", { class: "search-tools" }, compare, map, copy),
     chips,
   );
 
   /** Show what the address asks. */
   async function write(asked) {
     latest = asked;
-    if (box.value !== asked.q) box.value = asked.q;
-    for (const { name, set } of filters) set(asked[name]);
+    if (!isTyping && box.value !== asked.q) box.value = asked.q;
+    filters.write(asked);
     const set = active(asked);
     put(summary, set.length ? ` (${set.length} on)` : "");
     put(chips, set.map((one) => chipOf(one, () => on.without(one))));
     chips.hidden = !set.length;
-    put(limit, [...new Set([...LIMITS, asked.limit])].map((one) => option(one, one || "usual", asked.limit)));
+    map.href = link("map", { q: asked.q, topics: asked.topics, types: asked.types });
+    for (const one of [compare, map]) one.hidden = !asked.q.trim();
     fillWays(); // at once, as far as it is known
     if (ways.length) return;
-    ways = waysOf((await saying(() => ask("profiles")))?.profiles ?? []);
+    const [known, weights] = (await saying(() => Promise.all([ask("profiles"), ask("weights")]))) ?? [];
+    if (!known) return;
+    ways = waysOf(known.profiles);
+    usual = weights.profile.split(":")[0];
     fillWays();
   }
   const fillWays = () => {
-    const names = [...new Set(["", ...ways.map(({ name }) => name), latest.profile])];
-    put(profile, names.map((one) => option(one, one || "usual", latest.profile, wayOf(one)?.summary)));
+    const names = ways.map(({ name }) => name).filter((name) => name !== usual);
+    const all = [...new Set(["", ...names, latest.profile])]; // one that is unknown, too: the answer says so
+    put(profile, all.map((one) => option(one, one || `${usual} (the store’s)`, latest.profile, wayOf(one)?.summary)));
     fillModes(mode, modesOf(latest.profile), latest.mode);
+    fillLimits(limit, [latest.profile || usual, latest.mode].filter(Boolean).join(":"), latest.limit);
+    compare.href = link("compare", comparedTo(latest, usual));
   };
   const wayOf = (name) => ways.find((one) => one.name === (name || usual));
   const modesOf = (name) => wayOf(name)?.modes ?? [];
@@ -102,29 +133,7 @@ export function searchForm(on) {
       box.select();
     },
     modesOf,
-    usual: (name) => {
-      usual = name;
-      fillWays();
-    },
   };
-}
-
-function filterFields() {
-  return FILTERS.map(({ name, label, several, type, hint }) => {
-    const id = fresh(name);
-    const field = several
-      ? h("textarea", { id, rows: 2, dir: "auto", placeholder: hint })
-      : h("input", { id, type: type ?? "text", step: type === "number" ? "any" : null, min: type === "number" ? 0 : null, dir: "auto", placeholder: hint });
-    return {
-      name,
-      node: h("label", { class: "field", for: id }, label, field),
-      get: () => (several ? field.value.split("\n").map((one) => one.trim()).filter(Boolean) : field.value.trim()),
-      set: (value) => {
-        const text = several ? value.join("\n") : value;
-        if (document.activeElement !== field || field.value.trim() !== text) field.value = text;
-      },
-    };
-  });
 }
 
 const named = (label, select) => h("label", {}, h("span", { class: "hint" }, label), select);
@@ -148,6 +157,13 @@ function waysOf(profiles) {
 
 function fillModes(select, modes, current) {
   const unknown = current && !modes.some(({ name }) => name === current) ? [{ name: current, summary: "" }] : [];
-  put(select, option("", "usual", current), [...modes, ...unknown].map(({ name, summary }) => option(name, name, current, summary)));
+  put(select, option("", "default", current), [...modes, ...unknown].map(({ name, summary }) => option(name, name, current, summary)));
   select.disabled = select.options.length < 2;
+}
+
+/** Fill the numbers of hits: that which a way has by itself stands at its place, and not in the address. */
+function fillLimits(select, way, current) {
+  const own = OWN_LIMITS[way] ?? LIMIT;
+  const all = [...new Set([...LIMITS, own, current])].filter(Boolean).sort((a, b) => a - b);
+  put(select, all.map((one) => option(one === own && one !== current ? "" : one, one, current)));
 }

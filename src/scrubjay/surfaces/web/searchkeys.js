@@ -11,9 +11,9 @@ export function keysOf(view) {
     { keys: "o", does: "Open (or Enter)", act: ofOne((id) => view.open(id)) },
     { keys: "e", write: true, does: "Edit", act: ofOne((id) => view.edit(id)) },
     { keys: "x", write: true, does: "Forget", act: ofOne((id) => view.forget(id)) },
-    { keys: "a", write: true, does: "It answered: accept", act: ofOne((id) => view.judge(id, "accepted")) },
-    { keys: "m", write: true, does: "It helped, changed: modify", act: ofOne((id) => view.judge(id, "modified")) },
-    { keys: "d", write: true, does: "It did not help: dismiss", act: ofOne((id) => view.judge(id, "dismissed")) },
+    { keys: "a", write: true, does: "It helped (accepted)", act: ofOne((id) => view.judge(id, "accepted")) },
+    { keys: "m", write: true, does: "It helped, changed (modified)", act: ofOne((id) => view.judge(id, "modified")) },
+    { keys: "d", write: true, does: "It did not help (dismissed)", act: ofOne((id) => view.judge(id, "dismissed")) },
     { keys: "y", does: "Why it is here", act: ofOne(() => view.turnWhy()) },
     { keys: "w", does: "How it was found", act: () => view.turnHow() },
   ];

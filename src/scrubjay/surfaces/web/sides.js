@@ -1,8 +1,9 @@
 // What is compared, as the address says it: one query, two ways of asking, and the filters they share.
 
+import { settings } from "./settings.js";
+
 const LISTS = ["topics", "types"];
 const WORDS = ["collection", "namespace", "owner", "agent", "session", "since", "until"];
-const WEIGHTS = "weights";
 const USUAL = 10; // hits
 const FILTERS = [...LISTS, ...WORDS];
 
@@ -42,30 +43,4 @@ export function searched({ query, limit, filters }, { way, sets }) {
 function narrowed(filters) {
   const valued = ([name, said]) => [name, LISTS.includes(name) ? said : said[0]];
   return Object.fromEntries(Object.entries(filters).map(valued));
-}
-
-/** Split what somebody wrote, `rrf.k=30, rerank=false`, into single settings. */
-export function splitSets(text) {
-  return text.split(/[\s,]+(?=[\w.]+\s*=(?![^{]*\}))/).map((one) => one.trim().replace(/,$/, "")).filter(Boolean);
-}
-
-/** `["rrf.k=30", "weights.keyword=1"]` → `{overrides: {"rrf.k": 30}, weights: {keyword: 1}}` */
-export function settings(sets) {
-  const out = {};
-  for (const one of sets) {
-    const [name, value = ""] = one.split(/=(.*)/s).map((half) => half.trim());
-    if (name === WEIGHTS) out.weights = valueOf(value);
-    else if (name.startsWith(`${WEIGHTS}.`)) out.weights = { ...out.weights, [name.split(".")[1]]: valueOf(value) };
-    else out.overrides = { ...out.overrides, [name]: valueOf(value) };
-  }
-  return out;
-}
-
-/** A value as it is written at the shell: 30, false, semantic, {title=2}. */
-function valueOf(text) {
-  try {
-    return JSON.parse(text.replace(/([{,]\s*)(\w+)\s*=/g, '$1"$2":'));
-  } catch {
-    return text;
-  }
 }

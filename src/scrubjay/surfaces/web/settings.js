@@ -1,0 +1,32 @@
+// Settings of one search, written as at the shell: `rrf.k=30`, `rerank=false`, `weights.keyword=1`, `weights={title=2}`.
+
+import { Problem } from "./api.js";
+
+const WEIGHTS = "weights";
+
+/** Split what somebody wrote, `rrf.k=30, rerank=false`, into single settings. */
+export function splitSets(text) {
+  return text.split(/[\s,]+(?=[\w.]+\s*=(?![^{]*\}))/).map((one) => one.trim().replace(/,$/, "")).filter(Boolean);
+}
+
+/** `["rrf.k=30", "weights.keyword=1"]` → `{overrides: {"rrf.k": 30}, weights: {keyword: 1}}`, as a search takes them. */
+export function settings(sets) {
+  const out = {};
+  for (const one of sets) {
+    const [, name, said] = /^\s*([^=\s]+)\s*=\s*(.+?)\s*$/s.exec(one) ?? [];
+    if (said === undefined) throw new Problem("invalid", `“${one}” is no setting; write it as rrf.k=30.`);
+    if (name === WEIGHTS) out.weights = valueOf(said);
+    else if (name.startsWith(`${WEIGHTS}.`)) out.weights = { ...out.weights, [name.slice(WEIGHTS.length + 1)]: valueOf(said) };
+    else out.overrides = { ...out.overrides, [name]: valueOf(said) };
+  }
+  return out;
+}
+
+/** A value as it is written at the shell: 30, false, semantic, {title=2}. */
+function valueOf(text) {
+  try {
+    return JSON.parse(text.replace(/([{,]\s*)(\w+)\s*=/g, '$1"$2":'));
+  } catch {
+    return text; // a word
+  }
+}
