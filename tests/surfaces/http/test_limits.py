@@ -201,6 +201,7 @@ def test_an_answer_that_nobody_takes_is_dropped(serve, monkeypatch):
     client = serve()
     with socket.create_connection(client.address, WAIT_S) as opened:
         opened.sendall(b"GET /v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        opened.recv(1, socket.MSG_PEEK)  # it has begun to answer, which takes a while to write
         time.sleep(1.5)
         taken = until_the_end(opened)
 

@@ -12,7 +12,7 @@ import { saying } from "./toast.js";
 const MAY = { admin: "everything, also what is for whoever runs the server", write: "read and write", read: "read only" };
 
 /** Say who somebody is, `[[name, value]]`, from what the server told of the session. */
-export function told({ name, scopes, tenant, user, store, version }) {
+function told({ name, scopes, tenant, user, store, version }) {
   return [
     ["Store", store],
     ["Tenant", tenant],

@@ -75,7 +75,7 @@ export function nothing(results, asked, topics, modes, of) {
 const choice = (text, onclick, title) => h("button", { type: "button", class: "chip", title, onclick }, h("bdi", {}, text));
 
 /** Return the topics that share a beginning with a word of the query, the longest first; else those used most. */
-export function nearest(query, topics) {
+function nearest(query, topics) {
   const words = query.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter((word) => word.length > 2);
   const shared = (topic) => Math.max(0, ...topic.toLowerCase().split(/[^\p{L}\p{N}]+/u).flatMap((part) => words.map((word) => common(part, word))));
   const like = topics.map((one) => ({ ...one, shared: shared(one.topic) })).filter((one) => one.shared > 2).sort((a, b) => b.shared - a.shared);

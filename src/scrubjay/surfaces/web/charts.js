@@ -49,7 +49,7 @@ export function legend(series, totals) {
 }
 
 /** Return marks for an axis from nothing to at least `most`, in whole steps: 7 → [0, 2, 4, 6, 8]. */
-export function marks(most) {
+function marks(most) {
   const rough = Math.max(1, most / 4);
   const ten = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((one) => one * ten).find((one) => one >= rough);

@@ -2,6 +2,7 @@
 
 import { FORMS } from "./compare_settings.js";
 import { h, s } from "./dom.js";
+import { nameOf } from "./marked.js";
 import { movement } from "./moved.js";
 import { link } from "./route.js";
 import { searched } from "./sides.js";
@@ -9,6 +10,7 @@ import { warning, waterfall } from "./waterfall.js";
 import { duration, many } from "./words.js";
 
 const NAMES = { a: "Left", b: "Right" };
+const SHORT = 40; // characters of what is called by its text
 
 /** Draw what was found: `answers` has `{results}` or `{problem}` of each side, or nothing yet. */
 export function columns({ state, answers, rows, both, open, why }) {
@@ -78,12 +80,9 @@ function card(hit, rank, side, { both, open, byId }) {
 }
 
 function whyOf(hit, { why }) {
-  const named = { "aria-label": `Why ${nameOf(hit)} stands there`, title: "Why it stands there (y)" };
+  const named = { "aria-label": `Why ${nameOf(hit, SHORT)} stands there`, title: "Why it stands there (y)" };
   return h("button", { type: "button", class: "quiet whyof", ...named, onclick: () => why(hit.id) }, "Why");
 }
-
-/** What a hit is called where there is little room. */
-export const nameOf = ({ title, snippet }) => title || (snippet.length > 40 ? `${snippet.slice(0, 40)}…` : snippet);
 
 const hushed = (words) => h("span", { class: "hushed" }, words);
 const score = (hit) => h("span", { class: "score" }, hushed(", score "), hit.score.toFixed(3));

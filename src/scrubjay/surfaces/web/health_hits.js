@@ -30,7 +30,7 @@ export function hoursOf(rows) {
 }
 
 /** Return what the chart shows of these hours: a bar for every hour, quarter or day of the span. */
-export function gathered(hours, span, now = Date.now()) {
+function gathered(hours, span, now = Date.now()) {
   const made = bars(span, now);
   const inside = sorted(made, hours);
   const names = tiersOf(inside.flat());

@@ -45,7 +45,7 @@ const by = (name) => BY[name.split(":")[0]] ?? `the list “${name}”`;
 const placed = (rank, length) => (length ? `${ordinal(rank)} of ${count(length)}` : ordinal(rank));
 
 /** 1 → "first", 2 → "2nd", 13 → "13th" */
-export function ordinal(rank) {
+function ordinal(rank) {
   if (rank === 1) return "first";
   const ending = rank % 100 > 10 && rank % 100 < 14 ? "th" : ({ 1: "st", 2: "nd", 3: "rd" }[rank % 10] ?? "th");
   return `${count(rank)}${ending}`;

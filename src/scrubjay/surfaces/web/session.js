@@ -22,7 +22,7 @@ export function who() {
 }
 
 /** Ask anew the next time: somebody signed in or out. */
-export function changed() {
+function changed() {
   asked = null;
 }
 
