@@ -20,7 +20,7 @@ from tools.chromium import browsing, chromium
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
-WAIT_MS = 60_000
+WAIT_MS = 30_000
 
 
 def search(page: Page) -> None:
@@ -42,7 +42,7 @@ def explain(page: Page) -> None:
 def compare(page: Page) -> None:
     """Two profiles side by side."""
     _go(page, "#/compare?q=how+are+scores+fused%3F&a=default&b=novamem&limit=8")
-    page.locator(".compare svg path").first.wait_for()
+    page.locator(".compare svg path").first.wait_for(state="attached")
 
 
 def plane(page: Page) -> None:
@@ -70,7 +70,7 @@ def main() -> int:
         page = browser.new_page(color_scheme="light", reduced_motion="reduce")
         page.set_default_timeout(WAIT_MS)
         page.goto(link)
-        page.locator("#leave").wait_for()
+        page.locator("#who").wait_for()
         for name, (show, height_px) in SHOTS.items():
             page.set_viewport_size({"width": 1120, "height": height_px})
             show(page)
@@ -92,8 +92,10 @@ def served(folder: Path) -> Iterator[str]:
         [*scrubjay, "serve", "--db", db, "--port", "0", "--json"], stdout=subprocess.PIPE
     ) as server:
         assert server.stdout is not None
-        yield json.loads(server.stdout.readline())["page"]
-        server.terminate()
+        try:
+            yield json.loads(server.stdout.readline())["page"]
+        finally:
+            server.terminate()
 
 
 def _go(page: Page, view: str) -> None:
