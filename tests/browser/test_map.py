@@ -301,6 +301,13 @@ def test_a_page_that_is_open_sees_what_changed_and_says_what_is_missing(site: Si
     page.get_by_role("searchbox").fill("rocket")
     expect(page.locator(".standing")).to_contain_text("14 memories drawn.")
     page.wait_for_url("**q=rocket")
+    site.forgive("422")
+    page.get_by_role("searchbox").fill("rocket " * 15_000)
+    expect(page.locator(".said")).to_contain_text("at most 20,000 characters")
+    expect(page.get_by_role("searchbox")).to_have_value("rocket " * 15_000)
+    page.get_by_role("searchbox").fill("rocket")
+    expect(page.locator(".said")).to_have_count(0)
+    page.wait_for_url("**q=rocket")
     before = site.embedder
     try:
         serve_with(site, Gone(meanings=before._meanings))

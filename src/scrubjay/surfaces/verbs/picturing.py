@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from scrubjay.surfaces.verbs import READ, Given, Param, Verb
 from scrubjay.surfaces.verbs.fields import ID, THE_ID
 from scrubjay.surfaces.verbs.finding import MANY, WHERE
-from scrubjay.surfaces.verbs.kinds import FLAG, LIMIT, NAME, TEXT, TEXTS, TIME, whole
+from scrubjay.surfaces.verbs.kinds import FLAG, LIMIT, NAME, QUERY, TEXTS, TIME, whole
 
 if TYPE_CHECKING:
     from scrubjay.service import Store
@@ -37,7 +37,7 @@ MAP = Verb(
     "Return the memories as points of a plane, where what is alike lies together.",
     READ,
     (
-        Param("query", TEXT, "with where this lands, and what is nearest to it"),
+        Param("query", QUERY, "with where this lands, and what is nearest to it"),
         Param("limit", whole(1, _MOST_POINTS), "a fair sample of at most so many (10000)"),
         Param("points", FLAG, "false leaves the points out: only where the query lands (true)"),
         Param("namespace", NAME, "only there; `project/` is all of a project"),

@@ -92,7 +92,7 @@ function sideOf(name, chosen) {
     "fieldset",
     { data: { side: name } },
     h("legend", { class: "hushed" }, NAMES[name]),
-    h("label", { class: "field" }, `${NAMES[name]}: profile and mode`, way),
+    h("label", { class: "field" }, `${NAMES[name]} profile`, way),
     h("div", { class: "field settings" }, h("span", { "aria-hidden": "true" }, "Settings"), entry, offered),
   );
 
