@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import Page
 
 from browsing import Site
 
@@ -34,13 +35,20 @@ def site(_site: Site) -> Site:
     return _site
 
 
+def settled(site: Site, **options: Any) -> Page:
+    """A page whose own search has come to rest, and takes neither place nor focus any more."""
+    page = site.open(**options)
+    page.locator("article.card").first.wait_for()
+    return page
+
+
 def walked(steps: list[Any], depth: int = 0) -> list[tuple[int, Any]]:
     return [pair for one in steps for pair in ((depth, one), *walked(one["branches"], depth + 1))]
 
 
 def test_every_stage_is_a_bar_where_and_as_long_as_it_ran(site: Site):
     """R-7: names, counts and times as the trace has them, on one axis, tiny stages still seen."""
-    page = site.open(viewport={"width": 1200, "height": 900})
+    page = settled(site, viewport={"width": 1200, "height": 900})
     answer = page.evaluate(DRAW, {"query": "harbour open", "explain": True, "limit": 5})
 
     rows, steps = page.evaluate(ROWS), [one for _, one in walked(answer["trace"])]
@@ -72,7 +80,7 @@ def test_every_stage_is_a_bar_where_and_as_long_as_it_ran(site: Site):
 
 def test_a_stage_opens_by_key_and_says_its_numbers(site: Site):
     """R-7: what is short in the row is complete below it; on a phone the bar goes below the name."""
-    page = site.open(viewport={"width": 360, "height": 800})
+    page = settled(site, viewport={"width": 360, "height": 800})
     page.evaluate(DRAW, {"query": "harbour", "explain": True, "profile": "gno"})
 
     rrf = page.locator("details[data-stage=rrf]")
@@ -89,7 +97,7 @@ def test_a_stage_opens_by_key_and_says_its_numbers(site: Site):
 
 def test_what_was_lost_is_said_in_words(site: Site):
     """Of the whole answer and of the stage, which is marked by more than its colour."""
-    page = site.open()
+    page = settled(site)
     answer = page.evaluate(DRAW, {"query": "harbour", "explain": True})
     answer["degraded"] = ["searched by word alone: the model <b>does not</b> answer"]
     answer["trace"][-1]["lost"] = "the file is away"
