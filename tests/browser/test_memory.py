@@ -338,6 +338,21 @@ def test_feedback_is_one_key_or_one_click_and_is_taken_back(site: Site):
         "aria-pressed", "false"
     )
     assert list(site.store.feedbacks()) == []
+    for key, name in (("m", "Helped, changed"), ("d", "Did not help")):
+        card.focus()
+        page.keyboard.press(key)
+        expect(card.get_by_role("button", name=name)).to_have_attribute("aria-pressed", "true")
+    [kept] = site.store.feedbacks()
+    assert kept.action == "dismissed"
+    card.focus()
+    page.keyboard.press("d")
+    expect(card.get_by_role("button", name="Did not help")).to_have_attribute(
+        "aria-pressed", "false"
+    )
+    assert list(site.store.feedbacks()) == []
+    card.focus()
+    page.keyboard.press("e")
+    expect(page.get_by_role("dialog").get_by_role("textbox", name="Text")).to_be_visible()
 
 
 def test_line_ends_of_others_are_no_change_and_hyphens_are_marked(site: Site):
