@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -53,6 +54,7 @@ class Server(ABC):
         self.port, self.second_port = _free_ports()
         self._process: subprocess.Popen[bytes] | None = None
         self._watcher = Watcher()
+        self._forgetting = threading.Lock()
         self._prepared = False
 
     @property
@@ -110,11 +112,10 @@ class Server(ABC):
 
     def kill(self) -> None:
         """End it at once, as a crash would."""
-        for pid in self._pids():
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        if self._process is not None:
-            self._process.wait()
+        process = self._process
+        self._signal(signal.SIGKILL, self._pids())
+        if process is not None:
+            process.wait()
         self._forget()
 
     def pause(self) -> None:
@@ -127,9 +128,10 @@ class Server(ABC):
 
     def resume(self) -> None:
         """Let it go on after `pause`."""
+        process = self._process
         self._signal(signal.SIGCONT, self._pids())
-        if self._process is not None:
-            self._watcher.watch([self._process.pid])
+        if process is not None:
+            self._watcher.watch([process.pid])
 
     def close(self) -> None:
         """Stop it, and remove its folder if that was its own."""
@@ -190,17 +192,22 @@ class Server(ABC):
         return False
 
     def _forget(self) -> None:
-        self._process = None
-        self._watcher.end()
+        with self._forgetting:  # one thread may kill what another has asked to stop
+            self._process = None
+            self._watcher.end()
 
     def _pids(self) -> list[int]:
         """The server and its workers, the server first, so that it starts no others."""
         import psutil
 
-        if self._process is None or self._process.poll() is not None:
+        process = self._process
+        if process is None or process.poll() is not None:
             return []
-        workers = psutil.Process(self._process.pid).children(recursive=True)
-        return [self._process.pid, *(worker.pid for worker in workers)]
+        try:
+            workers = psutil.Process(process.pid).children(recursive=True)
+        except psutil.NoSuchProcess:  # another thread has waited for it meanwhile
+            return []
+        return [process.pid, *(worker.pid for worker in workers)]
 
     def _signal(self, number: signal.Signals, pids: Sequence[int]) -> None:
         for pid in pids:
