@@ -272,7 +272,11 @@ def test_a_tier_that_was_not_there_at_first_is_used_once_it_is(
         until(lambda: store.search("rocket launch").degraded == ())
         # It answers before it has been told all: the links last, which are made of the vectors.
         weights = {"vector" if tier == "vectors" else "graph": 1}
-        until(lambda: {hit.id for hit in store.search("rocket launch", weights=weights)} == set(TEXTS))
+        until(
+            lambda: (
+                {hit.id for hit in store.search("rocket launch", weights=weights)} == set(TEXTS)
+            )
+        )
 
 
 @pytest.mark.parametrize("how", ["stop", "kill"])

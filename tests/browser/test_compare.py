@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from browsing import Site
 
@@ -189,6 +189,30 @@ def test_choosing_before_asking_keeps_the_focus(site: Site):
     expect(page).to_have_url(re.compile("a=gno"))
     expect(way).to_have_value("gno")
     expect(way).to_be_focused()
+
+
+def test_what_was_found_stays_until_the_next_is_there(site: Site):
+    page = site.open(ASKED)
+    settled(page)
+    before = ids(page, "a"), ids(page, "b")
+    page.evaluate("() => { window.stood = document.querySelector('.hit') }")
+    held: dict[str, Route] = {}
+    page.route("**/v1/search", lambda one: held.update({one.request.post_data_json["mode"]: one}))
+    page.get_by_label("Query").fill("automobile")
+    expect(page.locator(".found.former")).to_have_attribute("aria-busy", "true")
+    while len(held) < 2:
+        page.wait_for_timeout(50)
+    page.wait_for_timeout(1_000)  # longer than one side is waited for
+    assert (ids(page, "a"), ids(page, "b")) == before
+    assert page.evaluate("() => window.stood.isConnected")
+
+    held["keyword"].continue_()
+    expect(page.locator("[data-side=b]").get_by_text("Asking…")).to_be_visible()
+    expect(page.locator(".found")).not_to_have_class(re.compile("former"))
+    assert ids(page, "a") == ["six"]
+    held["vector"].continue_()
+    settled(page)
+    assert ids(page, "b")[0] == "six"
 
 
 def test_one_side_may_be_wrong(site: Site):

@@ -15,6 +15,7 @@ import { figure } from "./words.js";
 
 const VIEW = "compare";
 const TYPED_MS = 250;
+const PATIENCE_MS = 700; // then a side that answers is shown without the other
 const NAMES = { a: "Left", b: "Right" };
 const SIDES = Object.keys(NAMES);
 
@@ -22,7 +23,7 @@ const SIDES = Object.keys(NAMES);
 export function make(root) {
   let state = read(new URLSearchParams());
   let asking = new AbortController();
-  let answers = {};
+  let shown = { state, answers: {} }; // what stands there while the next is asked
   let isEntered = false;
   const form = formOf({
     typed: (change) => typed(change),
@@ -46,24 +47,38 @@ export function make(root) {
     soon.cancel();
     asking.abort();
     asking = new AbortController();
-    answers = {};
-    draw();
-    if (state.query.trim()) await Promise.all(SIDES.map((side) => askOne(side, asking.signal)));
+    const { signal } = asking;
+    const next = { state, answers: {}, isLate: false };
+    if (!state.query.trim() || !Object.keys(shown.answers).length) draw(next);
+    if (!state.query.trim()) return;
+    found.classList.toggle("former", shown !== next);
+    found.setAttribute("aria-busy", "true");
+    const late = setTimeout(() => {
+      next.isLate = true;
+      if (Object.keys(next.answers).length) draw(next);
+    }, PATIENCE_MS);
+    signal.addEventListener("abort", () => clearTimeout(late));
+    await Promise.all(SIDES.map((side) => askOne(next, side, signal)));
+    clearTimeout(late);
+    if (!signal.aborted) draw(next);
   }
 
-  async function askOne(side, signal) {
+  async function askOne(next, side, signal) {
     try {
-      const results = await ask("search", { ...asked(state, state[side]), explain: true }, { signal });
-      if (!signal.aborted) answers[side] = { results };
+      const results = await ask("search", { ...asked(next.state, next.state[side]), explain: true }, { signal });
+      next.answers[side] = { results };
     } catch (problem) {
       if (signal.aborted) return;
       if (!problem.kind) throw problem;
-      answers[side] = { problem };
+      next.answers[side] = { problem };
     }
-    if (!signal.aborted) draw();
+    if (!signal.aborted && next.isLate) draw(next);
   }
 
-  function draw() {
+  function draw(next) {
+    shown = next;
+    found.classList.remove("former");
+    const { answers, state } = shown;
     const empty = !state.query.trim();
     const rows = beside(answers.a?.results?.hits ?? [], answers.b?.results?.hits ?? []);
     const both = Boolean(answers.a?.results && answers.b?.results);
@@ -75,6 +90,7 @@ export function make(root) {
   }
 
   function why(id) {
+    const { answers, state } = shown;
     const hits = (side) => answers[side]?.results?.hits ?? [];
     const hit = [...hits("a"), ...hits("b")].find((one) => one.id === id);
     const said = (side) => {
