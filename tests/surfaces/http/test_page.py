@@ -69,7 +69,8 @@ def test_every_example_runs_and_answers_what_it_shows(serve):
         f"| {mcp_sessions.MOST_OF_ONE} of one caller, {mcp_sessions.MOST_SESSIONS} in all |",
         f"| {mcp_sessions.IDLE_S / 60:g} minutes |",
         f"| {sessions.MOST_OF_ONE} of one token, {sessions.MOST_SESSIONS} in all; those unused",
-        f"| {sessions.IDLE_S / 3600:g} hours; {sessions.LINK_S / 60:g} minutes |",
+        f"| {sessions.IDLE_S / 3600:g} hours; {sessions.LIFE_S / 86_400:g} days;"
+        f" {sessions.LINK_S / 60:g} minutes |",
         f"do nothing for {sessions.IDLE_S / 3600:g} hours",
         f"once, within {sessions.LINK_S / 60:g} minutes",
         f"sends in `{halves.KEY_HEADER}`",

@@ -15,7 +15,7 @@ from scrubjay.surfaces.http import known, sessions
 from scrubjay.surfaces.http.admission import Admission
 from scrubjay.surfaces.http.app import Doors
 from scrubjay.surfaces.http.remembered import FRESH_S
-from scrubjay.surfaces.http.sessions import IDLE_S, LINK_S, Sessions
+from scrubjay.surfaces.http.sessions import IDLE_S, LIFE_S, LINK_S, Sessions
 from scrubjay.surfaces.http.settings import ServerSettings
 from scrubjay.surfaces.http.watching import Watch
 
@@ -240,6 +240,19 @@ def test_a_session_ends_twelve_hours_after_it_was_last_used(client, visitor, now
     assert "no longer signed in" in answer.problem
     told = visitor.ask("GET", "/session").json
     assert (told["signed_in"], told["store"], told["why"]) == (False, None, answer.problem)
+
+
+def test_a_session_ends_a_week_after_it_began_however_much_it_is_used(client, visitor, now):
+    """A page left open at Health looks every half minute; that must not keep it signed in for ever."""
+    last = now.s + LIFE_S
+    while now.s + IDLE_S / 2 < last:
+        now.s += IDLE_S / 2
+        assert visitor.ask("GET", "/v1/status").status == 200
+    now.s = last - 1
+    assert visitor.ask("GET", "/v1/status").status == 200
+    now.s = last
+    assert visitor.ask("GET", "/v1/status").status == 401
+    assert visitor.ask("GET", "/session").json["signed_in"] is False
 
 
 def test_signing_out_ends_the_session_for_every_tab(client, visitor):

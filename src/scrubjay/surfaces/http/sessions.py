@@ -15,6 +15,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 IDLE_S = 12 * 3600.0  # since it was last used
+LIFE_S = 7 * 24 * 3600.0  # since it began: a page left open at Health asks for ever
 MOST_SESSIONS = 1000
 MOST_OF_ONE = 50  # of one token, so that nobody drives out the others
 LINK_S = 600
@@ -47,6 +48,7 @@ class Session(NamedTuple):
 class _Kept(NamedTuple):
     session: Session
     key_hash: bytes
+    begun_s: float
     used_s: float
 
 
@@ -79,8 +81,8 @@ class Sessions:
             del self._open[id]
         while len(self._open) >= MOST_SESSIONS:
             self._open.popitem(last=False)
-        id = _hash(halves.cookie)
-        self._open[id] = _Kept(Session(id, token), _hash(halves.key), self._clock())
+        id, now = _hash(halves.cookie), self._clock()
+        self._open[id] = _Kept(Session(id, token), _hash(halves.key), now, now)
         return halves
 
     def find(self, cookies: Iterable[str], key: str) -> Session | None:
@@ -89,11 +91,14 @@ class Sessions:
         There may be several cookies of one name: another server of this host can set one, too.
         """
         self._forget_idle()
-        given = _hash(key)
+        given, now = _hash(key), self._clock()
         for id in map(_hash, cookies):
             one = self._open.get(id)
             if one is not None and hmac.compare_digest(one.key_hash, given):
-                self._open[id] = one._replace(used_s=self._clock())
+                if now - one.begun_s >= LIFE_S:
+                    self.end(one.session)
+                    continue
+                self._open[id] = one._replace(used_s=now)
                 self._open.move_to_end(id)
                 return one.session
         return None
