@@ -26,11 +26,12 @@ WAIT_MS = 15_000
 class Site:
     """A store in a file, the server in a thread, and pages that are held to account at the end."""
 
-    def __init__(self, browser: Browser, db: Path) -> None:
+    def __init__(self, browser: Browser, db: Path, **tiers: str) -> None:
         self.browser = browser
         self.db = db
+        self.tiers = tiers  # `vectors` and `graph`, where they are on servers
         self.embedder = HashingEmbedder(meanings={"automobil": "car"})
-        self.store = scrubjay.open(db, embedder=self.embedder)
+        self.store = self._open()
         self.port = 0
         self.pages: list[tuple[Page, list[str]]] = []
         self._forgiven: list[str] = []
@@ -139,5 +140,12 @@ class Site:
         origin = {"origin": self.url.rstrip("/"), "localStorage": [kept]}
         return {"cookies": [cookie], "origins": [origin]}
 
-    def _open(self, who: Principal) -> scrubjay.Store:
-        return scrubjay.open(self.db, embedder=self.embedder, tenant=who.tenant, user=who.user)
+    def _open(self, who: Principal | None = None) -> scrubjay.Store:
+        return scrubjay.open(
+            self.db,
+            embedder=self.embedder,
+            tenant=who and who.tenant,
+            user=who and who.user,
+            vectors=self.tiers.get("vectors"),
+            graph=self.tiers.get("graph"),
+        )

@@ -279,6 +279,22 @@ def test_a_tier_that_was_not_there_at_first_is_used_once_it_is(
         )
 
 
+def test_links_that_waited_for_the_vectors_are_made_once_these_are_back(
+    served: scrubjay.Store, qdrant: Qdrant
+):
+    """NM-6: nobody has to search first. Qdrant was told all before the searches asked it again."""
+    served.search("rocket", profile="novamem")  # from now on memories are linked by likeness
+    assert served.pending() == 0
+    served._tables.vectors.breaker._rest_s = 3.0  # type: ignore[union-attr]
+    qdrant.kill()
+    served.add("The rocket is called Nightjar", id="name")
+    assert any("cannot be reached" in one for one in served.search("rocket").degraded)
+    qdrant.start()
+    until(lambda: [one.behind for one in served.servers()] == [0, 0])
+    until(lambda: served.status().unlinked == 0)
+    until(lambda: served.neighbors("name") != [])
+
+
 @pytest.mark.parametrize("how", ["stop", "kill"])
 def test_without_postgres_there_is_one_clear_error_and_then_answers_again(
     served: scrubjay.Store, postgres: Postgres, how: str

@@ -104,6 +104,7 @@ class Searching(Moving):
             self._tables.served.prepare_search()
         # Before and after: what a server is told while it is asked, it may not have known yet.
         lagging = self._lagging(chosen)
+        unlinked = self._unlinked() if chosen.uses("graph") else []
         found = search(
             Query(
                 query,
@@ -135,7 +136,7 @@ class Searching(Moving):
         if not found.hits and not tiers:
             found.degraded = (*found.degraded, *self._nowhere(scope))
         if chosen.uses("graph"):
-            found.degraded = (*found.degraded, *self._unlinked())
+            found.degraded = (*found.degraded, *(unlinked or self._unlinked()))
         found.degraded = (*found.degraded, *(lagging or self._lagging(chosen)))
         found.degraded = (*found.degraded, *self._caller.unmatched(scope.namespaces))
         self._note_hits(found)

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from scrubjay.errors import InvalidInput, Unavailable
+from scrubjay.errors import InvalidInput, StoreError, Unavailable
 from scrubjay.reports import ServerState
 from scrubjay.stores.servers import NO_SERVERS
 from scrubjay.stores.sql_outbox import SqlOutbox
@@ -39,6 +39,7 @@ class Served:
         self.vectors: SqlVectors | None = None
         self.graph: SqlGraph | None = None
         self._closing: list[Callable[[], None]] = []
+        self._go_on: Callable[[], None] = lambda: None
         told: list[Projection] = []
         if servers.vectors is not None:
             from scrubjay.stores.qdrant import QdrantServer
@@ -49,6 +50,7 @@ class Served:
             vectors = self.vectors = QdrantVectors(db, qdrant)
             told.append(QdrantProjection(db, qdrant))
             vectors.on_loss = lambda: self.projecting.recheck(VECTORS)
+            vectors.breaker.on_back = self._answers_again
             self._closing += (vectors.close, qdrant.close)
         if servers.graph is not None:
             from scrubjay.stores.falkordb import FalkorServer
@@ -74,6 +76,10 @@ class Served:
         if not all(self.outbox.is_attached(one.tier, one.place) for one in self._told):
             self.projecting.wake()
         self.projecting.settle()
+
+    def go_on_with(self, waiting: Callable[[], None]) -> None:
+        """Let this be done whenever a server knows everything again, or answers who searches vectors."""
+        self._go_on = self.projecting.on_told = waiting
 
     def states(self) -> tuple[ServerState, ...]:
         """Say of each server, of this process or of another, what it has yet to be told, and why.
@@ -135,6 +141,13 @@ class Served:
         self.projecting.stop()
         for close in self._closing:
             close()
+
+    def _answers_again(self) -> None:
+        # Told everything a moment before, while nobody who searches had asked it again yet.
+        try:
+            self._go_on()
+        except StoreError:
+            return  # the store is busy, or closed; the next search goes on
 
     def _committed(self) -> None:
         # The thread that tells the servers writes down itself what it has told.

@@ -175,7 +175,7 @@ class StoreParts:
                     models=self._models,
                 )
                 if self._tables.served is not None:
-                    self._tables.served.projecting.on_told = self._embedding_made.go_on
+                    self._tables.served.go_on_with(self._embedding_made.go_on)
             return self._embedding_made
 
     def _walks_links(self) -> bool:

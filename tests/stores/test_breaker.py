@@ -120,6 +120,25 @@ def test_it_notices_when_the_server_is_back(echo):
             assert stands_before.call(echo.ask) == b"here"
 
 
+def test_who_waited_for_the_server_is_told_that_it_is_back(echo):
+    """NM-6: once for each time, when calls are made again; not while it is gone, nor at the end."""
+    reasons = []
+    with breaker(echo.ask, rest_s=REST_S) as stands_before:
+        stands_before.on_back = lambda: reasons.append(stands_before.reason)
+        for times in (1, 2):
+            echo.hangs = True
+            with pytest.raises(Unavailable):
+                stands_before.call(echo.ask)
+            assert len(reasons) == times - 1
+            echo.hangs = False
+            wait_until(lambda times=times: len(reasons) == times)
+        assert reasons == ["", ""]
+        echo.hangs = True
+        with pytest.raises(Unavailable):
+            stands_before.call(echo.ask)
+    assert len(reasons) == 2
+
+
 def test_it_pings_less_and_less_often():
     """Each rest is twice the one before, up to the longest."""
     times = []

@@ -32,6 +32,9 @@ class Breaker:
         self._closing = threading.Event()
         self._reason = ""
         self._pinging: threading.Thread | None = None
+        self.on_back: Callable[[], None] = lambda: (
+            None
+        )  # when a server answers again; must be quick
 
     @property
     def reason(self) -> str:
@@ -63,7 +66,7 @@ class Breaker:
             if self._reason or self._closing.is_set():
                 return
             if self._pinging is not None:
-                self._pinging.join()  # it has said that the server answers, and does nothing more
+                self._pinging.join()  # it has said that the server answers, and is as good as done
             # A daemon: a process that ends does not wait for a server that is gone.
             thread = threading.Thread(
                 target=self._until_it_answers, name=f"ping {self.name}", daemon=True
@@ -80,9 +83,11 @@ class Breaker:
                 except Unavailable:
                     rest_s = min(2 * rest_s, self._most_rest_s)
                 except ScrubjayError:
-                    return  # it answers, but will not do: the next call says why
+                    break  # it answers, but will not do: the next call says why
                 else:
-                    return
+                    break
         finally:
             with self._changing:  # whatever ended this thread, the next failure begins another
                 self._reason = ""
+        if not self._closing.is_set():
+            self.on_back()
