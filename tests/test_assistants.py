@@ -615,6 +615,25 @@ class TestFile:
 
 
 class TestChoosing:
+    @pytest.mark.parametrize(
+        ("chosen", "names"),
+        [
+            ({}, ("late", None)),
+            ({"reranker": False, "generator": "corpus"}, (None, "corpus")),
+            ({"embedder": HashingEmbedder()}, (None, None)),  # has no token vectors
+            ({"embedder": False}, (None, None)),
+            (
+                {"reranker": ScriptedReranker(even), "generator": ScriptedGenerator(SAYS)},
+                ("scripted", "scribe"),
+            ),
+        ],
+    )
+    def test_status_names_what_was_chosen(self, chosen, names):
+        """Whether or not it is here: doctor says that."""
+        with scrubjay.open(":memory:", **{"embedder": TokenEmbedder(), **chosen}) as store:
+            state = store.status()
+            assert (state.reranker, state.generator) == names
+
     def test_a_callers_failure_is_the_callers(self, opened, tmp_path, clock):
         """Another store on the same file with an object of the same name is not told to wait."""
         bad, good = ScriptedReranker(lambda query, texts: None), ScriptedReranker(even)

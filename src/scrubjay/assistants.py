@@ -73,6 +73,15 @@ class Assistants:
         elif writer is not None and not isinstance(writer, Access):
             self._generator = GuardedGenerator(writer, InMemory(), clock)
 
+    def names(self, by_tokens: bool) -> tuple[str | None, str | None]:
+        """Return what reranks and what writes, whether or not it is here; late interaction needs tokens."""
+        late = LATE if self.late and by_tokens else None
+        corpus = CORPUS if self._corpus else None
+        return (
+            late if self._reranker is None else self._reranker.name,
+            corpus if self._generator is None else self._generator.name,
+        )
+
     def reranker(self) -> tuple[GuardedReranker | None, str]:
         """Return the reranker, or the reason why there is none; a search never fetches one."""
         made, warming = self._reranker, self._warming

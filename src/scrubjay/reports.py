@@ -72,6 +72,7 @@ class Status(NamedTuple):
 
     `unlinked` memories still wait for their links; `searches` and `hits` are the totals of `hits()`.
     `why_pending` says what vectors wait for; it is empty where none do, and where they are made now.
+    `reranker` and `generator` are those that are configured, here or not; None of a wrong setting, too.
     """
 
     path: str
@@ -99,6 +100,8 @@ class Status(NamedTuple):
     hits: Mapping[str, int] = NOTHING
     servers: tuple[ServerState, ...] = ()
     why_pending: str = ""
+    reranker: str | None = None
+    generator: str | None = None
 
 
 class Reindexed(NamedTuple):

@@ -314,16 +314,19 @@ class Store(Serving):
 
     def status(self) -> Status:
         """Return counts, models, what is pending, sizes."""
-        from scrubjay.status import drawing, status
+        from scrubjay.status import drawing, named, status
 
         given = sum(self._feedback.tally())
         state = status(self.path, self._db, self._records, self._embedding, self._mine, given)
         counted = self.hits()
+        reranker, generator = named(lambda: self._assistants, self._embedding)
         return state._replace(
             extraction=drawing(self._db, self._extraction, self._mine),
             searches=counted.searches,
             hits=counted.tiers,
             servers=self.servers(),
+            reranker=reranker,
+            generator=generator,
         )
 
     def calibrate(self) -> float:

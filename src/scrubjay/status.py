@@ -15,6 +15,7 @@ from scrubjay.stores.sql_turns import SqlTurns
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from scrubjay.assistants import Assistants
     from scrubjay.embedding import Embedding
     from scrubjay.stores.database import Database
     from scrubjay.stores.sql_records import SqlRecords
@@ -92,3 +93,12 @@ def drawing(db: Database, find_model: Callable[[], Extraction], scope: Scope) ->
     queue = SqlExtractions(db)
     failures = queue.failures(scope)
     return Drawing(model, queue.waiting(scope), sum(failures.values()), failures)
+
+
+def named(find: Callable[[], Assistants], embedding: Embedding) -> tuple[str | None, str | None]:
+    """Return the names of the reranker and the generator."""
+    embedder = embedding.embedder
+    try:
+        return find().names(by_tokens=embedder is not None and embedder.token_dims > 0)
+    except InvalidInput:  # `doctor` says what is wrong with it
+        return None, None

@@ -456,6 +456,21 @@ def test_status_counts(stocked):
     assert "memories     3" in stocked("status").out
 
 
+def test_status_names_the_reranker_and_the_generator(stocked, monkeypatch):
+    """Those that are configured, here or not; doctor says what is wrong with one."""
+    assert "reranker     none\ngenerator    none" in stocked("status").out
+    monkeypatch.setenv("SCRUBJAY_RERANKER", "cross-encoder/ms-marco-MiniLM-L6-v2")
+    monkeypatch.setenv("SCRUBJAY_GENERATOR", "http://127.0.0.1:9/v1#qwen3:1.7b")
+    state = stocked("status", "--json").json
+    assert (state["reranker"], state["generator"]) == (
+        "cross-encoder/ms-marco-MiniLM-L6-v2",
+        "qwen3:1.7b",
+    )
+    monkeypatch.setenv("SCRUBJAY_RERANKER", "no such thing")
+    monkeypatch.setenv("SCRUBJAY_GENERATOR", "corpus")
+    assert stocked("status", "--json").json["reranker"] is None
+
+
 def test_status_shows_how_good_short_vectors_are(stocked, monkeypatch):
     """CG-1: or why there are none yet."""
     assert (

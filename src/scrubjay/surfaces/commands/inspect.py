@@ -69,6 +69,8 @@ def _status(state: Status, screen: Screen, db: str | None) -> str:
         ("links", f"{state.links:,}"),
         ("feedback", f"{state.feedback:,}"),
         ("model", one_line(state.model or "none: search by word only")),
+        ("reranker", one_line(state.reranker or "none")),
+        ("generator", one_line(state.generator or "none")),
         ("vectors", _counted(state.models)),
         *(("short", _short(*one)) for one in state.short_vectors.items()),
         (

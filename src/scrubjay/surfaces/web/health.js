@@ -25,7 +25,7 @@ const LEARN = ["vault", "novamem"];
 
 /** Make the view; `show` looks, `hide` stops looking. */
 export function make(root) {
-  const at = { span: "24h", tenant: "", got: {}, looked: 0, refused: null, examines: false };
+  const at = { span: "24h", tenant: "", got: {}, looked: 0, refused: null };
   let looking = null;
   let timer = 0;
 
@@ -132,17 +132,17 @@ export function make(root) {
     const answered = Object.entries(at.got).map(([name, one]) => [name, sound(one)]);
     sum({ items: attention({ ...Object.fromEntries(answered), findings }), status: sound(status) });
     both(parts.waiting, [status], () => ({ status, findings }));
-    both(parts.models, [status], () => ({ status, findings, examines: at.examines }));
+    both(parts.models, [status], () => ({ status, findings }));
   }
 
   async function examine({ anew = false } = {}) {
     const scopes = (await saying(who))?.scopes;
     if (!scopes) return; // the server is away; it is asked again when it is back
-    at.examines = scopes.includes("admin");
-    parts.doctor.node.hidden = !at.examines;
+    const examines = scopes.includes("admin");
+    parts.doctor.node.hidden = !examines;
     tell();
     const cheap = sound(at.got.status)?.size_bytes < CHEAP_BYTES;
-    if (at.examines && (doctor.findings() ? anew : cheap)) await doctor.run();
+    if (examines && (doctor.findings() ? anew : cheap)) await doctor.run();
   }
 
   // Whoever asks for it wants to know whether what was wrong is mended, which doctor says.

@@ -6,6 +6,7 @@ import { facts, hint, list, state } from "./health_parts.js";
 import { count, figure, many, size } from "./words.js";
 
 const ROLES = ["reranker", "generator"];
+const KNOWN = { late: "late interaction, by the embedder's token vectors", corpus: "words of the texts found first" };
 
 /** What waits for a vector, for its links, for a language model or for a server, and why. */
 export function waiting({ status, findings }) {
@@ -44,8 +45,8 @@ export function sizes(status) {
   ]);
 }
 
-/** The models, with the vectors of each, and what doctor says of those that it alone knows. */
-export function models({ status, findings, examines }) {
+/** The models, with the vectors of each, and how doctor finds those that make none. */
+export function models({ status, findings }) {
   const own = status.model ? { [status.model]: 0 } : {}; // it is named before it has made a vector
   const rows = Object.entries({ ...own, ...status.models }).map(([name, vectors]) => {
     const role = name === status.model ? "embedder" : "earlier embedder";
@@ -53,12 +54,12 @@ export function models({ status, findings, examines }) {
   });
   for (const role of ROLES) {
     const said = findings?.find((one) => one.component === role);
-    if (said) rows.push([role, [state(said.state), h("div", { class: "hint" }, told(said.detail))]]);
+    const name = status[role];
+    rows.push([role, [h("b", {}, KNOWN[name] ?? name ?? "none"), said && h("div", { class: "hint" }, state(said.state), " ", told(said.detail))]]);
   }
   return [
     !status.model && h("p", { class: "said" }, "No embedder: searches are by word."),
     facts(rows),
-    !findings && examines && hint("Doctor tells of the reranker and the generator."),
   ];
 }
 
