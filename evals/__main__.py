@@ -25,6 +25,7 @@ from evals.conversations import by_kind, clock_after, messages
 from evals.measures import MEASURES, Scores
 from evals.sets import Part, find
 from scrubjay.config import load
+from scrubjay.judged import memories
 from scrubjay.text import ANALYZER_VERSION
 
 PROFILES = (
@@ -171,21 +172,9 @@ def index(
         path, profile=profile, reranker=reranker, generator=generator, clock=clock_after(turns)
     )
     if store.status().memories < len(documents):
-        store.add_many(turns or map(_memory, documents))
+        store.add_many(turns or memories(part.folder))
     store.pending(wait=True)
     return store
-
-
-def _memory(document: dict[str, Any]) -> dict[str, Any]:
-    text = str(document["text"])
-    markdown = str(document["id"]).endswith(".md")
-    return {
-        "id": document["id"],
-        "title": document.get("title") or None,
-        "text": text if text.strip() else (document.get("title") or "(empty)"),
-        "created_at": "2026-01-01",
-        "metadata": {"format": "markdown"} if markdown else {},
-    }
 
 
 def render(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from scrubjay.judged import CORPUS, QUERIES, judgements, objects
 
 
 @dataclass(frozen=True)
@@ -28,32 +28,27 @@ class Part:
 
     def documents(self) -> list[dict[str, Any]]:
         """The corpus."""
-        return list(_lines(self.folder / "corpus.jsonl"))
+        return [one for _, one in objects(self.folder / CORPUS)]
 
     def questions(self) -> list[dict[str, Any]]:
         """The questions that have judgements."""
         judged = self.judgements()
-        return [one for one in _lines(self.folder / "queries.jsonl") if one["id"] in judged]
+        asked = [one for _, one in objects(self.folder / QUERIES)]
+        return [one for one in asked if one["id"] in judged]
 
     def judgements(self) -> dict[str, dict[str, float]]:
         """For each question, the grade of each judged document."""
-        grades: dict[str, dict[str, float]] = {}
-        with (self.folder / "qrels.tsv").open(encoding="utf-8") as file:
-            next(file)
-            for line in file:
-                question, document, grade = line.rstrip("\n").split("\t")
-                grades.setdefault(question, {})[document] = float(grade)
-        return {q: of for q, of in grades.items() if any(grade > 0 for grade in of.values())}
+        return judgements(self.folder)
 
     def fingerprint(self) -> str:
         """Changes when the corpus does."""
-        return hashlib.sha256((self.folder / "corpus.jsonl").read_bytes()).hexdigest()[:16]
+        return hashlib.sha256((self.folder / CORPUS).read_bytes()).hexdigest()[:16]
 
 
 def find(root: Path, wanted: list[str]) -> dict[str, list[Part]]:
     """Return the sets below a folder, by name; `wanted` narrows them by prefix."""
     sets: dict[str, list[Part]] = {}
-    for corpus in sorted(root.rglob("corpus.jsonl")):
+    for corpus in sorted(root.rglob(CORPUS)):
         folder = corpus.parent
         below = folder.relative_to(root).parts
         # Languages are sets of their own; conversations are parts of one.
@@ -61,10 +56,3 @@ def find(root: Path, wanted: list[str]) -> dict[str, list[Part]]:
         if not wanted or any(name.startswith(one) for one in wanted):
             sets.setdefault(name, []).append(Part(name, folder))
     return sets
-
-
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8") as file:
-        for line in file:
-            if line.strip():
-                yield json.loads(line)

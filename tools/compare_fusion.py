@@ -14,10 +14,10 @@ from pathlib import Path
 from statistics import mean, pstdev
 
 from evals.__main__ import index
-from evals.measures import ndcg
 from evals.sets import find
 
 from scrubjay import profiles
+from scrubjay.measures import ndcg
 from scrubjay.text import terms
 from scrubjay.types import Scope
 

@@ -21,11 +21,11 @@ from statistics import mean
 from typing import Any
 from unittest.mock import patch
 
-from evals.measures import ndcg
 from evals.sets import Part, find
 
 import scrubjay
 from scrubjay import text
+from scrubjay.measures import ndcg
 
 SETS = ["gno_cjk", "xquad/zh"]
 

@@ -121,6 +121,8 @@ OUTPUTS = [
     ("error", ["reindex", "graph", "--drop"]),
     ("status", ["status"]),
     ("doctor", ["doctor"]),
+    ("eval", ["eval", "{docs}/questions.jsonl", "--profile", "default", "--profile", "gno"]),
+    ("error", ["eval", "{docs}/nowhere"]),
     ("models", ["models"]),
     ("tokens", ["token", "create", "ci", "--scope", "write", "--user", "ann", "--expires", "90d"]),
     ("tokens", ["token", "create", "ci", "--tenant", "acme"]),
@@ -161,6 +163,8 @@ def docs(tmp_path: Path) -> str:
     folder = tmp_path / "docs"
     folder.mkdir()
     (folder / "a.md").write_text("# Kettles\n\nA kettle whistles.\n", encoding="utf-8")
+    asked = '{"query": "what whistles?", "expect": ["kettle", "a.md", "nothing-there"]}'
+    (folder / "questions.jsonl").write_text(asked, encoding="utf-8")
     (folder / "b.md").write_bytes(b"\x80\x81\x82 no text")
     return str(folder)
 

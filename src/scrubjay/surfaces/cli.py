@@ -124,6 +124,8 @@ def command(name: str) -> Command:
             from scrubjay.surfaces.commands.reindex import reindex as chosen
         case "doctor":
             from scrubjay.surfaces.commands.inspect import doctor as chosen
+        case "eval":
+            from scrubjay.surfaces.commands.evaluate import evaluate as chosen
         case "models":
             from scrubjay.surfaces.commands.models import models as chosen
         case "token":

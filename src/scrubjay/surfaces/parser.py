@@ -53,6 +53,7 @@ COMMANDS = {
     "hits": "say which tier found what, by the hour",
     "reindex": "make indexes anew from what is stored, here and on servers",
     "doctor": "examine every part and say how to fix what is not well",
+    "eval": "measure how well questions of yours find what they should",
     "models": "list the models, fetch one, or measure the reranker's speed",
     "token": "make, list or revoke the tokens of those who ask a server, or do without",
     "demo": "show scrubjay on sample memories, in a store of its own",
@@ -357,6 +358,8 @@ def options_of(name: str) -> Callable[[argparse.ArgumentParser], None]:
             from scrubjay.surfaces.options_promoting import promote_options as chosen
         case "demote":
             from scrubjay.surfaces.options_promoting import demote_options as chosen
+        case "eval":
+            from scrubjay.surfaces.options_eval import eval_options as chosen
         case "extract":
             from scrubjay.surfaces.options_extract import extract_options as chosen
         case "token":
