@@ -55,6 +55,9 @@ class TestReading:
             ({"query": "x", "expect": {"tea": 0}}, "2: `expect` must be"),
             ({"query": "x", "expect": {"tea": -1}}, "2: `expect` must be"),
             ('{"query": "x", "expect": {"tea": NaN}}', "2: `expect` must be"),
+            ({"query": "x", "expect": {"tea": True}}, "2: `expect` must be"),
+            (f'{{"query": "x", "expect": {{"tea": 1{"0" * 400}}}}}', "2: `expect` must be"),
+            ("[" * 100_000, "2: this is no JSON"),
             ({"query": "x", "expected": ["tea"]}, "2: there is no field 'expected'"),
         ],
     )
@@ -91,11 +94,28 @@ class TestReading:
         (tmp_path / "qrels.tsv").rename(tmp_path / "qrels" / "test.tsv")
         lines(tmp_path / "qrels" / "test.tsv", "q2\td1\t1")
         assert read(tmp_path) == [Question("b", {"d1": 1.0})]
+        lines(tmp_path / "qrels" / "test.tsv", "q1\td1\t-1", "q2\td1\t1\n")
+        assert read(tmp_path) == [Question("b", {"d1": 1.0})]
+        lines(tmp_path / "qrels" / "test.tsv", "q9\td1\t1")
+        with pytest.raises(InvalidInput, match=r"no question of .* has a good answer in qrels"):
+            read(tmp_path)
+        lines(tmp_path / "qrels" / "test.tsv", "q2\td1\tnan")
+        with pytest.raises(
+            InvalidInput, match=r"test\.tsv:1: it must be question, text and grade"
+        ):
+            read(tmp_path)
         lines(tmp_path / "qrels" / "test.tsv", "q2\td1\t1", "q2 d1 1")
         with pytest.raises(
             InvalidInput, match=r"test\.tsv:2: it must be question, text and grade"
         ):
             read(tmp_path)
+
+    def test_a_text_that_is_none(self, tmp_path):
+        lines(tmp_path / "corpus.jsonl", {"id": "1", "text": None, "title": "Tea"})
+        assert memories(tmp_path)[0]["text"] == "Tea"
+        lines(tmp_path / "corpus.jsonl", {"id": "1", "text": "x"}, {"id": "2", "title": 7})
+        with pytest.raises(InvalidInput, match=r"corpus\.jsonl:2: `title` must be a text"):
+            memories(tmp_path)
 
     def test_a_folder_without_questions_says_where_there_are_some(self, tmp_path):
         (tmp_path / "one").mkdir()
@@ -143,6 +163,31 @@ class TestMeasuring:
         with pytest.raises(InvalidInput, match=r"'deploy.md' could be .*a/deploy.md or .*b/dep"):
             Answers(store, [Question("deploy", {"deploy.md": 1.0})])
 
+    def test_each_question_has_names_of_its_own(self, store, tmp_path):
+        """One file by two names and by its id, in three questions and in one, is found each time."""
+        path = tmp_path / "notes" / "deploy.md"
+        path.parent.mkdir()
+        path.write_text("We deploy on Tuesdays.\n")
+        store.ingest(path.parent)
+        (id_,) = (hit.id for hit in store.search("deploy", mode="keyword"))
+        names = ("deploy.md", "notes/deploy.md", id_)
+        asked = [Question("deploy", {name: 1.0}) for name in names]
+        asked.append(Question("deploy", dict.fromkeys(names, 1.0)))
+        asked.append(Question("deploy", {id_: 1.0, "deploy.md": 2.0}))
+        found = evaluate(store, asked, "default:keyword")
+        assert (found.ndcg, found.recall, found.mrr) == (1.0, 1.0, 1.0)
+        assert [dict(one.places) for one in found.asked] == [
+            *({name: 1} for name in names),
+            {"deploy.md": 1},
+            {"deploy.md": 1},
+        ]
+
+    def test_what_is_worse_than_nothing_is_no_answer(self, store):
+        asked = [Question("green tea", {"tea": -5.0, "paint": 1.0})]
+        assert evaluate(store, asked, "default:keyword").ndcg == pytest.approx(1 / log2(3))
+        with pytest.raises(InvalidInput, match="nothing that should be found is stored"):
+            evaluate(store, [], "default:keyword")
+
     def test_what_is_not_stored_is_said_and_counts_as_missed(self, store):
         asked = [Question("green tea", {"tea": 1.0, "gone": 1.0})]
         answers = Answers(store, asked)
@@ -165,5 +210,5 @@ class TestMeasuring:
         asked = [Question("green tea", {"tea": 1.0})] * 3
         (times,) = evaluate(store, asked, "default").degraded.values()
         assert times == 3
-        with pytest.raises(InvalidInput, match="limit is 0; it must be at least 1"):
+        with pytest.raises(InvalidInput, match="limit is 0; with profile default it must"):
             evaluate(store, asked, "default", limit=0)

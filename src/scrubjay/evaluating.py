@@ -51,23 +51,31 @@ class Answers:
     def __init__(self, store: Store, questions: Iterable[Question]) -> None:
         names = list(dict.fromkeys(name for one in questions for name in one.grades))
         stored = {one.id for one in store.get_many(names)}
-        files = {one.path: one.ids for one in store.coverage(state="indexed")}
-        self.missing: list[str] = []
-        self._name_of: dict[str, str] = {}
-        for name in names:
-            ids = (name,) if name in stored else _of_file(name, files)
-            if not ids:
-                self.missing.append(name)
-            self._name_of.update(dict.fromkeys(ids, name))
-        if not self._name_of:
+        # One that failed to be read anew is still found by what was read before.
+        files = {one.path: one.ids for one in store.coverage() if one.ids}
+        ends = _by_last_part(files)
+        self._ids = {name: (name,) if name in stored else _of_file(name, ends) for name in names}
+        self.missing = [name for name, ids in self._ids.items() if not ids]
+        if len(self.missing) == len(names):
+            some = f"neither {names[0]!r} nor any other is" if names else "no question names"
             raise InvalidInput(
-                f"nothing that should be found is stored: neither {names[0]!r} nor any other is an id"
-                " or a file here; `scrubjay ls` lists the ids"
+                f"nothing that should be found is stored: {some} an id or a file here; `scrubjay ls`"
+                " lists the ids"
             )
 
-    def ranked(self, ids: Iterable[str]) -> list[str]:
-        """Return what was found under the names of the questions; a file counts where it comes first."""
-        return list(dict.fromkeys(self._name_of.get(id_, id_) for id_ in ids))
+    def of(self, question: Question, ids: Iterable[str]) -> tuple[list[str], dict[str, float]]:
+        """Return what was found under the names of one question, and the grades of these.
+
+        A file counts where it comes first. What is named twice, as a file and by its id, counts once.
+        """
+        named: dict[str, str] = {}
+        grades: dict[str, float] = {}
+        for name, grade in sorted(question.grades.items(), key=lambda one: -one[1]):
+            mine = [id_ for id_ in self._ids[name] if id_ not in named]
+            if mine or not self._ids[name]:
+                grades[name] = grade
+            named.update(dict.fromkeys(mine, name))
+        return list(dict.fromkeys(named.get(id_, id_) for id_ in ids)), grades
 
 
 def evaluate(
@@ -81,8 +89,7 @@ def evaluate(
     progress: Progress = silent,
 ) -> Measured:
     """Ask every question, and measure the first `limit` of what is found."""
-    if limit < 1:
-        raise InvalidInput(f"limit is {limit}; it must be at least 1")
+    check_limit(limit, profile)
     answers = answers or Answers(store, questions)
     settings = dict(overrides or {})
     known = get(profile)
@@ -96,7 +103,8 @@ def evaluate(
         progress(number, len(questions))
         found = store.search(question.text, profile=profile, limit=limit, overrides=settings)
         without.update(found.degraded)
-        asked.append(_asked(question, answers.ranked(hit.id for hit in found), limit))
+        ranked, grades = answers.of(question, [hit.id for hit in found])
+        asked.append(_asked(question.text, grades, ranked, limit))
     progress(len(questions), len(questions))
     return Measured(
         profile,
@@ -114,22 +122,41 @@ def against(first: Measured, other: Measured) -> tuple[int, int]:
     return sum(by > 0 for by in pairs), sum(by < 0 for by in pairs)
 
 
-def _asked(question: Question, ranked: list[str], limit: int) -> Asked:
+def check_limit(limit: int, profile: str) -> None:
+    """Refuse to measure more hits than a profile ever returns, or none."""
+    most = get(profile).most
+    if not 1 <= limit <= most:
+        raise InvalidInput(f"limit is {limit}; with profile {profile} it must be 1 to {most}")
+
+
+def _asked(query: str, grades: Mapping[str, float], ranked: list[str], limit: int) -> Asked:
     places = {name: place for place, name in enumerate(ranked[:limit], 1)}
-    wanted = [name for name, grade in question.grades.items() if grade > 0]
     return Asked(
-        question.text,
-        {name: places.get(name) for name in wanted},
-        ndcg(ranked, question.grades, limit),
-        recall(ranked, question.grades, limit),
-        mrr(ranked, question.grades, limit),
+        query,
+        {name: places.get(name) for name, grade in grades.items() if grade > 0},
+        ndcg(ranked, grades, limit),
+        recall(ranked, grades, limit),
+        mrr(ranked, grades, limit),
     )
 
 
-def _of_file(name: str, files: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+Ends = Mapping[str, list[tuple[tuple[str, ...], tuple[str, ...]]]]
+
+
+def _by_last_part(files: Mapping[str, tuple[str, ...]]) -> Ends:
+    """Return the parts of each path with the memories of the file, by the last part."""
+    ends: dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]] = {}
+    for path, ids in files.items():
+        parts = PurePath(path).parts
+        ends.setdefault(parts[-1], []).append((parts, ids))
+    return ends
+
+
+def _of_file(name: str, ends: Ends) -> tuple[str, ...]:
     """Return the memories of the one file whose path ends so."""
     end = PurePath(name).parts
-    like = [path for path in files if PurePath(path).parts[-len(end) :] == end]
+    like = [one for one in ends.get(end[-1], ()) if one[0][-len(end) :] == end] if end else []
     if len(like) > 1:
-        raise InvalidInput(f"{name!r} could be {like[0]} or {like[1]}; give more of the path")
-    return files[like[0]] if like else ()
+        first, second = (PurePath(*parts) for parts, _ in like[:2])
+        raise InvalidInput(f"{name!r} could be {first} or {second}; give more of the path")
+    return like[0][1] if like else ()

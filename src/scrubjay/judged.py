@@ -16,6 +16,7 @@ from scrubjay.errors import InvalidInput
 
 CORPUS, QUERIES = "corpus.jsonl", "queries.jsonl"
 GRADES = ("qrels.tsv", "qrels/test.tsv")
+_MOST = 1e6
 _LINE = '{"query": "when do we deploy?", "expect": ["release-days"]}'
 
 
@@ -54,11 +55,12 @@ def judgements(folder: Path) -> dict[str, dict[str, float]]:
     grades: dict[str, dict[str, float]] = {}
     for number, line in enumerate(_text(path).splitlines(), 1):
         cells = line.split("\t")
-        if not line.strip() or (number == 1 and not _is_number(cells[-1])):
+        if not line.strip() or (number == 1 and len(cells) == 3 and "score" in cells[2].lower()):
             continue
         if len(cells) != 3 or not _is_number(cells[2]):
             raise InvalidInput(f"{path}:{number}: it must be question, text and grade, by tabs")
-        grades.setdefault(cells[0], {})[cells[1]] = float(cells[2])
+        # Some sets say -1 of what is worse than nothing; it is no answer either way.
+        grades.setdefault(cells[0], {})[cells[1]] = max(float(cells[2]), 0.0)
     return {name: of for name, of in grades.items() if any(grade > 0 for grade in of.values())}
 
 
@@ -75,8 +77,10 @@ def _of_folder(folder: Path) -> Iterator[Question]:
         below = sorted(one.parent.name for one in folder.glob(f"*/{QUERIES}"))
         more = f"; these have one: {', '.join(below[:5])}" if below else ""
         raise InvalidInput(f"there is no {QUERIES} in {folder}{more}")
-    judged = judgements(folder)
-    for name, text in queries(folder).items():
+    judged, asked = judgements(folder), queries(folder)
+    if not judged.keys() & asked.keys():
+        raise InvalidInput(f"no question of {folder / QUERIES} has a good answer in {GRADES[0]}")
+    for name, text in asked.items():
         if name in judged:
             yield Question(text, judged[name])
 
@@ -100,17 +104,20 @@ def _expected(place: str, given: object) -> dict[str, float]:
     if isinstance(given, dict) and _are_grades(given.values()):
         return {name: float(grade) for name, grade in given.items()}
     raise InvalidInput(
-        f"{place}: `expect` must be ids or paths of files, such as"
+        f"{place}: `expect` must be ids or paths of files, in quotes, such as"
         ' ["release-days", "notes/deploy.md"], or {"release-days": 2, "notes/deploy.md": 1}'
     )
 
 
 def _memory(place: str, document: dict[str, Any]) -> dict[str, Any]:
-    name, text = _name(place, document), str(document.get("text", ""))
+    name, text, title = _name(place, document), document.get("text"), document.get("title")
+    for given, what in ((text, "text"), (title, "title")):
+        if given is not None and not isinstance(given, str):
+            raise InvalidInput(f"{place}: `{what}` must be a text")
     return {
         "id": name,
-        "title": document.get("title") or None,
-        "text": text if text.strip() else (document.get("title") or "(empty)"),
+        "title": title or None,
+        "text": text if text and text.strip() else (title or "(empty)"),
         "created_at": "2026-01-01",
         "metadata": {"format": "markdown"} if name.endswith(".md") else {},
     }
@@ -134,7 +141,7 @@ def objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         place = f"{path}:{number}"
         try:
             one = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InvalidInput(f"{place}: this is no JSON ({error}); a line is {_LINE}") from error
         if not isinstance(one, dict):
             raise InvalidInput(f"{place}: this is no object; a line is {_LINE}")
@@ -151,13 +158,12 @@ def _text(path: Path) -> str:
 
 
 def _are_grades(given: Collection[object]) -> bool:
-    numbers = [one for one in given if isinstance(one, int | float) and isfinite(one) and one >= 0]
+    numbers = [one for one in given if type(one) in (int, float) and 0 <= one <= _MOST]  # type: ignore[operator]
     return any(numbers) and len(numbers) == len(given)
 
 
 def _is_number(text: str) -> bool:
     try:
-        float(text)
+        return isfinite(float(text))
     except ValueError:
         return False
-    return True

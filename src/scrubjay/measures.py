@@ -10,7 +10,8 @@ Grades = Mapping[str, float]
 
 def ndcg(ranked: Sequence[str], grades: Grades, at: int = 10) -> float:
     """Gain of what was found over gain of the best possible order; grades count linearly."""
-    found = sum(grades.get(id_, 0.0) / log2(place + 1) for place, id_ in enumerate(ranked[:at], 1))
+    gains = [max(grades.get(id_, 0.0), 0.0) for id_ in ranked[:at]]
+    found = sum(gain / log2(place + 1) for place, gain in enumerate(gains, 1))
     best = sorted((grade for grade in grades.values() if grade > 0), reverse=True)[:at]
     ideal = sum(grade / log2(place + 1) for place, grade in enumerate(best, 1))
     return found / ideal if ideal else 0.0

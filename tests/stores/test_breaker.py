@@ -139,6 +139,28 @@ def test_who_waited_for_the_server_is_told_that_it_is_back(echo):
     assert len(reasons) == 2
 
 
+def test_a_server_that_answers_pings_and_nothing_else_rests_longer_each_time():
+    """Who is told that it is back may ask at once, and find that it is not."""
+    began = []
+
+    def fails():
+        began.append(time.monotonic())
+        raise Unavailable("no")
+
+    with breaker(lambda: None, rest_s=0.03, most_rest_s=0.12) as stands_before:
+
+        def again():
+            with pytest.raises(Unavailable):
+                stands_before.call(fails)
+
+        stands_before.on_back = again
+        again()
+        wait_until(lambda: len(began) >= 6)
+    rests = [after - before for before, after in pairwise(began)]
+    for rest, least in zip(rests, (0.03, 0.06, 0.12, 0.12, 0.12), strict=False):
+        assert rest >= least * 0.9
+
+
 def test_it_pings_less_and_less_often():
     """Each rest is twice the one before, up to the longest."""
     times = []

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+import scrubjay
+
 
 @pytest.fixture
 def questions(tmp_path, shell):
@@ -59,7 +61,7 @@ def test_it_fails_below_a_figure(shell, questions):
     assert shell(*words, "--at-least", "0.66").code == 0
     told = shell(*words, "--at-least", "0.7")
     assert told.code == 1
-    assert told.err == "scrubjay: default:keyword has 0.667, which is less than 0.7\n"
+    assert told.err == "scrubjay: default:keyword has 0.6667, which is less than 0.7\n"
 
 
 def test_a_folder_brings_its_own_corpus(shell, tmp_path):
@@ -78,6 +80,13 @@ def test_a_folder_brings_its_own_corpus(shell, tmp_path):
     assert shell("status", "--db", str(kept), "--json").json["memories"] == 2
     assert shell("eval", str(folder), "--keep", str(kept)).out == told.out
 
+    shell("add", "a note", "--db", str(kept))
+    refused = shell("eval", str(folder), "--keep", str(kept))
+    assert (refused.code, "holds other memories; give --keep a new file" in refused.err) == (
+        2,
+        True,
+    )
+    assert shell("status", "--db", str(kept), "--json").json["memories"] == 3
     refused = shell("eval", str(folder), "--db", str(kept))
     assert refused.code == 2
     assert "leave --db out; --keep FILE keeps that store" in refused.err
@@ -89,7 +98,10 @@ def test_a_folder_brings_its_own_corpus(shell, tmp_path):
         (["nowhere.jsonl"], 2, "there is no nowhere.jsonl; give a file with lines such as"),
         (["{q}", "--profile", "defualt"], 2, "default"),
         (["{q}", "--set", "rrf.kk=3"], 2, "kk"),
-        (["{q}", "-n", "0"], 2, "limit is 0; it must be at least 1"),
+        (["{q}", "-n", "0"], 2, "limit is 0; with profile default it must be 1 to 1000"),
+        (["{q}", "-n", "1001"], 2, "limit is 1001; with profile default it must be 1 to 1000"),
+        (["{q}", "--at-least", "nan"], 2, "--at-least is nan; it must be from 0 to 1"),
+        (["{q}", "--at-least", "2"], 2, "--at-least is 2; it must be from 0 to 1"),
         (["{q}", "--keep", "x.db"], 2, "--keep is for a folder with corpus.jsonl"),
     ],
 )
@@ -97,6 +109,17 @@ def test_bad_input_is_told_what_would_be_right(shell, questions, words, code, sa
     told = shell("eval", *(word.format(q=questions) for word in words))
     assert (told.code, told.out) == (code, "")
     assert said in told.err
+
+
+def test_what_has_no_vector_yet_gets_one_before_anything_is_asked(shell, questions, home):
+    """Else the first profile finds less than the second, because it was the first."""
+    shell("forget", "oriel", "--yes")
+    with scrubjay.open(home / "data" / "memory.db", embedder=False) as store:
+        store.add_many({"text": f"filler {n}"} for n in range(300))
+        store.add("Oriel must never eat shrimp", id="oriel")
+    words = ("eval", questions, "--misses", "0", "--profile", "default:vector")
+    rows = shell(*words, "--profile", "default:vector").out.splitlines()[2:4]
+    assert [row.split()[:2] for row in rows] == [["default:vector", "1.000"]] * 2
 
 
 def test_what_is_not_stored_is_said(shell, questions):

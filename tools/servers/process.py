@@ -107,8 +107,9 @@ class Server(ABC):
         try:
             process.wait(STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:
-            self.kill()
-        self._forget()
+            if self._process is process:
+                self.kill()
+        self._forget(process)
 
     def kill(self) -> None:
         """End it at once, as a crash would."""
@@ -116,12 +117,13 @@ class Server(ABC):
         self._signal(signal.SIGKILL, self._pids())
         if process is not None:
             process.wait()
-        self._forget()
+            self._forget(process)
 
     def pause(self) -> None:
         """Let it hang: connections stay open, and nothing is answered."""
         pids = self._pids()
-        self._watcher.watch(pids)  # a worker of a paused server does not see that the server died
+        with self._forgetting:
+            self._watcher.watch(pids)  # a worker of a paused server does not see that it died
         self._signal(signal.SIGSTOP, pids)
         # Whoever was started between the question and the signal.
         self._signal(signal.SIGSTOP, self._pids())
@@ -130,8 +132,9 @@ class Server(ABC):
         """Let it go on after `pause`."""
         process = self._process
         self._signal(signal.SIGCONT, self._pids())
-        if process is not None:
-            self._watcher.watch([process.pid])
+        with self._forgetting:
+            if process is not None and self._process is process:
+                self._watcher.watch([process.pid])
 
     def close(self) -> None:
         """Stop it, and remove its folder if that was its own."""
@@ -191,10 +194,13 @@ class Server(ABC):
             time.sleep(ASK_EVERY_S)
         return False
 
-    def _forget(self) -> None:
-        with self._forgetting:  # one thread may kill what another has asked to stop
-            self._process = None
-            self._watcher.end()
+    def _forget(self, process: subprocess.Popen[bytes]) -> None:
+        with (
+            self._forgetting
+        ):  # one thread may kill what another has asked to stop, and start it anew
+            if self._process is process:
+                self._process = None
+                self._watcher.end()
 
     def _pids(self) -> list[int]:
         """The server and its workers, the server first, so that it starts no others."""

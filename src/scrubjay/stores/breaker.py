@@ -11,6 +11,10 @@ from scrubjay.errors import MissingExtra, ScrubjayError, Unavailable
 T = TypeVar("T")
 
 
+def _nothing() -> None:
+    pass
+
+
 class Breaker:
     """Stands before the calls to one server. Any number of threads may call.
 
@@ -32,9 +36,8 @@ class Breaker:
         self._closing = threading.Event()
         self._reason = ""
         self._pinging: threading.Thread | None = None
-        self.on_back: Callable[[], None] = lambda: (
-            None
-        )  # when a server answers again; must be quick
+        self._outages = 0  # since a call succeeded
+        self.on_back: Callable[[], None] = _nothing  # when the server answers again
 
     @property
     def reason(self) -> str:
@@ -46,12 +49,14 @@ class Breaker:
         if reason := self._reason:
             raise Unavailable(f"{reason}; asked again once it answers")
         try:
-            return function()
+            answer = function()
         except MissingExtra:
             raise  # no ping will install it
         except Unavailable as error:
             self._open(str(error))
             raise
+        self._outages = 0
+        return answer
 
     def close(self) -> None:
         """Ask no more; the thread has ended when this returns, after one ping at most. Twice is fine."""
@@ -65,18 +70,22 @@ class Breaker:
         with self._changing:
             if self._reason or self._closing.is_set():
                 return
-            if self._pinging is not None:
-                self._pinging.join()  # it has said that the server answers, and is as good as done
             # A daemon: a process that ends does not wait for a server that is gone.
             thread = threading.Thread(
-                target=self._until_it_answers, name=f"ping {self.name}", daemon=True
+                target=self._until_it_answers,
+                args=(self._pinging,),
+                name=f"ping {self.name}",
+                daemon=True,
             )
             thread.start()
             self._pinging, self._reason = thread, reason
 
-    def _until_it_answers(self) -> None:
-        rest_s = self._rest_s
+    def _until_it_answers(self, before: threading.Thread | None) -> None:
+        # One that answers pings and fails all else is asked less and less often, too.
+        rest_s = min(self._rest_s * 2 ** min(self._outages, 10), self._most_rest_s)
         try:
+            if before is not None:
+                before.join()  # it may still tell that the server was back
             while not self._closing.wait(rest_s):
                 try:
                     self._ping()
@@ -87,6 +96,7 @@ class Breaker:
                 else:
                     break
         finally:
+            self._outages += 1
             with self._changing:  # whatever ended this thread, the next failure begins another
                 self._reason = ""
         if not self._closing.is_set():

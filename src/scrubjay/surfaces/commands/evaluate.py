@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from scrubjay import judged
 from scrubjay.errors import InvalidInput
-from scrubjay.evaluating import Answers, Measured, against
+from scrubjay.evaluating import Answers, Measured, against, check_limit
 from scrubjay.evaluating import evaluate as measured
 from scrubjay.progress import ProgressBar
 from scrubjay.surfaces import render
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _FAILED = 1
 _QUERY_COLUMNS = 60
+_REASONS = 3
 
 
 def evaluate(args: Namespace, screen: Screen) -> int:
@@ -45,9 +46,15 @@ def evaluate(args: Namespace, screen: Screen) -> int:
     overrides = overrides_of(args.sets)
     # A typing error is said before anything is read or fetched.
     chosen = [profile_of(name, overrides) for name in names]
+    for name in names:
+        check_limit(args.limit, name)
+    if args.at_least is not None and not 0 <= args.at_least <= 1:
+        raise InvalidInput(f"--at-least is {args.at_least:g}; it must be from 0 to 1")
     questions = judged.read(Path(args.questions))
     with _asked_of(args) as store:
         if any(one.uses("embed_query") for one in chosen):
+            # What is embedded while it is asked would be found by the later profiles alone.
+            embed_pending(store, settings)
             fetch_model(settings)
         if any(one.uses("cross_encoder") for one in chosen):
             fetch_reranker(settings)
@@ -69,7 +76,7 @@ def evaluate(args: Namespace, screen: Screen) -> int:
     _show(found, answers.missing, args, screen)
     low = [one for one in found if args.at_least is not None and one.ndcg < args.at_least]
     for one in low:
-        err(f"scrubjay: {one.profile} has {one.ndcg:.3f}, which is less than {args.at_least:g}")
+        err(f"scrubjay: {one.profile} has {one.ndcg:.4f}, which is less than {args.at_least:g}")
     return _FAILED if low else 0
 
 
@@ -92,8 +99,10 @@ def _asked_of(args: Namespace) -> Iterator[Store]:
         tempfile.TemporaryDirectory(prefix="scrubjay-eval-") as made,
         open_store(args.keep or os.path.join(made, "corpus.db"), make=True) as store,
     ):
-        store.add_many(judged.memories(folder))
-        embed_pending(store, settings_of(args))
+        texts = judged.memories(folder)
+        if store.status().memories not in (0, len(store.get_many(one["id"] for one in texts))):
+            raise InvalidInput(f"{args.keep} holds other memories; give --keep a new file")
+        store.add_many(texts)
         yield store
 
 
@@ -122,8 +131,11 @@ def _show(
     if len(missing) > 5:
         err(f"scrubjay: and {len(missing) - 5:,} more that are not stored; --json names all")
     for one in found:
-        for why, times in list(one.degraded.items())[:3]:
+        reasons = list(one.degraded.items())
+        for why, times in reasons[:_REASONS]:
             err(f"scrubjay: {one.profile}, {render.plural(times, 'search')}: {one_line(why)}")
+        if len(reasons) > _REASONS:
+            err(f"scrubjay: {one.profile}: and {len(reasons) - _REASONS} more; --json has all")
 
 
 def _shape(one: Measured, first: Measured) -> dict[str, object]:

@@ -58,9 +58,18 @@ export function make(root) {
       if (Object.keys(next.answers).length) draw(next);
     }, PATIENCE_MS);
     signal.addEventListener("abort", () => clearTimeout(late));
-    await Promise.all(SIDES.map((side) => askOne(next, side, signal)));
-    clearTimeout(late);
-    if (!signal.aborted) draw(next);
+    try {
+      await Promise.all(SIDES.map((side) => askOne(next, side, signal)));
+      if (!signal.aborted && !next.isLate) draw(next);
+    } finally {
+      clearTimeout(late);
+      if (!signal.aborted) rest();
+    }
+  }
+
+  function rest() {
+    found.classList.remove("former");
+    found.setAttribute("aria-busy", "false");
   }
 
   async function askOne(next, side, signal) {
@@ -100,7 +109,7 @@ export function make(root) {
     if (hit) openWhy(nameOf(hit), id, SIDES.map(said));
   }
 
-  const open = (id) => openMemory(id, { query: state.query, changed: askBoth });
+  const open = (id) => openMemory(id, { query: shown.state.query, changed: askBoth });
 
   return {
     async show(params) {
