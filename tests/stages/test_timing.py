@@ -175,6 +175,24 @@ class TestInTime:
 
         assert {one.score for one in after.pool} == {0.5}
 
+    def test_a_date_near_which_nothing_was_said_is_left_to_the_words(self):
+        """Whoever asks for the libraries of 1968 looks for texts, and not all of them name the year."""
+        names = told("names", NOON - 300 * DAY, event_time=NOON - DAY)
+        other = told("other", NOON - 300 * DAY)
+        dated = Window(WEEK.begins, WEEK.ends, "from 24 April to 1 May 2026")
+
+        by_text = in_time()(run(other, names, window=dated))
+        assert {one.id: one.score for one in by_text.pool} == pytest.approx(
+            {"names": 0.5, "other": 0.5 * 0.95}
+        )
+        # Some of it was said then, or the time counts from now: then it is the store's own time.
+        with_one_said = in_time()(run(other, names, told("said", NOON - DAY), window=dated))
+        counted = in_time()(run(other, names, window=dated._replace(said="last week")))
+        for after in (with_one_said, counted):
+            assert {one.id: one.score for one in after.pool}["other"] == pytest.approx(0.375)
+        nothing_taken = in_time(by_text=0.0)(run(other, names, window=dated)).pool
+        assert [one.score for one in nothing_taken] == [0.5, 0.5]
+
     def test_where_nothing_fits_all_scores_stay(self):
         """The books of a library were not read in 1865: their dates say nothing."""
         before = run(told("a", NOON - 900 * DAY), told("b", NOON - 900 * DAY), window=WEEK)
@@ -193,3 +211,7 @@ class TestInTime:
         """A score must not fall below nothing."""
         with pytest.raises(InvalidInput, match="between 0 and 1"):
             Profile("mine", (in_time(share=2),))
+        with pytest.raises(
+            InvalidInput, match=r"in_time.by_text is -1; it must be between 0 and 1"
+        ):
+            Profile("mine", (in_time(by_text=-1),))

@@ -47,7 +47,9 @@ SPREAD = {"vector": 0.05, "late": 0.05}
 # Who asks what was said yesterday, and nothing else, gets that.
 _THEN = moment(depth=64, only=True)
 _SCORE = weigh(weights=WEIGHTS, least=LEAST, powers=POWERS, foreign=FOREIGN, spread=SPREAD)
-_BY_TIME = when(test=timed(), then=(load().named("read"), in_time(share=0.25))).named("by_time")
+_BY_TIME = when(
+    test=timed(), then=(load().named("read"), in_time(share=0.25, by_text=0.05))
+).named("by_time")
 _SHOW: tuple[Stage, ...] = (
     at_least(),
     top(),

@@ -48,7 +48,7 @@ def time_range(run: Run) -> Run:
     rest = without(run.query.text, window)
     quoted = '"' in run.query.text
     alone = not quoted and _asks_for_nothing(rest)
-    from_now = bool(_FROM_NOW.search(window.said)) and not _DATED.search(window.said)
+    from_now = _counts_from_now(window)
     query = run.query._replace(
         window=window,
         subject=rest if from_now and not quoted else "",
@@ -60,6 +60,11 @@ def time_range(run: Run) -> Run:
     run = run.noting(said=window.said, begins=begins, ends=ends)
     name = _name_of(now)
     return run.noting(zone=name) if name else run
+
+
+def _counts_from_now(window: Window) -> bool:
+    """True of "last week" and "tomorrow", not of "in May" or "1968"."""
+    return bool(_FROM_NOW.search(window.said)) and not _DATED.search(window.said)
 
 
 def _name_of(now: datetime) -> str | None:
@@ -160,18 +165,20 @@ def timed(run: Run) -> bool:
     return run.query.window is not None
 
 
-def _check_share(*, share: float) -> None:
-    if not 0 <= share <= 1:
-        raise InvalidInput(f"in_time.share is {share}; it must be between 0 and 1")
+def _check_share(*, share: float, by_text: float) -> None:
+    for name, number in (("share", share), ("by_text", by_text)):
+        if not 0 <= number <= 1:
+            raise InvalidInput(f"in_time.{name} is {number}; it must be between 0 and 1")
 
 
 @stage
 @checked_by(_check_share)
-def in_time(run: Run, *, share: float = 0.25) -> Run:
+def in_time(run: Run, *, share: float = 0.25, by_text: float = 0.05) -> Run:
     """Take up to a share of the score from what has nothing to do with the time asked for.
 
-    A memory fits by what it speaks of or by when it was said, whichever is nearer. Where none fits at
-    all, the time says nothing of these texts, and all scores stay.
+    A memory fits by what it speaks of or by when it was said, whichever is nearer. A date near which
+    nothing was said ("libraries of the late 1960s") is one that texts name, so their words find it: no
+    more than `by_text` is taken then. Where none fits at all, all scores stay.
     """
     window = run.query.window
     if window is None:
@@ -179,16 +186,22 @@ def in_time(run: Run, *, share: float = 0.25) -> Run:
     fits = {one.id: _either(one.memory, window) for one in run.pool if one.memory}
     if not any(fits.values()):
         return run.noting(fits=0)
+    said = any(_when_said(one.memory, window) for one in run.pool if one.memory)
+    taken = share if said or _counts_from_now(window) else by_text
     pool = []
     for one in run.pool:
-        less = one.score * share * (1 - fits.get(one.id, 0.0))
+        less = one.score * taken * (1 - fits.get(one.id, 0.0))
         pool.append(one._replace(score=one.score - less, why={**one.why, "time": 0.0 - less}))
-    run = run.ranked(pool)
+    run = run.ranked(pool).noting(taken=taken)
     return run._replace(confidence=run.pool[0].score if run.confidence is not None else None)
 
 
 def _either(memory: Memory, window: Window) -> float:
-    return max(fit(memory, window), fit(memory._replace(event_time=None), window))
+    return max(fit(memory, window), _when_said(memory, window))
+
+
+def _when_said(memory: Memory, window: Window) -> float:
+    return fit(memory._replace(event_time=None), window)
 
 
 def fit(memory: Memory, window: Window, unknown: float = 0.5) -> float:

@@ -12,7 +12,7 @@ def of_conversation(name: str, hit: Hit, steps: Mapping[str, Step]) -> str:
     """Write out a part of a conversation's score, or of the time asked for; nothing for any other."""
     blended = steps.get("time_blend")
     if name == "time" and "in_time" in steps:
-        return _lost_by_time(hit, steps["in_time"].numbers["share"])
+        return _lost_by_time(hit, steps["in_time"].notes["taken"])
     if name == "temporal" and blended is not None:
         weight = blended.numbers["time"]
         return f"{weight:g} × {hit.why[name] / weight if weight else 0.0:.6f}"
