@@ -99,9 +99,14 @@ def test_a_lost_tier_counts_once_a_search(metrics):
     trace = (Step("recall", 2.0, branches=(lost, Step("keyword", 0.5))), lost)
     metrics.searched(Results("q", "default", degraded=("vector: no model",), trace=trace))
     metrics.searched(Results("q", "default", degraded=("vectors: behind",)))
+    warned = (Step("adaptive", 0.1, notes={"warning": "not all feedback was counted"}),)
+    metrics.searched(
+        Results("q", "vault", degraded=("not all feedback was counted",), trace=warned)
+    )
     metrics.searched(Results("q", "default"))
     assert value(metrics, "scrubjay_degraded_searches_total", tier="vector") == 1
     assert value(metrics, "scrubjay_degraded_searches_total", tier="other") == 1
+    assert value(metrics, "scrubjay_degraded_searches_total", tier="adaptive") == 1
 
 
 def test_a_server_of_one_tenant_tells_of_no_other(stores):

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 _HOUR_S = 3600
 WHOLE = "search"  # the name under which the time of a whole search stands
-OTHER = "other"  # what a search was without, where no stage has lost anything
+OTHER = (
+    "other"  # what has no name, or one too many; what a search was without, where no stage says
+)
 
 
 class StageTimes(NamedTuple):
@@ -82,7 +84,7 @@ class Figures:
             self._last.append(times)
             self._searches[hour] += 1
             self._degraded[hour] += bool(found.degraded)
-            self._without.setdefault(hour, Counter()).update(_lost(found))
+            self._without.setdefault(hour, Counter()).update(lost_at(found))
             self._totals = (self._totals[0] + 1, self._totals[1] + bool(found.degraded))
             for counted in (self._searches, self._degraded, self._without):
                 for old in [one for one in counted if one <= hour - self._most_hours * _HOUR_S]:
@@ -110,7 +112,7 @@ def every_step(steps: Sequence[Step]) -> Iterator[Step]:
         yield from every_step(step.branches)
 
 
-def _lost(found: Results) -> set[str]:
+def lost_at(found: Results) -> set[str]:
     """Return the stages at which a search had to do without something."""
     if not found.degraded:
         return set()

@@ -16,7 +16,7 @@ from scrubjay._version import __version__
 from scrubjay.errors import MissingExtra, StoreError
 from scrubjay.hit_counts import tiers_of
 from scrubjay.stores.sql_gauges import gauges
-from scrubjay.surfaces.figures import every_step
+from scrubjay.surfaces.figures import OTHER, every_step, lost_at
 
 try:
     from prometheus_client import (
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 _SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _MOST_NAMES = 100
-OTHER = "other"
 
 
 class Metrics:
@@ -128,16 +127,12 @@ class Metrics:
         profile, _, mode = self._profiles.known(found.profile).partition(":")
         self._searches.labels(profile, mode or "default").inc()
         self._search_s.labels(profile).observe(found.took_ms / 1000)
-        lost: set[str] = set()
         for step in every_step(found.trace):
-            stage = self._stages.known(step.stage)
-            self._stage_s.labels(stage).observe(step.took_ms / 1000)
-            if step.lost is not None:
-                lost.add(stage)
+            self._stage_s.labels(self._stages.known(step.stage)).observe(step.took_ms / 1000)
         for tier, count in tiers_of(found).items():
             self._hits.labels(self._tiers.known(tier)).inc(count)
-        for stage in lost or ({OTHER} if found.degraded else ()):
-            self._degraded.labels(stage).inc()
+        for stage in lost_at(found):
+            self._degraded.labels(self._stages.known(stage)).inc()
 
     def page(self) -> tuple[bytes, str]:
         """Return what Prometheus reads, and its content type. Open stores are counted, so it may block."""

@@ -11,8 +11,8 @@ from starlette.responses import Response
 
 from scrubjay.surfaces import telemetry
 from scrubjay.surfaces.callers import OpenStores
-from scrubjay.surfaces.figures import Figures
-from scrubjay.surfaces.http.metrics import OTHER, Metrics
+from scrubjay.surfaces.figures import OTHER, Figures
+from scrubjay.surfaces.http.metrics import Metrics
 from scrubjay.surfaces.http.problems import Problem
 from scrubjay.surfaces.opened import watched
 from scrubjay.surfaces.verbs import READ
