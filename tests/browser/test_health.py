@@ -304,6 +304,16 @@ def test_what_is_stored_can_be_searched_from_here_and_stays_while_the_server_is_
         ["failed", "The server of graph is not told: nobody answers"],
         ["failed", "The store cannot be written."],
     ]
+    told = page.evaluate(
+        """async (status) => (await import("/ui/health_state.js"))
+            .attention({ status, ready: { degraded: ["graph", "new"] } })
+            .map((one) => [one.state, one.says])""",
+        json.loads(ask(site, "v1/status")),
+    )
+    assert told == [  # what is asked last may be whole again
+        ["degraded", "The server of graph was behind a moment ago."],
+        ["degraded", "Less than whole: new."],
+    ]
     fetch = "scrubjay models pull"
     missing = {"state": "missing", "fix": fetch}
     told = page.evaluate(

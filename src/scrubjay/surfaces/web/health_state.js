@@ -14,6 +14,10 @@ const LESS = {
   embedder: "The embedder cannot be loaded: searches are by word.",
   reranker: "The reranker cannot be loaded: results are not ordered again.",
 };
+const BEHIND = {
+  vectors: "The server of vectors was behind a moment ago, or some could not be made.",
+  graph: "The server of graph was behind a moment ago.",
+};
 // What doctor says of these is said by answers that are newer: it may have been asked an hour ago.
 const NEWER = { vectors: "status", "vectors server": "status", "graph server": "status", writing: "ready" };
 
@@ -44,7 +48,7 @@ export function attention(answers) {
 const wants = (about, how, says, part = "", fix = "") => ({ about, state: how, says, part, fix });
 
 const ofPart = (name) =>
-  wants("doctor", name in LESS ? "failed" : "degraded", LESS[name] ?? `Less than whole: ${name}.`, name);
+  wants("doctor", name in LESS ? "failed" : "degraded", LESS[name] ?? BEHIND[name] ?? `Less than whole: ${name}.`, name);
 
 function ofFindings(group) {
   const said = group.map((one) => `${one.component}: ${one.detail}`).join("; ");
