@@ -17,14 +17,7 @@ PATIENCE_S = 60.0
 
 @pytest.fixture
 def _site(browser: Browser, tmp_path: Path, qdrant_url: str, falkordb_url: str) -> Iterator[Site]:
-    """One that waits for its servers no longer than a second."""
-    patience = "?timeout_s=1"
-    one = Site(
-        browser,
-        tmp_path / "notes.db",
-        vectors=qdrant_url + patience,
-        graph=falkordb_url + patience,
-    )
+    one = Site(browser, tmp_path / "notes.db", vectors=qdrant_url, graph=falkordb_url)
     yield one
     one.close()
 
@@ -34,13 +27,10 @@ def site(_site: Site) -> Site:
     """Three memories that both servers know."""
     texts = ("a red car", "a blue car", "bread of the day")
     _site.store.add_many({"text": text, "id": text.split()[1]} for text in texts)
-    _site.store.pending()
-    assert [one.behind for one in _site.store.servers()] == [0, 0]
+    end = time.monotonic() + PATIENCE_S
+    while _site.store.pending():  # a busy machine's server may not answer in time at first
+        assert time.monotonic() < end, _site.store.servers()
     return _site
-
-
-def panel(page: Page, name: str) -> str:
-    return page.locator(f"section:has(> h2:text-is('{name}'))").inner_text()
 
 
 def until(page: Page, key: str, holds: Callable[[], bool]) -> None:
@@ -59,15 +49,16 @@ def test_health_and_search_say_which_server_is_away_until_it_is_back(
     """NM-6: nothing is lost, nothing fails, and the page says what was done without, and why."""
     server: Server = qdrant if tier == "vectors" else falkordb
     page = site.open("#/health")
-    expect(page.get_by_text("All is well.")).to_be_visible()
+    until(page, "r", lambda: page.get_by_text("All is well.").count() == 1)
 
     server.kill()
     site.store.add("a green car", id="green")
     site.store.link("green", "red")
-    page.keyboard.press("r")
     wanting = page.locator(".wanting li").filter(has_text=f"The server of {tier} is not told")
+    until(page, "r", lambda: wanting.count() == 1)
     expect(wanting).to_contain_text(f"127.0.0.1:{server.port}")
-    assert f"for the server of {tier}" in panel(page, "What waits")
+    waits = page.locator("section:has(> h2:text-is('What waits'))")
+    expect(waits).to_contain_text(f"for the server of {tier}")
 
     page.goto(f"{site.url}#/search?q=green+car&profile=novamem")
     expect(page.locator("article.card").first).to_contain_text("a green car")
@@ -76,10 +67,18 @@ def test_health_and_search_say_which_server_is_away_until_it_is_back(
 
     server.start()
     page.goto(f"{site.url}#/health")
-    until(page, "r", lambda: page.get_by_text("Nothing waits.").count() == 1)
-    expect(page.locator(".wanting")).not_to_contain_text("The server of")
+    # What is asked first may be behind a moment longer than what is asked last.
+    until(
+        page,
+        "r",
+        lambda: (
+            page.get_by_text("Nothing waits.").count() == 1
+            and "The server of" not in page.locator(".wanting").inner_text()
+        ),
+    )
     expect(page.locator(".wanting")).to_contain_text("had to do without something")
     page.goto(f"{site.url}#/search?q=green+car&profile=novamem")
     # It is asked again when it has answered a ping, which may be some seconds later.
-    until(page, "F5", lambda: page.locator(".answer .said").count() == 0)
-    expect(page.locator("article.card").first).to_contain_text("a green car")
+    card, said = page.locator("article.card"), page.locator(".answer .said")
+    until(page, "F5", lambda: card.count() > 0 and said.count() == 0)
+    expect(card.first).to_contain_text("a green car")
