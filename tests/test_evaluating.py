@@ -92,7 +92,7 @@ class TestReading:
 
         (tmp_path / "qrels").mkdir()
         (tmp_path / "qrels.tsv").rename(tmp_path / "qrels" / "test.tsv")
-        lines(tmp_path / "qrels" / "test.tsv", "q2\td1\t1")
+        lines(tmp_path / "qrels" / "test.tsv", "query\tdocument\tgrade", "q2\td1\t1")
         assert read(tmp_path) == [Question("b", {"d1": 1.0})]
         lines(tmp_path / "qrels" / "test.tsv", "q1\td1\t-1", "q2\td1\t1\n")
         assert read(tmp_path) == [Question("b", {"d1": 1.0})]

@@ -55,7 +55,7 @@ def judgements(folder: Path) -> dict[str, dict[str, float]]:
     grades: dict[str, dict[str, float]] = {}
     for number, line in enumerate(_text(path).splitlines(), 1):
         cells = line.split("\t")
-        if not line.strip() or (number == 1 and len(cells) == 3 and "score" in cells[2].lower()):
+        if not line.strip() or (number == 1 and cells[2:] and _is_heading(cells[2])):
             continue
         if len(cells) != 3 or not _is_number(cells[2]):
             raise InvalidInput(f"{path}:{number}: it must be question, text and grade, by tabs")
@@ -160,6 +160,10 @@ def _text(path: Path) -> str:
 def _are_grades(given: Collection[object]) -> bool:
     numbers = [one for one in given if type(one) in (int, float) and 0 <= one <= _MOST]  # type: ignore[operator]
     return any(numbers) and len(numbers) == len(given)
+
+
+def _is_heading(text: str) -> bool:
+    return text.isalpha() and text.lower() not in ("nan", "inf", "infinity")
 
 
 def _is_number(text: str) -> bool:
