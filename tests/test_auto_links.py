@@ -96,6 +96,16 @@ def test_only_a_profile_that_walks_links_makes_them(memory):
     assert "a" in strengths(memory, "new")
 
 
+def test_links_that_are_made_while_one_searches_were_not_walked(filled, monkeypatch):
+    """NM-6: what waited when the search began is said, though nothing waits when it ends."""
+    waiting = iter([2, 0])
+    monkeypatch.setattr(filled._embedding, "unlinked", lambda *_: next(waiting, 0))
+    monkeypatch.setattr(filled._embedding, "prepare_search", lambda **_: None)
+    found = filled.search("apple", profile="novamem")
+    assert found.degraded == ("graph: 2 memories still wait for their links",)
+    assert filled.search("apple", profile="novamem").degraded == ()
+
+
 def test_a_linked_store_can_be_promoted(filled, tmp_path, postgres_url, embedder):
     """The note that a store is linked is a number, as all notes are: Postgres takes no other."""
     before = {id_: strengths(filled, id_) for id_ in TEXTS}

@@ -195,9 +195,8 @@ class Server(ABC):
         return False
 
     def _forget(self, process: subprocess.Popen[bytes]) -> None:
-        with (
-            self._forgetting
-        ):  # one thread may kill what another has asked to stop, and start it anew
+        # One thread may kill what another has asked to stop, and start it anew.
+        with self._forgetting:
             if self._process is process:
                 self._process = None
                 self._watcher.end()

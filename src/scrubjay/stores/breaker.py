@@ -11,10 +11,6 @@ from scrubjay.errors import MissingExtra, ScrubjayError, Unavailable
 T = TypeVar("T")
 
 
-def _nothing() -> None:
-    pass
-
-
 class Breaker:
     """Stands before the calls to one server. Any number of threads may call.
 
@@ -37,7 +33,7 @@ class Breaker:
         self._reason = ""
         self._pinging: threading.Thread | None = None
         self._outages = 0  # since a call succeeded
-        self.on_back: Callable[[], None] = _nothing  # when the server answers again
+        self.on_back: Callable[[], None] = lambda: None  # when the server answers again
 
     @property
     def reason(self) -> str:

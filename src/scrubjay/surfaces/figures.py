@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
 _HOUR_S = 3600
 WHOLE = "search"  # the name under which the time of a whole search stands
-OTHER = (
-    "other"  # what has no name, or one too many; what a search was without, where no stage says
-)
+# What has no name, or one too many; what a search was without, where no stage says it.
+OTHER = "other"
 
 
 class StageTimes(NamedTuple):
