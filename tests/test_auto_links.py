@@ -98,12 +98,21 @@ def test_only_a_profile_that_walks_links_makes_them(memory):
 
 def test_links_that_are_made_while_one_searches_were_not_walked(filled, monkeypatch):
     """NM-6: what waited when the search began is said, though nothing waits when it ends."""
-    waiting = iter([2, 0])
-    monkeypatch.setattr(filled._embedding, "unlinked", lambda *_: next(waiting, 0))
-    monkeypatch.setattr(filled._embedding, "prepare_search", lambda **_: None)
-    found = filled.search("apple", profile="novamem")
-    assert found.degraded == ("graph: 2 memories still wait for their links",)
-    assert filled.search("apple", profile="novamem").degraded == ()
+    left = [2]
+    graph, embedding = filled._tables.graph, filled._embedding
+    walk = graph.walk
+
+    def walked(*given):
+        left[:] = [0]
+        return walk(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(graph, "walk", walked)
+        patch.setattr(embedding, "unlinked", lambda *_, **__: left[0])
+        first, second = (filled.search("apple", profile="novamem") for _ in range(2))
+    assert left == [0]
+    assert first.degraded == ("graph: 2 memories still wait for their links",)
+    assert second.degraded == ()
 
 
 def test_a_linked_store_can_be_promoted(filled, tmp_path, postgres_url, embedder):
