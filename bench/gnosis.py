@@ -18,7 +18,7 @@ from bench.report import Row
 from bench.systems import BATCH, Precomputed, add_vectors, fill_scrubjay
 
 if TYPE_CHECKING:
-    from scrubjay.stores.sqlite import SqliteDatabase
+    from scrubjay.storage.sqlite.connection import SqliteDatabase
     from scrubjay.types import Scope
 
 LOOKUP_GOAL_MS = 3.0
@@ -78,7 +78,7 @@ def _fill(path: Path, corpus: Corpus) -> None:
 
 def _lookups(path: Path, corpus: Corpus, plan: Plan) -> list[Row]:
     """Time each lookup alone: the CPU of its thread, the median of fifty queries, after a warm-up."""
-    from scrubjay.stores.sqlite import SqliteDatabase
+    from scrubjay.storage.sqlite.connection import SqliteDatabase
     from scrubjay.types import Scope
 
     with closing(SqliteDatabase(str(path))) as db:
@@ -102,9 +102,9 @@ def _lookups(path: Path, corpus: Corpus, plan: Plan) -> list[Row]:
 
 def _calls(db: SqliteDatabase, corpus: Corpus, scopes: Mapping[str, Scope]) -> dict[str, Call]:
     """Return each lookup as a call with the number of a query."""
-    from scrubjay.stages.topics import keywords_in
-    from scrubjay.stores.sql_topics import SqlTopics
-    from scrubjay.stores.sqlite_vector import SqliteVector
+    from scrubjay.search.stages.topics import keywords_in
+    from scrubjay.storage.sql.topics import SqlTopics
+    from scrubjay.storage.sqlite.vectors import SqliteVector
 
     vectors = SqliteVector(db)
     topics = SqlTopics(db, vectors)
@@ -199,7 +199,7 @@ def _skipped(path: Path, corpus: Corpus, plan: Plan) -> Row:
 
 def _reranked(path: Path, corpus: Corpus, reranker: Path | None, plan: Plan) -> list[Row]:
     """Say how many pairs are read in each mode, by late interaction and by a cross-encoder."""
-    from scrubjay.models.local import OnnxEmbedder
+    from scrubjay.models.embed.local import OnnxEmbedder
     from scrubjay.models.registry import is_ready
 
     model = OnnxEmbedder()

@@ -18,8 +18,8 @@ from bench.report import Row, size, times
 
 if TYPE_CHECKING:
     from scrubjay.models import Embedder
-    from scrubjay.models.local import OnnxEmbedder
-    from scrubjay.token_codes import TokenCodes
+    from scrubjay.models.embed.local import OnnxEmbedder
+    from scrubjay.storage.token_codes import TokenCodes
 
 PASSAGES = 20
 _WRITTEN_AT_ONCE = 20
@@ -34,10 +34,10 @@ Place = tuple[str, int]
 def choice(path: Path, queries: Sequence[str], model: OnnxEmbedder, real: int) -> list[Row]:
     """Score 20 passages by tokens that are made anew, kept in memory, or stored."""
     from scrubjay.models.guard import GuardedEmbedder
-    from scrubjay.stores.sql_records import SqlRecords
-    from scrubjay.stores.sql_tokens import SqlTokens
-    from scrubjay.stores.sqlite import SqliteDatabase
-    from scrubjay.token_codes import max_sim, pack, unpack
+    from scrubjay.storage.sql.records import SqlRecords
+    from scrubjay.storage.sql.token_vectors import SqlTokens
+    from scrubjay.storage.sqlite.connection import SqliteDatabase
+    from scrubjay.storage.token_codes import max_sim, pack, unpack
     from scrubjay.types import Scope
 
     guarded = GuardedEmbedder(model)
@@ -104,7 +104,7 @@ def sizes(
     real: Sequence[str], without: int, whole: int, documents: int, model: OnnxEmbedder
 ) -> list[Row]:
     """Say what token vectors weigh, by themselves and in the file."""
-    from scrubjay.token_codes import pack
+    from scrubjay.storage.token_codes import pack
 
     counts = [model.count_tokens(text) for text in real]
     widths = {

@@ -20,7 +20,7 @@ from bench.report import Row, times
 from bench.systems import LIMIT, fill_scrubjay, open_scrubjay
 
 if TYPE_CHECKING:
-    from scrubjay.models.local import OnnxEmbedder
+    from scrubjay.models.embed.local import OnnxEmbedder
 
 FAST_GOAL = 3.0
 LATE_GOAL_MS = 60.0
@@ -111,9 +111,9 @@ class _WatchedTokens(_Watched):
 
 def measure(home: Path, say: Say, *, quick: bool) -> list[Row]:
     """Return all rows about modes; the stores are made below `home`."""
-    from scrubjay.models.local import OnnxEmbedder
+    from scrubjay.models.embed.local import OnnxEmbedder
     from scrubjay.models.registry import is_ready
-    from scrubjay.write.chunks import estimate_tokens
+    from scrubjay.write.chunking import estimate_tokens
 
     model = OnnxEmbedder()
     if not is_ready(model):
@@ -146,7 +146,7 @@ def _real_passages(count: int) -> list[str]:
     """Return passages that people wrote, as a store cuts them: those of Python's own reference."""
     from pydoc_data.topics import topics
 
-    from scrubjay.write.chunks import split
+    from scrubjay.write.chunking import split
 
     # Typographic quotes would make the estimate cut shorter passages.
     text = "\n\n".join(topics.values()).encode("ascii", "ignore").decode()
@@ -160,10 +160,10 @@ def _fill(
     path: Path, texts: Sequence[str], tokens: Sequence[int], model: OnnxEmbedder
 ) -> tuple[int, int]:
     """Write documents, then random vectors, then random token vectors; return the last two sizes."""
-    from scrubjay.stores.sql_backlog import SqlBacklog
-    from scrubjay.stores.sql_tokens import SqlTokens
-    from scrubjay.stores.sqlite import SqliteDatabase
-    from scrubjay.stores.sqlite_vector import SqliteVector
+    from scrubjay.storage.sql.backlog import SqlBacklog
+    from scrubjay.storage.sql.token_vectors import SqlTokens
+    from scrubjay.storage.sqlite.connection import SqliteDatabase
+    from scrubjay.storage.sqlite.vectors import SqliteVector
 
     with open_scrubjay(path, False) as store:
         fill_scrubjay(store, texts)

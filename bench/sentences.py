@@ -46,7 +46,7 @@ def sentences(count: int, folder: Path | None) -> list[str]:
 
 def embedded(texts: list[str]) -> Vectors:
     """Return the vectors of our own model, made once and kept below `.cache`."""
-    from scrubjay.models.local import OnnxEmbedder
+    from scrubjay.models.embed.local import OnnxEmbedder
 
     model = OnnxEmbedder()
     digest = hashlib.sha256("\n".join([model.name, *texts]).encode()).hexdigest()[:16]

@@ -124,7 +124,7 @@ class Machines:
 def fill(path: str, corpus: Corpus) -> None:
     """Write all memories into a file, each with its vector and with links to its nearest."""
     import scrubjay
-    from scrubjay.stores.sqlite import SqliteDatabase
+    from scrubjay.storage.sqlite.connection import SqliteDatabase
 
     rows = list(memories(corpus.texts))
     with scrubjay.open(path, embedder=False) as store:

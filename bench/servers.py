@@ -76,7 +76,7 @@ def _filled(
     machines: Machines, home: Path, corpus: Corpus, say: Say
 ) -> tuple[list[Way], Rate, list[tuple[Way, Rate]]]:
     """Fill a file, promote a copy of it to Postgres, and let the servers of the others know."""
-    from scrubjay.promoting import promote
+    from scrubjay.ops.promote.run import promote
 
     file, one, three, and_two = ways = machines.ways("all", home / "all")
     count = len(corpus.texts)

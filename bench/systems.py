@@ -77,9 +77,9 @@ def open_scrubjay(path: Path, embedder: Precomputed | bool | None) -> Any:
 
 def add_vectors(path: Path, vectors: Iterable[Vectors]) -> None:
     """Store ready-made vectors for the memories of a file, one passage each, in the order of writing."""
-    from scrubjay.stores.sql_backlog import SqlBacklog
-    from scrubjay.stores.sqlite import SqliteDatabase
-    from scrubjay.stores.sqlite_vector import SqliteVector
+    from scrubjay.storage.sql.backlog import SqlBacklog
+    from scrubjay.storage.sqlite.connection import SqliteDatabase
+    from scrubjay.storage.sqlite.vectors import SqliteVector
 
     with closing(SqliteDatabase(str(path))) as db:
         SqlBacklog(db).activate(Precomputed.name, DIMS)

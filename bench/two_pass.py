@@ -17,10 +17,10 @@ from bench.corpus import Vectors
 from bench.measure import cpu_s, middle
 from bench.report import Row, times
 from bench.sentences import embedded, sentences
-from scrubjay.stores.sql_backlog import SqlBacklog
-from scrubjay.stores.sql_records import SqlRecords
-from scrubjay.stores.sqlite import SqliteDatabase
-from scrubjay.stores.sqlite_vector import SqliteVector
+from scrubjay.storage.sql.backlog import SqlBacklog
+from scrubjay.storage.sql.records import SqlRecords
+from scrubjay.storage.sqlite.connection import SqliteDatabase
+from scrubjay.storage.sqlite.vectors import SqliteVector
 from scrubjay.types import Chunk, Memory, Scope
 
 GOAL = 2.0
@@ -48,7 +48,7 @@ class Plan(NamedTuple):
 
 def measure(home: Path, say: Say, *, folder: Path | None, quick: bool) -> list[Row]:
     """Return all rows about two passes; the store is made below `home`."""
-    from scrubjay.models.local import OnnxEmbedder
+    from scrubjay.models.embed.local import OnnxEmbedder
     from scrubjay.models.registry import is_ready
 
     if not is_ready(OnnxEmbedder()):

@@ -140,8 +140,8 @@ def _time(spent: _Spent, do: Callable[[], object]) -> None:
 
 def _vectors(path: Path, corpus: Corpus, plan: Plan) -> Row:
     """Compare a query with every stored vector, and with a float32 matrix in numpy."""
-    from scrubjay.stores.sqlite import SqliteDatabase
-    from scrubjay.stores.sqlite_vector import SqliteVector
+    from scrubjay.storage.sqlite.connection import SqliteDatabase
+    from scrubjay.storage.sqlite.vectors import SqliteVector
     from scrubjay.types import Scope
 
     matrix = np.ascontiguousarray(corpus.vectors[: plan.entries])

@@ -25,8 +25,8 @@ from evals.conversations import by_kind, clock_after, messages
 from evals.measures import MEASURES, Scores
 from evals.sets import Part, find
 from scrubjay.config import load
-from scrubjay.judged import memories
-from scrubjay.text import ANALYZER_VERSION
+from scrubjay.ops.eval.questions import memories
+from scrubjay.text.analysis import ANALYZER_VERSION
 
 PROFILES = (
     "default:keyword",

@@ -8,8 +8,8 @@ from typing import Any
 
 from evals.measures import Scores
 from evals.sets import Part
+from scrubjay.text.dates import window_of
 from scrubjay.times import parse, system_clock
-from scrubjay.timewords import window_of
 
 _AFTERWARDS = timedelta(hours=1)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scrubjay.judged import CORPUS, QUERIES, judgements, objects
+from scrubjay.ops.eval.questions import CORPUS, QUERIES, judgements, objects
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-sys.path.insert(0, str(Path(__file__).parent))  # so that tests in any folder can import these two
+sys.path.insert(0, str(Path(__file__).parent / "support"))  # tests in any folder import these
 sys.path.insert(1, str(Path(__file__).parent.parent))  # and the servers in tools
 
-from tools.servers import FalkorDB, Postgres, Qdrant
-
-import scrubjay
 from clocks import Clock
 from fakes import HashingEmbedder
 from running import running
+from tools.servers import FalkorDB, Postgres, Qdrant
+
+import scrubjay
 
 # A store on a busy machine is slow now and then; that is no reason to fail.
 settings.register_profile(
@@ -117,8 +117,8 @@ END $$
 @pytest.fixture(scope="session")
 def made_postgres_url(postgres: Postgres) -> str:
     """The address of a database in which a store was made."""
-    from scrubjay.stores.addresses import POSTGRES, address
-    from scrubjay.stores.postgres import PostgresDatabase
+    from scrubjay.storage.addresses import POSTGRES, address
+    from scrubjay.storage.postgres.connection import PostgresDatabase
 
     postgres.execute("CREATE DATABASE made TEMPLATE template0")
     url = postgres.url_of("made")

@@ -4,20 +4,19 @@ import os
 import re
 import shlex
 from inspect import signature
-from pathlib import Path
 
 import mcp  # noqa: F401  # it keeps the standard error that it finds when it is imported: a real one
 import pytest
+from places import ROOT
 
-from scrubjay import profiles
 from scrubjay.config import _KEYS
-from scrubjay.paths import cache_dir
-from scrubjay.service import Store
-from scrubjay.stages.catalogue import STAGES
+from scrubjay.runtime.paths import cache_dir
+from scrubjay.search import profiles
+from scrubjay.search.stages.catalogue import STAGES
+from scrubjay.store import Store
 from scrubjay.surfaces.cli import main
-from scrubjay.surfaces.parser import COMMANDS
+from scrubjay.surfaces.cli.parser import COMMANDS
 
-ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
 MODELS = cache_dir()
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
+from places import ROOT
 
-ROOT = Path(__file__).parent.parent
 # Spelled in two halves, so that this file does not find itself.
 MACHINE_PATHS = re.compile(
     "|".join((r"/ro" r"ot/", r"/ho" r"me/\w+/", r"/Us" r"ers/\w+/", r"/wo" r"rk/"))

@@ -17,12 +17,12 @@ from typing import Any
 import onnx
 from onnx import TensorProto, helper
 
-from scrubjay.models.pull import MINILM, pull
+from scrubjay.models.download.pull import MINILM, pull
 
 LAYERS, HEADS, HIDDEN = 6, 12, 384
 EPSILON = 1e-12
 OPSET = 20  # the first with Gelu
-SHIPPED = Path(__file__).parent.parent / "src" / "scrubjay" / "models" / "minilm.onnx"
+SHIPPED = Path(__file__).parent.parent / "src" / "scrubjay" / "models" / "embed" / "minilm.onnx"
 
 
 def read_header(weights: Path) -> tuple[dict[str, Any], int]:

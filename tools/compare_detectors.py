@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 
 from evals.sets import find
 
-from scrubjay.function_words import LANGUAGES
-from scrubjay.language import _BLOCKS, detect
+from scrubjay.text.function_words import LANGUAGES
+from scrubjay.text.languages import _BLOCKS, detect
 
 # Catalogues that are not simply named by their language, and what they are in.
 LOCALES = {"zh_Hans": "zh", "zh_Hant": "zh", "nb": "no", "nn": "no", "sr_Latn": "sr"}
@@ -182,7 +182,7 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"| {name} | {sum(counts[0][name])} | " + " | ".join(cells) + " |")
     english = [one.text for one in samples if one.language == "en"][:100]
     ask = "detect('where are the keys')"
-    ours_first = first_answer(f"from scrubjay.language import detect; {ask}")
+    ours_first = first_answer(f"from scrubjay.text.languages import detect; {ask}")
     theirs_first = first_answer(f"from py3langid import classify as detect; {ask}")
     print(
         f"\nfirst answer, import included: py3langid takes {theirs_first / ours_first:.1f} x ours"

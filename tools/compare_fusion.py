@@ -16,9 +16,9 @@ from statistics import mean, pstdev
 from evals.__main__ import index
 from evals.sets import find
 
-from scrubjay import profiles
-from scrubjay.measures import ndcg
-from scrubjay.text import terms
+from scrubjay.ops.eval.measures import ndcg
+from scrubjay.search import profiles
+from scrubjay.text.analysis import terms
 from scrubjay.types import Scope
 
 DEPTH, POOL, QUESTIONS = 64, 64, 300

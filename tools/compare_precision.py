@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from scrubjay.models.local import OnnxEmbedder
-from scrubjay.models.pull import MINILM, pull
+from scrubjay.models.download.pull import MINILM, pull
+from scrubjay.models.embed.local import OnnxEmbedder
 from tools.int8_graph import int8_model
 
 Matrix = NDArray[np.float32]

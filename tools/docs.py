@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from scrubjay import profiles
-from scrubjay.pipeline import Part, is_parts
-from scrubjay.profiles.overrides import flat
-from scrubjay.stages.catalogue import STAGES
-from scrubjay.surfaces.parser import COMMANDS, build
+from scrubjay.search import profiles
+from scrubjay.search.pipeline import Part, is_parts
+from scrubjay.search.profiles.overrides import flat
+from scrubjay.search.stages.catalogue import STAGES
+from scrubjay.surfaces.cli.parser import COMMANDS, build
 
 
 def profile_table() -> None:
@@ -78,7 +78,7 @@ def problem_table() -> None:
 
 def mcp_tool_table() -> None:
     """Print the default tools of MCP, with what each takes."""
-    from scrubjay.surfaces.mcp.tools import tools_of
+    from scrubjay.surfaces.mcp.toolsets import tools_of
 
     print("| tool | scope | takes | what it does |\n|---|---|---|---|")
     for one in tools_of("default"):
@@ -93,7 +93,7 @@ def mcp_tool_table() -> None:
 
 def mcp_other_tools() -> None:
     """Print the names of the tools that only the full set has."""
-    from scrubjay.surfaces.mcp.tools import tools_of
+    from scrubjay.surfaces.mcp.toolsets import tools_of
 
     default = {one.name for one in tools_of("default")}
     others = [one.name for one in tools_of("full") if one.name not in default]

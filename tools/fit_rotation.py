@@ -20,9 +20,9 @@ from random import Random
 
 import numpy as np
 
-from scrubjay.models import local
-from scrubjay.models.local import OnnxEmbedder
-from scrubjay.token_codes import max_sim, pack, rotated, unpack
+from scrubjay.models.embed import local
+from scrubjay.models.embed.local import OnnxEmbedder
+from scrubjay.storage.token_codes import max_sim, pack, rotated, unpack
 
 PASSAGES = 2500
 PAIRS = 200

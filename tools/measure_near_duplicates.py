@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import scrubjay
-from scrubjay.models.local import OnnxEmbedder
-from scrubjay.stores.sql_near import LEAST_COSINE, SqlNear
+from scrubjay.models.embed.local import OnnxEmbedder
+from scrubjay.storage.sql.near_duplicates import LEAST_COSINE, SqlNear
 
 Matrix = NDArray[np.float32]
 _BLOCK = 1000

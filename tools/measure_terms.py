@@ -19,9 +19,9 @@ from tempfile import TemporaryDirectory
 from bench.corpus import generate
 
 import scrubjay
-from scrubjay.stores import sqlite_words
-from scrubjay.stores.sql_terms import Changes, count_again, write_anew
-from scrubjay.tfidf import cosine, idfs
+from scrubjay.storage.sql.terms import Changes, count_again, write_anew
+from scrubjay.storage.sqlite import words as sqlite_words
+from scrubjay.text.tfidf import cosine, idfs
 from scrubjay.types import Scope
 
 ROUNDS = 5

@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from scrubjay.timewords import Window, events_in, window_of
+from scrubjay.text.dates import Window, events_in, window_of
 
 _TEMPORAL = {"locomo": "temporal", "beam_100k": "temporal_reasoning"}
 

@@ -188,9 +188,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _fill(path: Path, words: Words, memories: int, tokens: int, model: str) -> None:
     """Write memories with topics and random vectors; four more are in a namespace of their own."""
     import scrubjay
-    from scrubjay.stores.sql_backlog import SqlBacklog
-    from scrubjay.stores.sqlite import SqliteDatabase
-    from scrubjay.stores.sqlite_vector import SqliteVector
+    from scrubjay.storage.sql.backlog import SqlBacklog
+    from scrubjay.storage.sqlite.connection import SqliteDatabase
+    from scrubjay.storage.sqlite.vectors import SqliteVector
 
     with scrubjay.open(str(path), embedder=False) as store:
         for start in range(0, memories, 1000):

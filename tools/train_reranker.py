@@ -87,7 +87,7 @@ def make_up(texts: list[str]) -> list[Example]:
 
 def prepare(args: argparse.Namespace) -> None:
     """Write what the GPU machine needs: the examples, and the base model at half its size."""
-    from scrubjay.models.pull import MINILM, pull
+    from scrubjay.models.download.pull import MINILM, pull
     from tools.compare_precision import read_jsonl
     from tools.int8_graph import Int8Graph
 

@@ -24,7 +24,8 @@ from scrubjay.errors import (
     StoreError,
     Unavailable,
 )
-from scrubjay.service import Store
+from scrubjay.runtime import old_names
+from scrubjay.store import Store
 from scrubjay.types import Hit, Link, Memory, Neighbor, Results
 
 if TYPE_CHECKING:
@@ -47,6 +48,9 @@ __all__ = [
     "__version__",
     "open",
 ]
+
+
+old_names.install()
 
 
 def open(
@@ -78,8 +82,8 @@ def open(
     `key` is reserved: this version refuses it.
     """
     from scrubjay.config import load
-    from scrubjay.opening import make_folder, own_path, tiers_given
-    from scrubjay.stores.servers import is_server
+    from scrubjay.parts.opening import make_folder, own_path, tiers_given
+    from scrubjay.storage.server_urls import is_server
     from scrubjay.times import clock_in
 
     if key is not None:

@@ -161,7 +161,7 @@ def _shown(place: str) -> str:
     """Return a place without its login, where it is an address; anything else as it is."""
     if "://" not in place:
         return place
-    from scrubjay.logins import without_login
+    from scrubjay.text.urls import without_login
 
     return without_login(place)
 
@@ -405,7 +405,7 @@ def _check(file: str, table: dict[str, Any]) -> None:
     unknown = sorted(set(table) - {*_KEYS, *_TABLES})
     if unknown:
         known = ", ".join((*_KEYS, *_TABLES))
-        from scrubjay.naming import nearest
+        from scrubjay.text.validation import nearest
 
         meant = nearest(unknown[0], (*_KEYS, *_TABLES))
         raise InvalidInput(f"{file}: unknown setting {unknown[0]!r}{meant}; known are {known}")
@@ -430,12 +430,12 @@ def _check(file: str, table: dict[str, Any]) -> None:
 
 
 def _default_file() -> str:
-    from scrubjay.paths import config_dir
+    from scrubjay.runtime.paths import config_dir
 
     return os.path.join(config_dir(), "scrubjay.toml")
 
 
 def _default_db() -> str:
-    from scrubjay.paths import data_dir
+    from scrubjay.runtime.paths import data_dir
 
     return os.path.join(data_dir(), "memory.db")

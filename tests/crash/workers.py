@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+
+from fakes import HashingEmbedder
 
 import scrubjay
-from fakes import HashingEmbedder
-from scrubjay.write import backlog
+from scrubjay.write import embed_worker as backlog
 
 
 def say(*words: object) -> None:

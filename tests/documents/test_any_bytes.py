@@ -7,8 +7,8 @@ import json
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from samples import docx, paragraph, pdf
 
-from documents.samples import docx, paragraph, pdf
 from scrubjay.documents import Unreadable
 from scrubjay.documents.outline import outline
 from scrubjay.documents.read import read

@@ -7,8 +7,8 @@ import zipfile
 from datetime import UTC, datetime
 
 import pytest
+from samples import docx, paragraph, pdf
 
-from documents.samples import docx, paragraph, pdf
 from scrubjay.documents import Unreadable
 from scrubjay.documents.read import read
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from scrubjay.documents.markdown import front_matter, headings
 from scrubjay.documents.read import read_markdown
-from scrubjay.write.chunks import split
+from scrubjay.text.markdown import front_matter, headings
+from scrubjay.write.chunking import split
 
 
 def heads(text):

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from scrubjay.documents import Target
-from scrubjay.documents.markdown import headings
 from scrubjay.documents.read import read
+from scrubjay.text.markdown import headings
 
 
 def one(text):

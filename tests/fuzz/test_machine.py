@@ -21,7 +21,7 @@ from hypothesis.stateful import (
 import scrubjay
 from clocks import Clock
 from fakes import HashingEmbedder
-from scrubjay.text import normalise, tokens
+from scrubjay.text.analysis import normalise, tokens
 
 WORDS = ("apple", "banana", "cherry", "C++", "日本", "don't")
 TEXT = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)

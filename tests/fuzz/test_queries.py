@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from fakes import HashingEmbedder
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import scrubjay
-from fakes import HashingEmbedder
-from scrubjay.asking import understand
-from scrubjay.language import stop_words
-from scrubjay.text import STOP_WORDS, fold, readable, terms, tokens
+from scrubjay.text.analysis import STOP_WORDS, fold, readable, terms, tokens
+from scrubjay.text.languages import stop_words
+from scrubjay.text.query_syntax import understand
 
 MODES = ("keyword", "vector", "default", "fast", "thorough")
 NASTY = (

@@ -11,15 +11,15 @@ import threading
 
 import numpy as np
 import pytest
-from onnx import TensorProto
-
 import tiny_models as tiny
 from model_hub import COMMIT, serving
+from onnx import TensorProto
+
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.models import Reranker
-from scrubjay.models.cross_encoder import OnnxCrossEncoder
-from scrubjay.models.hub import repo_folder
-from scrubjay.progress import silent
+from scrubjay.models.download.hub import repo_folder
+from scrubjay.models.rerank.cross_encoder import OnnxCrossEncoder
+from scrubjay.runtime.progress import silent
 
 QUERY = "blue key pot"
 TEXTS = [
@@ -525,7 +525,7 @@ class TestHub:
 def test_importing_the_reranker_imports_no_library_of_numbers():
     """A keyword search from the shell pays for none of them."""
     code = (
-        "import sys, scrubjay.models.cross_encoder\n"
+        "import sys, scrubjay.models.rerank.cross_encoder\n"
         "heavy = {'numpy', 'onnxruntime', 'tokenizers', 'urllib.request'}\n"
         "sys.exit(', '.join(heavy & set(sys.modules)) or 0)"
     )

@@ -11,10 +11,10 @@ import pytest
 
 from model_hub import COMMIT, serving
 from scrubjay.errors import InvalidInput, Unavailable
-from scrubjay.models.download import same_host
-from scrubjay.models.hub import fetch_repo, parse_repo, repo_folder, repo_is_here
-from scrubjay.models.hub_files import NOTE, Wanted
-from scrubjay.progress import silent
+from scrubjay.models.download.http_file import same_host
+from scrubjay.models.download.hub import fetch_repo, parse_repo, repo_folder, repo_is_here
+from scrubjay.models.download.hub_files import NOTE, Wanted
+from scrubjay.runtime.progress import silent
 
 REPO = "someone/reranker"
 WEIGHTS = bytes(range(256)) * 4000

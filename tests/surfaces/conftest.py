@@ -15,7 +15,7 @@ import pytest
 
 import scrubjay
 from fakes import HashingEmbedder
-from scrubjay.paths import cache_dir
+from scrubjay.runtime.paths import cache_dir
 from scrubjay.surfaces.cli import main
 
 USER_CACHE = str(cache_dir())  # before any test moves it

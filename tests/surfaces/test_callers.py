@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import scrubjay
-from scrubjay.access import access_of
 from scrubjay.errors import NotFound, StoreError
+from scrubjay.sharing.api_keys import access_of
 from scrubjay.surfaces.callers import OpenStores, Principal, principal_of
 
 TENANTS = ("acme", "globex", None)

@@ -13,13 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from gated import PATIENCE_S, GatedEmbedder, GatedReranker, install
+from places import SUPPORT
 
 import scrubjay
-from gated import PATIENCE_S, GatedEmbedder, GatedReranker, install
-from scrubjay.commands import to_fetch
 from scrubjay.errors import StoreError, Unavailable
 from scrubjay.models import warm
-from scrubjay.paths import cache_dir
+from scrubjay.runtime.command_hints import to_fetch
+from scrubjay.runtime.paths import cache_dir
 from scrubjay.surfaces.callers import OpenStores, Principal
 from scrubjay.surfaces.opened import opener
 
@@ -349,7 +350,7 @@ def _let_time_pass(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
 
 
 def _run(code: str, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-    tests = str(Path(__file__).parent.parent)
+    tests = str(SUPPORT)
     home = {key: value for key, value in os.environ.items() if key != "SCRUBJAY_EMBEDDER"}
     return subprocess.run(
         [sys.executable, "-c", code, tests, *arguments],

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 import scrubjay
 from scrubjay import Hit, Link, Memory, Neighbor, Results, Store
-from scrubjay.pipeline import Stage, recall
-from scrubjay.reports import Hits
-from scrubjay.stages.fuse import rrf
-from scrubjay.stages.recall import keyword
+from scrubjay.search.pipeline import Stage, recall
+from scrubjay.search.stages.fuse import rrf
+from scrubjay.search.stages.recall import keyword
+from scrubjay.types.reports import Hits
 
 
 class MyEmbedder:

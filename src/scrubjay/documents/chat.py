@@ -17,7 +17,7 @@ from scrubjay.documents.chat_shapes import (
     slack_messages,
     transcript_messages,
 )
-from scrubjay.text import readable
+from scrubjay.text.analysis import readable
 
 
 class _Conversation(NamedTuple):

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from scrubjay.documents.front import moment_of
-from scrubjay.text import readable
+from scrubjay.text.analysis import readable
+from scrubjay.text.front_matter import moment_of
 
 _FROM_TOOLS = frozenset(("tool", "function", "toolResult", "tool_result"))
 _TEXT_BLOCKS = frozenset(("text", "input_text", "output_text"))

@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.documents.grammars import LANGUAGES, Grammar
-from scrubjay.documents.markdown import Heading
+from scrubjay.text.markdown import Heading
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Query

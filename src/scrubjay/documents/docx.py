@@ -13,10 +13,10 @@ from typing import Any
 from xml.parsers.expat import ExpatError
 
 from scrubjay.documents import Document, Unreadable
-from scrubjay.documents.front import moment_of, topics_from
 from scrubjay.documents.html import read_html
 from scrubjay.documents.pdf import sensible_title
-from scrubjay.text import readable
+from scrubjay.text.analysis import readable
+from scrubjay.text.front_matter import moment_of, topics_from
 
 PACKAGES = ("mammoth", "bs4", "markdownify")
 MOST_BYTES = 200_000_000  # of all that is packed in it

@@ -8,9 +8,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.documents import Document, Target, Unreadable
-from scrubjay.documents.front import topics_from
 from scrubjay.documents.prose import path_target
-from scrubjay.text import readable
+from scrubjay.text.analysis import readable
+from scrubjay.text.front_matter import topics_from
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scrubjay.documents.code import definitions
-from scrubjay.documents.markdown import Heading, headings
 from scrubjay.documents.rst import rst_headings
+from scrubjay.text.markdown import Heading, headings
 
 
 def outline(text: str, format: str) -> Iterator[Heading]:

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any
 
 from scrubjay.documents import Document, Unreadable
-from scrubjay.text import readable
+from scrubjay.text.analysis import readable
 
 PACKAGES = ("pypdfium2",)
 MOST_PAGES = 20_000

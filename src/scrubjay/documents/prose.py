@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 
 from scrubjay.documents import Target
-from scrubjay.documents.markdown import lines_outside_code
+from scrubjay.text.markdown import lines_outside_code
 
 _WIKI = re.compile(r"\[\[([^\[\]\n|#^]*)(?:[#^][^\[\]\n|]*)?(?:\|[^\[\]\n]*)?\]\]")
 _INLINE = re.compile(

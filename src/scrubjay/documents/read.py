@@ -9,7 +9,10 @@ from scrubjay.documents import Document, Unreadable, docx, html, pdf
 from scrubjay.documents.chat import read_chat
 from scrubjay.documents.code import has_parser
 from scrubjay.documents.decode import decode, decode_html
-from scrubjay.documents.front import (
+from scrubjay.documents.kinds import is_binary_name, is_code, kind_of
+from scrubjay.documents.prose import tags_and_targets
+from scrubjay.documents.rst import read_rst
+from scrubjay.text.front_matter import (
     created_in,
     properties,
     title_in,
@@ -17,11 +20,8 @@ from scrubjay.documents.front import (
     topics_in,
     updated_in,
 )
-from scrubjay.documents.front_entry import entry_fields_in, id_in
-from scrubjay.documents.kinds import is_binary_name, is_code, kind_of
-from scrubjay.documents.markdown import first_heading
-from scrubjay.documents.prose import tags_and_targets
-from scrubjay.documents.rst import read_rst
+from scrubjay.text.front_matter_fields import entry_fields_in, id_in
+from scrubjay.text.markdown import first_heading
 
 INSTALL = 'pip install "scrubjay[files]"'
 # Raised when a reader gives other documents for the same bytes: stored ones are then read again.

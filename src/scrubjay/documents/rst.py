@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from scrubjay.documents import Document, Target
-from scrubjay.documents.front import topics_from
-from scrubjay.documents.markdown import Heading
 from scrubjay.documents.prose import path_target
+from scrubjay.text.front_matter import topics_from
+from scrubjay.text.markdown import Heading
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*[ \t\r]*$")
 _SHORTEST_LOOSE = 4  # docutils forgives an underline that is too short from this length on

@@ -84,7 +84,7 @@ class GuardedEmbedder:
         """Check a model's token vectors and turn them the way they are stored."""
         import numpy as np
 
-        from scrubjay.token_codes import rotated
+        from scrubjay.storage.token_codes import rotated
 
         if self._rotation is None and self.token_dims < self.dims:
             self._rotation = np.asarray(getattr(self.inner, "rotation"), np.float32)  # noqa: B009

@@ -143,7 +143,7 @@ class GuardedGenerator:
         """
         from copy import copy
 
-        from scrubjay.models.remote_generator import RemoteGenerator
+        from scrubjay.models.generate.remote import RemoteGenerator
 
         other = copy(self)
         if isinstance(self.inner, RemoteGenerator):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from scrubjay.errors import Unavailable
-from scrubjay.threads import lend
+from scrubjay.runtime.threads import lend
 from scrubjay.times import micros
 
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import NotFound, Unavailable
-from scrubjay.models.pull import MINILM, ModelCard, folder, is_cached
+from scrubjay.models.download.pull import MINILM, ModelCard, folder, is_cached
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     from scrubjay.config import Access
     from scrubjay.models import Embedder, Generator, Reranker
-    from scrubjay.progress import Progress
+    from scrubjay.runtime.progress import Progress
 
 GROUP = "scrubjay.embedders"
 RERANKERS = "scrubjay.rerankers"
@@ -49,7 +49,7 @@ def load_embedder(name: str = DEFAULT, *, progress: Progress | None = None) -> E
     A plug-in is an entry point of the group `scrubjay.embedders` that names a callable without
     arguments. `name` may carry the precision, as the embedder's own name does.
     """
-    from scrubjay.models.local import OnnxEmbedder
+    from scrubjay.models.embed.local import OnnxEmbedder
 
     for card in CARDS.values():
         embedder = OnnxEmbedder(card, progress=progress)
@@ -65,12 +65,12 @@ def load_embedder(name: str = DEFAULT, *, progress: Progress | None = None) -> E
 
 def load_reranker(access: Access, *, progress: Progress | None = None) -> Reranker:
     """Return the reranker at a URL, in a folder, of a plug-in, or of the model hub, by its name."""
-    from scrubjay.models.cross_encoder import OnnxCrossEncoder, is_path
+    from scrubjay.models.rerank.cross_encoder import OnnxCrossEncoder, is_path
 
     spec = access.spec
     if "://" in spec:
         from scrubjay.models.endpoint import endpoint
-        from scrubjay.models.remote_reranker import RemoteReranker
+        from scrubjay.models.rerank.remote import RemoteReranker
 
         return RemoteReranker(
             endpoint(
@@ -96,7 +96,7 @@ def load_generator(access: Access) -> Generator:
     """Return the generator at a URL, or of a plug-in, by its name."""
     if "://" in access.spec:
         from scrubjay.models.endpoint import endpoint
-        from scrubjay.models.remote_generator import RemoteGenerator
+        from scrubjay.models.generate.remote import RemoteGenerator
 
         return RemoteGenerator(
             endpoint(access.spec, api_key=access.api_key, timeout_s=access.timeout_s)

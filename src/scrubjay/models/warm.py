@@ -9,13 +9,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from weakref import WeakMethod
 
-from scrubjay.at_exit import stop_at_exit
 from scrubjay.config import offline
 from scrubjay.errors import Unavailable
 from scrubjay.models.registry import is_ready
+from scrubjay.runtime.at_exit import stop_at_exit
 
 if TYPE_CHECKING:
-    from scrubjay.progress import Progress
+    from scrubjay.runtime.progress import Progress
 
 log = logging.getLogger(__name__)
 FIRST_REST_S = 30.0

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.errors import StoreError
-from scrubjay.scopes import SCOPES
+from scrubjay.types.key_scopes import SCOPES
 
 if TYPE_CHECKING:
-    from scrubjay.access import Token
-    from scrubjay.service import Store
+    from scrubjay.sharing.api_keys import Token
+    from scrubjay.store import Store
 
 
 class Principal(NamedTuple):

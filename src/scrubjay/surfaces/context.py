@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from scrubjay.service import Store
-    from scrubjay.surfaces.shapes import Json
+    from scrubjay.store import Store
+    from scrubjay.surfaces.render.json import Json
 
 _CHARS_A_TOKEN = 4  # as in a hit
 _TOKENS_A_HIT = 25  # of a short one with its mark: so many hits could fit
@@ -19,7 +19,7 @@ def on_question(store: Store, question: str, tokens: int, search: Mapping[str, A
 
     `search` is what else `Store.search` is told.
     """
-    from scrubjay.recalled import fitting
+    from scrubjay.text.recall_tags import fitting
 
     could_fit = min(max(tokens // _TOKENS_A_HIT, _LEAST_HITS), _MOST_HITS)
     found = store.search(question, **{"limit": could_fit, **search})

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import scrubjay
 from scrubjay import config
-from scrubjay.opening import make_folder
-from scrubjay.stores.servers import is_server
+from scrubjay.parts.opening import make_folder
+from scrubjay.storage.server_urls import is_server
 
 if TYPE_CHECKING:
     from scrubjay.models.shared import SharedModels
-    from scrubjay.service import Store
+    from scrubjay.store import Store
     from scrubjay.surfaces.callers import Principal
     from scrubjay.types import Results
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from scrubjay.stores.sql_links import Linked, SqlLinks
+from scrubjay.storage.sql.links import Linked, SqlLinks
 from scrubjay.types import Row, Scope
 
 if TYPE_CHECKING:
-    from scrubjay.stores.sql_links import Unlinked
-    from scrubjay.stores.sql_vectors import SqlVectors
+    from scrubjay.storage.sql.links import Unlinked
+    from scrubjay.storage.sql.vectors import SqlVectors
 
 FAN_OUT = 3
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from scrubjay.recalled import heard
-from scrubjay.timewords import events_in
+from scrubjay.text.dates import events_in
+from scrubjay.text.recall_tags import heard
 from scrubjay.types import Memory
 
 _MOST_CHARS = 2_000  # a longer text speaks of many times, and the narrowest is that of a detail

@@ -9,21 +9,21 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput, NotFound
-from scrubjay.naming import MOST_NAME_CHARS, check_text, checked_name
-from scrubjay.stores.scope_sql import PEOPLES
-from scrubjay.stores.sql_records import language_of
-from scrubjay.text import label, normalise
+from scrubjay.storage.sql.records import language_of
+from scrubjay.storage.sql.scope import PEOPLES
+from scrubjay.text.analysis import label, normalise
+from scrubjay.text.validation import MOST_NAME_CHARS, check_text, checked_name
 from scrubjay.times import parse, parse_there
 from scrubjay.types import DEFAULT_NAMESPACE, SEVERITIES, Link, Memory, Scope
-from scrubjay.write.chunks import split
+from scrubjay.write.chunking import split
 from scrubjay.write.event_time import dated
 from scrubjay.write.fold import folded
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from scrubjay.stores.sql_records import SqlRecords
-    from scrubjay.write.shelf import Shelf
+    from scrubjay.storage.sql.records import SqlRecords
+    from scrubjay.write.context import Shelf
 
 _FIELDS = Memory._fields
 _TIMES = ("updated_at", "event_time", "event_until", "valid_from", "valid_until")

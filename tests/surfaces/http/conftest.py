@@ -22,11 +22,11 @@ import pytest
 import scrubjay
 from scrubjay.surfaces import schemas
 from scrubjay.surfaces.callers import OpenStores, Principal
-from scrubjay.surfaces.http import serving
-from scrubjay.surfaces.http.admission import Admission
+from scrubjay.surfaces.http import listen as serving
 from scrubjay.surfaces.http.app import Doors, make_app
+from scrubjay.surfaces.http.auth.admission import Admission
+from scrubjay.surfaces.http.observers import Watch
 from scrubjay.surfaces.http.settings import ServerSettings
-from scrubjay.surfaces.http.watching import Watch
 
 WAIT_S = 60.0
 SCHEMAS = Path(str(schemas.__path__[0]))

@@ -9,12 +9,12 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 import scrubjay
-from scrubjay.access import access_of
+from scrubjay.sharing.api_keys import access_of
 from scrubjay.surfaces.callers import Principal
-from scrubjay.surfaces.http.admission import Admission
 from scrubjay.surfaces.http.app import _DESK_THREADS, Doors
+from scrubjay.surfaces.http.auth.admission import Admission
+from scrubjay.surfaces.http.observers import Watch
 from scrubjay.surfaces.http.settings import ServerSettings
-from scrubjay.surfaces.http.watching import Watch
 
 from .conftest import WAIT_S, Client, served, stores_at, validate
 

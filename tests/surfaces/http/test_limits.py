@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.surfaces.http import bodies, wire
+from scrubjay.surfaces.http import bodies
+from scrubjay.surfaces.http import protocol as wire
 from scrubjay.surfaces.http.workers import Workers
 from scrubjay.surfaces.verbs.table import VERBS
 

@@ -22,16 +22,17 @@ from itertools import count
 import pytest
 
 import scrubjay
-from scrubjay.access import access_of
+from scrubjay.sharing.api_keys import access_of
 from scrubjay.surfaces.callers import Principal
-from scrubjay.surfaces.http import mcp_sessions, serving
-from scrubjay.surfaces.http.admission import Admission
+from scrubjay.surfaces.http import listen as serving
+from scrubjay.surfaces.http import mcp_sessions
 from scrubjay.surfaces.http.app import Doors, make_app
+from scrubjay.surfaces.http.auth.admission import Admission
+from scrubjay.surfaces.http.mcp_mount import principal_in, threads_of
 from scrubjay.surfaces.http.mcp_sessions import Sessions
-from scrubjay.surfaces.http.mounting import principal_in, threads_of
+from scrubjay.surfaces.http.observers import Watch
 from scrubjay.surfaces.http.problems import Problem
 from scrubjay.surfaces.http.settings import ServerSettings
-from scrubjay.surfaces.http.watching import Watch
 from scrubjay.surfaces.http.workers import Workers
 from scrubjay.surfaces.mcp.server import make_server
 from scrubjay.surfaces.verbs.table import VERBS

@@ -12,19 +12,13 @@ from pathlib import Path
 import pytest
 
 from scrubjay.surfaces import opened
-from scrubjay.surfaces.http import (
-    app,
-    bodies,
-    descriptors,
-    guard,
-    halves,
-    known,
-    mcp_sessions,
-    serving,
-    sessions,
-    settings,
-    wire,
-)
+from scrubjay.surfaces.http import app, bodies, descriptors, mcp_sessions, settings
+from scrubjay.surfaces.http import listen as serving
+from scrubjay.surfaces.http import origin_check as guard
+from scrubjay.surfaces.http import protocol as wire
+from scrubjay.surfaces.http.auth import authenticate as known
+from scrubjay.surfaces.http.auth import login_cookie as halves
+from scrubjay.surfaces.http.auth import logins as sessions
 from scrubjay.surfaces.verbs import kinds
 
 PAGE = (Path(__file__).parents[3] / "docs" / "http.md").read_text("utf-8")

@@ -14,9 +14,9 @@ from http.client import HTTPException
 import pytest
 
 import scrubjay
-from scrubjay.access import access_of
-from scrubjay.surfaces.http import serving
-from scrubjay.surfaces.http.remembered import FRESH_S
+from scrubjay.sharing.api_keys import access_of
+from scrubjay.surfaces.http import listen as serving
+from scrubjay.surfaces.http.auth.cache import FRESH_S
 
 from .conftest import WAIT_S, Client
 

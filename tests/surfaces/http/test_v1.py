@@ -11,7 +11,7 @@ import scrubjay
 from scrubjay.models.shared import SharedModels
 from scrubjay.surfaces.callers import Principal
 from scrubjay.surfaces.http import health
-from scrubjay.surfaces.shapes import results
+from scrubjay.surfaces.render.json import results
 from scrubjay.surfaces.verbs.table import VERBS
 
 from .conftest import logged

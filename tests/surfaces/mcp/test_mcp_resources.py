@@ -9,8 +9,9 @@ import pytest
 from mcp import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
 
-from scrubjay import profiles, recalled
+from scrubjay.search import profiles
 from scrubjay.surfaces.callers import Principal
+from scrubjay.text import recall_tags as recalled
 
 
 def read(client, uri: str):

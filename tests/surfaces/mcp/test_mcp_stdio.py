@@ -230,7 +230,7 @@ def test_sigterm_ends_the_process_and_closes_the_store(piped, tmp_path):
 
 PROBE = """
 import os, sys
-import scrubjay.surfaces.mcp.wire as wire
+import scrubjay.surfaces.mcp.pipes as wire
 
 def noisy_take(take=wire.take):
     taken = take()
@@ -241,7 +241,7 @@ def noisy_take(take=wire.take):
 wire.take = noisy_take
 from scrubjay.surfaces.cli import main
 code = main(sys.argv[1:])
-heavy = ("numpy", "onnxruntime", "tokenizers", "scrubjay.models.local", "scrubjay.profiles.gno")
+heavy = ("numpy", "onnxruntime", "tokenizers", "scrubjay.models.embed.local", "scrubjay.search.profiles.gno")
 print("imported:", [one for one in heavy if one in sys.modules], file=sys.stderr)
 sys.exit(code)
 """

@@ -12,17 +12,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mcp import Client, MCPError
-from tools import mcp_tokens
 
 import scrubjay
-from scrubjay import recalled
 from scrubjay.surfaces.callers import OpenStores, Principal
-from scrubjay.surfaces.mcp.eight import COVERED
+from scrubjay.surfaces.cli.options.mcp import TOOL_SETS
+from scrubjay.surfaces.mcp.default_tools import COVERED
 from scrubjay.surfaces.mcp.server import make_server
-from scrubjay.surfaces.mcp.tools import tools_of
-from scrubjay.surfaces.options_mcp import TOOL_SETS
-from scrubjay.surfaces.shapes import results
+from scrubjay.surfaces.mcp.toolsets import tools_of
+from scrubjay.surfaces.render.json import results
 from scrubjay.surfaces.verbs.table import VERBS
+from scrubjay.text import recall_tags as recalled
+from tools import mcp_tokens
 
 ROOT = Path(__file__).parents[3]
 EIGHT = [

@@ -6,16 +6,16 @@ import logging
 from datetime import UTC, datetime
 
 import pytest
+from fakes import HashingEmbedder
 from mcp import Client, MCPError
 
 import scrubjay
-from fakes import HashingEmbedder
-from scrubjay import recalled
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.surfaces.callers import OpenStores, Principal
 from scrubjay.surfaces.mcp.dates import dates, validity
 from scrubjay.surfaces.mcp.server import make_server
-from scrubjay.surfaces.mcp.sure import HIGH, LOW, sure
+from scrubjay.surfaces.mcp.verdict import HIGH, LOW, sure
+from scrubjay.text import recall_tags as recalled
 
 
 class Absent(HashingEmbedder):

@@ -6,13 +6,13 @@ import inspect
 
 import jsonschema
 import pytest
+from verb_answers import SCHEMAS
 
 import scrubjay
 from scrubjay.errors import InvalidInput
-from scrubjay.scopes import SCOPES
 from scrubjay.surfaces.verbs import checked, schema_of
 from scrubjay.surfaces.verbs.table import LEFT_OUT, VERBS, ask
-from verb_answers import SCHEMAS
+from scrubjay.types.key_scopes import SCOPES
 
 # The table of the library that product.md promises.
 PROMISED = (

@@ -15,20 +15,20 @@ from starlette.routing import Route
 
 from scrubjay._version import __version__
 from scrubjay.surfaces.callers import ANYBODY, Principal
-from scrubjay.surfaces.http.entry import SIGNING_IN, Entry
-from scrubjay.surfaces.http.figures import FiguresPage
-from scrubjay.surfaces.http.guard import Guard
+from scrubjay.surfaces.http.auth.authenticate import FindPrincipal, Known
+from scrubjay.surfaces.http.auth.login_routes import LinkPage, SessionPage
+from scrubjay.surfaces.http.auth.logins import Sessions
+from scrubjay.surfaces.http.auth.middleware import SIGNING_IN, Entry
+from scrubjay.surfaces.http.figures_route import FiguresPage
 from scrubjay.surfaces.http.health import Readiness, livez
-from scrubjay.surfaces.http.known import FindPrincipal, Known
+from scrubjay.surfaces.http.middleware import Outer
+from scrubjay.surfaces.http.observers import MetricsPage, Watch
 from scrubjay.surfaces.http.openapi import document
-from scrubjay.surfaces.http.outer import Outer
+from scrubjay.surfaces.http.origin_check import Guard
 from scrubjay.surfaces.http.page import BY_ACCEPT, page, page_file
 from scrubjay.surfaces.http.problems import Problem
-from scrubjay.surfaces.http.sessions import Sessions
 from scrubjay.surfaces.http.settings import ServerSettings
-from scrubjay.surfaces.http.signing_in import LinkPage, SessionPage
 from scrubjay.surfaces.http.v1 import JSON_TYPE, Asking, allow, not_by
-from scrubjay.surfaces.http.watching import MetricsPage, Watch
 from scrubjay.surfaces.http.workers import Workers
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def make_app(doors: Doors) -> Starlette:
     ]
     running = []
     if doors.mcp is not None:
-        from scrubjay.surfaces.http.mounting import McpDoor
+        from scrubjay.surfaces.http.mcp_mount import McpDoor
 
         door = McpDoor(doors.mcp, most_bytes)
         running.append(door.run)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from scrubjay.surfaces.http.problems import Problem
-from scrubjay.surfaces.verbs.plain import MOST_DEPTH
+from scrubjay.surfaces.verbs.plain_json import MOST_DEPTH
 
 if TYPE_CHECKING:
     from starlette.requests import Request

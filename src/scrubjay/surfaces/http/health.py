@@ -10,8 +10,8 @@ import time
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import ScrubjayError
-from scrubjay.stores.servers import is_server
-from scrubjay.surfaces.terminal import one_line
+from scrubjay.storage.server_urls import is_server
+from scrubjay.surfaces.render.terminal import one_line
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from scrubjay.surfaces.callers import OpenStores, Principal
     from scrubjay.surfaces.http.workers import Workers
-    from scrubjay.surfaces.shapes import Json
+    from scrubjay.surfaces.render.json import Json
 
 log = logging.getLogger(__name__)
 _TIME_S = 5.0

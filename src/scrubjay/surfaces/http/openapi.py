@@ -9,14 +9,14 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from scrubjay._version import __version__
-from scrubjay.scopes import SCOPES
 from scrubjay.surfaces.http.problems import MEDIA_TYPE, SCHEMA, SORTS
 from scrubjay.surfaces.http.v1 import JSON_TYPE, methods_of
 from scrubjay.surfaces.verbs import schema_of
 from scrubjay.surfaces.verbs.table import VERBS
+from scrubjay.types.key_scopes import SCOPES
 
 if TYPE_CHECKING:
-    from scrubjay.surfaces.shapes import Json
+    from scrubjay.surfaces.render.json import Json
     from scrubjay.surfaces.verbs import Param, Verb
 
 FIGURES = "figures"  # the schema of what is no verb: it is of the server, not of a store

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.errors import InvalidInput, NotFound, ScrubjayError
-from scrubjay.surfaces.discreet import said_of
+from scrubjay.surfaces.render.redaction import said_of
 from scrubjay.types import NOTHING
 
 if TYPE_CHECKING:
-    from scrubjay.surfaces.shapes import Json
+    from scrubjay.surfaces.render.json import Json
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_S = 2  # what a client is told to wait where we cannot know

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
-from scrubjay.surfaces.options_mcp import TOOL_SETS
+from scrubjay.surfaces.cli.options.mcp import TOOL_SETS
 
 HOST, PORT = "127.0.0.1", 8765
 BODY_MB = 10.0
@@ -34,7 +34,7 @@ def server_settings(
     """Return the settings of a server; refuse what cannot be one, saying where it stands."""
     known = ServerSettings._fields
     if unknown := sorted(set(table) - set(known)):
-        from scrubjay.naming import nearest
+        from scrubjay.text.validation import nearest
 
         meant = nearest(unknown[0], known)
         raise InvalidInput(

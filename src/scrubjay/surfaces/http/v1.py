@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrubjay.surfaces.discreet import shown
 from scrubjay.surfaces.http.bodies import (
     check_json_type,
     has_no_body,
@@ -14,7 +13,8 @@ from scrubjay.surfaces.http.bodies import (
     read_body,
 )
 from scrubjay.surfaces.http.problems import Problem
-from scrubjay.surfaces.shapes import line
+from scrubjay.surfaces.render.json import line
+from scrubjay.surfaces.render.redaction import shown
 from scrubjay.surfaces.verbs import ADMIN, READ
 from scrubjay.surfaces.verbs.table import VERBS, ask
 
@@ -85,7 +85,7 @@ def verb_named(name: str) -> Verb:
     """Return a verb; a Problem with the nearest name where there is none."""
     if name in VERBS:
         return VERBS[name]
-    from scrubjay.naming import nearest
+    from scrubjay.text.validation import nearest
 
     shown = name[:80]
     raise Problem(

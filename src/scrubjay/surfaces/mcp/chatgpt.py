@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrubjay.surfaces.mcp import told
-from scrubjay.surfaces.mcp.bounded import fitted, shortened, with_short_fields
-from scrubjay.surfaces.mcp.lean import lean, uri_of
-from scrubjay.surfaces.mcp.sure import sure
+from scrubjay.surfaces.mcp import text as told
+from scrubjay.surfaces.mcp.compact import lean, uri_of
+from scrubjay.surfaces.mcp.limits import fitted, shortened, with_short_fields
 from scrubjay.surfaces.mcp.tool import Hints, Tool, object_of
-from scrubjay.surfaces.shapes import Json, plain
+from scrubjay.surfaces.mcp.verdict import sure
+from scrubjay.surfaces.render.json import Json, plain
 from scrubjay.surfaces.verbs import READ, Given, Param, Verb
 from scrubjay.surfaces.verbs.kinds import QUERY, TEXT
 
 if TYPE_CHECKING:
-    from scrubjay.service import Store
+    from scrubjay.store import Store
     from scrubjay.types import Hit, Memory
 
 _TITLE_CHARS = 80

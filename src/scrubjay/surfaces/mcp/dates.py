@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from scrubjay.days import span
+from scrubjay.text.day_names import span
 
 if TYPE_CHECKING:
-    from scrubjay.surfaces.shapes import Json
+    from scrubjay.surfaces.render.json import Json
 
 _DAY_CHARS = len("2026-05-03")
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import mcp_types as types
 
 from scrubjay.errors import InvalidInput
-from scrubjay.naming import nearest
-from scrubjay.recalled import mark, shown
-from scrubjay.surfaces.mcp.sure import sure
-from scrubjay.surfaces.mcp.told import DATA, brief, landscape
-from scrubjay.surfaces.shapes import plain
+from scrubjay.surfaces.mcp.text import DATA, brief, landscape
+from scrubjay.surfaces.mcp.verdict import sure
+from scrubjay.surfaces.render.json import plain
 from scrubjay.surfaces.verbs.kinds import QUERY
+from scrubjay.text.recall_tags import mark, shown
+from scrubjay.text.validation import nearest
 
 if TYPE_CHECKING:
-    from scrubjay.service import Store
+    from scrubjay.store import Store
 
 _MOST_CHARS = 8_000
 _RECAPPED = 20

@@ -8,13 +8,13 @@ from urllib.parse import unquote
 import mcp_types as types
 
 from scrubjay.errors import NotFound
-from scrubjay.surfaces.discreet import shown
-from scrubjay.surfaces.mcp import told
-from scrubjay.surfaces.mcp.lean import lean, memories
-from scrubjay.surfaces.shapes import line, plain
+from scrubjay.surfaces.mcp import text as told
+from scrubjay.surfaces.mcp.compact import lean, memories
+from scrubjay.surfaces.render.json import line, plain
+from scrubjay.surfaces.render.redaction import shown
 
 if TYPE_CHECKING:
-    from scrubjay.service import Store
+    from scrubjay.store import Store
 
 _JSON, _TEXT = "application/json", "text/markdown"
 _MEMORY, _PROFILE = "scrubjay://memory/{id}", "scrubjay://profile/{name}"
@@ -84,7 +84,7 @@ def completed(params: types.CompleteRequestParams) -> list[str]:
     is_profile = getattr(params.ref, "uri", "") == _PROFILE or params.argument.name == "profile"
     if not is_profile:
         return []
-    from scrubjay.profiles import names
+    from scrubjay.search.profiles import names
 
     found = [one for one in names() if one.startswith(params.argument.value)]
     return found[:_MOST_COMPLETED]
@@ -98,7 +98,7 @@ def _memory(store: Store, id_: str) -> str:
 
 
 def _profile(name: str) -> str:
-    from scrubjay.profiles import get
+    from scrubjay.search.profiles import get
 
     one = get(name)
     stages = [str(part) for part in one.stages]
@@ -106,7 +106,7 @@ def _profile(name: str) -> str:
 
 
 def _profiles() -> str:
-    from scrubjay.profiles import get, names
+    from scrubjay.search.profiles import get, names
 
     return line({"profiles": [{"name": name, "summary": get(name).summary} for name in names()]})
 

@@ -21,11 +21,11 @@ from mcp.shared.exceptions import MCPError
 
 from scrubjay._version import __version__
 from scrubjay.errors import InvalidInput, NotFound, ScrubjayError
-from scrubjay.scopes import ADMIN
-from scrubjay.surfaces.discreet import LOG_SAYS, said_of
 from scrubjay.surfaces.mcp import prompts, resources
-from scrubjay.surfaces.mcp.tools import DEFAULT, no_tool, tools_of
-from scrubjay.surfaces.mcp.traced import Traced
+from scrubjay.surfaces.mcp.toolsets import DEFAULT, no_tool, tools_of
+from scrubjay.surfaces.mcp.tracing import Traced
+from scrubjay.surfaces.render.redaction import LOG_SAYS, said_of
+from scrubjay.types.key_scopes import ADMIN
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext

@@ -34,7 +34,7 @@ from pydantic import ValidationError
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
-    from scrubjay.surfaces.mcp.wire import Wire
+    from scrubjay.surfaces.mcp.pipes import Wire
 
 _READ_AHEAD = 64  # lines; who writes faster waits
 _LAST_ANSWERS_S = 10.0  # for what was asked before the client closed its end

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrubjay.surfaces.discreet import shown
-from scrubjay.surfaces.mcp.taken import loosened, with_whole_ids
-from scrubjay.surfaces.shapes import Json
+from scrubjay.surfaces.mcp.coerce import loosened, with_whole_ids
+from scrubjay.surfaces.render.json import Json
+from scrubjay.surfaces.render.redaction import shown
 from scrubjay.surfaces.verbs import Given, Param, Verb, checked, schema_of
 
 if TYPE_CHECKING:
-    from scrubjay.service import Store
+    from scrubjay.store import Store
 
 OBJECT: Json = {"type": "object"}
 

@@ -9,15 +9,15 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
-from scrubjay.scopes import ADMIN as ADMIN
-from scrubjay.scopes import READ as READ
-from scrubjay.scopes import WRITE as WRITE
 from scrubjay.surfaces.verbs.kinds import Kind, or_null
-from scrubjay.surfaces.verbs.plain import check_plain, shown
+from scrubjay.surfaces.verbs.plain_json import check_plain, shown
+from scrubjay.types.key_scopes import ADMIN as ADMIN
+from scrubjay.types.key_scopes import READ as READ
+from scrubjay.types.key_scopes import WRITE as WRITE
 
 if TYPE_CHECKING:
-    from scrubjay.service import Store
-    from scrubjay.surfaces.shapes import Json
+    from scrubjay.store import Store
+    from scrubjay.surfaces.render.json import Json
 
 Given = Mapping[str, Any]
 
@@ -79,7 +79,7 @@ def checked(
 def _unknown(
     verb: str, name: object, known: Mapping[str, Param], aliases: Mapping[str, str]
 ) -> str:
-    from scrubjay.naming import nearest
+    from scrubjay.text.validation import nearest
 
     takes = ", ".join(known) or "none"
     asked = str(name)[:_MOST_NAME_CHARS]

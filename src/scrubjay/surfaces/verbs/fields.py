@@ -7,7 +7,6 @@ from typing import Any
 
 from scrubjay.errors import InvalidInput
 from scrubjay.surfaces.verbs import Param, checked, schema_of
-from scrubjay.surfaces.verbs.finding import WHERE
 from scrubjay.surfaces.verbs.kinds import (
     MAPPING,
     MOST_NAMES,
@@ -23,6 +22,7 @@ from scrubjay.surfaces.verbs.kinds import (
     from_json,
     number,
 )
+from scrubjay.surfaces.verbs.search import WHERE
 from scrubjay.types import SEVERITIES
 
 ID = {"memory_id": "id", "docid": "id", "uuid": "id"}

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
-from scrubjay.naming import MOST_NAME_CHARS
-from scrubjay.surfaces.verbs.plain import is_number, shown
+from scrubjay.surfaces.verbs.plain_json import is_number, shown
+from scrubjay.text.validation import MOST_NAME_CHARS
 
 if TYPE_CHECKING:
-    from scrubjay.surfaces.shapes import Json
+    from scrubjay.surfaces.render.json import Json
 
 MOST_HITS = 1000
 MOST_SKIPPED = 10_000_000

@@ -5,24 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
-from scrubjay.surfaces.verbs import (
-    Verb,
-    checked,
-    finding,
-    keeping,
-    learning,
-    picturing,
-    reading,
-    sharing,
-    talking,
-    writing,
-)
+from scrubjay.surfaces.verbs import Verb, checked
+from scrubjay.surfaces.verbs import conversations as talking
+from scrubjay.surfaces.verbs import feedback as learning
+from scrubjay.surfaces.verbs import map as picturing
+from scrubjay.surfaces.verbs import read as reading
+from scrubjay.surfaces.verbs import search as finding
+from scrubjay.surfaces.verbs import share as sharing
+from scrubjay.surfaces.verbs import store as keeping
+from scrubjay.surfaces.verbs import write as writing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from scrubjay.service import Store
-    from scrubjay.surfaces.shapes import Json
+    from scrubjay.store import Store
+    from scrubjay.surfaces.render.json import Json
 
 # In the order in which doors list them: what most people want comes first.
 _ALL = (

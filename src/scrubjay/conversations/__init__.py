@@ -1,0 +1,1 @@
+"""Conversations: messages, and the facts that a language model extracts from them."""

@@ -1,0 +1,1 @@
+"""Insight: what a store contains, as counts, an overview and a map."""

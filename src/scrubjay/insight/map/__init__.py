@@ -1,0 +1,1 @@
+"""The map of a store: memories laid out on a plane."""

@@ -1,0 +1,174 @@
+"""The map of a store: drawn once, and kept until what is stored changes.
+
+A page asks for it with every query, so then only the query is embedded. Where little has changed, the
+points stay where they are and new ones are put among them: a picture that moved with every note would be
+none to find one's way by.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrubjay.storage.sql.map import SqlMap, Vectored
+from scrubjay.text.snippets import preview
+from scrubjay.times import moment
+from scrubjay.types.map import Point
+
+if TYPE_CHECKING:
+    from scrubjay.insight.map.layout import Layout
+    from scrubjay.storage.database import Database
+    from scrubjay.types import Scope
+
+MOST_LAID_OUT = 10_000  # a layout compares each with each; more are put among these
+_ENOUGH = 0.9  # of those laid out must still be there, or all are laid out anew
+_MOST_KEPT = 4  # maps, of different filters
+_AT_ONCE = 2048
+_TITLE_CHARS = 80
+
+Place = tuple[float, float]
+
+
+class Drawn(NamedTuple):
+    """A map without any query; `places` and `numbers` are by id."""
+
+    points: tuple[Point, ...]
+    places: Mapping[str, Place]
+    numbers: Mapping[str, int]
+    memories: int
+    left_out: int
+    layout: Layout | None
+    state: str
+
+
+class _Kept(NamedTuple):
+    number: int | None
+    drawn: Drawn
+    laid_out: Mapping[int, int]  # by memory, the newest vector that it had
+    placed: Mapping[int, tuple[int, Place]]
+
+
+class Maps:
+    """The maps of one store, for each way of asking; threads take turns."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._table = SqlMap(db)
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple[Scope, str, int], _Kept] = OrderedDict()
+
+    def drawn(self, scope: Scope, model: str, limit: int) -> Drawn:
+        """Return the map of what a scope sees, of at most so many points."""
+        key = (scope, model, limit)
+        with self._lock:
+            with self._db.watched() as (_, number):
+                before = self._kept.get(key)
+                if before is not None and number is not None and before.number == number:
+                    self._kept.move_to_end(key)
+                    return before.drawn
+            # What is read from here on is at least as new as the number.
+            after = self._draw(scope, model, limit, before)._replace(number=number)
+            if number is not None:
+                self._kept[key] = after
+                self._kept.move_to_end(key)
+            while len(self._kept) > _MOST_KEPT:
+                self._kept.popitem(last=False)
+            return after.drawn
+
+    def _draw(self, scope: Scope, model: str, limit: int, before: _Kept | None) -> _Kept:
+        found, left_out = self._table.vectored(model, scope)
+        chosen = sample(found, limit)
+        wanted = {one.memory: one.newest for one in chosen}
+        layout: Layout | None = None
+        laid_out: Mapping[int, int] = {}
+        placed: dict[int, tuple[int, Place]] = {}
+        if before is not None and self._will_do(before, wanted):
+            layout, laid_out = before.drawn.layout, before.laid_out
+            placed = {n: of for n, of in before.placed.items() if wanted.get(n) == of[0]}
+        elif chosen:
+            layout, laid_out, placed = self._lay_out(model, sample(chosen, MOST_LAID_OUT))
+        if layout is not None:
+            others = [n for n in wanted if n not in placed]
+            placed |= self._among(layout, model, others, wanted)
+        points = self._points(placed)
+        return _Kept(
+            None,
+            Drawn(
+                tuple(points.values()),
+                {one.id: (one.x, one.y) for one in points.values()},
+                {one.id: n for n, one in points.items()},
+                len(found),
+                left_out,
+                layout,
+                hashlib.blake2b(repr(tuple(points.values())).encode(), digest_size=8).hexdigest(),
+            ),
+            laid_out,
+            placed,
+        )
+
+    def _will_do(self, before: _Kept, wanted: Mapping[int, int]) -> bool:
+        """True when most of what would be laid out has its place already."""
+        known = sum(wanted.get(n) == newest for n, newest in before.laid_out.items())
+        least = _ENOUGH * min(len(wanted), MOST_LAID_OUT)
+        return bool(known) and known >= max(least, _ENOUGH * len(before.laid_out))
+
+    def _lay_out(
+        self, model: str, chosen: Sequence[Vectored]
+    ) -> tuple[Layout | None, dict[int, int], dict[int, tuple[int, Place]]]:
+        from scrubjay.insight.map.layout import laid_out
+
+        newest = {one.memory: one.newest for one in chosen}
+        there, rows = self._table.vectors(model, list(newest))
+        if not there:  # all were forgotten in this very moment
+            return None, {}, {}
+        layout = laid_out(rows)
+        placed = {
+            n: (newest[n], (x, y)) for n, (x, y) in zip(there, layout.places.tolist(), strict=True)
+        }
+        return layout, {n: newest[n] for n in there}, placed
+
+    def _among(
+        self, layout: Layout, model: str, memories: Sequence[int], newest: Mapping[int, int]
+    ) -> dict[int, tuple[int, Place]]:
+        """Put others among what is laid out, some at a time: all vectors of a store may be many."""
+        placed: dict[int, tuple[int, Place]] = {}
+        for start in range(0, len(memories), _AT_ONCE):
+            there, rows = self._table.vectors(model, memories[start : start + _AT_ONCE])
+            if there:
+                places = layout.among(rows).tolist()
+                placed.update(
+                    (n, (newest[n], (x, y))) for n, (x, y) in zip(there, places, strict=True)
+                )
+        return placed
+
+    def _points(self, placed: Mapping[int, tuple[int, Place]]) -> dict[int, Point]:
+        """Return the points by the numbers of their memories, as they were stored."""
+        called = self._table.called(sorted(placed))
+        points: dict[int, Point] = {}
+        for n, one in sorted(called.items()):
+            created_at, updated_at = moment(one.created_us), moment(one.updated_us)
+            if created_at is None or updated_at is None:
+                continue
+            x, y = (round(side, 4) + 0.0 for side in placed[n][1])  # and no -0.0
+            points[n] = Point(
+                one.id, x, y, one.type, one.topic, titled(one.words), created_at, updated_at
+            )
+        return points
+
+
+def titled(words: str) -> str:
+    """Return a title on one line, shortened to the end of a word."""
+    line = " ".join(words.split())
+    short = preview(line, _TITLE_CHARS - 1)
+    return line if len(line) <= _TITLE_CHARS else f"{short}…"
+
+
+def sample(found: Sequence[Vectored], most: int) -> list[Vectored]:
+    """Return so many of all, in their order: the same ones every time, and of every age alike."""
+    if len(found) <= most:
+        return list(found)
+    drawn = sorted(found, key=lambda one: hashlib.blake2b(one.id.encode(), digest_size=8).digest())
+    return sorted(drawn[:most])

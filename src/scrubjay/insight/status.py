@@ -1,0 +1,104 @@
+"""What is in a store, counted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrubjay.errors import InvalidInput, Unavailable
+from scrubjay.storage.schema import SCHEMA_VERSION
+from scrubjay.storage.sql.backlog import MOST_TRIES
+from scrubjay.storage.sql.counts import SqlCounts
+from scrubjay.storage.sql.turns import SqlTurns
+from scrubjay.storage.sqlite.rotations import SqliteRotations
+from scrubjay.types.reports import Drawing, ShortVectors, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrubjay.conversations.extraction.run import Extraction
+    from scrubjay.search.models import Assistants
+    from scrubjay.storage.database import Database
+    from scrubjay.storage.sql.records import SqlRecords
+    from scrubjay.types import Scope
+    from scrubjay.write.embedding import Embedding
+
+
+def status(
+    path: str,
+    db: Database,
+    records: SqlRecords,
+    embedding: Embedding,
+    scope: Scope,
+    feedback: int,
+) -> Status:
+    """Count what a caller may see; sizes are of the whole file."""
+    types, counts = records.counts("type", scope), SqlCounts(db)
+    model = embedding.embedder.name if embedding.embedder is not None else None
+    models, chunks = counts.vectors(scope), counts.rows("chunks", scope)
+    left, failed = counts.wanting(model, MOST_TRIES, scope) if model else (0, 0)
+    if model and model not in models:  # it has not been used yet: everything wants its vectors
+        left = chunks
+    return Status(
+        path=path,
+        schema=SCHEMA_VERSION,
+        memories=sum(types.values()),
+        documents=types.get("document", 0),
+        messages=types.get("message", 0),
+        sessions=SqlTurns(db).how_many(scope),
+        chunks=chunks,
+        links=counts.rows("edges", scope),
+        feedback=feedback,
+        namespaces=records.counts("namespace", scope),
+        types=types,
+        collections=records.counts("collection", scope),
+        model=model,
+        models=models,
+        short_vectors=_short_vectors(db, embedding),
+        pending=left - failed,
+        failed=failed,
+        failures=tuple(embedding.queue.reasons(model)) if model else (),
+        size_bytes=db.size_bytes,
+        unlinked=embedding.unlinked(scope),
+        why_pending=embedding.why_pending() if left > failed else "",
+    )
+
+
+def _short_vectors(db: Database, embedding: Embedding) -> dict[str, ShortVectors]:
+    """Say of each model how its vectors are made short, or why they are not."""
+    rotations, mine = SqliteRotations(db), embedding.embedder
+    found: dict[str, ShortVectors] = {}
+    for model, dims in rotations.models().items():
+        prefixes = mine.matryoshka if mine is not None and mine.name == model else ()
+        why_not, fitted = rotations.why_not(model, prefixes), rotations.of(model)
+        found[model] = ShortVectors(dims, why_not=why_not)
+        if fitted is not None:
+            found[model] = found[model]._replace(
+                short_dims=fitted.short_dims,
+                shortlist=fitted.shortlist,
+                recall=fitted.recall,
+                trials=fitted.trials,
+                fitted_on=fitted.fitted_on,
+            )
+    return found
+
+
+def drawing(db: Database, find_model: Callable[[], Extraction], scope: Scope) -> Drawing:
+    """Say what a language model still has to read, where one is configured."""
+    from scrubjay.storage.sql.extractions import SqlExtractions
+
+    try:
+        model = find_model().model
+    except (InvalidInput, Unavailable):  # `doctor` says what is wrong with it
+        return Drawing()
+    queue = SqlExtractions(db)
+    failures = queue.failures(scope)
+    return Drawing(model, queue.waiting(scope), sum(failures.values()), failures)
+
+
+def named(find: Callable[[], Assistants], embedding: Embedding) -> tuple[str | None, str | None]:
+    """Return the names of the reranker and the generator."""
+    embedder = embedding.embedder
+    try:
+        return find().names(by_tokens=embedder is not None and embedder.token_dims > 0)
+    except InvalidInput:  # `doctor` says what is wrong with it
+        return None, None

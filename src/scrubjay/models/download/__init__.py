@@ -1,0 +1,1 @@
+"""Model files: from the cache, the model hub or a wheel on the package index."""

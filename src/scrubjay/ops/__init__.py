@@ -1,0 +1,1 @@
+"""Operations: doctor, evaluation, and moving a store between SQLite and Postgres."""

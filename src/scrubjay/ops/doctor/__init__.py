@@ -1,0 +1,1 @@
+"""`scrubjay doctor`: checks, each with the command that fixes what it found."""

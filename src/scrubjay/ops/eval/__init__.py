@@ -1,0 +1,1 @@
+"""`scrubjay eval`: ranking quality on questions with known answers."""

@@ -1,0 +1,1 @@
+"""`scrubjay promote` and `demote`: move a live store between SQLite and Postgres."""

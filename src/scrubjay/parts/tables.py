@@ -1,0 +1,93 @@
+"""Everything that one database file holds, made in one place: for a store's own file and for each tier."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from scrubjay.search.pipeline import OF_A_FILE, Kit
+from scrubjay.storage.database import Database
+from scrubjay.storage.server_urls import NO_SERVERS, Servers
+from scrubjay.storage.sql.copies import SqlCopies
+from scrubjay.storage.sql.files import SqlFiles
+from scrubjay.storage.sql.graph import SqlGraph
+from scrubjay.storage.sql.people import SqlPeople
+from scrubjay.storage.sql.records import SqlRecords
+from scrubjay.storage.sql.topics import SqlTopics
+from scrubjay.storage.sql.validity import SqlWindows
+
+if TYPE_CHECKING:
+    from scrubjay.storage.replicas.replicas import Served
+    from scrubjay.storage.sql.feedback import SqlFeedback
+    from scrubjay.storage.sql.moments import SqlMoments
+    from scrubjay.storage.sql.terms import SqlTerms
+
+
+def _served(db: Database, servers: Servers) -> Served | None:
+    """Return the servers of a store; one without any need not even import them."""
+    if servers == NO_SERVERS:
+        return None
+    from scrubjay.storage.replicas.replicas import Served
+
+    return Served(db, servers)
+
+
+class Tables:
+    """The stores of one file, for who asks. A new one is a line here, by the name it has in a Kit."""
+
+    def __init__(self, db: Database, person: str | None, servers: Servers = NO_SERVERS) -> None:
+        self.db = db
+        self.people = SqlPeople(db)
+        self.copies = SqlCopies(db)
+        self.records = SqlRecords(db)
+        self.served = _served(db, servers)
+        self.graph = (self.served and self.served.graph) or SqlGraph(db)
+        self.keyword = db.keyword
+        self.files = SqlFiles(db)
+        self.vectors = (self.served and self.served.vectors) or db.vectors
+        self.topics = SqlTopics(db, self.vectors)
+        self.windows = SqlWindows(db)
+        self._person = person
+
+    @cached_property
+    def terms(self) -> SqlTerms:
+        """How many memories hold each token. Most searches do without, and need not import it."""
+        from scrubjay.storage.sql.terms import SqlTerms
+
+        return SqlTerms(self.db)
+
+    @cached_property
+    def feedback(self) -> SqlFeedback:
+        """What became of results."""
+        from scrubjay.storage.sql.feedback import SqlFeedback
+
+        return SqlFeedback(self.db, self._person)
+
+    @cached_property
+    def moments(self) -> SqlMoments:
+        """When things were said and when they happened."""
+        from scrubjay.storage.sql.moments import SqlMoments
+
+        return SqlMoments(self.db)
+
+    @property
+    def kit(self) -> Kit:
+        """The part of a search's kit that these stores are."""
+        return self.light_kit._replace(
+            terms=self.terms, feedback=self.feedback, moments=self.moments
+        )
+
+    @property
+    def light_kit(self) -> Kit:
+        """The same for a search that counts neither tokens nor feedback, and does not ask for times."""
+        stores = vars(self)
+        return Kit(**{name: stores[name] for name in OF_A_FILE if name in stores})
+
+    def index_again(self) -> None:
+        """Make every index anew whose rules have changed since the file was written."""
+        self.records.index_again()
+        self.topics.index_again()
+
+    def is_current(self) -> bool:
+        """True when no index was made by other rules than those of this scrubjay."""
+        return self.records.is_current() and self.topics.is_current()

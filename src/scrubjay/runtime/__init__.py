@@ -1,0 +1,1 @@
+"""Runtime: threads, progress lines and the paths of this machine."""

@@ -1,0 +1,1 @@
+"""Search: the pipeline, its stages and the profiles made of them."""

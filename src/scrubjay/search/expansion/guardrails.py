@@ -1,0 +1,226 @@
+"""What a model may not do to a query: lose what was meant exactly, exclude on its own, or wander off."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import groupby
+
+from scrubjay.search.expansion import Expansion
+from scrubjay.text.analysis import (
+    STOP_WORDS,
+    asked,
+    fold,
+    is_unspaced,
+    normalise,
+    stemming,
+    telling,
+    whole_and_parts,
+    words,
+)
+from scrubjay.text.languages import STEMMERS
+from scrubjay.text.query_syntax import folded_stop_words, kind_of, signs_in, understand, what_of
+
+_MOST_KEPT = 64  # as many as a query's words count
+_QUOTES = re.compile('["“”„«»「」『』]')
+# Where code in a question ends: `foo(bar)` is two names, and 1,000 one number.
+_APART = re.compile(
+    r"""(?:[^\s()\[\]{}<>"'’‘“”„«»「」『』`=|*!?;,，。、；：？！（）…–—]|(?<=\d),(?=\d))+"""
+)
+_IN_NAMES = frozenset("_./\\:@+#&")
+_BEFORE_NAMES = frozenset("./\\~@$#")
+
+_Sign = tuple[bool, str, str]
+
+
+def must_keep(query: str) -> tuple[str, ...]:
+    """Return what a variant may not lose, as written: "phrases", -negations, beginnings*, identifiers.
+
+    A query of nothing but negations is taken literally, and so excludes nothing that could be kept.
+    """
+    if understand(query).literal:
+        return ()
+    kept: dict[object, str] = {}
+    end = 0
+    for sign in signs_in(query):
+        for name in _identifiers(query[end : sign.start()]):
+            kept.setdefault(fold(name), name)
+        if words(what_of(sign)):
+            kept.setdefault(_key(sign), sign.group().rstrip(".,;:!?"))
+        end = sign.end()
+    for name in _identifiers(query[end:]):
+        kept.setdefault(fold(name), name)
+    return tuple(kept.values())[:_MOST_KEPT]
+
+
+def guarded(
+    expansion: Expansion,
+    query: str,
+    *,
+    language: str,
+    cosine: Callable[[str], float | None],
+    least_cosine: float = 0.3,
+) -> tuple[Expansion, tuple[str, ...]]:
+    """Return an expansion that is true to its query, and sentences that say what was changed.
+
+    Keyword variants get what they lost of `must_keep`, and lose signs that are not the query's. One
+    that shares no stem with the query is dropped if its `cosine` is known and under `least_cosine`.
+    `language` is that of the query; where it is "", any language's stems may agree.
+    """
+    notes: list[str] = []
+    keep = must_keep(query)
+    signs = frozenset(_key(sign) for kept in keep for sign in signs_in(kept))
+    meant = understand(query).meaning
+    lexical: dict[str, str] = {}
+    for given in expansion.lexical:
+        variant = _without_signs(given, signs)
+        if variant != normalise(given):
+            notes.append(
+                f"lexical variant {given!r}: signs that the query does not have were removed"
+            )
+        if _says_nothing(variant) or _same(variant, query):
+            notes.append(f"lexical variant {given!r} dropped: it says no more than the query")
+            continue
+        if far := _too_far(variant, meant, language, cosine, least_cosine):
+            notes.append(f"lexical variant {given!r} dropped: {far}")
+            continue
+        missing = [one for one in keep if not _holds(variant, one)]
+        if missing:
+            notes.append(f"lexical variant {given!r}: added {' '.join(missing)}")
+            variant = " ".join((variant, *missing))
+        if _same(variant, query) or _folded(variant) in lexical:
+            notes.append(f"lexical variant {given!r} dropped: it is there already")
+            continue
+        lexical[_folded(variant)] = variant
+    semantic: list[str] = []
+    for given in expansion.semantic:
+        if _same(given, query):
+            notes.append(f"semantic variant {given!r} dropped: it says no more than the query")
+        else:
+            semantic.append(given)
+    return Expansion(tuple(lexical.values()), tuple(semantic), expansion.hyde), tuple(notes)
+
+
+def _identifiers(text: str) -> Iterator[str]:
+    """Yield the names in a text that are no plain words, with the marks they are written with."""
+    for chunk in _APART.findall(text):
+        for unspaced, run in groupby(chunk, is_unspaced):
+            name = "".join(run).rstrip(".:/\\-&@~$").lstrip(":&+")
+            # Out of its brackets `(-v)` would be a negation.
+            if not unspaced and _is_identifier(name) and not any(signs_in(name)):
+                yield name
+
+
+def _is_identifier(name: str) -> bool:
+    found = words(name)
+    if not found or all(
+        fold(word) in STOP_WORDS for part in found for word in re.split("/", part)
+    ):
+        return False
+    if name[0] in _BEFORE_NAMES or len(found) > 1:  # .gitignore, $HOME, std::vector, C:\temp
+        return not name[1:].isdecimal()
+    return _is_name(found[0])
+
+
+def _is_name(word: str) -> bool:
+    """True for what `text` takes apart, but not for what only has a dash or an apostrophe."""
+    if word.startswith("-") or "_" in word:
+        return True
+    if not _IN_NAMES.isdisjoint(word):
+        pieces = re.split(r"[./:@&]", word)
+        return len(pieces) == 1 or any(len(piece) > 1 or piece.isdigit() for piece in pieces)
+    if any(letter.isdigit() for letter in word):  # E0502, utf8, 404; but 3 is only a number
+        return len(word) > 2 or not word.isdigit()
+    return any(whole_and_parts(piece)[1] for piece in re.split("[-'’]", word) if piece)
+
+
+def _key(sign: re.Match[str]) -> _Sign:
+    shown = " ".join(map(fold, words(what_of(sign))))
+    return bool(sign["minus"]), kind_of(sign), shown
+
+
+def _without_signs(variant: str, known: frozenset[_Sign]) -> str:
+    """Return a variant whose only signs are those that the query has too.
+
+    What is left of one sign may be another, as in `"-x"`, so this goes on until nothing changes.
+    """
+    variant = normalise(variant)
+    while True:
+        made: list[str] = []
+        end = 0
+        for sign in signs_in(variant):
+            made.append(_QUOTES.sub(" ", variant[end : sign.start()]))
+            made.append(sign.group() if _key(sign) in known else f" {what_of(sign)} ")
+            end = sign.end()
+        made.append(_QUOTES.sub(" ", variant[end:]))
+        bare = normalise("".join(made))
+        if bare == variant:
+            return bare
+        variant = bare
+
+
+def _holds(variant: str, kept: str) -> bool:
+    """True when a variant has a sign of the query, or a name of it between the ends of words."""
+    signs = [_key(sign) for sign in signs_in(kept)]
+    if signs:
+        return signs[0] in {_key(sign) for sign in signs_in(variant)}
+    text, name = f" {fold(variant)} ", fold(kept)
+    at = text.find(name)
+    while at >= 0:
+        if _ends(text[at - 1], name[0]) and _ends(text[at + len(name)], name[-1]):
+            return True
+        at = text.find(name, at + 1)
+    return False
+
+
+def _ends(beside: str, edge: str) -> bool:
+    """True when two neighbouring characters do not belong to one word."""
+    if edge in "+#" and beside == edge:
+        return False
+    in_word = beside.isalnum() or beside == "_"
+    return not in_word or is_unspaced(beside)
+
+
+def _says_nothing(variant: str) -> bool:
+    """True without a word to look for; of negations alone a search would look for what they exclude."""
+    read = understand(variant)
+    return read.literal or not (read.words or read.holds)
+
+
+def _too_far(
+    variant: str,
+    meant: str,
+    language: str,
+    cosine: Callable[[str], float | None],
+    least_cosine: float,
+) -> str:
+    """Return why a variant has nothing to do with the query, or "" where it may have."""
+    variant = understand(variant).meaning
+    if _share_a_stem(variant, meant, language):
+        return ""
+    near = cosine(variant)
+    if near is None or not near < least_cosine:
+        return ""
+    return f"no word in common with the query, and its cosine {near:.2f} is under {least_cosine:g}"
+
+
+def _share_a_stem(one: str, other: str, language: str) -> bool:
+    drop = STOP_WORDS
+    if language not in ("", "en"):
+        drop = folded_stop_words(language)
+    ours, theirs = telling(words(one), drop), telling(words(other), drop)
+    # Of a few words the language is often unsure; a variant is dropped only if none makes them meet.
+    ways = {stemming(language)} if language else {"english", *STEMMERS.values()}
+    return any(_stems(ours, stems) & _stems(theirs, stems) for stems in sorted(ways))
+
+
+def _stems(of: list[str], stems: str) -> set[str]:
+    return {token for word in of for token in asked(word, stems)}
+
+
+def _folded(text: str) -> str:
+    return " ".join(map(fold, words(text)))
+
+
+def _same(variant: str, query: str) -> bool:
+    return _folded(variant) == _folded(query)

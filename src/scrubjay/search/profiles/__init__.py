@@ -1,0 +1,237 @@
+"""Profiles: named lists of stages, with one address for every number in them.
+
+`profiles.get("default:fast")` finds ours, the user's own from the settings file, and those that
+installed packages register under the entry-point group `scrubjay.profiles`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.search.pipeline import Part, Stage
+from scrubjay.search.profiles.overrides import addressed, checked, flat, nested
+from scrubjay.text.validation import nearest
+from scrubjay.types import NOTHING
+
+GROUP = "scrubjay.profiles"
+_NEEDED = {
+    "recall": "it brings the candidates",
+    "rrf": "it makes one pool of the lists",
+    "min_max": "it makes one pool of the lists",
+    "similarity": "it makes one pool of the lists",
+    "union": "it makes one pool of the lists",
+    "signals": "it makes the scores",
+    "tiers": "it brings the candidates",
+    "load": "a hit without it has no text",
+}
+
+
+class Profile:
+    """A way to search: its stages in order, how many hits it gives by itself and at most."""
+
+    def __init__(
+        self,
+        name: str,
+        stages: tuple[Stage, ...],
+        summary: str = "",
+        *,
+        limit: int = 10,
+        most: int = 1000,
+        settings: Mapping[str, str] = NOTHING,
+    ) -> None:
+        parts = list(flat(stages))
+        names = [part.name for part in parts]
+        twice = sorted({one for one in names if names.count(one) > 1})
+        if twice:
+            raise InvalidInput(
+                f"profile {name} lists {', '.join(twice)} twice; give one a name of its own"
+                " with .named(...)"
+            )
+        for part in parts:
+            if hasattr(part.function, "check_numbers"):
+                part.function.check_numbers(**part.numbers)
+        self._used = frozenset(names)  # a search asks a dozen times
+        self.name = name
+        self.stages = stages
+        self.summary = summary
+        self.limit = limit
+        self.most = most
+        self.settings = settings
+
+    def uses(self, name: str) -> bool:
+        """True when a stage or source of this name is in the list."""
+        return name in self._used
+
+    def with_overrides(self, overrides: Mapping[str, Any]) -> Profile:
+        """Return this profile with numbers replaced (`rrf.k`) or stages dropped (`rerank = false`).
+
+        A profile may have settings: names of its own for some of its numbers.
+        """
+        known = {part.name: part for part in flat(self.stages)}
+        for key, value in overrides.items():
+            if key not in known and key not in self.settings and not isinstance(value, Mapping):
+                _refuse_of_others(self.name, str(key))
+        wanted = nested(addressed(overrides, self.settings))
+        for name, numbers in wanted.items():
+            if name not in known:
+                raise InvalidInput(
+                    f"profile {self.name} has no stage {name!r}{nearest(name, known)};"
+                    f" it has {', '.join(known)}"
+                )
+            if numbers is not False:
+                checked(known[name], numbers)
+            elif name in _NEEDED:
+                raise InvalidInput(
+                    f"stage {name} cannot be left out of {self.name}: {_NEEDED[name]}"
+                )
+        stages = _override(self.stages, wanted)
+        self._refuse_holes(wanted, stages)
+        return self._as(self.name, stages, self.summary)
+
+    def _as(self, name: str, stages: tuple[Stage, ...], summary: str) -> Profile:
+        """Return these stages as a profile with the limits and settings of this one."""
+        return Profile(
+            name, stages, summary, limit=self.limit, most=self.most, settings=self.settings
+        )
+
+    def named(self, name: str, summary: str) -> Profile:
+        """Return the same profile by another name."""
+        return self._as(name, self.stages, summary)
+
+    def _refuse_holes(self, wanted: Mapping[str, Any], stages: tuple[Stage, ...]) -> None:
+        """Refuse to leave out what a profile cannot do without."""
+        kept = {part.name for part in flat(stages)}
+        for name, numbers in wanted.items():
+            if numbers is False and name in kept:
+                raise InvalidInput(
+                    f"{name} decides what another stage does; it cannot be left out"
+                )
+        for part in flat(stages):
+            if part.numbers.get("sources") == ():
+                raise InvalidInput(f"{part.name} has no source left to ask in {self.name}")
+
+
+def _override(stages: tuple[Part[Any], ...], wanted: Mapping[str, Any]) -> tuple[Part[Any], ...]:
+    changed = []
+    for part in stages:
+        numbers = wanted.get(part.name, {})
+        if numbers is False:
+            continue
+        inside = {
+            key: _override(value, wanted)
+            for key, value in part.numbers.items()
+            if isinstance(value, tuple) and any(isinstance(one, Part) for one in value)
+        }
+        changed.append(part.with_numbers({**inside, **numbers}))
+    return tuple(changed)
+
+
+def _refuse_of_others(name: str, key: str) -> None:
+    """Refuse a setting that other profiles have, and say which."""
+    others = [one for one in _MODES if "." not in key and key in _BUILT_IN[one]().settings]
+    if others:
+        raise InvalidInput(
+            f"{key} is a setting of profile {' and '.join(others)}, and {name} has none of this"
+            f" name; choose it with profile= (--profile {others[0]})"
+        )
+
+
+def built_in() -> tuple[str, ...]:
+    """Every profile that comes with scrubjay."""
+    return tuple(_BUILT_IN)
+
+
+def names() -> tuple[str, ...]:
+    """Every profile that `get` finds, modes as `profile:mode`; ours first, then the user's."""
+    from scrubjay.config import load
+
+    return (*_BUILT_IN, *load().profiles)
+
+
+def get(
+    name: str, overrides: Mapping[str, Any] | None = None, *, mode: str | None = None
+) -> Profile:
+    """Return a profile by name, in one of its modes, with overrides applied."""
+    for given in (name, mode):
+        if given is not None and not isinstance(given, str):
+            raise InvalidInput(
+                f"{given!r} is no profile and no mode; known are {', '.join(names())}"
+            )
+    if mode is not None and mode != "default":
+        known = tuple(one.partition(":")[2] for one in _BUILT_IN if one.startswith(f"{name}:"))
+        if mode not in known and name in names():
+            modes = ", ".join(("default", *known))
+            others = [one for one, its in _MODES.items() if mode in its and one != name]
+            hint = f"; {mode} is a mode of {' and '.join(others)}" if others else ""
+            raise InvalidInput(f"profile {name} has no mode {mode!r}; its modes are {modes}{hint}")
+        name = f"{name}:{mode}" if mode in known else name
+    found = _BUILT_IN[name]() if name in _BUILT_IN else _users(name, ()) or _plugin(name)
+    if found is None:
+        raise NotFound(
+            f"there is no profile {name!r}{nearest(name, names())}; known are {', '.join(names())}"
+        )
+    return found.with_overrides(overrides) if overrides else found
+
+
+def _users(name: str, under: tuple[str, ...]) -> Profile | None:
+    """Build a profile of the settings file: a base, and what it changes."""
+    from scrubjay.config import load
+
+    settings = load()
+    table = settings.profiles.get(name)
+    if table is None:
+        return None
+    changes = dict(table)
+    base = changes.pop("base", "default")
+    if base == name or base in under:
+        raise InvalidInput(f"profile {name} in {settings.config_file} is its own base")
+    built = _BUILT_IN[base]() if base in _BUILT_IN else _users(str(base), (*under, name))
+    if built is None:
+        raise InvalidInput(
+            f"profile {name} in {settings.config_file} has base {base!r}, which is not there;"
+            f" known are {', '.join(names())}"
+        )
+    summary = f"{base} with changes from the settings file"
+    return built.with_overrides(changes).named(name, summary)
+
+
+def _plugin(name: str) -> Profile | None:
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group=GROUP, name=name):
+        found: Profile = point.load()()
+        return found
+    return None
+
+
+def _of_module(profile: str, mode: str) -> Profile:
+    """Build a profile of ours in one mode; its module is imported only now."""
+    from importlib import import_module
+
+    module = import_module(f"scrubjay.search.profiles.{profile}")
+    name = profile if mode == "default" else f"{profile}:{mode}"
+    stages, summary = module.MODES[mode], module.SUMMARIES[mode]
+    settings = getattr(module, "SETTINGS", NOTHING)
+    if not hasattr(module, "LIMITS"):
+        return Profile(name, stages, summary, settings=settings)
+    # What these modes give by themselves is also the most that they give.
+    limit = module.LIMITS[mode]
+    return Profile(name, stages, summary, limit=limit, most=limit, settings=settings)
+
+
+_MODES = {
+    "default": ("default", "fast", "thorough", "keyword", "vector"),
+    "gno": ("default", "fast", "thorough", "keyword", "vector"),
+    "gnosis": ("default", "standard", "deep"),
+    "vault": ("default", "full", "scan"),
+    "cognis": ("default",),
+    "novamem": ("default",),
+}
+_BUILT_IN: dict[str, Callable[[], Profile]] = {
+    profile if mode == "default" else f"{profile}:{mode}": partial(_of_module, profile, mode)
+    for profile, modes in _MODES.items()
+    for mode in modes
+}

@@ -1,0 +1,178 @@
+"""Our own profile: words, meaning and single tokens, each measured by the best that was found."""
+
+from __future__ import annotations
+
+from scrubjay.search.pipeline import Stage, configured, group, recall, when
+from scrubjay.search.stages.around import around
+from scrubjay.search.stages.borrow import borrow_words
+from scrubjay.search.stages.expand import rephrase
+from scrubjay.search.stages.fuse import rrf, weigh
+from scrubjay.search.stages.present import (
+    at_least,
+    check_files,
+    count_passages,
+    load,
+    mark_near_duplicates,
+    passages,
+    pool,
+    top,
+)
+from scrubjay.search.stages.recall import (
+    hyde,
+    keyword,
+    lexical,
+    look_up,
+    nothing_searched,
+    semantic,
+    vector,
+)
+from scrubjay.search.stages.rerank import UNRELATED, cross_encoder, late_interaction
+from scrubjay.search.stages.spread import fan_out
+from scrubjay.search.stages.timing import in_time, moment, time_range, timed
+from scrubjay.search.stages.understand import embed_query, keywords
+
+# What stands around a text, or around a turn in its conversation, says less of it than its own words.
+FIELDS = {"title": 1.0, "topics": 1.0, "context": 0.5, "ident": 1.0}
+# A cross-encoder says yes or no where the others say more or less: it counts half as much.
+WEIGHTS = {"keyword": 0.5, "vector": 0.5, "late": 0.5, "cross_encoder": 0.25, "moment": 0.5}
+# An English model reads other languages letter by letter; what it says of them is worth less.
+FOREIGN = {"keyword": 0.7, "vector": 0.3, "cross_encoder": 0.25, "moment": 0.5}
+LEAST = {"keyword": 0.2, "vector": 0.3, "cross_encoder": 0.5}
+# One word found once in a long text is a small share of the best possible, but it is there.
+POWERS = {"keyword": 0.5, "vector": 1.0}
+# How far the cosines of passages that have nothing to do with a query lie from each other, less what
+# the passages of one text have in common: measured, docs/decisions/016-conversations.md.
+SPREAD = {"vector": 0.05, "late": 0.05}
+
+# Who asks what was said yesterday, and nothing else, gets that.
+_THEN = moment(depth=64, only=True)
+_SCORE = weigh(weights=WEIGHTS, least=LEAST, powers=POWERS, foreign=FOREIGN, spread=SPREAD)
+_BY_TIME = when(
+    test=timed(), then=(load().named("read"), in_time(share=0.25, by_text=0.05))
+).named("by_time")
+_SHOW: tuple[Stage, ...] = (
+    at_least(),
+    top(),
+    mark_near_duplicates(),
+    load(),
+    around(turns=1),
+    passages(),
+    check_files(),
+)
+
+
+_FIND: tuple[Stage, ...] = (
+    time_range(),
+    keywords(),
+    fan_out(times=2),
+    embed_query(),
+    recall(sources=(keyword(depth=64, weights=FIELDS), vector(depth=64), _THEN)),
+    rrf(k=60),
+    pool(size=64),
+    look_up(),
+    count_passages(),
+)
+
+
+def fast() -> tuple[Stage, ...]:
+    """Words and meaning in parallel, each list read to the same depth."""
+    return (*_FIND, _SCORE, _BY_TIME, *_SHOW)
+
+
+def rerank(depth: int, pairs: int) -> Stage:
+    """A closer look by what there is: stored token vectors, and a reranker if one is chosen."""
+    by_tokens = when(
+        test=configured(part="tokens"), then=(late_interaction(depth=depth, floor=UNRELATED),)
+    )
+    by_pairs = when(
+        test=configured(part="reranker").named("reranker_chosen"),
+        then=(cross_encoder(depth=pairs, chars=1000, deadline_ms=1000),),
+    )
+    return group(stages=(by_tokens.named("by_tokens"), by_pairs.named("by_pairs"))).named("rerank")
+
+
+def hybrid() -> tuple[Stage, ...]:
+    """The same, and the best are looked at more closely."""
+    return (*_FIND, rerank(depth=64, pairs=32), _SCORE, _BY_TIME, *_SHOW)
+
+
+def thorough(depth: int = 256) -> tuple[Stage, ...]:
+    """Deeper lists, and a language model's variants of the query where one is configured."""
+    return (
+        time_range(),
+        keywords(),
+        fan_out(times=2),
+        embed_query(),
+        group(
+            stages=(
+                when(
+                    test=configured(part="generator").named("generator_chosen"),
+                    then=(rephrase(),),
+                ).named("by_generator"),
+                when(
+                    test=configured(part="corpus").named("corpus_chosen"),
+                    then=(borrow_words(),),
+                ).named("by_corpus"),
+            )
+        ).named("expand"),
+        recall(
+            sources=(keyword(depth=depth, weights=FIELDS), vector(depth=depth), _THEN),
+            per_variant=(lexical(times=2), semantic(times=2), hyde(times=2)),
+        ),
+        rrf(k=60, weights={"lexical": 0.5, "semantic": 0.5, "hyde": 0.7}),
+        pool(size=depth),
+        look_up(),
+        count_passages(),
+        rerank(depth=depth, pairs=64),
+        _SCORE,
+        _BY_TIME,
+        *_SHOW,
+    )
+
+
+def by_word(depth: int = 64) -> tuple[Stage, ...]:
+    """Words alone: no model, no numpy, a few milliseconds from a cold shell."""
+    return (
+        keywords(),
+        fan_out(times=2),
+        recall(sources=(keyword(depth=depth, weights=FIELDS),)),
+        rrf(k=60),
+        _SCORE,
+        *_SHOW,
+    )
+
+
+def by_meaning(depth: int = 64) -> tuple[Stage, ...]:
+    """Vectors alone, or words where there is no vector to search with."""
+    return (
+        time_range(),
+        keywords(),
+        fan_out(times=2),
+        embed_query(),
+        recall(sources=(vector(depth=depth),)),
+        when(
+            test=nothing_searched(),
+            then=(recall(sources=(keyword(depth=depth, weights=FIELDS),)).named("words_instead"),),
+        ),
+        rrf(k=60),
+        count_passages(),
+        _SCORE,
+        _BY_TIME,
+        *_SHOW,
+    )
+
+
+MODES = {
+    "default": hybrid(),
+    "fast": fast(),
+    "thorough": thorough(),
+    "keyword": by_word(),
+    "vector": by_meaning(),
+}
+SUMMARIES = {
+    "default": "words, meaning and single tokens, weighed",
+    "fast": "words and meaning, without a second look",
+    "thorough": "deeper lists, and a language model's variants where one is configured",
+    "keyword": "words alone",
+    "vector": "meaning alone",
+}

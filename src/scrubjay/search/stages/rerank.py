@@ -1,0 +1,226 @@
+"""A second, closer look at the best candidates: query and passage read together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from scrubjay.errors import InvalidInput, Unavailable
+from scrubjay.search.pipeline import Run, stage
+from scrubjay.search.stages.present import wordiest
+from scrubjay.text.analysis import readable
+from scrubjay.text.snippets import embedding_text
+from scrubjay.types import Candidate, Chunk, Found, Memory
+
+if TYPE_CHECKING:
+    from scrubjay.models.guard import GuardedEmbedder
+    from scrubjay.models.guarded import GuardedReranker
+    from scrubjay.storage.token_codes import TokenCodes
+
+LATE = "late"
+CROSS = "cross_encoder"
+# MaxSim of MiniLM between a question and a passage that has nothing to do with it, on average.
+UNRELATED = 0.38
+_MOST_QUERY_CHARS = 2000
+_SHORTEST_CHARS = 200  # a shorter text takes a reranker hardly less time
+_MADE_AT_ONCE = 8  # passages embedded while a search waits: about a quarter of a second
+
+
+@stage
+def late_interaction(run: Run, *, depth: int = 64, floor: float = 0.0) -> Run:
+    """Compare each token of the query with its nearest token in a candidate's best passage (MaxSim).
+
+    The score is counted from the floor, what unrelated texts have on average, to 1.
+    The token vectors were made with the passage's own vector and are stored; nothing is read anew.
+    A query in a language that the model does not know is left as it is: there its tokens are letters.
+    """
+    if depth < 1:
+        raise InvalidInput(f"late_interaction.depth is {depth}; it must be 1 or more")
+    if not 0 <= floor < 1:
+        raise InvalidInput(f"late_interaction.floor is {floor}; it must be 0 or more, below 1")
+    index = run.kit.need("tokens")
+    if not run.pool:
+        return run
+    if run.query.tokens is None:  # embed_query has said why, or the model gives none
+        raise Unavailable("the query has no token vectors")
+    embedder = run.kit.need("embedder")
+    if run.query.foreign:
+        return run.noting(left_out=f"{embedder.name} does not know {run.query.language}")
+    chosen = run.pool[:depth]
+    places = [(one.id, one.best_chunk or 0) for one in chosen]
+    stored = index.of(embedder.name, places)
+    if any(one.codes.shape[1] != run.query.tokens.shape[1] for one in stored.values()):
+        raise Unavailable(
+            f"the stored token vectors have another width than those of {embedder.name} here;"
+            " another version of it writes to this store"
+        )
+    missing = [place for place in places if place not in stored]
+    if len(missing) > _MADE_AT_ONCE:
+        raise Unavailable(
+            f"{len(missing)} of {len(places)} passages have no token vectors yet;"
+            " make them with: scrubjay models pull"
+        )
+    if missing:
+        stored = {**stored, **_made(run, embedder, missing)}
+
+    from scrubjay.storage.token_codes import TokenCodes, max_sim
+
+    none = TokenCodes(run.query.tokens[:0], 1.0)  # of one that was just deleted
+    scores = max_sim(run.query.tokens, [stored.get(place, none) for place in places])
+    above = [max(score - floor, 0.0) / (1 - floor) for score in scores]
+    run = _with_scores(run, LATE, [min(score, 1.0) for score in above])
+    return run.noting(by="late interaction", model=embedder.name, passages=len(chosen))
+
+
+def _made(
+    run: Run, embedder: GuardedEmbedder, places: Sequence[tuple[str, int]]
+) -> dict[tuple[str, int], TokenCodes]:
+    """Make the few token vectors that are not stored yet; they will be, in the background."""
+    from scrubjay.storage.token_codes import pack, unpack
+
+    records = run.kit.need("records")
+    memories = records.get([id_ for id_, _ in places], run.query.scope)
+    chunks = records.chunks(places)
+    here = [place for place in places if place in chunks and place[0] in memories]
+    texts = []
+    for place in here:
+        memory, chunk = memories[place[0]], chunks[place]
+        passage = memory.text[chunk.start : chunk.stop]
+        texts.append(embedding_text(memory.title, chunk.heading, memory.context, passage))
+    tokens = embedder.encode(texts)[1] if texts else []
+    if tokens is None:
+        return {}
+    # As they will be when they are stored, so that the answer does not change then.
+    return {
+        place: unpack(pack(rows), rows.shape[1]) for place, rows in zip(here, tokens, strict=True)
+    }
+
+
+@stage
+def cross_encoder(
+    run: Run,
+    *,
+    depth: int = 20,
+    chars: int = 4000,
+    deadline_ms: float | None = 2000,
+    give_up_s: float = 10,
+) -> Run:
+    """Let the configured reranker read the query with the best passage of each candidate, in one call.
+
+    A passage is the best chunk with what stands around it, up to `chars` characters; a large number
+    means the whole document. How many are read follows from the reranker's speed as it was measured
+    once, such that they fit the deadline. One that takes longer than `give_up_s` is given up.
+    """
+    for name, number in (("depth", depth), ("chars", chars)):
+        if number < 1:
+            raise InvalidInput(f"cross_encoder.{name} is {number}; it must be 1 or more")
+    for name, limit in (("deadline_ms", deadline_ms), ("give_up_s", give_up_s)):
+        if limit is not None and not limit > 0:
+            raise InvalidInput(f"cross_encoder.{name} is {limit}; it must be above 0")
+    reranker: GuardedReranker = run.kit.need("reranker")
+    if not run.pool:
+        return run
+    texts = _passages(run, run.pool[:depth], chars)
+    speed_ms = reranker.ms_per_1000_chars(give_up_s) if deadline_ms is not None else None
+    pairs = _fitting(texts, speed_ms, deadline_ms)
+    query = readable(run.query.meaning or run.query.text)[:_MOST_QUERY_CHARS]
+    scores = reranker.score(query, texts[:pairs], within_s=give_up_s)
+    run = _with_scores(run, CROSS, scores)
+    run = run.noting(by=reranker.name, pairs=pairs, of=len(texts))
+    if speed_ms is not None:
+        run = run.noting(ms_per_1000_chars=round(speed_ms, 3))
+    counts = {**run.counts, "reranked": pairs}
+    return run._replace(counts=counts)
+
+
+def _fitting(texts: Sequence[str], speed_ms: float | None, deadline_ms: float | None) -> int:
+    """Return how many texts can be read in time, at least one; fixed before the first is read."""
+    if speed_ms is None or deadline_ms is None:
+        return len(texts)
+    spent_ms = 0.0
+    for number, text in enumerate(texts):
+        spent_ms += speed_ms * max(len(text), _SHORTEST_CHARS) / 1000
+        if spent_ms > deadline_ms and number:
+            return number
+    return len(texts)
+
+
+def _with_scores(run: Run, name: str, scores: Sequence[float]) -> Run:
+    """Put a reranker's scores on the first candidates, in order."""
+    scored = tuple(
+        one._replace(found={**one.found, name: Found(None, score)}, rerank_score=score)
+        for one, score in zip(run.pool, scores, strict=False)
+    )
+    return run._replace(pool=(*scored, *run.pool[len(scored) :]))
+
+
+def _passages(run: Run, chosen: Sequence[Candidate], chars: int) -> list[str]:
+    """Return what a reranker reads of each candidate; one that was just deleted has no text.
+
+    Where no vector has chosen a chunk, it is the one with the most of the query's words.
+    """
+    records = run.kit.need("records")
+    memories = {one.id: one.memory for one in chosen if one.memory is not None}
+    memories |= records.get([one.id for one in chosen if one.memory is None], run.query.scope)
+    # What fits is read whole, so that where its best chunk is need not be looked up.
+    long = {id_ for id_, memory in memories.items() if len(memory.text) > chars}
+    chunks = records.chunks(
+        (one.id, one.best_chunk) for one in chosen if one.best_chunk is not None and one.id in long
+    )
+    texts = []
+    for one in chosen:
+        memory = memories.get(one.id)
+        if memory is None:
+            texts.append("")
+            continue
+        chunk = chunks.get((one.id, one.best_chunk or 0))
+        if chunk is None and len(memory.text) > chars:
+            chunk = wordiest(run, memory)
+        texts.append(_around(memory, chunk, chars))
+    return texts
+
+
+def _around(memory: Memory, chunk: Chunk | None, chars: int) -> str:
+    """Return a chunk with as much of its document before and after it as there is room for."""
+    text = memory.text
+    start, stop = (chunk.start, chunk.stop) if chunk else (0, min(chars, len(text)))
+    room = chars - (stop - start)
+    if room <= 0:
+        return text[start:stop]
+    # What one side does not need is left to the other.
+    before = min(start, max(room // 2, room - (len(text) - stop)))
+    after = min(len(text) - stop, room - before)
+    return text[_word_start(text, start - before, start) : stop + after]
+
+
+def _word_start(text: str, position: int, latest: int) -> int:
+    """Return the beginning of the first whole word from a position on."""
+    if position <= 0 or text[position - 1].isspace():
+        return max(position, 0)
+    space = text.find(" ", position, latest)
+    return space + 1 if space >= 0 else position
+
+
+@stage
+def blend(run: Run, *, top3: float = 0.75, top10: float = 0.60, beyond: float = 0.40) -> Run:
+    """Mix fusion and rerank score; the higher a candidate was fused, the more fusion counts.
+
+    Who was not reranked keeps the last share of its fused score, so that it stays below those that
+    were. Where nothing was reranked, fusion stays as it is.
+    """
+    for share in (top3, top10, beyond):
+        if not 0 <= share <= 1:
+            raise InvalidInput(f"a share of blend is {share}; it must be between 0 and 1")
+    if all(one.rerank_score is None for one in run.pool):
+        return run
+    pool = []
+    for place, one in enumerate(run.pool, start=1):
+        share = top3 if place <= 3 else top10 if place <= 10 else beyond
+        if one.rerank_score is None:
+            share = beyond
+        why = {name: part * share for name, part in one.why.items()}
+        if one.rerank_score is not None:
+            why["rerank"] = (1 - share) * one.rerank_score
+        pool.append(one._replace(score=sum(why.values()), why=why))
+    pool.sort(key=lambda one: one.order)
+    return run._replace(pool=tuple(pool))

@@ -1,0 +1,1 @@
+"""Sharing: users, permissions, shared collections, API keys and tiers."""

@@ -1,0 +1,251 @@
+"""Who is asking: what a caller may see, and where what they write goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.storage.sql.people import OWNER, ROLES, WRITER
+from scrubjay.storage.sql.scope import SHARED, personal
+from scrubjay.text.validation import check_text, checked_name, nearest
+from scrubjay.times import When, parse
+from scrubjay.types import DEFAULT_NAMESPACE, Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from scrubjay.storage.sql.people import Shared, SqlPeople
+    from scrubjay.types import Memory
+
+_MOST_SHOWN = 10
+
+
+class Caller:
+    """One person's own file sees everything; a named user sees their own, and collections they are in."""
+
+    def __init__(
+        self,
+        user: str | None,
+        people: SqlPeople,
+        of_project: Callable[[str], Sequence[str]] = lambda _: (),
+    ) -> None:
+        self.user = user
+        self._of_project = of_project
+        self.sees = Scope(reader=self.user)
+        self.changes = Scope(writer=self.user)
+        self._people = people
+
+    def narrowed(
+        self,
+        *,
+        namespaces: tuple[str, ...] | None,
+        types: Sequence[str] | str | None = None,
+        topics: Sequence[str] | str | None = None,
+        collection: str | None = None,
+        session: str | None = None,
+        owner: str | None = None,
+        agent: str | None = None,
+        domain: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+    ) -> Scope:
+        """Return what the caller may see of what these filters ask for; `domain` is that of only_domain."""
+        return self.sees._replace(
+            namespaces=self._spelled_out(namespaces),
+            types=several(types, "types"),
+            topics=None if topics is None else topics_of(topics),
+            collection=_text("collection", collection),
+            session=_text("session", session),
+            owner=_text("owner", owner),
+            agent=_text("agent", agent),
+            domain=_text("only_domain", domain),
+            since=parse(since, "since"),
+            until=parse(until, "until", end_of_day=True),
+        )
+
+    def _spelled_out(self, namespaces: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        """Return all namespaces of a project for `project/`; where there are none, that itself."""
+        if namespaces is None or not any(map(_is_project, namespaces)):
+            return namespaces
+        found = [
+            (self._of_project(one) or (one,)) if _is_project(one) else (one,) for one in namespaces
+        ]
+        return tuple(dict.fromkeys(name for some in found for name in some))
+
+    def unmatched(self, namespaces: tuple[str, ...] | None) -> list[str]:
+        """Say of each project that has nothing to see so, and which others there are."""
+        lost = [one for one in namespaces or () if _is_project(one) and not self._of_project(one)]
+        if not lost:
+            return []
+        names = (one.partition("/") for one in self._of_project(""))
+        known = sorted({f"{project}/" for project, slash, _ in names if slash})
+        shown = ", ".join(known[:_MOST_SHOWN]) or "none"
+        more = " …" if len(known) > _MOST_SHOWN else ""
+        return [
+            f"no namespace begins with {one!r}{nearest(one, known)}; projects are: {shown}{more}"
+            for one in lost
+        ]
+
+    def half_named(self, namespaces: tuple[str, ...] | None) -> list[str]:
+        """Say of each project that was named without its slash how all of it is named."""
+        bare = (one for one in namespaces or () if one and not _is_project(one))
+        return [
+            f"there is no namespace {one!r}; did you mean {f'{one}/'!r}, all of that project?"
+            for one in bare
+            if self._of_project(f"{one}/") and one not in self._of_project(one)
+        ]
+
+    def placed(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return what the caller writes, in the namespace where it belongs.
+
+        What names a collection that the caller belongs to, and no namespace, goes there, if they may
+        write in it. Any other name of a collection is a label on their own memories.
+        """
+        asked, own = _stripped(given.get("namespace")), self.personal
+        if asked in (None, DEFAULT_NAMESPACE):
+            shared = self._meant(given.get("collection"))
+        else:
+            shared = self._namespace_of_a_collection(asked)
+        if shared is not None:
+            self.check_role(shared, WRITER)
+            return {**given, "namespace": shared.namespace, "collection": shared.name}
+        if own is None:
+            return given
+        if asked not in (None, DEFAULT_NAMESPACE, own):
+            raise InvalidInput(
+                f"namespace is {asked!r}; this store was opened for one user, whose namespace is"
+                f" {own!r}"
+            )
+        return {**given, "namespace": own}
+
+    def check_place(self, namespace: str) -> None:
+        """Refuse a namespace in which the caller may not write now; asked inside the transaction."""
+        if namespace.startswith(SHARED) and self._people.of_namespace(namespace) is not None:
+            self.placed({"namespace": namespace})
+        elif namespace.startswith(SHARED):
+            raise NotFound(f"the collection of the namespace {namespace!r} was removed meanwhile")
+
+    def moved(
+        self, given: dict[str, Any], before: Memory, changes: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return a changed memory where it belongs now: another collection may be another namespace."""
+        here = before.namespace
+        leaves = here in (DEFAULT_NAMESPACE, self.personal) or self._people.of_namespace(here)
+        if "namespace" not in changes and leaves:
+            given = {**given, "namespace": None}
+        return self.placed(given)
+
+    @property
+    def personal(self) -> str | None:
+        """The namespace of the caller's own memories; None for who owns the file."""
+        return None if self.user is None else personal(self.user)
+
+    def collection(self, name: object) -> Shared:
+        """Return a shared collection of the caller's; one that is not theirs is not there."""
+        asked = checked_name("collection", name, "team")
+        found = self.shared(asked)
+        if found is None:
+            known = ", ".join(self._people.seen(self.sees)) or "none"
+            raise NotFound(
+                f"there is no shared collection {asked!r} that you belong to; yours are: {known}"
+            )
+        return found
+
+    def shared(self, name: str) -> Shared | None:
+        """Return a shared collection, if the caller belongs to one of this name."""
+        return self._of_mine(self._people.named(name.strip()))
+
+    def _meant(self, name: object) -> Shared | None:
+        """Return the shared collection that a name is of, if it can be of no other."""
+        shared = self.shared(name) if isinstance(name, str) else None
+        if shared is not None:
+            self.check_one_name(shared)
+        return shared
+
+    def check_one_name(self, shared: Shared) -> None:
+        """Refuse to guess which collection is meant: somebody may be invited into one of a name they use.
+
+        What they wrote for themselves would be read by others from then on.
+        """
+        own = self.personal or DEFAULT_NAMESPACE
+        if self._people.is_label(shared.name, own):
+            raise InvalidInput(
+                f"there are two collections {shared.name!r}, one of your own and one that you share;"
+                f" say which with namespace={own!r} or namespace={shared.namespace!r}"
+            )
+
+    def role(self, shared: Shared) -> str | None:
+        """Return the caller's role in a collection; who owns the file may do everything."""
+        return OWNER if self.user is None else self._people.members(shared).get(self.user)
+
+    def check_role(self, shared: Shared, least: str) -> None:
+        """Refuse what the caller's role does not allow, and say whom to ask."""
+        role = self.role(shared)
+        if role is None or ROLES.index(role) > ROLES.index(least):
+            owners = [who for who, of in self._people.members(shared).items() if of == OWNER]
+            owners = owners or ["who owns the file"]
+            raise InvalidInput(
+                f"you are a {role} of the collection {shared.name!r}, and this takes"
+                f" {'an' if least == OWNER else 'a'} {least}; ask {' or '.join(owners)}"
+            )
+
+    def _of_mine(self, shared: Shared | None) -> Shared | None:
+        return shared if shared is not None and self.role(shared) is not None else None
+
+    def _namespace_of_a_collection(self, namespace: object) -> Shared | None:
+        """Return the collection that a namespace is of; refuse one of a collection that is not there."""
+        if not isinstance(namespace, str) or not namespace.startswith(SHARED):
+            return None
+        found = self._of_mine(self._people.of_namespace(namespace))
+        if found is None and self.user is None:
+            raise InvalidInput(
+                f"namespace is {namespace!r}, but there is no such shared collection;"
+                " `create_collection` makes one"
+            )
+        return found
+
+
+def _is_project(namespace: str) -> bool:
+    return namespace.endswith("/")
+
+
+def _stripped(value: object) -> object:
+    return value.strip() if isinstance(value, str) else value
+
+
+def person_named(user: object) -> str:
+    """Return the name of a person without the spaces around it; refuse one that cannot be shown."""
+    return checked_name("user", user, "ann")
+
+
+def _text(name: str, given: object) -> str | None:
+    return None if given is None else check_text(name, given)
+
+
+def only(given: object, name: str) -> tuple[str, ...] | None:
+    """Return one text as a tuple; None is no limit."""
+    return None if given is None else (check_text(name, given),)
+
+
+def several(given: Any, name: str) -> tuple[str, ...] | None:
+    """Return one or more texts as a tuple; None is no limit, an empty list lets nothing through."""
+    if given is None:
+        return None
+    if not isinstance(given, Sequence) or not all(isinstance(one, str) for one in given):
+        raise InvalidInput(f"{name} is {given!r}; give a text or a list of texts")
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def both(some: tuple[str, ...] | None, more: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """Return two lists as one; None stands for no list at all."""
+    return more if some is None else some + (more or ())
+
+
+def topics_of(given: Sequence[str] | str | None, name: str = "topics") -> tuple[str, ...]:
+    """Return topics in the form in which they are stored; None is none."""
+    if given is None:
+        return ()
+    from scrubjay.write.remember import topics_of
+
+    return topics_of(given, name)

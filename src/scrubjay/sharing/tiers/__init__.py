@@ -1,0 +1,1 @@
+"""Tiers: databases that are searched together."""

@@ -1,0 +1,394 @@
+"""The files of a store: its own, and those of other tiers, opened when asked for and again once lost."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrubjay.config import BUILT_IN_TIERS, SHORT_TURN_CHARS, TierSetting
+from scrubjay.errors import InvalidInput, StoreError
+from scrubjay.parts.tables import Tables
+from scrubjay.search.pipeline import Tier
+from scrubjay.storage.server_urls import (
+    NO_SERVERS,
+    Servers,
+    is_server,
+    schema_of,
+    tenant_named,
+    tenants_file,
+)
+from scrubjay.storage.sqlite.connection import WAIT_S, SqliteDatabase
+
+if TYPE_CHECKING:
+    from scrubjay.storage.database import Database
+
+# A highest tier that somebody has locked is not waited for as long as a write is: others can answer.
+OPENING_WAIT_S = 5.0
+
+
+class Reached(NamedTuple):
+    """A tier as it is now: its stores, or why it cannot be asked."""
+
+    tier: Tier
+    path: str
+    tables: Tables | None = None
+
+
+class TierFile:
+    """One database file of a store. `made_by` is what a person types to make it, where we do not."""
+
+    def __init__(
+        self,
+        setting: TierSetting,
+        person: str | None,
+        *,
+        own: bool = False,
+        made_by: str | None = None,
+    ) -> None:
+        self.person = person
+        self.path = setting.path
+        self.tier = Tier(setting.name, priority=setting.priority, own=own, path=setting.path)
+        self.made_by = made_by
+        self._own: Tables | None = None
+        self._tables: Tables | None = None
+        self._looked = _look(setting.path)
+        self._opening = threading.Lock()
+        self._closed = False
+
+    def take(self, tables: Tables) -> None:
+        """Use the stores that the store itself has opened."""
+        self._own = self._tables = tables
+        self._looked = _look(self.path)
+
+    def reached(self) -> Reached:
+        """Return its stores as they are now, opened anew where they were lost; or say why not."""
+        try:
+            tables = self.tables()
+        except StoreError as lost:
+            return Reached(self.tier._replace(lost=str(lost)), self.path)
+        return Reached(self.tier._replace(kit=tables.kit), self.path, tables)
+
+    def tables(self) -> Tables:
+        """Return its stores; StoreError says why it cannot be asked."""
+        with self._opening:
+            if self._closed:
+                raise StoreError(f"{self.path} is closed; open it again with scrubjay.open()")
+            tables = next(filter(None, map(self._well, (self._own, self._tables))), None)
+            if tables is None:
+                self._tables = None
+                looked = _look(self.path)
+                self._refuse_unmade()
+                tables = self._tables = open_existing(self.path, self.person)
+                self._looked = looked
+        # A file that is locked says so here, once, and not to each stage of a search.
+        tables.db.ping()
+        return tables
+
+    def _refuse_unmade(self) -> None:
+        """Say how an own file is made that never was there."""
+        if self.made_by is not None and not os.path.exists(self.path):
+            raise StoreError(not_made(self.path, self.made_by))
+
+    def _well(self, tables: Tables | None) -> Tables | None:
+        """Return stores whose file is still the same and can still be read."""
+        if tables is None or tables.db.path == ":memory:":
+            return tables
+        db = tables.db
+        try:
+            db.check_same()
+        except StoreError:
+            return None
+        if db.failed:
+            return None
+        looked = _look(self.path)
+        if looked == self._looked:
+            return tables
+        if db.frozen:
+            return None
+        # SQLite may have all it needs in memory, and answer from a file that was overwritten.
+        from scrubjay.storage.sqlite.existing import ExistingDatabase
+
+        ExistingDatabase(self.path).close()
+        self._looked = looked
+        return tables
+
+    def close(self) -> None:
+        """Close the file, unless it is the store's own, which the store closes."""
+        with self._opening:
+            self._closed = True
+            if self._tables is not None and self._tables is not self._own:
+                self._tables.db.close()
+
+
+class TierFiles:
+    """All files of a store. What is connected or not changes at once, and for the next search.
+
+    Without an `own` one, whose path is empty, the others are only read.
+    """
+
+    def __init__(
+        self, own: TierFile, others: Sequence[TierFile] = (), *, given: bool = False
+    ) -> None:
+        self.own = own
+        self._given = given
+        self._files = (own, *others) if own.path else tuple(others)
+        self._changing = threading.Lock()
+
+    @property
+    def several(self) -> bool:
+        """True when there is more than the store's own file."""
+        return any(one is not self.own for one in self._files)
+
+    @property
+    def named(self) -> bool:
+        """True when tiers count by their names: there are several, or the only one was given as a tier."""
+        return self._given or self.several
+
+    def reached(self) -> list[Reached]:
+        """Return every tier as it is now, the highest first."""
+        return [one.reached() for one in self.in_order()]
+
+    def in_order(self) -> list[TierFile]:
+        """Return the files, the highest tier first."""
+        if len(self._files) < 2:  # a store alone needs to import no more
+            return list(self._files)
+        from scrubjay.search.stages.tiers import rank
+
+        return sorted(self._files, key=lambda one: rank(one.tier))
+
+    def connect(self, setting: TierSetting) -> None:
+        """Add a vault whose file can be read now; refuse a name or a file that is there already."""
+        added = TierFile(setting, self.own.person)
+        with self._changing:
+            check_apart([*(one_of(one) for one in self._files), setting])
+            try:
+                added.tables()
+            except StoreError:
+                added.close()
+                raise
+            self._files = (*self._files, added)
+
+    def disconnect(self, name: str) -> bool:
+        """Leave a tier out from now on; False where there is none of this name, or it is the own one."""
+        with self._changing:
+            kept = tuple(one for one in self._files if one.tier.name != name or one.tier.own)
+            gone, self._files = len(kept) < len(self._files), kept
+            # Not closed here: a search that has begun still reads it, and lets go of it at its end.
+            return gone
+
+    def close(self) -> None:
+        """Close every file but the store's own."""
+        for one in self._files:
+            one.close()
+
+
+def open_own(
+    path: str | None,
+    given: Sequence[TierSetting],
+    person: str | None,
+    *,
+    made_by: str | None = None,
+    short_turn_chars: int = SHORT_TURN_CHARS,
+    tenant: str | None = None,
+    servers: Servers = NO_SERVERS,
+) -> tuple[Tables, TierFiles]:
+    """Open a store's own file, and know the others.
+
+    Without a path it is the highest tier. Where that cannot be opened, the next one that can be takes
+    its place for reading, and every write is refused with the reason. An own file that is made by
+    another command is not made here; with neither a path nor a tier there is none.
+    """
+    made = Making(
+        person, short_turn_chars, None if tenant is None else tenant_named(tenant), servers
+    )
+    if path is not None and is_server(path):
+        return _on_a_server(path, given, made)
+    if path is not None:
+        path = tenants_file(path, made.tenant)
+    elif made.tenant is not None:
+        given = [one._replace(path=tenants_file(one.path, made.tenant)) for one in given]
+    files = known_files(path, given, person, made_by=made_by)
+    mine = one_of(files.own)
+    others = [one_of(one) for one in files.in_order() if not one.tier.own]
+    if not mine.path:
+        return _stand_in(
+            person, f"there is no file for it yet; makes one: {made_by}", others
+        ), files
+    try:
+        if made_by is not None and mine.path != ":memory:" and not os.path.exists(mine.path):
+            raise StoreError(not_made(mine.path, made_by))
+        wait_s = OPENING_WAIT_S if path is None and others else WAIT_S
+        tables = _opened(path or mine.path, made, wait_s)
+    except StoreError as lost:
+        if not others or (path is not None and made_by is None):
+            raise
+        why = f"the tier {mine.name} could not be opened: {lost}; open the store again once it can be"
+        return _stand_in(person, why, others, [f"tier {mine.name}: {lost}"]), files
+    files.own.take(tables)
+    return tables, files
+
+
+def known_files(
+    path: str | None,
+    given: Sequence[TierSetting],
+    person: str | None,
+    *,
+    made_by: str | None = None,
+) -> TierFiles:
+    """Return the files of a store without opening any."""
+    check_apart(given)
+    settings = _sorted(given)
+    mine = _own_of(path, settings)
+    own = TierFile(mine, person, own=True, made_by=made_by)
+    others = [TierFile(one, person) for one in settings if one is not mine]
+    return TierFiles(own, others, given=bool(given))
+
+
+def not_made(path: str, made_by: str) -> str:
+    """Say that an own file is not there yet, and what makes it."""
+    return f"there is no file {path} yet; this makes it: {made_by}"
+
+
+def _sorted(given: Sequence[TierSetting]) -> list[TierSetting]:
+    if not given:  # a store alone again
+        return []
+    from scrubjay.search.stages.tiers import rank
+
+    return sorted(given, key=lambda one: rank(Tier(one.name, priority=one.priority)))
+
+
+def _own_of(path: str | None, settings: Sequence[TierSetting]) -> TierSetting:
+    """Return the tier that is written to: the highest built-in one, or that of a path.
+
+    Where there is neither it has no path.
+    """
+    if path is None:
+        mine = (one for one in settings if one.name in BUILT_IN_TIERS)
+        return next(mine, TierSetting("agent", "", 1.0))
+    for one in settings:
+        if same_file(one.path, path):
+            return one
+    agents = any(one.name == "agent" for one in settings)
+    place = path if path == ":memory:" else os.path.abspath(path)
+    if is_server(path):
+        from scrubjay.text.urls import without_login
+
+        place = without_login(path)
+    return TierSetting("own" if agents else "agent", place, 1.0)
+
+
+class Making(NamedTuple):
+    """How an own store is opened: for whom, and which of its tiers are on servers."""
+
+    person: str | None
+    short_turn_chars: int
+    tenant: str | None
+    servers: Servers
+
+
+def _opened(path: str, made: Making, wait_s: float) -> Tables:
+    return _filled(
+        SqliteDatabase(path, wait_s=wait_s, short_turn_chars=made.short_turn_chars), made
+    )
+
+
+def _filled(db: Database, made: Making) -> Tables:
+    """Give a database its tables; close it where that fails."""
+    try:
+        tables = Tables(db, made.person, made.servers)
+        tables.index_again()
+    except BaseException:
+        db.close()
+        raise
+    db.wait_s = WAIT_S
+    return tables
+
+
+def _on_a_server(url: str, given: Sequence[TierSetting], made: Making) -> tuple[Tables, TierFiles]:
+    """Open a store that Postgres keeps. Other tiers can be files beside it."""
+    from scrubjay.storage.addresses import POSTGRES, address
+    from scrubjay.storage.postgres.connection import PostgresDatabase
+
+    schema = schema_of(made.tenant)
+    db = PostgresDatabase(
+        address(url, POSTGRES, "the store"),
+        schema=schema,
+        short_turn_chars=made.short_turn_chars,
+    )
+    tables = _filled(db, made)
+    agents = any(one.name == "agent" for one in given)
+    own = TierFile(TierSetting("own" if agents else "agent", db.path, 1.0), made.person, own=True)
+    files = TierFiles(own, [TierFile(one, made.person) for one in given], given=bool(given))
+    own.take(tables)
+    return tables, files
+
+
+def _stand_in(
+    person: str | None, why: str, others: Sequence[TierSetting], lost: Sequence[str] = ()
+) -> Tables:
+    """Open the first other tier that can be read; nothing may land there by mistake."""
+    reasons = list(lost)
+    for one in others:
+        try:
+            return open_existing(
+                one.path, person, why_not_written=f"nothing is written, because {why}"
+            )
+        except StoreError as error:
+            reasons.append(f"tier {one.name}: {error}")
+    raise StoreError(f"none of the tiers can be opened: {'; '.join(reasons)}")
+
+
+def open_existing(path: str, person: str | None, *, why_not_written: str | None = None) -> Tables:
+    """Open a file as it is; StoreError says what to do about one that cannot be used so."""
+    from scrubjay.storage.sqlite.existing import ExistingDatabase, outdated
+
+    db = ExistingDatabase(path, why_not_written=why_not_written)
+    try:
+        tables = Tables(db, person)
+        if not tables.is_current():
+            raise StoreError(outdated(path))
+    except BaseException:
+        db.close()
+        raise
+    return tables
+
+
+def one_of(file: TierFile) -> TierSetting:
+    """Return how a file was named."""
+    return TierSetting(file.tier.name, file.path, file.tier.priority)
+
+
+def check_apart(settings: Sequence[TierSetting]) -> None:
+    """Refuse two tiers of one name, or of one file."""
+    for place, one in enumerate(settings):
+        for other in settings[:place]:
+            if one.name == other.name:
+                raise InvalidInput(
+                    f"there is a tier {one.name!r} already: {other.path}; give another name"
+                )
+            if same_file(one.path, other.path):
+                raise InvalidInput(
+                    f"{one.path} is the tier {other.name!r} already; a file can be one tier only"
+                )
+
+
+def same_file(one: str, other: str) -> bool:
+    """True when two paths lead to one file, or would if it were there."""
+    if ":memory:" in (one, other):
+        return False
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        first, second = (os.path.normcase(os.path.realpath(path)) for path in (one, other))
+        return first == second
+
+
+def _look(path: str) -> tuple[int, int] | None:
+    """Return what changes when a file is written, or None where there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size

@@ -1,0 +1,1 @@
+"""FalkorDB as a replica that walks links."""

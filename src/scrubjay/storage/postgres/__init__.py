@@ -1,0 +1,1 @@
+"""Postgres as the database of a store."""

@@ -1,0 +1,288 @@
+"""One Postgres schema: its connections, its one writer, and errors a person can act on.
+
+A store is a schema of its own in a database, `scrubjay` by name, or `scrubjay_TENANT`. There is one
+writer at a time, as in SQLite: whoever writes holds a lock of the database until the transaction ends.
+So all that is true of a write in one file is true here; readers go on meanwhile.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+from scrubjay.config import SHORT_TURN_CHARS
+from scrubjay.errors import StoreError
+from scrubjay.storage.codec import WithoutNul
+from scrubjay.storage.database import NOTE, Clause, G, Gathered
+from scrubjay.storage.postgres.login import WAIT_S, Login
+from scrubjay.storage.postgres.schema import MIGRATIONS
+from scrubjay.storage.postgres.session import Session
+from scrubjay.storage.schema import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    import psycopg
+    from psycopg_pool import ConnectionPool
+
+    from scrubjay.storage.addresses import Address
+    from scrubjay.storage.postgres.keyword import PostgresKeyword
+    from scrubjay.storage.postgres.mirror import PostgresMirror
+    from scrubjay.storage.postgres.vectors import PostgresVector
+    from scrubjay.storage.postgres.words import PostgresWords
+    from scrubjay.storage.protocols import Codec
+    from scrubjay.types import Term
+
+_LOCK = 0x5343_4A59  # of the writer; the second key is that of the schema
+_COMMITS = "commits"
+
+
+def _nothing() -> None:
+    pass
+
+
+class PostgresDatabase:
+    """A store in a schema of a Postgres database."""
+
+    failed = False
+    frozen = False
+
+    def __init__(
+        self,
+        address: Address,
+        *,
+        schema: str = "scrubjay",
+        codec: Codec | None = None,
+        wait_s: float = WAIT_S,
+        short_turn_chars: int = SHORT_TURN_CHARS,
+    ) -> None:
+        self.login = Login(address, schema)
+        self.address = address
+        self.schema = schema
+        self.path = self.login.shown
+        self.codec: Codec = codec or WithoutNul()
+        self.wait_s = wait_s
+        self.short_turn_chars = short_turn_chars
+        self._local = threading.local()
+        self._writing = threading.RLock()
+        self._gathered: dict[type[Gathered], Gathered] = {}
+        self._pid = os.getpid()
+        self.on_commit: Callable[[], None] = _nothing
+        self._pool: ConnectionPool[psycopg.Connection[Any]] | None = None
+        self.closed = False
+        with self.login.connected() as connection:
+            self.login.check_version(connection)
+            self._prepare(Session(connection))
+        self._pool = self.login.pool()
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """Give a connection for reading; inside a write it is the writer's, so it sees its own rows."""
+        held: Session | None = getattr(self._local, "session", None)
+        if held is not None:  # of a write, or of a read around this one
+            self._check_open()
+            with self.login.errors(self.wait_s):
+                yield held
+            return
+        with self.login.errors(self.wait_s), self._connection() as connection:
+            self._local.session = session = Session(connection)
+            try:
+                yield session
+            finally:
+                self._local.session = None
+
+    @contextmanager
+    def watched(self) -> Iterator[tuple[Session, int | None]]:
+        """Give a connection for reading, and a number that changes whenever anybody has committed."""
+        if self.in_write:
+            with self.read() as session:
+                yield session, None
+            return
+        with self.read() as session:
+            session.connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            try:
+                row = session.execute("SELECT value FROM meta WHERE key = ?", (_COMMITS,))
+                (number,) = row.fetchone() or (0,)
+                yield session, number
+            finally:
+                session.connection.rollback()
+
+    @contextmanager
+    def write(self, wait_s: float | None = None) -> Iterator[Session]:
+        """Give the writer inside one transaction: all of it is durable afterwards, or none of it."""
+        if self.in_write:  # a write inside a write is part of it
+            yield self._local.session
+            return
+        wait_s = self.wait_s if wait_s is None else wait_s
+        if not self._writing.acquire(timeout=wait_s):
+            raise StoreError(f"{self.path}: another thread has been writing for {wait_s:.0f} s")
+        try:
+            with (
+                self.login.errors(wait_s),
+                self._connection() as connection,
+                connection.transaction(),
+            ):
+                self._lock(Session(connection), wait_s)
+                with Session(connection, queueing=True).settled() as session:
+                    self._local.session, self._local.in_write = session, True
+                    try:
+                        yield session
+                        self.write_gathered()
+                        session.execute(
+                            "UPDATE meta SET value = value + 1 WHERE key = ?", (_COMMITS,)
+                        )
+                    finally:
+                        self._local.session, self._local.in_write = None, False
+        finally:
+            self._gathered.clear()
+            self._writing.release()
+        self.on_commit()
+
+    def gathering(self, kind: type[G]) -> G:
+        """Return what this write gathers, to be written once before it ends; a rollback drops it."""
+        return cast("G", self._gathered.setdefault(kind, kind()))
+
+    def write_gathered(self) -> None:
+        """Write what was gathered so far, for whoever wants to read it inside the same write."""
+        while self._gathered:
+            self._gathered.pop(next(iter(self._gathered))).write(self._local.session)
+
+    @cached_property
+    def words(self) -> PostgresWords:
+        """What writes the keyword index."""
+        from scrubjay.storage.postgres.words import PostgresWords
+
+        return PostgresWords(self)
+
+    @cached_property
+    def keyword(self) -> PostgresKeyword:
+        """What finds memories by word."""
+        from scrubjay.storage.postgres.keyword import PostgresKeyword
+
+        return PostgresKeyword(self)
+
+    @cached_property
+    def vectors(self) -> PostgresVector:
+        """What keeps the vectors of this schema, and finds memories by them, through pgvector."""
+        from scrubjay.storage.postgres.vectors import PostgresVector
+
+        return PostgresVector(self)
+
+    @cached_property
+    def mirror(self) -> PostgresMirror:
+        """What fills this schema with the rows of another store, and puts it aside or in place."""
+        from scrubjay.storage.postgres.mirror import PostgresMirror
+
+        return PostgresMirror(self)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the tables and indexes of this schema."""
+        with self.read() as session:
+            (size,) = session.execute(
+                "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class AS c"
+                " WHERE c.relnamespace = to_regnamespace(?) AND c.relkind = 'r'",
+                (f'"{self.schema}"',),
+            ).fetchone()
+        return int(size)
+
+    def holding(self, term: Term) -> tuple[Clause, Clause]:
+        """Return how to select the memories that hold a term: in any field, and in their own fields."""
+        from scrubjay.storage.postgres.words import holding
+
+        return holding(term, self.codec)
+
+    def check_writable(self) -> None:
+        """Refuse a store in which nothing may be written; Postgres says so itself when it is written."""
+
+    def check_same(self) -> None:
+        """Nothing to check: nobody can put another database in place of this one unseen."""
+
+    def purge_log(self) -> None:
+        """Nothing to do: what Postgres keeps of deleted rows is its owner's to vacuum."""
+
+    @property
+    def in_write(self) -> bool:
+        """True while this thread holds the write transaction."""
+        return getattr(self._local, "in_write", False)
+
+    def ping(self) -> None:
+        """Read a little, so that a server that is gone says so."""
+        with self.read() as session:
+            session.execute("SELECT 1").fetchone()
+
+    def close(self) -> None:
+        """Close every connection; twice is fine."""
+        self.closed = True
+        if self._pool is not None and self._pid == os.getpid():
+            self._pool.close(timeout=5.0)
+
+    @contextmanager
+    def _connection(self) -> Iterator[psycopg.Connection[Any]]:
+        """Lend a connection that answers; say why where there is none."""
+        from psycopg_pool import PoolTimeout
+
+        self._check_open()
+        assert self._pool is not None
+        try:
+            lent = self._pool.getconn(self.address.timeout_s)
+        except PoolTimeout:
+            # The pool does not tell why; or all are in use, and then one more is opened.
+            with self.login.connected() as connection:
+                yield connection
+            return
+        try:
+            yield lent
+        finally:
+            self.login.note_used(lent)
+            self._pool.putconn(lent)
+
+    def _prepare(self, session: Session) -> None:
+        """Make the tables, or bring older ones up to date, in one transaction."""
+        found = self.login.schema_version(session)
+        if found == SCHEMA_VERSION:
+            return
+        if found > SCHEMA_VERSION:
+            raise StoreError(
+                f"{self.path} was written by a newer scrubjay (schema {found}; this one knows"
+                f" {SCHEMA_VERSION}); upgrade with: pip install --upgrade scrubjay"
+            )
+        with session.connection.transaction():
+            self._lock(session, self.wait_s)
+            found = self.login.schema_version(session)  # another process may have been faster
+            self._refuse_moved(session)
+            if not found:
+                session.connection.execute(
+                    cast("Any", f'CREATE SCHEMA IF NOT EXISTS "{self.schema}"')
+                )
+            for version, migrate in sorted(MIGRATIONS.items()):
+                if version > found:
+                    migrate(lambda statement: session.connection.execute(cast("Any", statement)))
+            session.execute(NOTE, ("schema", SCHEMA_VERSION))
+            session.execute(
+                "INSERT INTO meta (key, value) VALUES (?, 0) ON CONFLICT (key) DO NOTHING",
+                (_COMMITS,),
+            )
+
+    def _refuse_moved(self, session: Session) -> None:
+        """Say where a store went that was put aside: an empty one in its place would be taken for it."""
+        if (place := self.login.moved_to(session)) is not None:
+            raise StoreError(f"the memories of {self.path} were moved to {place}; open that")
+
+    def _lock(self, session: Session, wait_s: float) -> None:
+        self.lock(session, self.schema, wait_s)
+
+    def lock(self, session: Session, schema: str, wait_s: float) -> None:
+        """Become the one who writes to a schema, after a bounded wait."""
+        session.execute("SELECT set_config('lock_timeout', ?, TRUE)", (f"{int(wait_s * 1000)}ms",))
+        session.execute("SELECT pg_advisory_xact_lock(?, hashtext(?))", (_LOCK, schema))
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise StoreError(f"{self.path} is closed; open it again with scrubjay.open()")
+        if self._pid != os.getpid():
+            raise StoreError(
+                f"{self.path} was opened before this process was forked; open it again here"
+            )

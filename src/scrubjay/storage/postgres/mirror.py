@@ -1,0 +1,146 @@
+"""A schema of Postgres filled with the rows of another store, and put aside or put in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, cast
+
+from scrubjay.errors import StoreError
+from scrubjay.storage.database import NOTE, Connection
+from scrubjay.storage.sql.filling import filled
+from scrubjay.storage.sql.mirror_tables import NUMBERED, Table
+
+if TYPE_CHECKING:
+    from scrubjay.storage.postgres.connection import PostgresDatabase
+    from scrubjay.storage.postgres.session import Session
+
+
+class PostgresMirror:
+    """What a mirror asks of one schema."""
+
+    def __init__(self, db: PostgresDatabase) -> None:
+        self._db = db
+
+    @contextmanager
+    def quiet(self, db: Connection, table: str) -> Iterator[None]:
+        """Switch the triggers of a table off, and on again in the same transaction."""
+        (fires,) = db.execute(
+            "SELECT EXISTS (SELECT 1 FROM pg_trigger WHERE tgrelid = to_regclass(?)"
+            " AND NOT tgisinternal)",
+            (table,),
+        ).fetchone()
+        if fires:
+            db.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
+        yield
+        if fires:
+            # What foreign keys have yet to check stands in the way of a change of the table.
+            db.execute("SET CONSTRAINTS ALL IMMEDIATE")
+            db.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
+
+    def insert(self, db: Connection, table: Table, rows: Iterable[Sequence[Any]]) -> None:
+        """Add many rows that are not there, by COPY."""
+        copy_rows(db, table.name, table.columns, rows)
+
+    def numbers(self, db: Connection) -> dict[str, int]:
+        """Return the highest number that each table has ever given."""
+        given: dict[str, int] = {}
+        for name in NUMBERED:
+            (sequence,) = db.execute("SELECT pg_get_serial_sequence(?, 'n')", (name,)).fetchone()
+            (last,) = db.execute(
+                f"SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {sequence}"
+            ).fetchone()
+            (highest,) = db.execute(f"SELECT coalesce(max(n), 0) FROM {name}").fetchone()
+            given[name] = max(last, highest)
+        return given
+
+    def set_numbers(self, db: Connection, numbers: Mapping[str, int]) -> None:
+        """Have each table give only numbers above these."""
+        for name, number in numbers.items():
+            db.execute(
+                "SELECT setval(pg_get_serial_sequence(?, 'n'), greatest(?, 1), ?)",
+                (name, number, number > 0),
+            )
+
+    def settle(self) -> None:
+        """Count the words anew, and let pgvector have the vectors that it has not."""
+        with self._db.write() as db:
+            self._db.write_gathered()
+            memories, tokens = db.execute(
+                "SELECT count(*), coalesce(sum(length), 0) FROM words"
+            ).fetchone()
+            db.executemany(NOTE, [("indexed_memories", memories), ("indexed_tokens", tokens)])
+            if db.execute("SELECT to_regclass('embeddings')").fetchone()[0] is not None:
+                from scrubjay.storage.postgres.vectors import PostgresVector
+
+                PostgresVector(self._db)  # which looks for what is missing
+
+    def retire(self, moved_to: str) -> str:
+        """Rename the schema, and leave one in its place that says where the memories are now."""
+        with self._db.write() as db:
+            aside = self._free_name(db, f"{self._db.schema}.demoted")
+            rename(db, self._db.schema, aside)
+            db.execute(f'CREATE SCHEMA "{self._db.schema}"')
+            db.execute(f'CREATE TABLE "{self._db.schema}".moved (place TEXT NOT NULL)')
+            db.execute(f'INSERT INTO "{self._db.schema}".moved VALUES (?)', (moved_to,))
+        return aside
+
+    def publish(
+        self,
+        schema: str,
+        mark: int,
+        holds_memories: Callable[[Connection], bool],
+        in_the_way: str,
+    ) -> None:
+        """Put this schema in the place of one that holds nothing, or only says where its store went."""
+        with filled(self._db, mark) as db:
+            self._db.lock(cast("Session", db), schema, self._db.wait_s)
+            tables = db.execute(
+                "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(?)"
+                " AND relkind = 'r'",
+                (f'"{schema}"',),
+            ).fetchall()
+            if ("meta",) in tables:
+                _look_in(db, schema)
+                if holds_memories(db):
+                    raise StoreError(in_the_way)
+                db.execute(f'DROP SCHEMA "{schema}" CASCADE')
+            elif tables in ([], [("moved",)]):
+                db.execute(f'DROP TABLE IF EXISTS "{schema}".moved')
+                db.execute(f'DROP SCHEMA IF EXISTS "{schema}"')
+            else:
+                raise StoreError(f"{in_the_way}; its schema {schema} is of another program")
+            rename(db, self._db.schema, schema)
+
+    def _free_name(self, db: Connection, wanted: str) -> str:
+        place, count = wanted, 1
+        while db.execute("SELECT to_regnamespace(?)", (f'"{place}"',)).fetchone()[0] is not None:
+            count += 1
+            place = f"{wanted}-{count}"
+        return place
+
+
+def rename(db: Connection, schema: str, name: str) -> None:
+    """Give a schema another name; what this transaction still does, it does there."""
+    db.execute(f'ALTER SCHEMA "{schema}" RENAME TO "{name}"')
+    _look_in(db, name)
+
+
+def _look_in(db: Connection, schema: str) -> None:
+    """Let the rest of this transaction find its tables in a schema."""
+    db.execute("SELECT set_config('search_path', ?, TRUE)", (f'"{schema}", public',))
+
+
+def copy_rows(
+    db: Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> None:
+    """Add many rows to a table at once."""
+    statement = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
+    session = cast("Session", db)
+    session.settle()  # rows cannot be sent while statements are under way
+    with (
+        session.connection.cursor() as cursor,
+        cursor.copy(cast("Any", statement)) as copy,
+    ):
+        for row in rows:
+            copy.write_row(row)

@@ -1,0 +1,1 @@
+"""Qdrant as a replica that searches vectors."""

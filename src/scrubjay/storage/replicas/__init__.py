@@ -1,0 +1,1 @@
+"""Replicas: Qdrant and FalkorDB kept in step with the database."""

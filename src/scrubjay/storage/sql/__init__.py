@@ -1,0 +1,1 @@
+"""Tables that SQLite and Postgres share."""

@@ -1,0 +1,401 @@
+"""One SQLite file: its connections, its one writer, and errors a person can act on.
+
+Write-ahead logging lets readers go on while somebody writes. There is one writer at a time: threads
+queue on a lock, processes on SQLite's own, both with a bounded wait, so "database is locked" never
+reaches a user. Each thread reads on a connection of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, cast
+
+from scrubjay.config import SHORT_TURN_CHARS
+from scrubjay.errors import InvalidInput, StoreError
+from scrubjay.storage.codec import Plain
+from scrubjay.storage.database import Clause, G, Gathered
+from scrubjay.storage.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
+from scrubjay.storage.sqlite.in_use import InUse
+from scrubjay.storage.sqlite.location import check_place, explain, identity, is_busy
+from scrubjay.text.analysis import label
+
+if TYPE_CHECKING:
+    from scrubjay.storage.protocols import Codec
+    from scrubjay.storage.sqlite.keyword import SqliteKeyword
+    from scrubjay.storage.sqlite.mirror import SqliteMirror
+    from scrubjay.storage.sqlite.vectors import SqliteVector
+    from scrubjay.storage.sqlite.words import SqliteWords
+    from scrubjay.types import Term
+
+WAIT_S = 60.0
+_HOLDS = "SELECT rowid FROM words WHERE words MATCH ?"
+_PURGE_WAIT_S = 0.2
+_CLOSE_WAIT_S = 30.0  # whoever still reads then closes its connection by letting go of it
+
+
+@lru_cache(maxsize=1024)
+def _label(stored: str | None) -> str | None:
+    """Fold a label for statements: SQLite itself knows the case of ASCII letters only."""
+    return None if stored is None else label(stored)
+
+
+def _nothing() -> None:
+    pass
+
+
+class _Connection:
+    """A connection that is closed when nobody holds it any more: a reader's, when its thread ends."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.sqlite = connection
+
+    def __del__(self) -> None:
+        self.sqlite.close()
+
+
+class SqliteDatabase:
+    """A store's file, or ":memory:".
+
+    One that somebody else keeps may have `failed`, or be `frozen`: see ExistingDatabase. Turns of at
+    most `short_turn_chars` are indexed with those around them.
+    """
+
+    failed = False
+    frozen = False
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        codec: Codec | None = None,
+        wait_s: float = WAIT_S,
+        short_turn_chars: int = SHORT_TURN_CHARS,
+    ) -> None:
+        self._in_memory = path == ":memory:"
+        # A process may go to another folder; the next thread would open another file there.
+        self.path = path if self._in_memory else os.path.abspath(path)
+        self.codec: Codec = codec or Plain()
+        self.wait_s = wait_s
+        self.short_turn_chars = short_turn_chars
+        self._local = threading.local()
+        self._writing = threading.RLock()
+        self._watching = threading.Lock()
+        self._watcher: _Connection | None = None
+        self._in_use = InUse()
+        self._opened: weakref.WeakSet[_Connection] = weakref.WeakSet()
+        self._pid = os.getpid()
+        self._purge_due = False
+        self._gathered: dict[type[Gathered], Gathered] = {}
+        self._prepared = False
+        self.on_commit: Callable[[], None] = _nothing
+        self.closed = False
+        try:
+            self._writers = self._connect()
+            self._writer = self._writers.sqlite
+            with self._errors():
+                self._prepare()
+            self._identity = None if self._in_memory else identity(self.path)
+            self._prepared = True
+        except BaseException:
+            self.close()
+            raise
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """Give a connection for reading; inside a write it is the writer's, so it sees its own rows."""
+        with self._in_use, self._errors():
+            self._check_open()
+            if self._in_memory or self.in_write:
+                with self._writing:
+                    yield self._writer
+            else:
+                yield self._reader()
+
+    @contextmanager
+    def watched(self) -> Iterator[tuple[sqlite3.Connection, int | None]]:
+        """Give a connection for reading, and a number that changes whenever anybody has committed.
+
+        What was read here holds as long as the number stays. Inside a write there is none: what is
+        read there may be rolled back. Threads take turns.
+        """
+        with self._in_use, self._errors():
+            self._check_open()
+            if self.in_write:
+                yield self._writer, None
+            elif self._in_memory:
+                with self._writing:
+                    yield self._writer, self._writer.total_changes
+            else:
+                with self._watching:
+                    # SQLite counts the commits of others for each connection by itself, so one that
+                    # only ever reads here serves all threads. A thread's own may stand at an older
+                    # state, where somebody is still going through rows.
+                    if self._watcher is None:
+                        self._watcher = self._connect()
+                    watcher = self._watcher.sqlite
+                    watcher.execute("BEGIN")
+                    try:
+                        yield watcher, watcher.execute("PRAGMA data_version").fetchone()[0]
+                    finally:
+                        watcher.execute("ROLLBACK")
+
+    @contextmanager
+    def write(self, wait_s: float | None = None) -> Iterator[sqlite3.Connection]:
+        """Give the writer inside one transaction: all of it is durable afterwards, or none of it.
+
+        A caller that can do without may wait for less than the usual bound.
+        """
+        if self.in_write:  # a write inside a write is part of it
+            yield self._writer
+            return
+        wait_s = self.wait_s if wait_s is None else wait_s
+        if not self._writing.acquire(timeout=wait_s):
+            raise StoreError(f"{self.path}: another thread has been writing for {wait_s:.0f} s")
+        try:
+            with self._errors(wait_s):
+                self._check_open()
+                with self._waiting(wait_s):
+                    self._writer.execute("BEGIN IMMEDIATE")
+                self._local.in_write = True
+                try:
+                    # Not before the wait: meanwhile somebody may have put the file aside.
+                    if self._prepared:
+                        self.check_same()
+                    yield self._writer
+                    self.write_gathered()
+                    self._writer.execute("COMMIT")
+                except BaseException:
+                    self._writer.execute("ROLLBACK") if self._writer.in_transaction else None
+                    raise
+        finally:
+            self._gathered.clear()
+            self._local.in_write = False
+            self._writing.release()
+        self.on_commit()
+        if self._purge_due:
+            self.purge_log()
+
+    def gathering(self, kind: type[G]) -> G:
+        """Return what this write gathers, to be written once before it ends; a rollback drops it.
+
+        Only inside a write. To write the same small changes one by one takes twice as long.
+        """
+        return cast("G", self._gathered.setdefault(kind, kind()))
+
+    def write_gathered(self) -> None:
+        """Write what was gathered so far, for whoever wants to read it inside the same write."""
+        # What is written may gather more: the turns beside a message change what is counted.
+        while self._gathered:
+            self._gathered.pop(next(iter(self._gathered))).write(self._writer)
+
+    @contextmanager
+    def _waiting(self, wait_s: float) -> Iterator[None]:
+        """Let the writer wait for other processes no longer than this."""
+        self._writer.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
+        try:
+            yield
+        finally:
+            self._writer.execute(f"PRAGMA busy_timeout = {int(self.wait_s * 1000)}")
+
+    @cached_property
+    def words(self) -> SqliteWords:
+        """What writes the keyword index; a search by word needs none of it."""
+        from scrubjay.storage.sqlite.words import SqliteWords
+
+        return SqliteWords(self)
+
+    @cached_property
+    def keyword(self) -> SqliteKeyword:
+        """What finds memories by word."""
+        from scrubjay.storage.sqlite.keyword import SqliteKeyword
+
+        return SqliteKeyword(self)
+
+    @cached_property
+    def vectors(self) -> SqliteVector:
+        """What keeps the vectors of this file, and finds memories by them."""
+        from scrubjay.storage.sqlite.vectors import SqliteVector
+
+        return SqliteVector(self)
+
+    @cached_property
+    def mirror(self) -> SqliteMirror:
+        """What fills this file with the rows of another store, and puts it aside."""
+        from scrubjay.storage.sqlite.mirror import SqliteMirror
+
+        return SqliteMirror(self)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the file and its write-ahead log."""
+        files = (self.path, f"{self.path}-wal", f"{self.path}-shm")
+        return sum(os.path.getsize(file) for file in files if os.path.isfile(file))
+
+    def holding(self, term: Term) -> tuple[Clause, Clause]:
+        """Return how to select the memories that hold a term: in any field, and in their own fields."""
+        from scrubjay.storage.sql.scope import match
+
+        wanted = match(term, self.codec)
+        own = f"{{title text topics ident}} : {wanted}"
+        return Clause(_HOLDS, (wanted,)), Clause(_HOLDS, (own,))
+
+    def check_writable(self) -> None:
+        """Refuse a file in which nothing may be written, before anything else is done."""
+
+    @property
+    def in_write(self) -> bool:
+        """True while this thread holds the write transaction."""
+        return getattr(self._local, "in_write", False)
+
+    def purge_log(self) -> None:
+        """Move the write-ahead log into the file and empty it.
+
+        Inside a write there is nothing to move yet: whoever began it purges after its end. A reader
+        of another process can stand in the way; then the next write or the closing tries again.
+        """
+        if self.in_write:
+            return
+        with self._writing, self._errors():
+            self._check_open()
+            with self._waiting(_PURGE_WAIT_S):
+                row = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            self._purge_due = bool(row and row[0])
+
+    def close(self) -> None:
+        """Close every connection, once other threads have read what they were reading; twice is fine."""
+        with self._writing:
+            if self._purge_due and not self.closed and self._pid == os.getpid():
+                self.purge_log()
+            self.closed = True
+        # SQLite does not survive that a connection is closed under somebody's hands.
+        if self._pid != os.getpid() or self._in_use.ended(_CLOSE_WAIT_S):
+            for connection in list(self._opened):
+                connection.sqlite.close()
+
+    def ping(self) -> None:
+        """Read a little, so that a file that is locked or no longer a database says so."""
+        with self.read() as db:
+            db.execute("PRAGMA schema_version").fetchone()
+
+    def check_same(self) -> None:
+        """Refuse to go on with a file that was removed or replaced: what is written to it is lost."""
+        if self._in_memory:
+            return
+        try:
+            here = identity(self.path)
+        except OSError as error:
+            raise StoreError(
+                f"{self.path} is no longer there ({error.strerror}); put it back, or open another"
+            ) from error
+        if here != self._identity:
+            raise StoreError(f"{self.path} was replaced while it was open; open it again")
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise StoreError(f"{self.path} is closed; open it again with scrubjay.open()")
+        if self._pid != os.getpid():  # SQLite forbids to carry a connection over a fork
+            raise StoreError(
+                f"{self.path} was opened before this process was forked; open it again here"
+            )
+
+    def _reader(self) -> sqlite3.Connection:
+        mine: _Connection | None = getattr(self._local, "reader", None)
+        if mine is None:
+            mine = self._local.reader = self._connect()
+        return mine.sqlite
+
+    def _connect(self) -> _Connection:
+        if not self._in_memory:
+            check_place(self.path)
+            if self._prepared:  # SQLite would make an empty file where somebody took ours away
+                self.check_same()
+        with self._errors():
+            connection = self._open()
+            opened = _Connection(connection)
+            self._opened.add(opened)
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA secure_delete = ON")  # forgotten text is overwritten
+            connection.execute(
+                "PRAGMA synchronous = FULL"
+            )  # an acknowledged add survives power loss
+            connection.execute("PRAGMA cache_size = -16000")
+            connection.execute("PRAGMA temp_store = MEMORY")
+            connection.create_function("label", 1, _label, deterministic=True)
+        return opened
+
+    def _open(self) -> sqlite3.Connection:
+        return sqlite3.connect(
+            self.path, timeout=self.wait_s, isolation_level=None, check_same_thread=False
+        )
+
+    def _prepare(self) -> None:
+        """Make a new file ours, or bring an older one up to date, one migration a transaction."""
+        found = self._version()
+        if found == SCHEMA_VERSION:
+            if self._writer.execute("PRAGMA journal_mode").fetchone()[0] not in ("wal", "memory"):
+                self._use_wal()  # a copy made by other tools may have lost it
+            return
+        self._refuse_newer(found)
+        if found == 0 and self._writer.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
+            self._refuse_foreign()
+        # Two vectors of 1.5 KB fit a page of 4 KB, five one of 8 KB.
+        self._writer.execute("PRAGMA page_size = 8192")
+        self._use_wal()
+        for version in range(found + 1, SCHEMA_VERSION + 1):
+            with self.write() as connection:
+                if self._version() < version:  # another process may have been faster
+                    MIGRATIONS[version - 1](connection)
+                    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                    connection.execute(f"PRAGMA user_version = {version}")
+
+    def _version(self) -> int:
+        version = int(self._writer.execute("PRAGMA user_version").fetchone()[0])
+        if version:
+            self._refuse_foreign()
+        return version
+
+    def _refuse_newer(self, found: int) -> None:
+        if found > SCHEMA_VERSION:
+            raise StoreError(
+                f"{self.path} was written by a newer scrubjay (schema {found}; this one knows "
+                f"{SCHEMA_VERSION}); upgrade with: pip install --upgrade scrubjay"
+            )
+
+    def _refuse_foreign(self) -> None:
+        if self._writer.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+            raise StoreError(
+                f"{self.path} is an SQLite database of another program; give scrubjay a file of its own"
+            )
+
+    def _use_wal(self) -> None:
+        # Changing the journal mode does not wait for other connections, so the wait is ours.
+        deadline = time.monotonic() + self.wait_s
+        while True:
+            try:
+                self._writer.execute("PRAGMA journal_mode = WAL").fetchone()
+                return
+            except sqlite3.OperationalError as error:
+                if not is_busy(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+
+    @contextmanager
+    def _errors(self, wait_s: float | None = None) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            waited_s = self.wait_s if wait_s is None else wait_s
+            raise StoreError(explain(self.path, error, waited_s)) from error
+        except OverflowError as error:
+            raise InvalidInput(f"a number is too large to be stored: {error}") from error
+        except UnicodeEncodeError as error:
+            raise InvalidInput(
+                f"{error.object[:40]!r} holds half of a surrogate pair, which is not a character"
+            ) from error

@@ -1,0 +1,38 @@
+"""The words of memories in SQLite: one row of FTS5 a memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from scrubjay.storage.database import Connection
+from scrubjay.storage.sql.words import SqlWords
+
+
+class SqliteWords(SqlWords):
+    """Writes the keyword index of one file; only inside a write."""
+
+    def overwrite_deleted(self) -> None:
+        """Leave nothing of deleted words in the file.
+
+        They stay in FTS5's segments until it merges these, and in the free space of pages that were
+        split since: SQLite overwrites a row where it is, not where it was before.
+        """
+        with self._db.write() as db:
+            self._db.write_gathered()  # the turns beside a message that is gone hold its words, too
+            db.execute("INSERT INTO words (words) VALUES ('optimize')")
+            from scrubjay.storage.sql.terms import write_anew
+
+            write_anew(db)
+
+    def _insert(self, db: Connection, n: int, lines: Sequence[str]) -> None:
+        db.execute(
+            "INSERT INTO words (rowid, title, text, topics, context, ident)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (n, *lines),
+        )
+
+    def _replace(self, db: Connection, field: str, lines: Mapping[int, str]) -> None:
+        db.executemany(
+            f"UPDATE words SET {field} = ? WHERE rowid = ?",
+            ((line, n) for n, line in lines.items()),
+        )

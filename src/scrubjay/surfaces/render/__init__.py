@@ -1,0 +1,1 @@
+"""Rendering: results and memories as text, Markdown and JSON."""

@@ -1,0 +1,131 @@
+"""Text laid out in columns that are as wide as people see them: CJK is wide, accents are not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from unicodedata import category, east_asian_width
+
+from scrubjay.surfaces.render.terminal import OPEN, SHUT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_WIDEST = 48  # columns of a cell; one long name would push all others off the screen
+_FULL, _EMPTY = "█", "░"
+
+
+def width(text: str) -> int:
+    """Return how many columns a text takes on a terminal."""
+    if text.isascii() and OPEN not in text:
+        return len(text)
+    return sum(_columns(letter) for letter in text)
+
+
+def cut(text: str, columns: int) -> str:
+    """Return the beginning of a one-line text that fits, with an ellipsis where it was cut."""
+    if width(text) <= columns:
+        return text
+    kept, used = [], 0
+    for letter in text:
+        used += _columns(letter)
+        if used > columns - 1:
+            break
+        kept.append(letter)
+    return "".join(kept).rstrip() + "…"
+
+
+def pad(text: str, columns: int) -> str:
+    """Return a text filled with spaces up to a column."""
+    return text + " " * (columns - width(text))
+
+
+def wrap(text: str, columns: int) -> list[str]:
+    """Break a text into lines that fit: at spaces, and inside a word only when it is too long."""
+    columns = max(columns, 8)
+    lines: list[str] = []
+    for paragraph in text.splitlines():
+        line, used = "", 0
+        for word in paragraph.split():
+            size = width(word)
+            if used and used + 1 + size <= columns:
+                line, used = f"{line} {word}", used + 1 + size
+                continue
+            if used:
+                lines.append(line)
+            *broken, line = _pieces(word, columns) if size > columns else [word]
+            lines.extend(broken)
+            used = width(line)
+        lines.append(line)
+    return _whole_marks(lines)
+
+
+def lines_of(text: str, columns: int) -> list[str]:
+    """Return the lines of a text as they are, with their spaces; only those that do not fit are wrapped."""
+    lines = (line.expandtabs(4).rstrip() for line in text.split("\n"))
+    return _whole_marks(
+        [
+            part
+            for line in lines
+            for part in ([line] if width(line) <= columns else wrap(line, columns))
+        ]
+    )
+
+
+def indent(text: str, columns: int, by: int) -> str:
+    """Wrap a text and move each line to the right."""
+    return "\n".join(" " * by + line for line in wrap(text, columns - by))
+
+
+def bar(share: float, cells: int = 8) -> str:
+    """Draw a share of 0..1 as a bar; anything above nothing shows at least one full cell."""
+    full = round(min(max(share, 0.0), 1.0) * cells)
+    if share > 0:
+        full = max(full, 1)
+    return _FULL * full + _EMPTY * (cells - full)
+
+
+def table(rows: Sequence[tuple[str, ...]], *, gap: int = 2) -> list[str]:
+    """Align rows into columns; the last is free to run on, the others are cut where they are very wide."""
+    if not rows:
+        return []
+    rows = [(*(cut(cell, _WIDEST) for cell in row[:-1]), row[-1]) for row in rows]
+    widths = [max(width(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
+    return [
+        (" " * gap)
+        .join((*(pad(cell, size) for cell, size in zip(row, widths, strict=False)), row[-1]))
+        .rstrip()
+        for row in rows
+    ]
+
+
+def _columns(letter: str) -> int:
+    if letter < "\x7f":
+        return 0 if letter < " " else 1
+    if category(letter) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if east_asian_width(letter) in ("W", "F") else 1
+
+
+def _pieces(word: str, columns: int) -> list[str]:
+    """Break one long word, such as a line of Chinese or a URL, wherever the line is full."""
+    pieces, start, used = [], 0, 0
+    for place, letter in enumerate(word):
+        size = _columns(letter)
+        if used + size > columns:
+            pieces.append(word[start:place])
+            start, used = place, 0
+        used += size
+    pieces.append(word[start:])
+    return pieces
+
+
+def _whole_marks(lines: list[str]) -> list[str]:
+    """Close a mark at a line's end and open it again on the next, so no line leaks its style."""
+    inside = False
+    whole = []
+    for line in lines:
+        shown = OPEN + line if inside else line
+        opened, shut = shown.rfind(OPEN), shown.rfind(SHUT)
+        inside = opened > shut
+        whole.append(shown + SHUT if inside else shown)
+    return whole

@@ -1,0 +1,154 @@
+"""`--md`: answers and memories in Markdown, ready to paste, where stored text stays text."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from scrubjay.runtime.command_hints import to_type
+from scrubjay.surfaces.render import facts
+from scrubjay.surfaces.render import results as render
+from scrubjay.surfaces.render.extent import has_entries, shown
+from scrubjay.surfaces.render.files import file_of, near
+from scrubjay.surfaces.render.layout import cut
+from scrubjay.surfaces.render.terminal import OPEN, SHUT, clean, one_line, path_line
+from scrubjay.text.snippets import mark
+from scrubjay.types import NEAR_DUPLICATE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scrubjay.types import Hit, Memory, Results
+
+_TITLE_COLUMNS = 72
+# What begins emphasis, code, a link, HTML, an entity, a table, mathematics or a heading anywhere.
+_ANYWHERE = re.compile(r"[\\`*_\[\]<>&~|#$]")
+# A link without brackets: as one, it would keep the backslashes that the rest of it needs.
+_BARE_LINK = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)
+# A list, a rule or an underline is one at the beginning of a line only.
+_AT_THE_START = re.compile(r"^[-+=:]|^\d{1,9}(?=[.)])")
+_FENCE = re.compile(r"`+")
+
+
+def results(
+    found: Results, *, whole: bool, db: str | None = None, now: datetime | None = None
+) -> str:
+    """Show an answer: a heading and a quoted passage a hit, then what the answer lacks."""
+    now = now or facts.here()
+    blocks = [
+        _hit(rank, hit, found, whole, db, now) for rank, hit in enumerate(found.hits, start=1)
+    ]
+    if not blocks:
+        blocks += map(escape, render.nothing(found))
+    blocks += [escape(f"note: {one_line(why)}") for why in render.lacks(found, db)]
+    return "\n\n".join(blocks)
+
+
+def memory(one: Memory, now: datetime | None = None, tier: str | None = None) -> str:
+    """Show one memory in full."""
+    now = now or facts.here()
+    source = [code(path_line(one.source))] if one.source else []
+    alike = _alike([link.to for link in one.links if link.kind == NEAR_DUPLICATE])
+    about = (
+        escape(one_line(one.type)),
+        *_spoken(one, now),
+        *_as_entry(one),
+        facts.validity(one, now),
+        escape(one_line(facts.of_tier(tier))),
+        *source,
+        code(one_line(one.id)),
+        alike,
+    )
+    line = " · ".join(fact for fact in about if fact)
+    said = f"## {_title(one.title, one.text)}\n\n{line}\n\n{quote(clean(one.text))}"
+    return said + _context(one)
+
+
+def escape(text: str) -> str:
+    """Return one line of text such that Markdown shows it letter by letter."""
+    safe = _BARE_LINK.sub(r"\\\g<0>", _ANYWHERE.sub(r"\\\g<0>", text))
+    begins = _AT_THE_START.match(safe)
+    if begins is None:
+        return safe
+    # A digit cannot be escaped; the point after a number can.
+    return f"\\{safe}" if not begins[0].isdigit() else f"{begins[0]}\\{safe[begins.end() :]}"
+
+
+def quote(text: str) -> str:
+    """Return a text as a quote that keeps its lines, with the marked words in bold."""
+    lines = text.strip("\n").split("\n")
+    after = (*lines[1:], "")
+    return "\n".join(
+        _quoted(line, goes_on=bool(below.strip()))
+        for line, below in zip(lines, after, strict=True)
+    )
+
+
+def code(text: str) -> str:
+    """Return a code span around a text, whatever backticks it has itself."""
+    longest = max(map(len, _FENCE.findall(text)), default=0)
+    fence = "`" * (longest + 1)
+    room = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{room}{text}{room}{fence}"
+
+
+def _hit(rank: int, hit: Hit, found: Results, whole: bool, db: str | None, now: datetime) -> str:
+    text = shown(hit, found, whole=whole)
+    path = file_of(hit)
+    place = facts.where(hit, near(path) if path else hit.source)
+    window = facts.validity if has_entries(found) else facts.mark_of
+    about = (
+        code(path_line(place)) if place else "",
+        escape(one_line(facts.section(hit))),
+        *_spoken(hit, now),
+        *_as_entry(hit),
+        escape(one_line(facts.of_tier(hit.tier))),
+        f"score {render.grade(hit, found.profile).strip()}",
+        code(one_line(hit.id)),
+        _alike(hit.near_duplicates),
+        escape(facts.staleness(hit)),
+        window(hit, now),
+        f"the whole: {code(to_type(f'get {one_line(hit.id)}', db))}" if text.more else "",
+    )
+    line = " · ".join(fact for fact in about if fact)
+    quoted = quote(mark(clean(text.text), found.terms, OPEN, SHUT, hit.language))
+    said = f"## {rank}. {_title(hit.title, text.text)}\n\n{line}\n\n{quoted}"
+    return said + _context(hit) if text.lines or hit.type == "message" else said
+
+
+def _spoken(one: Hit | Memory, now: datetime) -> list[str]:
+    return [escape(one_line(part)) for part in facts.spoken(one, now)]
+
+
+def _as_entry(one: Hit | Memory) -> list[str]:
+    """Say which tags, which severity and which domain something has."""
+    return [escape(one_line(part)) for part in (", ".join(one.topics), *facts.as_entry(one))]
+
+
+def _context(one: Hit | Memory) -> str:
+    return f"\n\n{escape(one_line(f'context: {one.context}'))}" if one.context else ""
+
+
+def _alike(ids: Sequence[str]) -> str:
+    return f"≈ nearly the same: {', '.join(code(one_line(id_)) for id_ in ids)}" if ids else ""
+
+
+def _title(title: str, text: str) -> str:
+    return escape(cut(facts.headline(title, text), _TITLE_COLUMNS))
+
+
+def _quoted(line: str, *, goes_on: bool) -> str:
+    """Return a line of a quote; two spaces at its end keep the next one on a line of its own."""
+    bare = line.rstrip()
+    body = bare.lstrip()
+    if not body:
+        return ">"
+    # Four spaces would make it code, in which nothing is escaped; these are not such spaces.
+    margin = "\u00a0" * len(bare[: len(bare) - len(body)].expandtabs(4))
+    return f"> {margin}{_bold(body)}{'  ' if goes_on else ''}"
+
+
+def _bold(text: str) -> str:
+    """Escape a line and put its marked words in bold; neighbours share one pair of stars."""
+    return escape(text.replace(SHUT + OPEN, "")).replace(OPEN, "**").replace(SHUT, "**")

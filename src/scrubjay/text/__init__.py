@@ -1,0 +1,1 @@
+"""Text analysis: tokens, languages, query syntax, snippets and dates."""

@@ -1,0 +1,242 @@
+"""Which language a text is in, so that its words are stemmed by the right rules.
+
+The script decides where it can. Where languages share a script, function words and telling letters
+are counted, and the best language must lead the second clearly: a wrong answer means wrong stems,
+and so lost documents, whereas "" (unsure) only means stemming in every language of the store.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import lru_cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+from unicodedata import normalize
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+# ISO 639-1 to Snowball. The Serbian stemmer began as a Croatian one and knows both standards' forms.
+STEMMERS: Mapping[str, str] = MappingProxyType(
+    dict(
+        pair.split(":")
+        for pair in """ar:arabic bs:serbian ca:catalan cs:czech da:danish de:german el:greek
+        en:english eo:esperanto es:spanish et:estonian eu:basque fa:persian fi:finnish fr:french
+        ga:irish hi:hindi hr:serbian hu:hungarian hy:armenian id:indonesian it:italian
+        lt:lithuanian nb:norwegian ne:nepali nl:dutch nn:norwegian no:norwegian pl:polish
+        pt:portuguese ro:romanian ru:russian sr:serbian st:sesotho sv:swedish ta:tamil tr:turkish
+        yi:yiddish""".split()
+    )
+)
+
+_SAMPLE_CHARS = 4_000
+_READ_CHARS = 3 * _SAMPLE_CHARS  # room for code blocks, which are cut out of the sample
+
+# Where each script's letters begin, in order; "" is nobody's. One code where the script decides.
+_BLOCKS = (
+    (0x00AA, "latin"), (0x0250, ""), (0x0370, "el"), (0x0400, "cyrillic"), (0x0530, "hy"),
+    (0x0590, "hebrew"), (0x0600, "arabic"), (0x0700, ""), (0x0750, "arabic"), (0x0780, ""),
+    (0x08A0, "arabic"), (0x0900, "devanagari"), (0x0980, "bn"), (0x0A00, "pa"), (0x0A80, "gu"),
+    (0x0B00, "or"), (0x0B80, "ta"), (0x0C00, "te"), (0x0C80, "kn"), (0x0D00, "ml"),
+    (0x0D80, "si"), (0x0E00, "th"), (0x0E80, "lo"), (0x0F00, "bo"), (0x1000, "my"),
+    (0x10A0, "ka"), (0x1100, "ko"), (0x1200, "am"), (0x13A0, ""), (0x1780, "km"), (0x1800, ""),
+    (0x1E00, "latin"), (0x1F00, "el"), (0x2000, ""), (0x3041, "kana"), (0x3100, ""),
+    (0x3131, "ko"), (0x3190, ""), (0x3400, "han"), (0xA000, ""), (0xAC00, "ko"), (0xD7B0, ""),
+    (0xF900, "han"), (0xFB00, ""), (0xFB1D, "hebrew"), (0xFB50, "arabic"), (0xFE00, ""),
+    (0xFE70, "arabic"), (0xFF00, ""), (0xFF66, "kana"), (0xFF9E, ""), (0x20000, "han"), (0x40000, ""),
+)  # fmt: skip
+_STARTS = [start for start, _ in _BLOCKS]
+_SHARED = {
+    "cyrillic": "ru uk be bg sr mk kk ky mn tg tt",
+    "arabic": "ar fa ur ps ug ku",
+    "devanagari": "hi mr ne",
+    "hebrew": "he yi",
+}
+
+# Code in fences and backticks, tags, addresses. Compiled by `re` when first needed, and kept by it.
+_NOT_PROSE = (
+    r"(?s)```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`|</?[a-zA-Z!][^<>]{0,200}>|\b[a-z]+://\S+"
+)
+_STATEMENT = r"(?m)^(?:[^\S\n]*[\w.\[\]\"']+\s?[:+*-]?=.*|.{0,160}(?:[;{}]|\)\s?:))[^\S\n]*$"
+_EDGES = ".,;:!?\"'’‘“”„«»‹›()[]{}<>*_¿¡…-–—،؛؟۔।॥·|#/\\"
+_IN_CODE = frozenset("0123456789_./\\:@=+*#$%&<>|{}()[]~^")
+_JOINTS = "'’ʼ‘-"
+
+# Evidence is counted in words that only one language has. A text needs this much of it, and this much
+# a word (less in a long text, which uses more rare words); the best language must lead the second by
+# this much, and by this share of its own evidence.
+_LEAST, _LEAST_SHARE = 1.1, 0.25
+_LEAST_LEAD, _LEAST_LEAD_SHARE = 0.5, 0.15
+_OTHER_SCRIPTS = 0.6  # few names and loan words come in another script: this much of it is enough
+_ENDING = 0.35
+_ONE_LETTER = 0.6
+_FOREIGN = 0.6  # what a letter that a language does not have counts against it
+
+_Owners = dict[str, tuple[str, ...]]
+
+
+def detect(text: str, among: Collection[str] | None = None) -> str:
+    """Return the ISO 639-1 code of a text's language, or "" when unsure.
+
+    With `among`, only these can be the answer: for a question, the languages that a store holds.
+    Norwegian is "no" in both its forms. Code, addresses and identifiers do not count.
+    """
+    sample = _prose(text[:_READ_CHARS])[:_SAMPLE_CHARS]
+    if sample.isascii():
+        return _by_words(_words(sample), "latin", among)
+    sample = normalize("NFC", sample)
+    script, share = _script(sample)
+    if script != "latin" and share < 0.5:
+        # Half and half: Latin words beside another script are often only names.
+        latin = _by_words(_words(sample), "latin", among)
+        return "" if latin and share > 0.25 else latin or _by_script(sample, script, among)
+    return _by_script(sample, script, among)
+
+
+def stop_words(code: str) -> frozenset[str]:
+    """Return the function words of a language, in lower case with their accents.
+
+    They are safe to drop from a query. Empty for a language without a list and for English,
+    whose list is `scrubjay.text.analysis.STOP_WORDS`.
+    """
+    from scrubjay.text.function_words import LANGUAGES
+
+    if code == "en":
+        return frozenset()
+    words = LANGUAGES.get("no" if code in ("nb", "nn") else code, "").partition("|")[0].split()
+    # What ends in an apostrophe is a letter or two before a vowel: C' is no word, C is a language.
+    return frozenset(word for word in words if not word.endswith("'"))
+
+
+def _prose(text: str) -> str:
+    """Cut out what is no sentence of any language."""
+    if "`" in text or "://" in text or "<" in text or "~~~" in text:
+        return re.sub(_NOT_PROSE, " ", text)
+    return text
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text, as written; l'homme is two; statements and identifiers are none."""
+    if ";" in text or "}" in text or "{" in text or "=" in text or "):" in text:
+        text = re.sub(_STATEMENT, " ", text)
+    found: list[str] = []
+    for chunk in text.split():
+        word = chunk.strip(_EDGES)
+        if word.isalpha():
+            if word[1:].islower() or word.isupper() or word == word.lower():  # not camelCase
+                found.append(word)
+        elif _IN_CODE.isdisjoint(word):
+            for joint in _JOINTS:
+                word = word.replace(joint, " ")
+            found.extend(word.split())
+    return found
+
+
+def _script(text: str) -> tuple[str, float]:
+    """Return the script other than Latin with the most letters, and its share; or Latin."""
+    from bisect import bisect
+
+    counts: dict[str, float] = {"latin": 0.0}
+    for letter in set(text):
+        if letter.isalpha():
+            at = ord(letter)
+            name = "latin" if at < 0x250 else _BLOCKS[bisect(_STARTS, at) - 1][1]
+            # A Han character says about as much as half a word of letters.
+            weight = 2.5 if name == "han" else 1.0
+            counts[name] = counts.get(name, 0.0) + weight * text.count(letter)
+    counts.pop("", None)
+    if kana := counts.pop("kana", 0.0):
+        han = counts.pop("han", 0.0)
+        counts["ja" if kana >= 0.04 * han else "han"] = kana + han
+    if "han" in counts:
+        counts["zh"] = counts.pop("han")
+    latin, total = counts.pop("latin"), sum(counts.values())
+    if not total or total < 0.1 * latin:
+        return "latin", 1.0
+    return max(counts, key=lambda name: counts[name]), total / (total + latin)
+
+
+def _by_script(text: str, script: str, among: Collection[str] | None) -> str:
+    if script == "latin" or script in _SHARED:
+        return _by_words(_words(text), script, among)
+    if among is None or script in among:
+        return script
+    # Japanese can be written without kana, in a question more than in a text.
+    return "ja" if script == "zh" and "ja" in among else ""
+
+
+def _by_words(words: list[str], script: str, among: Collection[str] | None) -> str:
+    possible = _codes(script)
+    if among is not None:
+        possible &= {"no" if code in ("nb", "nn") else code for code in among}
+    if script != "latin" and len(possible) == 1:
+        return next(iter(possible))
+    words = [word for word in words if (word[0] < "\u0250") == (script == "latin")]
+    most = 1 + len(words) // 20  # a short text that repeats a word is no surer for it
+    counts = Counter(word.lower().replace("i̇", "i") for word in words)
+    amounts = {word: min(count, most) ** 0.5 for word, count in counts.items()}
+    scores = _scores(amounts, _letters(words), possible)
+    best, code = max(((score, code) for code, score in scores.items()), default=(0.0, ""))
+    scores.pop(code, None)
+    second = max(scores.values(), default=0.0)
+    ease = 1.0 if script == "latin" else _OTHER_SCRIPTS
+    enough = max(_LEAST * ease, _LEAST_SHARE * sum(amounts.values()) ** 0.8)
+    lead = max(_LEAST_LEAD * ease, _LEAST_LEAD_SHARE * best)
+    if best >= enough and best - max(second, 0.0) >= lead:
+        return code
+    # In Hebrew letters nearly everything is Hebrew; Yiddish has to show itself.
+    return "he" if "he" in possible else ""
+
+
+def _letters(words: list[str]) -> str:
+    """Return the letters of all words but names: they say where a name comes from, no more."""
+    plain = [word for word in words if not word[0].isupper()]
+    if plain and words[0] != plain[0] == words[1]:
+        plain.append(words[0].lower())  # only a sentence that begins with a capital
+    return "".join(plain)
+
+
+def _scores(amounts: dict[str, float], letters: str, possible: frozenset[str]) -> dict[str, float]:
+    """Add up, for each language, its words, endings and letters: the rarer, the more."""
+    known, endings, alphabet = _tables(possible)
+    scores: dict[str, float] = {}
+    for word, amount in amounts.items():
+        codes, value = known.get(word, ()), _ONE_LETTER if len(word) == 1 else 1.0
+        if not codes and len(word) > 4:
+            codes, value = endings.get(word[-4:]) or endings.get(word[-3:], ()), _ENDING
+        for code in codes:
+            scores[code] = scores.get(code, 0.0) + value * amount / len(codes) ** 0.5
+    for letter in alphabet.keys() & set(letters) if not letters.isascii() else ():
+        owners, amount = alphabet[letter], letters.count(letter) ** 0.7
+        for code in possible:
+            change = amount / len(owners) if code in owners else -_FOREIGN * amount
+            scores[code] = scores.get(code, 0.0) + change
+    return scores
+
+
+@lru_cache(maxsize=8)
+def _codes(script: str) -> frozenset[str]:
+    """Return the languages that are told apart by words in a script."""
+    from scrubjay.text.function_words import LANGUAGES
+
+    if script != "latin":
+        return frozenset(_SHARED[script].split())
+    others = {code for codes in _SHARED.values() for code in codes.split()}
+    # Serbian is written in both scripts.
+    return (frozenset(LANGUAGES) - others - {name for _, name in _BLOCKS}) | {"sr"}
+
+
+@lru_cache(maxsize=16)
+def _tables(possible: frozenset[str]) -> tuple[_Owners, _Owners, _Owners]:
+    """Return which of these languages know a word, an ending, a letter."""
+    from scrubjay.text.function_words import LANGUAGES
+
+    tables: tuple[_Owners, _Owners, _Owners] = ({}, {}, {})
+    for code in possible:
+        function, common, endings, letters = (*LANGUAGES[code].split("|"), "", "", "")[:4]
+        words = f"{function} {common}".replace("'", " ").split()
+        for table, things in zip(tables, (words, endings.split(), letters.strip()), strict=True):
+            for thing in dict.fromkeys(things):
+                table[thing] = (*table.get(thing, ()), code)
+    return tables

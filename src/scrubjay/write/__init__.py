@@ -1,0 +1,1 @@
+"""Writing: memories, chunks, vectors, links, files and entries into a store."""

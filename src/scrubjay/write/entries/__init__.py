@@ -1,0 +1,1 @@
+"""Entries: export and import as Markdown files or JSON lines."""

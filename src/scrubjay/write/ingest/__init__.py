@@ -1,0 +1,1 @@
+"""Ingestion: files and folders into memories."""
