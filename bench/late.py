@@ -19,7 +19,7 @@ from bench.report import Row, size, times
 if TYPE_CHECKING:
     from scrubjay.models import Embedder
     from scrubjay.models.embed.local import OnnxEmbedder
-    from scrubjay.storage.token_codes import TokenCodes
+    from scrubjay.text.token_vectors import TokenCodes
 
 PASSAGES = 20
 _WRITTEN_AT_ONCE = 20
@@ -37,7 +37,7 @@ def choice(path: Path, queries: Sequence[str], model: OnnxEmbedder, real: int) -
     from scrubjay.storage.sql.records import SqlRecords
     from scrubjay.storage.sql.token_vectors import SqlTokens
     from scrubjay.storage.sqlite.connection import SqliteDatabase
-    from scrubjay.storage.token_codes import max_sim, pack, unpack
+    from scrubjay.text.token_vectors import max_sim, pack, unpack
     from scrubjay.types import Scope
 
     guarded = GuardedEmbedder(model)
@@ -104,7 +104,7 @@ def sizes(
     real: Sequence[str], without: int, whole: int, documents: int, model: OnnxEmbedder
 ) -> list[Row]:
     """Say what token vectors weigh, by themselves and in the file."""
-    from scrubjay.storage.token_codes import pack
+    from scrubjay.text.token_vectors import pack
 
     counts = [model.count_tokens(text) for text in real]
     widths = {

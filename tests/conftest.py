@@ -117,12 +117,12 @@ END $$
 @pytest.fixture(scope="session")
 def made_postgres_url(postgres: Postgres) -> str:
     """The address of a database in which a store was made."""
-    from scrubjay.storage.addresses import POSTGRES, address
     from scrubjay.storage.postgres.connection import PostgresDatabase
+    from scrubjay.text.urls import POSTGRES, parse_server_url
 
     postgres.execute("CREATE DATABASE made TEMPLATE template0")
     url = postgres.url_of("made")
-    made = PostgresDatabase(address(url, POSTGRES, "store"))
+    made = PostgresDatabase(parse_server_url(url, POSTGRES, "store"))
     assert made.vectors is not None  # which makes its table
     made.close()
     return url

@@ -12,10 +12,10 @@ from time import perf_counter
 
 import numpy as np
 import pytest
-
-import scrubjay
 from clocks import NOON
 from fakes import HashingEmbedder
+
+import scrubjay
 from scrubjay import InvalidInput, Link, Memory, NotFound, StoreError, Unavailable
 
 EVERY_FIELD = {

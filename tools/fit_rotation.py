@@ -22,7 +22,7 @@ import numpy as np
 
 from scrubjay.models.embed import local
 from scrubjay.models.embed.local import OnnxEmbedder
-from scrubjay.storage.token_codes import max_sim, pack, rotated, unpack
+from scrubjay.text.token_vectors import max_sim, pack, rotate, unpack
 
 PASSAGES = 2500
 PAIRS = 200
@@ -57,11 +57,11 @@ def unrelated(
 ) -> float:
     """Return the mean MaxSim of questions with the passages of others."""
     chosen = passages[:PAIRS]
-    turned = [rotated(tokens, embedder.rotation) for tokens in embedder.tokens(chosen)]
+    turned = [rotate(tokens, embedder.rotation) for tokens in embedder.tokens(chosen)]
     codes = [unpack(pack(tokens), embedder.token_dims) for tokens in turned]
     found = []
     for number, passage in enumerate(chosen):
-        asked = rotated(embedder.tokens([questions[passage][0]])[0], embedder.rotation)
+        asked = rotate(embedder.tokens([questions[passage][0]])[0], embedder.rotation)
         found += max_sim(asked, codes[:number] + codes[number + 1 :])
     return float(np.mean(found))
 

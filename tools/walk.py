@@ -36,7 +36,10 @@ def main(arguments: list[str]) -> int:
 
 def walk(verb: str) -> list[tuple[str, str]]:
     """Return each (file, function) of the package that one call enters, once each, in order."""
-    with tempfile.TemporaryDirectory() as folder, scrubjay.open(Path(folder) / "notes.db") as store:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        scrubjay.open(Path(folder) / "notes.db") as store,
+    ):
         store.add_many([{"text": text} for text in NOTES])
         store.pending()
         calls: dict[str, Callable[[str], object]] = {"search": store.search, "add": store.add}

@@ -83,7 +83,7 @@ def open(
     """
     from scrubjay.config import load
     from scrubjay.parts.opening import make_folder, own_path, tiers_given
-    from scrubjay.storage.server_urls import is_server
+    from scrubjay.text.urls import is_server_url
     from scrubjay.times import clock_in
 
     if key is not None:
@@ -101,7 +101,11 @@ def open(
     own = own_path(
         settings, None if path is None else settings.db, joined, named_here=tiers is not None
     )
-    if path is None and (own is not None or tiers is None) and not is_server(own or settings.db):
+    if (
+        path is None
+        and (own is not None or tiers is None)
+        and not is_server_url(own or settings.db)
+    ):
         make_folder(os.path.dirname(os.path.abspath(own or settings.db)))
     return Store(
         own,

@@ -161,9 +161,9 @@ def _shown(place: str) -> str:
     """Return a place without its login, where it is an address; anything else as it is."""
     if "://" not in place:
         return place
-    from scrubjay.text.urls import without_login
+    from scrubjay.text.urls import strip_credentials
 
-    return without_login(place)
+    return strip_credentials(place)
 
 
 class Typed(NamedTuple):

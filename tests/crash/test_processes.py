@@ -10,9 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
+from fakes import HashingEmbedder
 
 import scrubjay
-from fakes import HashingEmbedder
 
 pytestmark = pytest.mark.slow
 

@@ -6,6 +6,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from clocks import Clock
+from fakes import HashingEmbedder
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -19,8 +21,6 @@ from hypothesis.stateful import (
 )
 
 import scrubjay
-from clocks import Clock
-from fakes import HashingEmbedder
 from scrubjay.text.analysis import normalise, tokens
 
 WORDS = ("apple", "banana", "cherry", "C++", "日本", "don't")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+from clocks import Clock
+from fakes import TokenEmbedder
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 import scrubjay
-from clocks import Clock
-from fakes import TokenEmbedder
 from scrubjay import InvalidInput, NotFound
 
 PEOPLE = ("ann", "ben", "cem")

@@ -10,11 +10,11 @@ from itertools import repeat
 
 import numpy as np
 import pytest
+from clocks import Clock
+from fakes import ScriptedGenerator, ScriptedReranker
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clocks import Clock
-from fakes import ScriptedGenerator, ScriptedReranker
 from scrubjay import InvalidInput, Unavailable
 from scrubjay.models.guarded import GuardedGenerator, GuardedReranker
 from scrubjay.models.patience import InMemory

@@ -8,8 +8,8 @@ import logging
 import os
 
 import pytest
-
 from model_hub import COMMIT, serving
+
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.models.download.http_file import same_host
 from scrubjay.models.download.hub import fetch_repo, parse_repo, repo_folder, repo_is_here

@@ -7,10 +7,10 @@ import threading
 import time
 
 import pytest
+from clocks import Clock
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clocks import Clock
 from scrubjay import Unavailable
 from scrubjay.models.patience import Breaker, InMemory, within
 

@@ -6,10 +6,10 @@ import math
 import threading
 import traceback
 
-import pytest
-
 import endpoints
+import pytest
 from endpoints import Answer, EndpointServer, refusal, results
+
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.models import Reranker
 from scrubjay.models.endpoint import endpoint

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from fakes import HashingEmbedder, ScriptedReranker, TokenEmbedder
 
 import scrubjay
-from fakes import HashingEmbedder, ScriptedReranker, TokenEmbedder
 from scrubjay import InvalidInput
 
 NOTES = [{"id": f"d{n:02}", "text": f"The old harbour of town{n}."} for n in range(12)]

@@ -23,10 +23,10 @@ from tools.servers import FalkorDB, Postgres, Qdrant
 
 import scrubjay
 from scrubjay.ops.promote.mirror import mirror
-from scrubjay.storage.addresses import POSTGRES, address
 from scrubjay.storage.postgres.connection import PostgresDatabase
 from scrubjay.storage.sql.filling import take
 from scrubjay.storage.sqlite.connection import SqliteDatabase
+from scrubjay.text.urls import POSTGRES, parse_server_url
 
 NEAR = 1e-6
 PROFILES = ("default", "novamem", "gnosis", "cognis", "vault", "gno:fast")
@@ -132,7 +132,7 @@ def places(
     url = postgres.url_of("parity")
     with (
         closing(SqliteDatabase(path)) as here,
-        closing(PostgresDatabase(address(url, POSTGRES, "store"))) as there,
+        closing(PostgresDatabase(parse_server_url(url, POSTGRES, "store"))) as there,
     ):
         take(there, 1)
         mirror(here, there, 1)

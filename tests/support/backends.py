@@ -11,7 +11,6 @@ import pytest
 from clocks import NOON
 from numpy.typing import NDArray
 
-from scrubjay.storage.addresses import FALKORDB, POSTGRES, QDRANT, address
 from scrubjay.storage.database import Database
 from scrubjay.storage.falkordb.client import FalkorServer
 from scrubjay.storage.falkordb.graph import FalkorGraph
@@ -28,6 +27,7 @@ from scrubjay.storage.sql.backlog import SqlBacklog
 from scrubjay.storage.sql.graph import SqlGraph
 from scrubjay.storage.sql.records import SqlRecords
 from scrubjay.storage.sqlite.connection import SqliteDatabase
+from scrubjay.text.urls import FALKORDB, POSTGRES, QDRANT, parse_server_url
 from scrubjay.types import Chunk, Memory, Neighbor, Scope, Term
 
 
@@ -100,7 +100,7 @@ class InPostgres(Backend):
 
     def __init__(self, path: str, schema: str = "scrubjay") -> None:
         self.path = path
-        self.db = PostgresDatabase(address(path, POSTGRES, "store"), schema=schema)
+        self.db = PostgresDatabase(parse_server_url(path, POSTGRES, "store"), schema=schema)
         self._open()
 
     def again(self) -> InPostgres:
@@ -118,7 +118,7 @@ class SqliteWithQdrant(Sqlite):
     def __init__(self, path: str, url: str) -> None:
         super().__init__(path)
         self.url = url
-        self.server = QdrantServer(address(url, QDRANT, "vectors"))
+        self.server = QdrantServer(parse_server_url(url, QDRANT, "vectors"))
         self.embedded = self.vectors
         self.vectors = QdrantVectors(self.db, self.server)
         self.projection = QdrantProjection(self.db, self.server)
@@ -194,7 +194,7 @@ class SqliteWithFalkor(Sqlite):
     def __init__(self, path: str, url: str, who: str = "one") -> None:
         super().__init__(path)
         self.outbox = SqlOutbox(self.db)
-        self.server = FalkorServer(address(url, FALKORDB, "graph"), self.outbox.store())
+        self.server = FalkorServer(parse_server_url(url, FALKORDB, "graph"), self.outbox.store())
         self.projection = FalkorProjection(self.server)
         self.outbox.attach(self.projection.tier, self.projection.place)
         truth = SqlProjected(self.db)

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fakes import HashingEmbedder
 
 import scrubjay
-from fakes import HashingEmbedder
 from scrubjay.runtime.paths import cache_dir
 from scrubjay.surfaces.cli import main
 

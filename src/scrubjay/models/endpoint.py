@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.errors import InvalidInput
+from scrubjay.text.urls import strip_credentials
 
 if TYPE_CHECKING:
     from urllib.parse import SplitResult
@@ -97,17 +98,17 @@ def _check_url(url: str) -> None:
         host, port = parts.hostname, parts.port
     except ValueError:
         raise InvalidInput(
-            f"the host or port in {_without_login(url)!r} cannot be read; a port is a number"
+            f"the host or port in {strip_credentials(url)!r} cannot be read; a port is a number"
             f" from 1 to 65535, as in {_EXAMPLE}"
         ) from None
     if parts.username is not None or parts.password is not None:
         raise InvalidInput(
-            f"the address {_without_login(url)!r} was given with a name or password before the"
+            f"the address {strip_credentials(url)!r} was given with a name or password before the"
             " host; leave them out and give the key by the api key setting"
         )
     if parts.scheme not in ("http", "https") or not host:
         raise InvalidInput(
-            f"{_without_login(url)!r} is not the address of a model; it starts with http:// or"
+            f"{strip_credentials(url)!r} is not the address of a model; it starts with http:// or"
             f" https:// and a host, as in {_EXAMPLE}"
         )
     if port == 0:
@@ -119,12 +120,3 @@ def _check_url(url: str) -> None:
             f"the address {shown(url)!r} has spaces or letters that cannot be sent; write them"
             " as %20 and the like"
         )
-
-
-def _without_login(url: str) -> str:
-    """Return an address as people may see it even if someone put a password into it."""
-    start, slashes, rest = shown(url).partition("//")
-    if not slashes:
-        start, rest = "", start
-    host, slash, path = rest.partition("/")
-    return start + slashes + host.rpartition("@")[2] + slash + path

@@ -84,7 +84,7 @@ class GuardedEmbedder:
         """Check a model's token vectors and turn them the way they are stored."""
         import numpy as np
 
-        from scrubjay.storage.token_codes import rotated
+        from scrubjay.text.token_vectors import rotate
 
         if self._rotation is None and self.token_dims < self.dims:
             self._rotation = np.asarray(getattr(self.inner, "rotation"), np.float32)  # noqa: B009
@@ -96,7 +96,7 @@ class GuardedEmbedder:
             raise Unavailable(
                 f"{self.name} gave token vectors that are not one matrix of width {self.dims} a text"
             )
-        return [rotated(one, self._rotation) for one in matrices]
+        return [rotate(one, self._rotation) for one in matrices]
 
     def _vectors(self, answer: object, texts: Sequence[str]) -> NDArray[np.float32]:
         """Check a model's vectors and scale them to length one."""

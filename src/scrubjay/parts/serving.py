@@ -43,6 +43,6 @@ class Serving(Picturing):
         if self._tables.served is not None:
             return self._tables.served
         from scrubjay.storage.replicas.replicas import Served
-        from scrubjay.storage.server_urls import NO_SERVERS
+        from scrubjay.text.urls import NO_REPLICAS
 
-        return Served(self._db, NO_SERVERS)
+        return Served(self._db, NO_REPLICAS)

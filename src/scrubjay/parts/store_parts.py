@@ -19,7 +19,7 @@ from scrubjay.config import (
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.sharing.permissions import Caller, person_named
 from scrubjay.sharing.tiers.files import Reached, open_own
-from scrubjay.storage.server_urls import servers_of
+from scrubjay.text.urls import parse_replica_urls
 from scrubjay.times import system_clock
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class StoreParts:
             made_by=made_by,
             short_turn_chars=check_short_turn(short_turn_chars),
             tenant=tenant,
-            servers=servers_of(vectors, graph),
+            servers=parse_replica_urls(vectors, graph),
         )
         self.tenant = tenant
         self.on_search: Callable[[Results], None] | None = None

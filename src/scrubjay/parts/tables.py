@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from scrubjay.search.pipeline import OF_A_FILE, Kit
 from scrubjay.storage.database import Database
-from scrubjay.storage.server_urls import NO_SERVERS, Servers
 from scrubjay.storage.sql.copies import SqlCopies
 from scrubjay.storage.sql.files import SqlFiles
 from scrubjay.storage.sql.graph import SqlGraph
@@ -15,6 +14,7 @@ from scrubjay.storage.sql.people import SqlPeople
 from scrubjay.storage.sql.records import SqlRecords
 from scrubjay.storage.sql.topics import SqlTopics
 from scrubjay.storage.sql.validity import SqlWindows
+from scrubjay.text.urls import NO_REPLICAS, ReplicaAddresses
 
 if TYPE_CHECKING:
     from scrubjay.storage.replicas.replicas import Served
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from scrubjay.storage.sql.terms import SqlTerms
 
 
-def _served(db: Database, servers: Servers) -> Served | None:
+def _served(db: Database, servers: ReplicaAddresses) -> Served | None:
     """Return the servers of a store; one without any need not even import them."""
-    if servers == NO_SERVERS:
+    if servers == NO_REPLICAS:
         return None
     from scrubjay.storage.replicas.replicas import Served
 
@@ -35,7 +35,9 @@ def _served(db: Database, servers: Servers) -> Served | None:
 class Tables:
     """The stores of one file, for who asks. A new one is a line here, by the name it has in a Kit."""
 
-    def __init__(self, db: Database, person: str | None, servers: Servers = NO_SERVERS) -> None:
+    def __init__(
+        self, db: Database, person: str | None, servers: ReplicaAddresses = NO_REPLICAS
+    ) -> None:
         self.db = db
         self.people = SqlPeople(db)
         self.copies = SqlCopies(db)

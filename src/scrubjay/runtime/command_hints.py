@@ -10,9 +10,9 @@ ADD = 'add "…"'
 def to_type(words: str, db: str | None = None) -> str:
     """Return the command that a person has to type, for the same store as this one."""
     if db is not None and "://" in db:  # what is typed is shown and kept; a password must not be
-        scheme, _, rest = db.partition("://")
-        login, at, place = rest.partition("?")[0].rpartition("@")
-        db = f"{scheme}://{login.partition(':')[0]}{at}{place}"
+        from scrubjay.text.urls import strip_credentials
+
+        db = strip_credentials(db, keep_user=True)
     return f"scrubjay {words}" if db is None else f"scrubjay {words} --db {_quoted(db)}"
 
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.sharing.permissions import person_named
-from scrubjay.storage.server_urls import tenant_named
 from scrubjay.storage.sql.api_keys import AccessRow, SqlAccess
+from scrubjay.text.urls import check_tenant
 from scrubjay.text.validation import checked_name, nearest
 from scrubjay.times import duration, micros, moment, parse
 from scrubjay.types.key_scopes import READ, SCOPES
@@ -162,7 +162,7 @@ class Access:
     def _checked_tenant(self, tenant: str | None) -> str | None:
         if tenant is None:
             return self._tenant
-        tenant = tenant_named(tenant)
+        tenant = check_tenant(tenant)
         if self._tenant not in (None, tenant):
             raise InvalidInput(
                 f"this is the store of tenant {self._tenant}, which keeps tokens of its own alone; one"

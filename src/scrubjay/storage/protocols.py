@@ -14,8 +14,8 @@ from scrubjay.text.tfidf import Counted as Counted
 
 if TYPE_CHECKING:
     from scrubjay.storage.sql.files import IndexedFile
-    from scrubjay.storage.token_codes import TokenCodes
     from scrubjay.text.tfidf import Bag
+    from scrubjay.text.token_vectors import TokenCodes
     from scrubjay.types import Chunk, Memory, Neighbor, RankedList, Row, Scope, Spoken, Term
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import scrubjay
 from scrubjay import config
 from scrubjay.parts.opening import make_folder
-from scrubjay.storage.server_urls import is_server
+from scrubjay.text.urls import is_server_url
 
 if TYPE_CHECKING:
     from scrubjay.models.shared import SharedModels
@@ -80,7 +80,7 @@ def _make_folder(db: str | None) -> None:
     A client that starts a server hands it a path such as .scrubjay/project.db, and nobody is there to
     make the folder first.
     """
-    if db is None or db == ":memory:" or is_server(db):
+    if db is None or db == ":memory:" or is_server_url(db):
         return
     folder = os.path.dirname(os.path.abspath(os.path.expanduser(db)))
     if not os.path.exists(folder) and os.path.isdir(os.path.dirname(folder)):

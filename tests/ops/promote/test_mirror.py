@@ -12,11 +12,11 @@ from scrubjay.errors import StoreError
 from scrubjay.ops.promote import mirror as mirroring
 from scrubjay.ops.promote.check import Differs, difference, digests, same_rows, same_searches
 from scrubjay.ops.promote.mirror import Mirrored, mirror
-from scrubjay.storage.addresses import POSTGRES, address
 from scrubjay.storage.postgres.connection import PostgresDatabase
 from scrubjay.storage.sql.filling import take
 from scrubjay.storage.sql.mirror_tables import MIRRORED, SEALED_TEXTS
 from scrubjay.storage.sqlite.connection import SqliteDatabase
+from scrubjay.text.urls import POSTGRES, parse_server_url
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def source(notes):
 
 @pytest.fixture
 def schema(postgres_url):
-    with closing(PostgresDatabase(address(postgres_url, POSTGRES, "store"))) as db:
+    with closing(PostgresDatabase(parse_server_url(postgres_url, POSTGRES, "store"))) as db:
         take(db, 1)
         yield db
 

@@ -295,7 +295,7 @@ WRONG = (
     (lambda f, u: promote(":memory:", u), InvalidInput, "in memory cannot be moved"),
     (lambda f, u: promote("", u), InvalidInput, "is empty"),
     (lambda f, u: promote(f, u, tenant="A B"), InvalidInput, "the tenant is 'A B'"),
-    (lambda f, u: promote(f, u, vectors="x://y"), InvalidInput, "no Qdrant URL"),
+    (lambda f, u: promote(f, u, vectors="x://y"), InvalidInput, "Qdrant URL"),
     (lambda f, u: promote(f"{f}.no", u), NotFound, "there is no store in"),
     (lambda f, u: promote(f, "postgres://127.0.0.1:1/x"), StoreError, "does not answer"),
     (lambda f, u: demote(u, f"{f}.new"), NotFound, "there is no store in postgres://"),

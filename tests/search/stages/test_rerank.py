@@ -18,7 +18,7 @@ from scrubjay.search.stages.fuse import gather, over_best, rank_bonus, rrf, simi
 from scrubjay.search.stages.min_max import min_max
 from scrubjay.search.stages.recall import look_up
 from scrubjay.search.stages.rerank import blend, cross_encoder, late_interaction
-from scrubjay.storage.token_codes import pack, unpack
+from scrubjay.text.token_vectors import pack, unpack
 from scrubjay.types import Candidate, Chunk, Found, Memory, Query, RankedList, Row
 
 

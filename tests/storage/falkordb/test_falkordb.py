@@ -17,7 +17,6 @@ from tools.servers.programs import falkordb as programs
 
 from scrubjay import Unavailable
 from scrubjay.errors import MissingExtra
-from scrubjay.storage.addresses import FALKORDB, address
 from scrubjay.storage.falkordb.client import FalkorServer
 from scrubjay.storage.falkordb.projection import FalkorProjection
 from scrubjay.storage.falkordb.scope import where
@@ -26,6 +25,7 @@ from scrubjay.storage.sql import graph_walk as walking
 from scrubjay.storage.sql.extractions import SqlExtractions
 from scrubjay.storage.sql.people import SqlPeople
 from scrubjay.storage.sql.spans import Span, SqlSpans
+from scrubjay.text.urls import FALKORDB, parse_server_url
 from scrubjay.times import micros
 from scrubjay.types import Scope, Spoken
 
@@ -242,7 +242,7 @@ def test_stores_on_one_server_are_apart(tmp_path, falkordb_url):
 
 def test_the_server_can_be_told_twice_and_out_of_order(falkordb_url):
     """Putting again changes nothing, ends that are missing are made, and pairs have no direction."""
-    server = FalkorServer(address(falkordb_url, FALKORDB, "graph"), "00")
+    server = FalkorServer(parse_server_url(falkordb_url, FALKORDB, "graph"), "00")
     projection = FalkorProjection(server)
     nothing = (None,) * 5
 
@@ -275,7 +275,7 @@ def unreachable_port():
 
 
 def refusal(url, **more):
-    server = FalkorServer(address(url, FALKORDB, "graph"), "00", **more)
+    server = FalkorServer(parse_server_url(url, FALKORDB, "graph"), "00", **more)
     with pytest.raises(Unavailable) as refused:
         server.ping()
     with pytest.raises(Unavailable, match=str(refused.value)[:20]):
@@ -299,7 +299,7 @@ def test_a_refused_password_is_one_sentence(tmp_path):
         at = f"127.0.0.1:{server.port}/notes"
         wrong = refusal(f"falkordb://:wrong@{at}")
         none = refusal(f"falkordb://{at}")
-        opened = FalkorServer(address(f"falkordb://:right@{at}", FALKORDB, "graph"), "00")
+        opened = FalkorServer(parse_server_url(f"falkordb://:right@{at}", FALKORDB, "graph"), "00")
         opened.ping()
         opened.close()
     for said in (wrong, none):
@@ -335,7 +335,7 @@ def test_a_missing_package_comes_with_its_command(falkordb_url, monkeypatch):
     """R-12: the command that installs it."""
     monkeypatch.setitem(sys.modules, "falkordb", None)
     with pytest.raises(MissingExtra, match=r'pip install "scrubjay\[falkordb\]"'):
-        FalkorServer(address(falkordb_url, FALKORDB, "graph"), "00").ping()
+        FalkorServer(parse_server_url(falkordb_url, FALKORDB, "graph"), "00").ping()
 
 
 def test_a_limit_of_the_server_is_kept(store):

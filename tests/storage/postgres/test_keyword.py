@@ -8,13 +8,13 @@ from contextlib import suppress
 import pytest
 from backends import Sqlite, a_memory, asking, pieces
 
-from scrubjay.storage.addresses import POSTGRES, address
 from scrubjay.storage.postgres import keyword as postgres_keyword
 from scrubjay.storage.postgres import token_vectors
 from scrubjay.storage.postgres.connection import PostgresDatabase
 from scrubjay.storage.postgres.words import indexed
 from scrubjay.storage.sql import keyword_ranking
 from scrubjay.storage.sql.records import SqlRecords
+from scrubjay.text.urls import POSTGRES, parse_server_url
 from scrubjay.types import Scope, Term
 
 EVERYTHING = Scope()
@@ -25,7 +25,7 @@ class InPostgres:
     """A store in a database of its own."""
 
     def __init__(self, url):
-        self.db = PostgresDatabase(address(url, POSTGRES, "store"))
+        self.db = PostgresDatabase(parse_server_url(url, POSTGRES, "store"))
         self.records = SqlRecords(self.db)
         self.keyword = self.db.keyword
 

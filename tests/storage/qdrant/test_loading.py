@@ -10,7 +10,7 @@ TWO_THREADS = """
 import sys, threading, time
 import numpy
 from scrubjay.errors import Unavailable
-from scrubjay.storage.addresses import QDRANT, address
+from scrubjay.text.urls import QDRANT, parse_server_url
 from scrubjay.storage.qdrant.client import QdrantServer
 from scrubjay.storage.qdrant.vectors import QdrantVectors
 from scrubjay.storage.sql.backlog import SqlBacklog
@@ -19,7 +19,7 @@ from scrubjay.types import Scope
 
 db = SqliteDatabase(":memory:")
 SqlBacklog(db).activate("model", 4)
-server = QdrantServer(address("qdrant://127.0.0.1:1/notes", QDRANT, "vectors"))
+server = QdrantServer(parse_server_url("qdrant://127.0.0.1:1/notes", QDRANT, "vectors"))
 vectors = QdrantVectors(db, server)
 
 def ping():

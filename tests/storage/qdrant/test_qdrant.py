@@ -20,11 +20,11 @@ from qdrant_client.models import Distance, VectorParams
 from tools.servers import Qdrant
 
 from scrubjay import InvalidInput, Unavailable
-from scrubjay.storage.addresses import QDRANT, address
 from scrubjay.storage.qdrant import vectors as qdrant_vectors
 from scrubjay.storage.qdrant.client import QdrantServer
 from scrubjay.storage.sql import vectors as sql_vectors
 from scrubjay.storage.sql.people import SqlPeople
+from scrubjay.text.urls import QDRANT, parse_server_url
 from scrubjay.times import micros
 from scrubjay.types import Scope, Spoken, Term
 
@@ -449,7 +449,7 @@ class TestBadInput:
 
     def test_a_wrong_name_of_a_collection_is_refused(self):
         with pytest.raises(InvalidInput, match="'a b' is no name of a collection; write"):
-            QdrantServer(address("qdrant://localhost/a%20b", QDRANT, "vectors"))
+            QdrantServer(parse_server_url("qdrant://localhost/a%20b", QDRANT, "vectors"))
 
     def test_a_wrong_key_is_refused_and_never_shown(self, tmp_path, monkeypatch):
         monkeypatch.delenv("SCRUBJAY_QDRANT_API_KEY", raising=False)
@@ -462,7 +462,7 @@ class TestBadInput:
             right.close()
             for given, said in (("", "asks for an API key"), ("secret", "refuses the API key")):
                 url = f"qdrant://:{given}@127.0.0.1:{server.port}/n"
-                wrong = QdrantServer(address(url, QDRANT, "vectors"))
+                wrong = QdrantServer(parse_server_url(url, QDRANT, "vectors"))
                 with pytest.raises(
                     Unavailable, match="put the right one into SCRUBJAY_QDRANT"
                 ) as e:
@@ -504,7 +504,9 @@ class TestBadInput:
 
     def test_tls_where_there_is_none(self, qdrant):
         server = QdrantServer(
-            address(f"qdrants://127.0.0.1:{qdrant.port}/n?timeout_s=10", QDRANT, "vectors")
+            parse_server_url(
+                f"qdrants://127.0.0.1:{qdrant.port}/n?timeout_s=10", QDRANT, "vectors"
+            )
         )
         with pytest.raises(Unavailable, match=r"^qdrants://127.*: .*SSL.*; write qdrant://"):
             server.ping()
@@ -589,7 +591,9 @@ class TestWithoutTheServer:
                 pass
 
         with serving(Breaks) as port:
-            server = QdrantServer(address(f"qdrant://127.0.0.1:{port}/n", QDRANT, "vectors"))
+            server = QdrantServer(
+                parse_server_url(f"qdrant://127.0.0.1:{port}/n", QDRANT, "vectors")
+            )
             if breaks < asked:
                 assert server.ask(lambda apis: apis.service_api.root().version) == "1.16.3"
             else:
@@ -621,4 +625,4 @@ def test_the_package_is_asked_for_by_name(monkeypatch):
 
     monkeypatch.setattr(qdrant, "find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r'pip install "scrubjay\[qdrant\]"'):
-        QdrantServer(address("qdrant://localhost", QDRANT, "vectors"))
+        QdrantServer(parse_server_url("qdrant://localhost", QDRANT, "vectors"))

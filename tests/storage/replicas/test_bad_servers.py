@@ -14,13 +14,13 @@ from running import running
 from tools.servers import FalkorDB, Postgres, Qdrant
 
 import scrubjay
-from scrubjay.storage.addresses import QDRANT, address
 from scrubjay.storage.falkordb.client import FalkorServer
 from scrubjay.storage.postgres import login as postgres_login
 from scrubjay.storage.postgres import vectors as postgres_vector
 from scrubjay.storage.qdrant import client as qdrant
 from scrubjay.storage.qdrant.client import QdrantServer
 from scrubjay.surfaces.cli import main
+from scrubjay.text.urls import QDRANT, parse_server_url
 
 SECRET = "S3cret-of-ours"
 NOWHERE = 9  # a port on which nobody listens
@@ -36,7 +36,7 @@ class Guarded(NamedTuple):
 
 @pytest.fixture(scope="module")
 def guarded() -> Iterator[Guarded]:
-    """Servers that ask for a password; in Postgres there are roles with few rights."""
+    """ReplicaAddresses that ask for a password; in Postgres there are roles with few rights."""
     for one in running(lambda: Postgres(password="right")):  # type: ignore[arg-type,type-var]
         for two in running(lambda: Qdrant(api_key="right")):  # type: ignore[arg-type,type-var]
             for three in running(lambda: FalkorDB(password="right")):  # type: ignore[arg-type,type-var]
@@ -59,13 +59,13 @@ class Bad(NamedTuple):
 RECORDS = {
     "not a Postgres URL": Bad(
         lambda _: f"mysql://ann:{SECRET}@127.0.0.1/notes",
-        "mysql, which is no Postgres URL",
+        "mysql, not a Postgres URL",
         "write postgres://user@host:5432/database",
         2,
     ),
     "a port that is none": Bad(
         lambda _: f"postgres://ann:{SECRET}@127.0.0.1:port/notes",
-        "a wrong port",
+        "port",
         "write postgres://user@host:5432/database",
         2,
     ),
@@ -264,11 +264,11 @@ def test_tiers_that_cannot_be_asked(
     ("tier", "url", "said"),
     [
         ("vectors", f"http://ann:{SECRET}@127.0.0.1/notes", "write qdrant://host:6333/collection"),
-        ("vectors", f"qdrant://:{SECRET}@127.0.0.1:port/x", "vectors has a wrong port"),
+        ("vectors", f"qdrant://:{SECRET}@127.0.0.1:port/x", "vectors has an invalid port"),
         ("vectors", f"qdrant://:{SECRET}@127.0.0.1/a/b", "more than one name"),
-        ("vectors", f"qdrant://:{SECRET}@127.0.0.1/x?ssl=1", "Qdrant takes no option 'ssl'"),
+        ("vectors", f"qdrant://:{SECRET}@127.0.0.1/x?ssl=1", "option 'ssl'"),
         ("graph", f"redis://:{SECRET}@127.0.0.1/notes", "write falkordb://host:6379/graph"),
-        ("graph", f"falkordb://:{SECRET}@/notes", "graph names no host"),
+        ("graph", f"falkordb://:{SECRET}@/notes", "graph has no host"),
         ("graph", f"falkordb://:{SECRET}@127.0.0.1/x?timeout_s=0", "timeout_s is '0'"),
     ],
 )
@@ -335,7 +335,7 @@ def test_a_collection_of_other_dimensions(
     """Whose it is cannot be known, so it is left alone and said; NM-6: a search goes on without it."""
     from qdrant_client.http import models
 
-    server = QdrantServer(address(qdrant_url, QDRANT, "vectors"))
+    server = QdrantServer(parse_server_url(qdrant_url, QDRANT, "vectors"))
     name = server.collection(embedder.name, embedder.dims)
     vectors = models.VectorParams(size=7, distance=models.Distance.COSINE)
     wanted = models.CreateCollection(vectors=vectors)

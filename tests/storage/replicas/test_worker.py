@@ -17,7 +17,6 @@ from places import SUPPORT
 
 from scrubjay import Unavailable
 from scrubjay.errors import InvalidInput
-from scrubjay.storage.addresses import QDRANT, address
 from scrubjay.storage.qdrant.client import QdrantServer
 from scrubjay.storage.qdrant.projection import QdrantProjection
 from scrubjay.storage.qdrant.vectors import QdrantVectors
@@ -25,6 +24,7 @@ from scrubjay.storage.replicas import worker as projecting
 from scrubjay.storage.replicas.outbox import SqlOutbox
 from scrubjay.storage.replicas.records import SqlProjected
 from scrubjay.storage.replicas.worker import Projecting
+from scrubjay.text.urls import QDRANT, parse_server_url
 from scrubjay.types import Scope
 
 IDS = [f"m{n:02}" for n in range(12)]
@@ -370,7 +370,7 @@ def test_two_servers_are_told_and_one_that_is_away_does_not_stop_the_other(
 ):
     """Vectors and links go to servers of their own, and each knows what the records know."""
     store = opened()
-    server = QdrantServer(address(f"{qdrant_url}?timeout_s=5", QDRANT, "vectors"))
+    server = QdrantServer(parse_server_url(f"{qdrant_url}?timeout_s=5", QDRANT, "vectors"))
     vectors = QdrantProjection(store.db, server)
     store.outbox.attach(vectors.tier, vectors.place)
     feeding = Projecting(

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
+from fakes import HashingEmbedder
 from mcp import Client
 
 import scrubjay
-from fakes import HashingEmbedder
 from scrubjay.surfaces.callers import OpenStores, Principal
 from scrubjay.surfaces.mcp.server import make_server
 

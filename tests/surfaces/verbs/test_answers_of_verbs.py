@@ -8,12 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from fakes import HashingEmbedder
+from verb_answers import check_answer
 
 import scrubjay
-from fakes import HashingEmbedder
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.surfaces.verbs.table import VERBS, ask
-from verb_answers import check_answer
 
 Ask = Callable[..., Any]
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from verb_answers import check_answer
 
 import scrubjay
 from scrubjay.errors import ScrubjayError
 from scrubjay.surfaces.verbs import Verb
 from scrubjay.surfaces.verbs.table import VERBS, ask
-from verb_answers import check_answer
 
 IDS = ("kettle", "teapot", "said-1")
 NOW = datetime(2026, 5, 3, 12, tzinfo=UTC)

@@ -69,9 +69,9 @@ def _settings_of(store: Store) -> Settings:
 
 
 def _place(store: Store, settings: Settings | None) -> Iterator[Finding]:
-    from scrubjay.storage.server_urls import is_server
+    from scrubjay.text.urls import is_server_url
 
-    if is_server(store.path):
+    if is_server_url(store.path):
         from scrubjay.storage.postgres.connection import PostgresDatabase
 
         db = store._db

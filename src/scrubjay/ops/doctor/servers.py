@@ -11,21 +11,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from scrubjay.config import Settings
-    from scrubjay.storage.addresses import Address
+    from scrubjay.text.urls import ServerAddress
     from scrubjay.types.reports import ServerState
 
 
 def postgres(settings: Settings) -> Iterator[Finding]:
     """Examine a store that Postgres keeps; nothing is made where there is none yet."""
-    from scrubjay.storage.addresses import POSTGRES, address
-    from scrubjay.storage.server_urls import schema_of
+    from scrubjay.text.urls import POSTGRES, parse_server_url, tenant_schema
 
     yield postgres_at(
-        lambda: (address(settings.db, POSTGRES, "the store"), schema_of(settings.tenant))
+        lambda: (
+            parse_server_url(settings.db, POSTGRES, "the store"),
+            tenant_schema(settings.tenant),
+        )
     )
 
 
-def postgres_at(place: Callable[[], tuple[Address, str]]) -> Finding:
+def postgres_at(place: Callable[[], tuple[ServerAddress, str]]) -> Finding:
     """Examine the store in a schema of a Postgres; a place that cannot be read is a finding, too."""
 
     def look() -> Finding:
@@ -56,7 +58,7 @@ def told(states: Sequence[ServerState]) -> Iterator[Finding]:
 
 def tiers(settings: Settings) -> Iterator[Finding]:
     """Examine the servers of the vectors and of the graph."""
-    from scrubjay.storage.addresses import FALKORDB, QDRANT, address
+    from scrubjay.text.urls import FALKORDB, QDRANT, parse_server_url
 
     if settings.vectors is not None:
         named = settings.vectors
@@ -64,7 +66,7 @@ def tiers(settings: Settings) -> Iterator[Finding]:
         def qdrant() -> Finding:
             from scrubjay.storage.qdrant.client import QdrantServer
 
-            read = address(named, QDRANT, "vectors")
+            read = parse_server_url(named, QDRANT, "vectors")
             server = QdrantServer(read)
             try:
                 server.ping()
@@ -79,7 +81,7 @@ def tiers(settings: Settings) -> Iterator[Finding]:
         def falkordb() -> Finding:
             from scrubjay.storage.falkordb.client import FalkorServer
 
-            read = address(place, FALKORDB, "graph")
+            read = parse_server_url(place, FALKORDB, "graph")
             server = FalkorServer(read, "")
             try:
                 server.ping()

@@ -15,7 +15,7 @@ from scrubjay.ops.doctor.finding import Finding
 from scrubjay.runtime.command_hints import ADD, to_fetch, to_make, to_type
 from scrubjay.sharing.tiers.files import TierFile, same_file
 from scrubjay.storage.schema import APPLICATION_ID, SCHEMA_VERSION
-from scrubjay.storage.server_urls import is_server, tenants_file
+from scrubjay.text.urls import is_server_url, tenant_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,12 +38,12 @@ def own_store(settings: Settings) -> Iterator[Finding]:
     if path == ":memory:":
         yield Finding("store", "ok", f"{path} (nothing to examine in a file)")
         return
-    if is_server(path):
+    if is_server_url(path):
         from scrubjay.ops.doctor.servers import postgres
 
         yield from postgres(settings)
         return
-    file = Path(tenants_file(path, settings.tenant))
+    file = Path(tenant_file(path, settings.tenant))
     if not file.exists():
         # The folder of a store that the settings name is made with it.
         make = to_type(ADD) if given is None else to_make(given)

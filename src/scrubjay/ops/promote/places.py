@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.storage.database import Connection, Database
-from scrubjay.storage.server_urls import is_server, schema_of, tenant_named, tenants_file
 from scrubjay.storage.sqlite.location import PROMOTED, moved_to
+from scrubjay.text.urls import check_tenant, is_server_url, tenant_file, tenant_schema
 
 if TYPE_CHECKING:
-    from scrubjay.storage.addresses import Address
+    from scrubjay.text.urls import ServerAddress
 
 FILLING = ".filling"
 # A store without any of these holds nothing that anybody would miss.
@@ -52,15 +52,15 @@ def place_of(named: str | os.PathLike[str], tenant: str | None = None) -> Place:
     place = os.fspath(named)
     if not place:
         raise InvalidInput("the place of a store is empty; give a file or postgres://…")
-    tenant = None if tenant is None else tenant_named(tenant)
+    tenant = None if tenant is None else check_tenant(tenant)
     if place == ":memory:":
         raise InvalidInput("a store in memory cannot be moved; give a file or postgres://…")
-    if not is_server(place):
-        return FilePlace(tenants_file(place, tenant))
-    from scrubjay.storage.addresses import POSTGRES, address
+    if not is_server_url(place):
+        return FilePlace(tenant_file(place, tenant))
+    from scrubjay.text.urls import POSTGRES, parse_server_url
 
-    schema = schema_of(tenant)
-    return SchemaPlace(address(place, POSTGRES, "the store"), schema)
+    schema = tenant_schema(tenant)
+    return SchemaPlace(parse_server_url(place, POSTGRES, "the store"), schema)
 
 
 class FilePlace:
@@ -126,7 +126,7 @@ class FilePlace:
 class SchemaPlace:
     """A schema of a Postgres database."""
 
-    def __init__(self, address: Address, schema: str) -> None:
+    def __init__(self, address: ServerAddress, schema: str) -> None:
         self.address = address
         self.schema = schema
 

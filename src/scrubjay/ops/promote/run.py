@@ -16,9 +16,9 @@ from scrubjay.errors import InvalidInput, NotFound, StoreError, Unavailable
 from scrubjay.ops.promote.check import QUERIES, Differs, Digest, same_rows, same_searches, warm
 from scrubjay.ops.promote.mirror import mirror
 from scrubjay.ops.promote.places import FilePlace, Place, SchemaPlace, holds_memories, place_of
-from scrubjay.storage.server_urls import Servers, servers_of
 from scrubjay.storage.sql.filling import take
 from scrubjay.storage.sqlite.mirror import open_files_stay, write_note
+from scrubjay.text.urls import ReplicaAddresses, parse_replica_urls
 from scrubjay.types.reports import Moved
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def promote(
         raise InvalidInput(
             "promote moves a file to postgres://…; the other way round it is demote"
         )
-    return _Move(here, there, servers_of(vectors, graph), keep, progress).run()
+    return _Move(here, there, parse_replica_urls(vectors, graph), keep, progress).run()
 
 
 def demote(
@@ -70,14 +70,19 @@ def demote(
         raise InvalidInput(
             "demote moves postgres://… into a file; the other way round it is promote"
         )
-    return _Move(here, there, servers_of(vectors, graph), keep, progress).run()
+    return _Move(here, there, parse_replica_urls(vectors, graph), keep, progress).run()
 
 
 class _Move:
     """One store on its way from one place to another."""
 
     def __init__(
-        self, source: Place, target: Place, servers: Servers, keep: bool, progress: Report | None
+        self,
+        source: Place,
+        target: Place,
+        servers: ReplicaAddresses,
+        keep: bool,
+        progress: Report | None,
     ) -> None:
         self._source = source
         self._target = target
@@ -234,7 +239,9 @@ class _Move:
 
 
 @contextmanager
-def _projections(db: Database, servers: Servers, store: str) -> Iterator[list[Projection]]:
+def _projections(
+    db: Database, servers: ReplicaAddresses, store: str
+) -> Iterator[list[Projection]]:
     """Give what feeds each of these servers, and let go of them."""
     made: list[Projection] = []
     with ExitStack() as opened:

@@ -15,7 +15,7 @@ from scrubjay.types import Candidate, Chunk, Found, Memory
 if TYPE_CHECKING:
     from scrubjay.models.guard import GuardedEmbedder
     from scrubjay.models.guarded import GuardedReranker
-    from scrubjay.storage.token_codes import TokenCodes
+    from scrubjay.text.token_vectors import TokenCodes
 
 LATE = "late"
 CROSS = "cross_encoder"
@@ -63,7 +63,7 @@ def late_interaction(run: Run, *, depth: int = 64, floor: float = 0.0) -> Run:
     if missing:
         stored = {**stored, **_made(run, embedder, missing)}
 
-    from scrubjay.storage.token_codes import TokenCodes, max_sim
+    from scrubjay.text.token_vectors import TokenCodes, max_sim
 
     none = TokenCodes(run.query.tokens[:0], 1.0)  # of one that was just deleted
     scores = max_sim(run.query.tokens, [stored.get(place, none) for place in places])
@@ -76,7 +76,7 @@ def _made(
     run: Run, embedder: GuardedEmbedder, places: Sequence[tuple[str, int]]
 ) -> dict[tuple[str, int], TokenCodes]:
     """Make the few token vectors that are not stored yet; they will be, in the background."""
-    from scrubjay.storage.token_codes import pack, unpack
+    from scrubjay.text.token_vectors import pack, unpack
 
     records = run.kit.need("records")
     memories = records.get([id_ for id_, _ in places], run.query.scope)

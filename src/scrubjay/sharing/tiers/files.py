@@ -11,15 +11,15 @@ from scrubjay.config import BUILT_IN_TIERS, SHORT_TURN_CHARS, TierSetting
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.parts.tables import Tables
 from scrubjay.search.pipeline import Tier
-from scrubjay.storage.server_urls import (
-    NO_SERVERS,
-    Servers,
-    is_server,
-    schema_of,
-    tenant_named,
-    tenants_file,
-)
 from scrubjay.storage.sqlite.connection import WAIT_S, SqliteDatabase
+from scrubjay.text.urls import (
+    NO_REPLICAS,
+    ReplicaAddresses,
+    check_tenant,
+    is_server_url,
+    tenant_file,
+    tenant_schema,
+)
 
 if TYPE_CHECKING:
     from scrubjay.storage.database import Database
@@ -192,7 +192,7 @@ def open_own(
     made_by: str | None = None,
     short_turn_chars: int = SHORT_TURN_CHARS,
     tenant: str | None = None,
-    servers: Servers = NO_SERVERS,
+    servers: ReplicaAddresses = NO_REPLICAS,
 ) -> tuple[Tables, TierFiles]:
     """Open a store's own file, and know the others.
 
@@ -201,14 +201,14 @@ def open_own(
     another command is not made here; with neither a path nor a tier there is none.
     """
     made = Making(
-        person, short_turn_chars, None if tenant is None else tenant_named(tenant), servers
+        person, short_turn_chars, None if tenant is None else check_tenant(tenant), servers
     )
-    if path is not None and is_server(path):
+    if path is not None and is_server_url(path):
         return _on_a_server(path, given, made)
     if path is not None:
-        path = tenants_file(path, made.tenant)
+        path = tenant_file(path, made.tenant)
     elif made.tenant is not None:
-        given = [one._replace(path=tenants_file(one.path, made.tenant)) for one in given]
+        given = [one._replace(path=tenant_file(one.path, made.tenant)) for one in given]
     files = known_files(path, given, person, made_by=made_by)
     mine = one_of(files.own)
     others = [one_of(one) for one in files.in_order() if not one.tier.own]
@@ -272,10 +272,10 @@ def _own_of(path: str | None, settings: Sequence[TierSetting]) -> TierSetting:
             return one
     agents = any(one.name == "agent" for one in settings)
     place = path if path == ":memory:" else os.path.abspath(path)
-    if is_server(path):
-        from scrubjay.text.urls import without_login
+    if is_server_url(path):
+        from scrubjay.text.urls import strip_credentials
 
-        place = without_login(path)
+        place = strip_credentials(path)
     return TierSetting("own" if agents else "agent", place, 1.0)
 
 
@@ -285,7 +285,7 @@ class Making(NamedTuple):
     person: str | None
     short_turn_chars: int
     tenant: str | None
-    servers: Servers
+    servers: ReplicaAddresses
 
 
 def _opened(path: str, made: Making, wait_s: float) -> Tables:
@@ -308,12 +308,12 @@ def _filled(db: Database, made: Making) -> Tables:
 
 def _on_a_server(url: str, given: Sequence[TierSetting], made: Making) -> tuple[Tables, TierFiles]:
     """Open a store that Postgres keeps. Other tiers can be files beside it."""
-    from scrubjay.storage.addresses import POSTGRES, address
     from scrubjay.storage.postgres.connection import PostgresDatabase
+    from scrubjay.text.urls import POSTGRES, parse_server_url
 
-    schema = schema_of(made.tenant)
+    schema = tenant_schema(made.tenant)
     db = PostgresDatabase(
-        address(url, POSTGRES, "the store"),
+        parse_server_url(url, POSTGRES, "the store"),
         schema=schema,
         short_turn_chars=made.short_turn_chars,
     )

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import MissingExtra, Unavailable
-from scrubjay.storage.addresses import FALKORDB, Address
+from scrubjay.text.urls import FALKORDB, ServerAddress
 
 if TYPE_CHECKING:
     import falkordb
@@ -29,7 +29,7 @@ class FalkorServer:
     """
 
     def __init__(
-        self, address: Address, store: str, *, least_version: int = LEAST_VERSION
+        self, address: ServerAddress, store: str, *, least_version: int = LEAST_VERSION
     ) -> None:
         self.address = address
         self.key = f"{address.name}:{store}"

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     import psycopg
     from psycopg_pool import ConnectionPool
 
-    from scrubjay.storage.addresses import Address
     from scrubjay.storage.postgres.keyword import PostgresKeyword
     from scrubjay.storage.postgres.mirror import PostgresMirror
     from scrubjay.storage.postgres.vectors import PostgresVector
     from scrubjay.storage.postgres.words import PostgresWords
     from scrubjay.storage.protocols import Codec
+    from scrubjay.text.urls import ServerAddress
     from scrubjay.types import Term
 
 _LOCK = 0x5343_4A59  # of the writer; the second key is that of the schema
@@ -51,7 +51,7 @@ class PostgresDatabase:
 
     def __init__(
         self,
-        address: Address,
+        address: ServerAddress,
         *,
         schema: str = "scrubjay",
         codec: Codec | None = None,

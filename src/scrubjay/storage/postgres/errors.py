@@ -10,11 +10,11 @@ from scrubjay.errors import InvalidInput, ScrubjayError, StoreError
 if TYPE_CHECKING:
     import psycopg
 
-    from scrubjay.storage.addresses import Address
+    from scrubjay.text.urls import ServerAddress
 
 
 def explained(
-    address: Address, schema: str, error: psycopg.Error, waited_s: float
+    address: ServerAddress, schema: str, error: psycopg.Error, waited_s: float
 ) -> ScrubjayError:
     """Return the error that a caller sees in place of the client's."""
     from psycopg import errors
@@ -43,7 +43,7 @@ def explained(
     return StoreError(f"{here}: {said}")
 
 
-def _grants(address: Address, schema: str, said: str) -> str:
+def _grants(address: ServerAddress, schema: str, said: str) -> str:
     """Say what gives a user the rights for this: to make a store, to use one, or to change its tables."""
     user = _quoted(address.user or "USER")
     if "must be owner" in said:
@@ -63,7 +63,7 @@ def _quoted(name: str) -> str:
     return name if re.fullmatch(r"[a-z_][a-z0-9_]*|USER", name) else f'"{name}"'
 
 
-def _what_to_do(address: Address, said: str) -> str:
+def _what_to_do(address: ServerAddress, said: str) -> str:
     """Say what helps against a connection that was not to be had."""
     lower = said.casefold()
     if "password" in lower or "authentication" in lower:
@@ -82,7 +82,7 @@ def _what_to_do(address: Address, said: str) -> str:
     return "see that Postgres runs there and that this machine may reach it"
 
 
-def _said(address: Address, error: psycopg.Error) -> str:
+def _said(address: ServerAddress, error: psycopg.Error) -> str:
     """Return what the server said, in one line and without the password."""
     told = error.diag.message_primary or str(error)
     line = " ".join(told.split()) or type(error).__name__

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from scrubjay.errors import NotFound
-from scrubjay.storage.addresses import Address
 from scrubjay.storage.postgres.connection import PostgresDatabase
 from scrubjay.storage.postgres.login import Login
 from scrubjay.storage.postgres.session import Session
-from scrubjay.storage.server_urls import TENANTS
+from scrubjay.text.urls import TENANT_SCHEMA_PREFIX, ServerAddress
 
 _MOST_SHOWN = 10
 
@@ -31,7 +30,7 @@ class Found(NamedTuple):
     schema: int | None
 
 
-def found_in(address: Address, schema: str) -> Found:
+def found_in(address: ServerAddress, schema: str) -> Found:
     """Look at a server; StoreError says why that was not possible."""
     login = Login(address, schema)
     with login.connected() as connection:
@@ -43,7 +42,7 @@ def found_in(address: Address, schema: str) -> Found:
         return Found(version.split()[0], pgvector, login.schema_version(session) or None)
 
 
-def moved_from(address: Address, schema: str) -> str | None:
+def moved_from(address: ServerAddress, schema: str) -> str | None:
     """Return where the store went that was in a schema; None where none went away."""
     login = Login(address, schema)
     with login.connected() as connection:
@@ -51,7 +50,7 @@ def moved_from(address: Address, schema: str) -> str | None:
         return login.moved_to(Session(connection))
 
 
-def look_for(address: Address, schema: str) -> None:
+def look_for(address: ServerAddress, schema: str) -> None:
     """NotFound where no store is in a schema, and none was moved from it; it names those of tenants."""
     login = Login(address, schema)
     with login.connected() as connection:
@@ -62,9 +61,9 @@ def look_for(address: Address, schema: str) -> None:
         rows = session.execute(
             "SELECT nspname FROM pg_namespace WHERE starts_with(nspname, ?)"
             " AND strpos(nspname, '.') = 0 ORDER BY nspname",
-            (TENANTS,),
+            (TENANT_SCHEMA_PREFIX,),
         ).fetchall()
-    tenants = [name.removeprefix(TENANTS) for (name,) in rows]
+    tenants = [name.removeprefix(TENANT_SCHEMA_PREFIX) for (name,) in rows]
     raise NotFound(
         f"nothing is stored yet: there is no store in {login.shown}"
         f"{_meant(schema, tenants)}; `scrubjay add` makes it"
@@ -77,7 +76,7 @@ def _meant(schema: str, tenants: list[str]) -> str:
         return ""
     from difflib import get_close_matches
 
-    near = get_close_matches(schema.removeprefix(TENANTS), tenants, _MOST_SHOWN)
+    near = get_close_matches(schema.removeprefix(TENANT_SCHEMA_PREFIX), tenants, _MOST_SHOWN)
     shown = [*near, *(one for one in tenants if one not in near)]
     more = " …" if len(shown) > _MOST_SHOWN else ""
     return f"; tenants are: {', '.join(shown[:_MOST_SHOWN])}{more}"

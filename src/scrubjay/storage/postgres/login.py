@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import psycopg
     from psycopg_pool import ConnectionPool
 
-    from scrubjay.storage.addresses import Address
+    from scrubjay.text.urls import ServerAddress
 
 WAIT_S = 60.0  # for another writer
 MOST_CONNECTIONS = 16
@@ -28,7 +28,7 @@ _CHECK_AFTER_S = 0.5  # hardly a server stops and starts in less
 class Login:
     """A schema of a database, and how to get there."""
 
-    def __init__(self, address: Address, schema: str) -> None:
+    def __init__(self, address: ServerAddress, schema: str) -> None:
         self.address = address
         self.schema = schema
         self.shown = address.shown if schema == "scrubjay" else f"{address.shown}#{schema}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from httpx import Request, Response
     from qdrant_client.http import SyncApis
 
-    from scrubjay.storage.addresses import Address
+    from scrubjay.text.urls import ServerAddress
 
     Apis = SyncApis[Any]
 
@@ -50,7 +50,7 @@ def load() -> None:
 class QdrantServer:
     """One server; nothing is asked of it before the first call. Any number of threads may ask."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: ServerAddress) -> None:
         if find_spec("qdrant_client") is None:
             raise MissingExtra("qdrant-client", 'pip install "scrubjay[qdrant]"')
         if not _NAME.fullmatch(address.name):

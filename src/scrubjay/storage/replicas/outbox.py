@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.storage.database import Connection, Database
-from scrubjay.storage.server_urls import is_server
 from scrubjay.storage.sql.scope import in_parts
+from scrubjay.text.urls import is_server_url
 
 GRAPH = "graph"
 MOST_COUNTED = 100_000  # nobody wants to know how many more there are, and counting takes time
@@ -46,7 +46,7 @@ class SqlOutbox:
         Under one id, each would have the servers forget what the other has told them.
         """
         here = self._db.path
-        if here == ":memory:" or is_server(here):
+        if here == ":memory:" or is_server_url(here):
             return
         with self._db.read() as db:
             row = db.execute("SELECT key FROM keys WHERE name = 'home'").fetchone()

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, StoreError, Unavailable
 from scrubjay.storage.replicas.outbox import SqlOutbox
-from scrubjay.storage.server_urls import NO_SERVERS
+from scrubjay.text.urls import NO_REPLICAS
 from scrubjay.types.reports import ServerState
 
 if TYPE_CHECKING:
     from scrubjay.storage.database import Database
     from scrubjay.storage.protocols import Projection
-    from scrubjay.storage.server_urls import Servers
     from scrubjay.storage.sql.graph import SqlGraph
     from scrubjay.storage.sql.vectors import SqlVectors
+    from scrubjay.text.urls import ReplicaAddresses
 
 VECTORS, GRAPH = TIERS = ("vectors", "graph")
 
@@ -29,12 +29,12 @@ class Served:
     Servers are not asked for anything before the first search, or the first change that is told.
     """
 
-    def __init__(self, db: Database, servers: Servers) -> None:
+    def __init__(self, db: Database, servers: ReplicaAddresses) -> None:
         from scrubjay.storage.replicas.records import SqlProjected
         from scrubjay.storage.replicas.worker import Projecting
 
         self.outbox = SqlOutbox(db)
-        if servers != NO_SERVERS:
+        if servers != NO_REPLICAS:
             self.outbox.tell_copy_apart()
         self.vectors: SqlVectors | None = None
         self.graph: SqlGraph | None = None

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from scrubjay.storage.token_codes import TokenCodes
+    from scrubjay.text.token_vectors import TokenCodes
 
 Place = tuple[str, int]
 
@@ -30,7 +30,7 @@ class SqlTokens:
 
         Those of another width than the file has for the model, by an older version of it, are not.
         """
-        from scrubjay.storage.token_codes import pack
+        from scrubjay.text.token_vectors import pack
 
         seal = self._db.codec.seal_vector
         with self._db.write() as db:
@@ -55,7 +55,7 @@ class SqlTokens:
 
     def of(self, model: str, places: Sequence[Place]) -> Mapping[Place, TokenCodes]:
         """Return the tokens of passages, by memory id and ordinal; those that have none are left out."""
-        from scrubjay.storage.token_codes import unpack
+        from scrubjay.text.token_vectors import unpack
 
         unseal = self._db.codec.unseal_vector
         found: dict[Place, TokenCodes] = {}

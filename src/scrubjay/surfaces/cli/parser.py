@@ -68,9 +68,9 @@ class UsageError(InvalidInput):
 
     def __init__(self, message: str, usage: str) -> None:
         if "://" in message:  # what was typed is repeated
-            from scrubjay.text.urls import without_login
+            from scrubjay.text.urls import strip_credentials
 
-            message = without_login(message)
+            message = strip_credentials(message)
         super().__init__(message)
         self.usage = usage
 

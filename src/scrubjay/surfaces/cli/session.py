@@ -10,8 +10,8 @@ import scrubjay
 from scrubjay import config
 from scrubjay.errors import InvalidInput, NotFound, StoreError, Unavailable
 from scrubjay.runtime.command_hints import ADD, to_fetch, to_make, to_type
-from scrubjay.storage.server_urls import is_server, tenants_file
 from scrubjay.surfaces.render.terminal import err, one_line
+from scrubjay.text.urls import is_server_url, tenant_file
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -56,14 +56,15 @@ def open_store(
 
 def check_there(settings: Settings) -> None:
     """NotFound where there is no store yet: to look for one makes neither a file nor a schema."""
-    if is_server(settings.db):
-        from scrubjay.storage.addresses import POSTGRES, address
+    if is_server_url(settings.db):
         from scrubjay.storage.postgres.existing import look_for
-        from scrubjay.storage.server_urls import schema_of
+        from scrubjay.text.urls import POSTGRES, parse_server_url, tenant_schema
 
-        look_for(address(settings.db, POSTGRES, "the store"), schema_of(settings.tenant))
+        look_for(
+            parse_server_url(settings.db, POSTGRES, "the store"), tenant_schema(settings.tenant)
+        )
         return
-    path = tenants_file(settings.db, settings.tenant)
+    path = tenant_file(settings.db, settings.tenant)
     if path == ":memory:" or os.path.exists(path):
         return
     from scrubjay.storage.sqlite.location import check_place
@@ -117,7 +118,7 @@ def _files_of(
 
     joined = named or settings.tiers
     own = own_path(settings, db, joined, named_here=bool(named))
-    if own is not None and is_server(own):
+    if own is not None and is_server_url(own):
         return own, joined, None
     configured = db is None and (own is not None or not named)
     if make:
@@ -155,7 +156,7 @@ def tier_states(db: str | None, user: str | None, tiers: list[str] | None) -> li
 
 def _or_its_server(one: Reached, lost: str) -> Reached:
     """Say of a store on a server why that could not be opened; a file has said it itself."""
-    return one._replace(tier=one.tier._replace(lost=lost)) if is_server(one.path) else one
+    return one._replace(tier=one.tier._replace(lost=lost)) if is_server_url(one.path) else one
 
 
 def overrides_of(sets: list[str] | None) -> Mapping[str, Any] | None:

@@ -10,8 +10,8 @@ import time
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import ScrubjayError
-from scrubjay.storage.server_urls import is_server
 from scrubjay.surfaces.render.terminal import one_line
+from scrubjay.text.urls import is_server_url
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -92,7 +92,7 @@ def _takes_writes(path: str) -> bool:
 
     Nothing is written to find out: every open store would have to read anew what it keeps in memory.
     """
-    if path == ":memory:" or is_server(path):
+    if path == ":memory:" or is_server_url(path):
         return True
     folder = os.path.dirname(os.path.abspath(path))
     allowed = os.access(path, os.W_OK) and os.access(folder, os.W_OK)

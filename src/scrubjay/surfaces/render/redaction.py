@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput, NotFound
-from scrubjay.storage.server_urls import is_server
+from scrubjay.text.urls import is_server_url
 
 if TYPE_CHECKING:
     from scrubjay.errors import ScrubjayError
@@ -56,4 +56,4 @@ def _without_places(value: Any) -> Any:
 
 
 def _without_place(place: str) -> str:
-    return place.partition("://")[0] if is_server(place) else os.path.basename(place)
+    return place.partition("://")[0] if is_server_url(place) else os.path.basename(place)

@@ -28,9 +28,11 @@ def ingest(
     if not os.fspath(path):
         raise InvalidInput("path is empty; give a file or a folder")
     if "://" in os.fspath(path):
-        from scrubjay.text.urls import without_login
+        from scrubjay.text.urls import strip_credentials
 
-        raise InvalidInput(f"{without_login(os.fspath(path))} is no file; give a file or a folder")
+        raise InvalidInput(
+            f"{strip_credentials(os.fspath(path))} is no file; give a file or a folder"
+        )
     root = os.path.abspath(os.path.expanduser(os.fspath(path)))
     if not os.path.lexists(root):
         raise InvalidInput(f"there is no file or folder {root}")

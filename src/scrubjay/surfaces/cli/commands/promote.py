@@ -6,18 +6,17 @@ import os
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from scrubjay.storage.addresses import FALKORDB, POSTGRES, QDRANT, address
-from scrubjay.storage.server_urls import is_server
 from scrubjay.surfaces.cli.session import settings_of
 from scrubjay.surfaces.render import results as render
 from scrubjay.surfaces.render.terminal import one_line, out, path_line
+from scrubjay.text.urls import FALKORDB, POSTGRES, QDRANT, is_server_url, parse_server_url
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from scrubjay.config import Settings
-    from scrubjay.storage.addresses import Kind
     from scrubjay.surfaces.render.terminal import Screen
+    from scrubjay.text.urls import ServerKind
     from scrubjay.types.reports import Moved
 
 _FAILED = 1
@@ -82,7 +81,7 @@ def _lines(done: Moved, command: str, screen: Screen) -> list[str]:
 def _from_now_on(settings: Settings) -> list[str]:
     """Say how the store is named where it is now: to be typed, and for the settings; without passwords."""
     here = settings.db
-    if not is_server(here):
+    if not is_server_url(here):
         here = os.path.abspath(os.path.expanduser(here))
     places = {
         "db": _shown(here, POSTGRES),
@@ -99,8 +98,12 @@ def _from_now_on(settings: Settings) -> list[str]:
     ]
 
 
-def _shown(place: str | None, kind: Kind) -> str | None:
-    return place if place is None or not is_server(place) else address(place, kind, "").shown
+def _shown(place: str | None, kind: ServerKind) -> str | None:
+    return (
+        place
+        if place is None or not is_server_url(place)
+        else parse_server_url(place, kind, "").shown
+    )
 
 
 def _toml(text: str) -> str:

@@ -58,10 +58,10 @@ def serve(args: Namespace, screen: Screen) -> int:
 
 def _own(args: Namespace, settings: Settings) -> Principal:
     """Return whoever asks without a token: everybody, or who was typed or is in the settings."""
-    from scrubjay.storage.server_urls import tenant_named
     from scrubjay.surfaces.callers import Principal
+    from scrubjay.text.urls import check_tenant
 
-    tenant = None if args.tenant is None else tenant_named(args.tenant)
+    tenant = None if args.tenant is None else check_tenant(args.tenant)
     if tenant is not None and settings.tenant not in (None, tenant):
         raise InvalidInput(
             f"the settings name the tenant {settings.tenant}, whose store keeps no token for {tenant};"

@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 from starlette.responses import JSONResponse, Response
 
 from scrubjay._version import __version__
-from scrubjay.storage.server_urls import is_server
 from scrubjay.surfaces.http.auth.login_cookie import halves_of, origin_of, set_cookie
 from scrubjay.surfaces.http.auth.logins import LINK_S
 from scrubjay.surfaces.http.bodies import check_json_type, object_of, read_body
 from scrubjay.surfaces.http.problems import Problem
 from scrubjay.surfaces.http.v1 import allow, not_by
 from scrubjay.surfaces.verbs import ADMIN
+from scrubjay.text.urls import is_server_url
 from scrubjay.types.key_scopes import SCOPES
 
 if TYPE_CHECKING:
@@ -163,4 +163,4 @@ async def _read(request: Request) -> bytes:
 
 def short_name(place: str) -> str:
     """Return the name of a store without where it is: that of its file, or of its database."""
-    return urlsplit(place).path.strip("/") if is_server(place) else os.path.basename(place)
+    return urlsplit(place).path.strip("/") if is_server_url(place) else os.path.basename(place)

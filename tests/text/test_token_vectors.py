@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from scrubjay.storage.token_codes import TokenCodes, max_sim, pack, rotated, unpack
+from scrubjay.text.token_vectors import TokenCodes, max_sim, pack, rotate, unpack
 
 NUMBERS = st.floats(-8, 8, width=32)
 MATRICES = arrays(
@@ -74,14 +74,14 @@ class TestRotated:
     def test_a_rotation_is_applied_cut_and_scaled_to_length_one(self):
         """(3, 4, 12) seen in the last two dimensions, swapped: (12, 4) over its length."""
         rotation = np.array([[0, 0], [0, 1], [1, 0]], np.float32)
-        made = rotated(np.array([[3, 4, 12]], np.float32), rotation)
+        made = rotate(np.array([[3, 4, 12]], np.float32), rotation)
 
         assert made == pytest.approx(np.array([[12, 4]]) / np.sqrt(160))
         assert made.dtype == np.float32
 
     def test_without_a_rotation_tokens_are_of_length_one_all_the_same(self):
         """Else a model of long tokens would be near to everything."""
-        made = rotated(np.array([[3, 4], [0, 0.5], [0, 0]], np.float32), None)
+        made = rotate(np.array([[3, 4], [0, 0.5], [0, 0]], np.float32), None)
 
         assert made == pytest.approx(np.array([[0.6, 0.8], [0, 1], [0, 0]]))
 

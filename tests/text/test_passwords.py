@@ -9,7 +9,7 @@ import pytest
 import scrubjay
 from scrubjay import config
 from scrubjay.surfaces.cli import main
-from scrubjay.text.urls import without_login
+from scrubjay.text.urls import strip_credentials
 
 SECRET = "s3cr3tpw"
 URL = f"postgres://me:{SECRET}@127.0.0.1:9/db"
@@ -31,7 +31,7 @@ URL = f"postgres://me:{SECRET}@127.0.0.1:9/db"
 )
 def test_an_address_is_shown_without_its_login(given: str, shown: str):
     """Whatever signs the password holds; the name of a model may hold an @."""
-    assert without_login(given) == shown
+    assert strip_credentials(given) == shown
 
 
 @pytest.mark.parametrize("sign", ["/", "?", "#"])

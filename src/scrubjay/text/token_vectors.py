@@ -1,7 +1,7 @@
-"""Token vectors as they are stored: rotated, cut to the first dimensions, half a byte a number.
+"""Token vectors for late interaction: rotated, cut to the first dimensions, packed to 4 bits a number.
 
-A rotation that puts the variance first lets most dimensions be dropped; what is left is scaled to
-length one again, so that a product of two is still a cosine. One scale serves a whole passage.
+The rotation puts the variance first, so most dimensions can be dropped. The rest is scaled to length one
+again, so that the product of two vectors is still a cosine. One scale serves a whole passage.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from numpy.typing import NDArray
 Matrix = NDArray[np.float32]
 
 _STEPS = 7
-_ZERO = 8  # what stands for 0, so that every code is positive
+_ZERO = 8  # the code of 0, so that every code is positive
 _SCALE_BYTES = 4
-_MOST_PRODUCTS = 200_000
-_LEAST_SCALE = float(np.finfo(np.float32).tiny)
+_MAX_PRODUCTS = 200_000
+_MIN_SCALE = float(np.finfo(np.float32).tiny)
 
 
 class TokenCodes(NamedTuple):
-    """The tokens of one passage: whole numbers, and what one of them is worth."""
+    """The tokens of one passage: a row of whole numbers each, and the value of one step."""
 
     codes: NDArray[np.int8]
     scale: float
 
 
-def rotated(tokens: Matrix, rotation: Matrix | None) -> Matrix:
-    """Return token vectors in the dimensions that are stored, of length one."""
-    turned = tokens if rotation is None else _product(tokens, rotation)
-    lengths = np.linalg.norm(turned, axis=-1, keepdims=True)
-    units: Matrix = (turned / np.maximum(lengths, 1e-12)).astype(np.float32, copy=False)
+def rotate(tokens: Matrix, rotation: Matrix | None) -> Matrix:
+    """Return token vectors in the stored dimensions, of length one."""
+    rotated = tokens if rotation is None else _product(tokens, rotation)
+    lengths = np.linalg.norm(rotated, axis=-1, keepdims=True)
+    units: Matrix = (rotated / np.maximum(lengths, 1e-12)).astype(np.float32, copy=False)
     return units
 
 
@@ -42,18 +42,18 @@ def _product(rows: Matrix, matrix: Matrix) -> Matrix:
     A larger product wakes threads of the matrix library, which then wait in a busy loop for ten times
     as long as the product took.
     """
-    step = max(1, _MOST_PRODUCTS // matrix.size)
-    made = np.empty((len(rows), matrix.shape[1]), np.float32)
+    step = max(1, _MAX_PRODUCTS // matrix.size)
+    product = np.empty((len(rows), matrix.shape[1]), np.float32)
     for at in range(0, len(rows), step):
-        np.matmul(rows[at : at + step], matrix, out=made[at : at + step])
-    return made
+        np.matmul(rows[at : at + step], matrix, out=product[at : at + step])
+    return product
 
 
 def pack(tokens: Matrix) -> bytes:
     """Return the bytes of a passage's tokens: the scale, then a row a token, two numbers a byte."""
     peak = float(np.abs(tokens).max()) if tokens.size else 0.0
-    # A seventh of the smallest numbers there are would be 0.
-    scale = np.float32(max(peak / _STEPS, _LEAST_SCALE) if peak else 1.0)
+    # A seventh of the smallest float32 would round to 0.
+    scale = np.float32(max(peak / _STEPS, _MIN_SCALE) if peak else 1.0)
     codes = (np.rint(tokens / scale) + _ZERO).astype(np.uint8)
     if codes.shape[1] % 2:
         codes = np.pad(codes, ((0, 0), (0, 1)), constant_values=_ZERO)
@@ -71,16 +71,16 @@ def unpack(stored: bytes, dims: int) -> TokenCodes:
 
 
 def max_sim(query: Matrix, passages: Sequence[TokenCodes]) -> list[float]:
-    """Return, for each passage, how near its nearest token comes to each token of the query, on average.
+    """Return, for each passage, the mean over the query's tokens of the nearest passage token's cosine.
 
-    A passage without tokens is not near to anything: 0.
+    A passage without tokens scores 0.
     """
     if not len(query):
         return [0.0] * len(passages)
-    return [_nearest(query, one) if len(one.codes) else 0.0 for one in passages]
+    return [_max_sim(query, passage) if len(passage.codes) else 0.0 for passage in passages]
 
 
-def _nearest(query: Matrix, passage: TokenCodes) -> float:
+def _max_sim(query: Matrix, passage: TokenCodes) -> float:
     # Passage by passage: all of them at once would be a gigabyte for a query of a page.
-    near = _product(passage.codes.astype(np.float32), query.T)
-    return float(near.max(axis=0).mean()) * passage.scale
+    cosines = _product(passage.codes.astype(np.float32), query.T)
+    return float(cosines.max(axis=0).mean()) * passage.scale
