@@ -1,61 +1,39 @@
-"""JSON as language models write it: almost right, wrapped in prose, or cut off in the middle.
+"""Lenient JSON: the objects in a language model's answer, with prose around them, errors or a missing end.
 
-One pass without going back, so that a megabyte of nonsense costs little. Whatever is valid JSON is read
-as that; commas may be missing or too many, quotes single or not escaped, keys bare.
+Valid JSON, and valid JSON that was cut off, is read here. `json_repair` reads the rest.
+See docs/decisions/022-loose-json.md.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
-_DEEPEST = 12
-_GAP = re.compile(r"(?:[\s,;]++|//[^\n]*+|/\*[^*]*+\*/)*+")
-_KEY = re.compile(r"\w[\w \-]{0,40}+(?=\s*[:=])")
-_COLON = re.compile(r"\s*[:=]\s*")
-_BARE = re.compile(r"[^\s,;\]}\n][^,;\]}\n]*+")
-_WHOLE = re.compile(r"\d{1,9}")
-_NO_TEXT = re.compile(r"(?i)null|none|true|false|[-+]?[\d.]+(?:e[-+]?\d+)?")
-_ESCAPE = re.compile(
-    r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))",
-    re.DOTALL,
-)
+# The work is bounded: json_repair needs quadratic time for some nonsense.
+_MAX_REPAIRED_CHARS = 6_000
+_MAX_OBJECTS = 200
+_MAX_DEPTH = 12
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:(?P<end>")|\\?\Z)|[{}\[\],]', re.DOTALL)
+# Half of an escape at the end of a string that was cut off, or the first half of a surrogate pair.
 _HALF_ESCAPE = re.compile(
     r"(?<!\\)((?:\\\\)*+)(?:\\u[dD][89abAB][0-9a-fA-F]{2})?(?:\\(?:u[0-9a-fA-F]{0,3})?)?\Z"
 )
-_PLAIN_ESCAPES = {
-    "n": "\n",
-    "t": "\t",
-    "r": "\r",
-    "b": "\b",
-    "f": "\f",
-    **{c: c for c in "\"'\\/"},
-}
-_ENDS = {
-    '"': re.compile(r'["\\]'),
-    "'": re.compile(r"['\\]"),
-    "“": re.compile(r"[”“\\]"),
-}
-# A quote ends a string where JSON would go on after it. Elsewhere it was meant to be escaped:
-# models write "the "force" flag", and 'don't'.
-_GOES_ON = re.compile(
-    r"""\s*+(?:\Z|[\]}:]|//|,\s*+(?:\Z|["'“\[{\]}/\d-]|null|true|false|\w{1,40}+\s*+:))|\s++["'“]"""
-)
+_CUT = "\ufdd0"  # appended where an answer was cut off; not a character, so answers do not contain it
+# json_repair does not tell an apostrophe from the end of a string in single quotes.
+_SINGLE_QUOTED = re.compile(r"\{\s*'")
+_SINGLE_QUOTE = re.compile(r"(?<=[\[{,:])\s*'|(?<!\\)'(?=\s*[\]},:]|\s')|(?<='\s)'")
 
 
 class Cut(str):
-    """A string whose end is missing, because the answer ends first."""
+    """A string whose end is missing because the answer was cut off."""
 
     __slots__ = ()
 
 
-class _Broken(Exception):
-    """This is no JSON, not even nearly; or the text ended. What was read until then is kept."""
-
-
 def without_thoughts(answer: str) -> Iterator[str]:
-    """Yield what comes after a model's thoughts; then all, if a tag was only part of the text."""
+    """Yield what follows a model's thoughts; then all of it, if the tag was only part of the text."""
     start = answer.lstrip()
     if start.startswith(("{", "[", "```")):
         yield start
@@ -71,141 +49,90 @@ def without_thoughts(answer: str) -> Iterator[str]:
 
 
 def objects(text: str) -> Iterator[dict[str, Any]]:
-    """Yield each object in a text, also half of one at its end; objects within others are not repeated."""
-    reader, start, spent = _Reader(text), text.find("{"), 0
-    while start >= 0 and spent <= 2 * len(text):
-        reader.at, reader.ended = start, False
-        found = reader.value()
-        spent += reader.at - start
-        if isinstance(found, dict) and found:
-            yield found
-        if reader.ended:
+    """Yield the objects in a text, also an incomplete one at its end, but not those inside others."""
+    start = text.find("{")
+    budget = _MAX_REPAIRED_CHARS
+    for _ in range(_MAX_OBJECTS):
+        if start < 0:
             return
-        # Where it was no JSON, a quote may have swallowed the object that was meant.
-        start = text.find("{", start + 1 if reader.broken else reader.at)
+        end, candidates = _extent(text, start)
+        found = next(filter(None, map(_loads, candidates)), None)
+        if found is None and end > start and budget > 0:
+            broken = text[start : min(end, start + budget)]
+            budget -= len(broken)
+            found = _repaired(broken)
+        for one in found if isinstance(found, list) else [found]:
+            if one and isinstance(one, dict):
+                yield one
+        # Where nothing was read, a stray quote may have hidden the object that was meant.
+        start = text.find("{", start + 1 if found is None else end)
 
 
 def value(text: str) -> Any:
-    """Return the string, list or object that a text begins with, or None."""
-    return _Reader(text).value()
+    """Return the string or list that a line begins with, or None."""
+    return _repaired(text[:_MAX_REPAIRED_CHARS])
 
 
-class _Reader:
-    """A place in a text. Containers are filled as they are read, so that half of one can be kept."""
+def _extent(text: str, start: int) -> tuple[int, list[str]]:
+    """Return where the object at `start` ends, and its JSON: of a cut object, the ways to complete it.
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = 0
-        self.ended = False
-        self.broken = False
-
-    def value(self) -> Any:
-        """Return the value at this place as far as it can be read."""
-        self.broken = False
-        holder: list[Any] = []
-        try:
-            self._value_into(holder, 0)
-        except _Broken:
-            self.broken = not self.ended
-        return holder[0] if holder else None
-
-    def _next(self) -> str:
-        """Return the next character that means something; the end of the text breaks everything off."""
-        gap = _GAP.match(self.text, self.at)
-        self.at = gap.end() if gap else self.at
-        if self.at >= len(self.text):
-            self.ended = True
-            raise _Broken
-        return self.text[self.at]
-
-    def _value_into(self, holder: list[Any], depth: int) -> None:
-        first = self._next()
-        if depth > _DEEPEST:
-            raise _Broken
-        if first in _ENDS:
-            holder.append(self._string(first))
-        elif first == "{":
-            holder.append({})
-            self._object(holder[-1], depth)
-        elif first == "[":
-            holder.append([])
-            self._list(holder[-1], depth)
-        else:
-            self._bare_into(holder)
-
-    def _object(self, into: dict[str, Any], depth: int) -> None:
-        self.at += 1
-        while (first := self._next()) != "}":
-            if first in _ENDS:
-                key = self._string(first)
-            elif bare := _KEY.match(self.text, self.at):
-                key, self.at = bare.group(), bare.end()
-            else:
-                raise _Broken
-            colon = _COLON.match(self.text, self.at)
-            if not colon:
-                self.ended = isinstance(key, Cut) or self.at >= len(self.text)
-                raise _Broken
-            if "{" in key or "\n" in key:  # a stray quote has swallowed what was meant
-                raise _Broken
-            self.at = colon.end()
-            held: list[Any] = []
-            try:
-                self._value_into(held, depth + 1)
-            finally:
-                if held:
-                    into[key] = held[0]
-        self.at += 1
-
-    def _list(self, into: list[Any], depth: int) -> None:
-        self.at += 1
-        while (first := self._next()) not in "]}":
-            if first == ":":
-                raise _Broken
-            self._value_into(into, depth + 1)
-        if first == "]":  # else the bracket was forgotten, and the object ends here
-            self.at += 1
-
-    def _string(self, quote: str) -> str:
-        """Return the string at this place; one without an end is Cut."""
-        start = self.at + 1
-        end = start
-        while mark := _ENDS[quote].search(self.text, end):
-            if mark.group() == "\\":
-                end = mark.end() + 1
-            elif _GOES_ON.match(self.text, mark.end()):
-                self.at = mark.end()
-                return unescaped(self.text[start : mark.start()])
-            else:
-                end = mark.end()
-        self.at, self.ended = len(self.text), True
-        return Cut(unescaped(_HALF_ESCAPE.sub(r"\1", self.text[start:])))
-
-    def _bare_into(self, holder: list[Any]) -> None:
-        """Read what has no quotes; of numbers only whole ones mean something, and a word may be cut off."""
-        bare = _BARE.match(self.text, self.at)
-        if not bare:
-            raise _Broken
-        self.at = bare.end()
-        if self.at >= len(self.text):
-            self.ended = True
-            raise _Broken
-        word = bare.group().strip()
-        if _WHOLE.fullmatch(word):
-            holder.append(int(word))
-        else:
-            holder.append(None if _NO_TEXT.fullmatch(word) else word)
+    An object that is nested too deeply has no length.
+    """
+    closers = ""
+    complete = (start, "")  # where the last complete value ends, and what closes it there
+    is_open = False  # inside a string
+    for token in _TOKEN.finditer(text, start):
+        sign = token[0][0]
+        is_open = sign == '"' and token["end"] is None
+        if sign in "{[":
+            closers = ("}" if sign == "{" else "]") + closers
+            if len(closers) > _MAX_DEPTH:
+                return start, []
+            complete = (token.end(), closers)
+        elif sign == ",":
+            complete = (token.start(), closers)
+        elif sign in "}]":
+            if sign != closers[0]:
+                return len(text), []
+            closers = closers[1:]
+            if not closers:
+                return token.end(), [text[start : token.end()]]
+    ways = [text[start : complete[0]] + complete[1]]
+    if is_open:
+        ways.insert(0, _HALF_ESCAPE.sub(r"\1", text[start:]) + f'{_CUT}"{closers}')
+    elif text.rstrip().endswith(('"', "]", "}")):  # a number or a word may lack its end
+        ways.insert(0, text[start:] + closers)
+    return len(text), ways
 
 
-def unescaped(raw: str) -> str:
-    """Return the text that a JSON string stands for; an escape that JSON does not know stays."""
-    return _ESCAPE.sub(_character, raw) if "\\" in raw else raw
+def _loads(text: str) -> Any:
+    try:
+        return _with_cuts(json.loads(text, strict=False))
+    except (ValueError, RecursionError):
+        return None
 
 
-def _character(escape: re.Match[str]) -> str:
-    high, low, single, plain = escape.groups()
-    if plain is not None:
-        return _PLAIN_ESCAPES.get(plain, escape.group())
-    if single is not None:
-        return chr(int(single, 16))
-    return chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + int(low, 16) - 0xDC00)
+def _repaired(text: str) -> Any:
+    import json_repair
+
+    if _SINGLE_QUOTED.match(text):
+        text = _SINGLE_QUOTE.sub('"', text).replace(r"\'", "'")
+    try:
+        return _with_cuts(json_repair.loads(text + _CUT, skip_json_loads=True))
+    except (ValueError, LookupError, TypeError, AttributeError, AssertionError, RecursionError):
+        # json_repair raises more than ValueError for nonsense, such as a failed assertion.
+        return None
+
+
+def _with_cuts(found: Any) -> Any:
+    """Return a value with Cut for the string that was cut off; raise ValueError for nonsense."""
+    if isinstance(found, list):
+        return [read for one in found if (read := _with_cuts(one)) is not None]
+    if isinstance(found, dict):
+        if any("{" in key or "\n" in key for key in found):  # a stray quote swallowed an object
+            raise ValueError("a key holds an object")
+        read_by_key = {key: _with_cuts(one) for key, one in found.items() if _CUT not in key}
+        return {key: read for key, read in read_by_key.items() if read is not None}
+    if isinstance(found, str) and _CUT in found:
+        return Cut(found.partition(_CUT)[0])
+    return found
