@@ -777,7 +777,7 @@ class TestFailingEmbedder:
             store.pending(wait=True)
             model.how = None
             store.add("written after the outage")
-            store._embedding._backlog._thread.join(10)
+            store._embedding._worker.thread.join(10)
             for n in range(20):
                 added = store.add(f"fresh memory number {n}")
                 found = store.search(f"fresh memory number {n}", mode="vector")
@@ -892,7 +892,7 @@ class TestPending:
             for _ in range(500):
                 if store.pending(wait=False) == 0:
                     break
-                store._embedding._backlog._thread.join(0.05)
+                store._embedding._worker.thread.join(0.05)
             assert store.pending(wait=False) == 0
 
     def test_a_search_does_not_wait_for_what_another_process_claimed(self, tmp_path, embedder):

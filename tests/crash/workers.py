@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 from fakes import HashingEmbedder
 
 import scrubjay
-from scrubjay.write import embed_worker as backlog
+from scrubjay.write import embed_worker
 
 
 def say(*words: object) -> None:
@@ -60,7 +60,9 @@ def search(path: str, *names: str) -> None:
 
 def churn(path: str, name: str) -> None:
     """Add, update, link and forget for ever; acknowledge what must hold from then on."""
-    backlog.LEASE_S = 1.0  # so that the test need not wait until a dead process's claims run out
+    embed_worker.LEASE_S = (
+        1.0  # so that the test need not wait until a dead process's claims run out
+    )
     with scrubjay.open(path, embedder=HashingEmbedder(32)) as store:
         say("ready")
         n, last = 0, None

@@ -106,8 +106,7 @@ def test_a_thread_writes_them_now_and_then(path, clock, embedder, monkeypatch):
     monkeypatch.setattr("scrubjay.insight.hit_counts._EVERY_S", 0.01)
     with opened(path, clock, embedder) as store:
         store.search("car", weights="exact_id")
-        thread = store._hit_counts._thread
-        thread.join(30)
+        store._hit_counts._worker.join(30)
 
         assert sum(stored(store).values()) == 3
         store.search("car", weights="exact_id")

@@ -260,7 +260,7 @@ def test_the_shipped_graph_is_what_the_tool_builds(tmp_path):
 
     subprocess.run([sys.executable, ROOT / "tools" / "build_graph.py", built], check=True)
 
-    shipped = ROOT / "src" / "scrubjay" / "models" / "minilm.onnx"
+    shipped = ROOT / "src" / "scrubjay" / "models" / "embed" / "minilm.onnx"
     assert shipped.read_bytes() == built.read_bytes()
     assert len(shipped.read_bytes()) < 50_000
 

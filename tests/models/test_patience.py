@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
 
 import pytest
 from clocks import Clock
@@ -12,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrubjay import Unavailable
-from scrubjay.models.patience import Breaker, InMemory, within
+from scrubjay.models.patience import Breaker, InMemory
 
 RESTS_S = [30, 60, 120, 240, 480, 600, 600, 600]
 
@@ -157,77 +155,3 @@ class TestBreaker:
                     clock.advance(seconds=-rest_s)
                     continue
             assert model.calls == before + (now >= free_at)
-
-
-class TestWithin:
-    def test_it_returns_what_the_call_returns(self):
-        """None is an answer too."""
-        assert within(5, lambda: "yes", "it") == "yes"
-        assert within(5, lambda: None, "it") is None
-
-    def test_it_raises_what_the_call_raises(self):
-        """In the thread that waits."""
-        with pytest.raises(KeyError, match="gone"):
-            within(5, lambda: {}["gone"], "it")
-
-    def test_a_call_that_takes_longer_is_given_up(self):
-        """It says after how long; the call may go on, its answer is dropped."""
-        ends = threading.Event()
-        try:
-            with pytest.raises(Unavailable, match=r"^it did not answer within 0\.05 s$"):
-                within(0.05, ends.wait, "it")
-        finally:
-            ends.set()
-
-    def test_it_does_not_keep_the_process_from_ending(self):
-        """The thread is a daemon."""
-        ends = threading.Event()
-        with pytest.raises(Unavailable):
-            within(0.01, ends.wait, "it")
-        waiting = [one for one in threading.enumerate() if one.name == "scrubjay-waiting"]
-        assert waiting
-        assert all(one.daemon for one in waiting)
-        ends.set()
-
-    def test_the_same_thread_is_asked_again(self):
-        """A model may set up much in each thread: torch takes longer for that than for reading."""
-        first = within(5, threading.get_ident, "it")
-        assert {within(5, threading.get_ident, "it") for _ in range(20)} == {first}
-
-    def test_a_thread_that_never_came_back_is_not_waited_for(self):
-        """Another one does the next call, and the lost one serves again when it is free."""
-        ends, began = threading.Event(), []
-
-        def hang():
-            began.append(threading.get_ident())
-            ends.wait()
-
-        with pytest.raises(Unavailable):
-            within(0.05, hang, "it")
-        assert within(5, threading.get_ident, "it") != began[0]
-        ends.set()
-
-    @pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), GeneratorExit()])
-    def test_what_would_end_the_process_is_a_failure_of_the_model_only(self, error):
-        """A panic in a tokenizer written in Rust is no Exception, nor is `sys.exit` in a plug-in."""
-
-        def call():
-            raise error
-
-        with pytest.raises(Unavailable, match=f"it failed: {type(error).__name__}"):
-            within(5, call, "it")
-
-    def test_many_at_once(self):
-        """Each waits for its own."""
-        answers = {}
-
-        def ask(number):
-            answers[number] = within(10, lambda: time.sleep(0.01) or number, "it")
-
-        threads = [threading.Thread(target=ask, args=(number,)) for number in range(20)]
-        for one in threads:
-            one.start()
-        for one in threads:
-            one.join()
-
-        assert answers == {number: number for number in range(20)}

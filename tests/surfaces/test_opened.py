@@ -18,9 +18,10 @@ from places import SUPPORT
 
 import scrubjay
 from scrubjay.errors import StoreError, Unavailable
-from scrubjay.models import warm
+from scrubjay.runtime import backoff
 from scrubjay.runtime.command_hints import to_fetch
 from scrubjay.runtime.paths import cache_dir
+from scrubjay.runtime.worker import STOP_S
 from scrubjay.surfaces.callers import OpenStores, Principal
 from scrubjay.surfaces.opened import opener
 
@@ -206,17 +207,17 @@ def test_that_a_model_cannot_come_is_in_the_log_once(
     """Whoever reads the log of a server learns of it without a search; one line is enough."""
     with stores.lend(ANA) as store:
         assert store._models is not None
-        assert store._models.lost() == []  # it is being loaded
+        assert store._models.failed() == []  # it is being loaded
         model().failing = Unavailable("its disk\nis gone")
         model().gate.set()
-        until(lambda: store._models is not None and store._models.lost() == ["embedder"])
+        until(lambda: store._models is not None and store._models.failed() == ["embedder"])
         _let_time_pass(monkeypatch, 31)
         until(lambda: store.search("car").degraded[0].find("tried again in 60 s") > 0)
         model().failing = None
         _let_time_pass(monkeypatch, 31 + 61)
         until(lambda: store.search("car").degraded == ())
-        assert store._models.lost() == []
-    lines = [one.getMessage() for one in caplog.records if one.name.endswith("warm")]
+        assert store._models.failed() == []
+    lines = [one.getMessage() for one in caplog.records if one.name.endswith("models.shared")]
     assert lines == ["searches go on without gated: its disk is gone"]
 
 
@@ -282,7 +283,7 @@ def test_offline_nothing_is_fetched_and_the_reason_is_that(
         )
         assert (model().fetched, model().loads) == (0, 0)
         assert store._models is not None
-        assert store._models.lost() == ["embedder"]
+        assert store._models.failed() == ["embedder"]
         assert caplog.text.count("gated: it is not here, and SCRUBJAY_OFFLINE forbids") == 1
         model().gate.set()
         here.set()
@@ -311,7 +312,7 @@ def test_to_close_waits_for_no_model(stores: OpenStores):
         assert LOADING in store.search("tyre").degraded
     began = time.monotonic()
     stores.close()
-    assert time.monotonic() - began < warm.STOP_S
+    assert time.monotonic() - began < STOP_S
     assert not model().loaded
 
 
@@ -346,7 +347,7 @@ def _let_time_pass(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     class Ahead:
         monotonic = staticmethod(lambda: now() + seconds)
 
-    monkeypatch.setattr(warm, "time", Ahead)
+    monkeypatch.setattr(backoff, "time", Ahead)
 
 
 def _run(code: str, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:

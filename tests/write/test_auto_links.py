@@ -14,7 +14,7 @@ import scrubjay
 from scrubjay import Unavailable
 from scrubjay.ops.promote.run import promote
 from scrubjay.storage.sql.links import SqlLinks
-from scrubjay.write import embed_worker as backlog
+from scrubjay.write import embed_worker
 from scrubjay.write.auto_links import AutoLinks
 
 # Four words each: two in common are a cosine of a half, three of three quarters.
@@ -243,7 +243,7 @@ def test_an_export_has_only_what_was_set(filled):
 def test_what_waits_is_counted_and_said(tmp_path, clock, embedder, monkeypatch):
     """R-6: an answer over a graph that lags says so."""
     monkeypatch.setattr(AutoLinks, "link_next", lambda *_: 0)
-    monkeypatch.setattr(backlog.Backlog, "watch", lambda self, timeout_s: None)
+    monkeypatch.setattr(embed_worker.EmbedWorker, "settle", lambda self, timeout_s: None)
     with scrubjay.open(
         tmp_path / "n.db", profile="novamem", embedder=embedder, clock=clock
     ) as store:

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import StoreError
+from scrubjay.runtime.worker import Worker
 from scrubjay.storage.sql.hits import HOUR_US, SEARCHES, SqlHits
 from scrubjay.times import micros, moment
 from scrubjay.types.reports import Hits, HitsOfHour
@@ -54,8 +55,7 @@ class HitCounts:
         self._counted: Counter[tuple[int, str]] = Counter()
         self._lock = threading.Lock()
         self._writing = threading.Lock()
-        self._stopping = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._worker = Worker("hits", self._step, delay_s=_EVERY_S)
 
     def note(self, hits: Mapping[str, int]) -> None:
         """Count one search, and how many of its results each tier found."""
@@ -65,11 +65,8 @@ class HitCounts:
             self._counted[hour, SEARCHES] += 1
             for tier, count in hits.items():
                 self._counted[hour, tier] += count
-            if self._thread is None and not self._stopping.is_set() and not self._db.frozen:
-                self._thread = threading.Thread(
-                    target=self._in_background, name="scrubjay-hits", daemon=True
-                )
-                self._thread.start()
+        if not self._db.frozen:
+            self._worker.wake()
 
     def report(self, since: datetime | None = None) -> Hits:
         """Return what was counted, with what is not written yet, in the hours from a moment on."""
@@ -96,16 +93,12 @@ class HitCounts:
 
     def stop(self) -> None:
         """Write what is left, unless the store is busy, and stop."""
-        self._stopping.set()
+        self._worker.stop(0.0)
         self._write()
 
-    def _in_background(self) -> None:
-        while not self._stopping.wait(_EVERY_S):
-            self._write()
-            with self._lock:
-                if not self._counted:  # nobody searches: the next one starts another thread
-                    self._thread = None
-                    return
+    def _step(self) -> float | None:
+        self._write()
+        return 0.0 if self._counted else None  # without searches the thread ends
 
     def _write(self) -> None:
         """Write what was counted; what cannot be written now is kept for the next time."""

@@ -38,6 +38,11 @@ class GuardedEmbedder:
         self.token_dims = _whole(inner, "token_dims", self.dims) if has_tokens else 0
         self._rotation: NDArray[np.float32] | None = None
 
+    def is_ready(self) -> bool:
+        """True when the model can answer without downloading anything first."""
+        is_here: Callable[[], bool] | None = getattr(self.inner, "is_here", None)
+        return is_here is None or is_here()
+
     def embed(self, texts: Sequence[str], *, as_query: bool = False) -> NDArray[np.float32]:
         """Return unit vectors, or raise Unavailable with the reason."""
         return self._vectors(

@@ -8,7 +8,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from scrubjay.errors import InvalidInput, Unavailable
-from scrubjay.models.patience import Breaker, Notes, within
+from scrubjay.models.patience import Breaker, Notes
+from scrubjay.runtime.worker import call_within
 from scrubjay.times import micros
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ def _asked(model: Reranker | Generator, within_s: float, call: Callable[[], T]) 
     try:
         if isinstance(own_s, int | float) and 0 < own_s <= _LONGEST_OWN_S:
             within_s = own_s + _OWN_WORDS_S
-        return within(within_s, call, name)
+        return call_within(within_s, call, name)
     except Unavailable:
         raise
     except Exception as error:  # foreign code may raise anything

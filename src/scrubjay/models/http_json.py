@@ -16,7 +16,7 @@ from scrubjay._version import __version__
 from scrubjay.config import offline
 from scrubjay.errors import Unavailable
 from scrubjay.models.endpoint import shown
-from scrubjay.models.patience import within
+from scrubjay.runtime.worker import call_within
 
 if TYPE_CHECKING:
     from email.message import Message
@@ -155,7 +155,7 @@ def _exchange(request: urllib.request.Request, left_s: float, timeout_s: float) 
         raise late
     given_up = threading.Event()
     try:
-        return within(left_s, lambda: _transfer(request, left_s, given_up), url)
+        return call_within(left_s, lambda: _transfer(request, left_s, given_up), url)
     except (Unavailable, TimeoutError):
         raise late from None
     # A ValueError is an address or a header that cannot be sent; with the latter, its text has the

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from scrubjay.errors import Unavailable
-from scrubjay.runtime.threads import lend
+from scrubjay.runtime.backoff import delay_after
 from scrubjay.times import micros
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ class Breaker:
         return _Outage(*json.loads(kept)) if kept else None
 
     def _fail(self, failures: int, reason: str) -> None:
-        rest_s = min(_FIRST_REST_S * 2 ** min(failures - 1, 10), _LONGEST_REST_S)
+        rest_s = delay_after(failures, _FIRST_REST_S, _LONGEST_REST_S)
         now_us = micros(self._clock())
         outage = _Outage(failures, now_us + int(rest_s * _US), reason)
         self._notes.put("outage", self._key, json.dumps(outage), now_us)
@@ -122,30 +121,3 @@ def _left_us(outage: _Outage, now_us: int) -> int:
 def resting_s(kept: str, now_s: float) -> float:
     """Return how much longer a model rests, by the note that its failure left."""
     return _left_us(_Outage(*json.loads(kept)), int(now_s * _US)) / _US
-
-
-def within(seconds: float, call: Callable[[], T], what: str) -> T:
-    """Return what a call returns, or raise Unavailable when it takes longer than that.
-
-    The call goes on in a thread of its own, since no call can be stopped from outside; its answer is
-    dropped. The thread does not keep the process from ending.
-    """
-    done = threading.Event()
-    answers: list[T] = []
-    errors: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            answers.append(call())
-        except BaseException as error:  # noqa: BLE001  # raised again in the thread that waits
-            errors.append(error)
-
-    lend().do(work, done)
-    if not done.wait(seconds):
-        raise Unavailable(f"{what} did not answer within {seconds:g} s")
-    if errors and not isinstance(errors[0], Exception):
-        # A panic in Rust, `sys.exit` in a plug-in: in a thread of its own it is the model's affair.
-        raise Unavailable(f"{what} failed: {type(errors[0]).__name__}: {errors[0]}")
-    if errors:
-        raise errors[0]
-    return answers[0]

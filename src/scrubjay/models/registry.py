@@ -135,10 +135,6 @@ def _from_plugin(point: EntryPoint) -> Any:
 
 
 def is_ready(model: object) -> bool:
-    """Say whether a model can answer without fetching anything first."""
+    """True when a model can answer without downloading anything first."""
     is_here: Callable[[], bool] | None = getattr(model, "is_here", None)
-    if is_here is not None:
-        return is_here()
-    card = getattr(model, "card", None)
-    # A foreign model may have a card of its own kind.
-    return not isinstance(card, ModelCard) or is_cached(card)
+    return is_here is None or is_here()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from scrubjay.config import TierSetting
     from scrubjay.conversations.extraction.facts import Facts
     from scrubjay.conversations.extraction.run import Extraction
-    from scrubjay.conversations.extraction.worker import Extracting
+    from scrubjay.conversations.extraction.worker import ExtractionWorker
     from scrubjay.insight.hit_counts import HitCounts
     from scrubjay.models import Embedder, Generator, Reranker
     from scrubjay.models.shared import SharedModels
@@ -103,7 +103,7 @@ class StoreParts:
         self._assistants_made: Assistants | None = None
         self._chosen_embedder = embedder
         self._embedding_made: Embedding | None = None
-        self._extracting_made: Extracting | None = None
+        self._extracting_made: ExtractionWorker | None = None
         self._hit_counts_made: HitCounts | None = None
         self._counts_every_search = False
         self._models: SharedModels | None = None
@@ -279,15 +279,15 @@ class StoreParts:
             return
         made = self._extracting_made
         if made is None:
-            from scrubjay.conversations.extraction.worker import Extracting
+            from scrubjay.conversations.extraction.worker import ExtractionWorker
 
             try:
-                made = self._kept(Extracting(self._extraction(), self._clock))
+                made = self._kept(ExtractionWorker(self._extraction(), self._clock))
             except (InvalidInput, Unavailable):
                 return
         made.wake()
 
-    def _kept(self, made: Extracting) -> Extracting:
+    def _kept(self, made: ExtractionWorker) -> ExtractionWorker:
         """Return the one thread of this store that draws facts: another caller may have been faster."""
         with self._making:
             if self._extracting_made is None:

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from scrubjay.models import Generator, Reranker
-    from scrubjay.models.shared import SharedModels
-    from scrubjay.models.warm import Warming
+    from scrubjay.models.shared import ModelLoader, SharedModels
     from scrubjay.search.pipeline import Kit
     from scrubjay.storage.database import Database
 
@@ -41,7 +40,7 @@ class Assistants:
         notes = self._notes = SqlKept(db)
         self._tokens = SqlTokens(db)
         self._reranker: GuardedReranker | None = None
-        self._warming: Warming[Reranker] | None = None
+        self._warming: ModelLoader[Reranker] | None = None
         self._generator: GuardedGenerator | None = None
         self._no_reranker = _why_not("reranker", reranker)
         self._no_generator = _why_not("generator", generator)

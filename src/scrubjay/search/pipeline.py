@@ -263,9 +263,9 @@ def recall(run: Run, *, sources: tuple[Source, ...], per_variant: tuple[Fan, ...
     if len(asked) < 2:
         answers = [ask(source) for source in asked]
     else:
-        from scrubjay.runtime.threads import pool
+        from scrubjay.runtime.worker import recall_pool
 
-        answers = together(ask, asked, pool())
+        answers = together(ask, asked, recall_pool())
     return run._replace(
         lists=(*run.lists, *(found for found, _ in answers)),
         branches=tuple(step for _, step in answers),

@@ -1,9 +1,9 @@
-"""Vectors made after the fact: in batches, by one thread, resumed by whoever opens the store next.
+"""Embed chunks in the background: in batches, by one thread, resumed by the next process.
 
-The text is safe before this begins. A model that does not answer stops the work with a reason; a
-single text that breaks the model is set aside after three tries and counted as failed. With its
-vector, a memory is linked to those that say nearly the same, and to its nearest where a search walks
-links; and when there are many more vectors than before, what makes them short is fitted anew.
+The text is stored before this begins. A model that does not answer stops the work with a reason; a text
+that breaks the model is set aside after three tries and counted as failed. Once a memory has its vector,
+it is linked to near duplicates, and to its nearest where a search walks links. When there are many more
+vectors than before, the rotation that shortens them is fitted again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import StoreError, Unavailable
-from scrubjay.runtime.at_exit import stop_at_exit
+from scrubjay.runtime.worker import Worker
 from scrubjay.text.snippets import embedding_text
 
 if TYPE_CHECKING:
@@ -33,13 +33,12 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 BATCH = 100
-STOP_S = 10.0  # a model that hangs must not keep its user from leaving; the lease runs out
 REST_S = 1.0  # before a rotation is fitted: a command that ends at once should not wait for it
-LEASE_S = 15.0  # renewed with every batch; after a crash others wait no longer than this
+LEASE_S = 15.0  # renewed with every batch; after a crash other processes wait no longer than this
 
 
-class Backlog:
-    """Feeds one store's chunks to one model."""
+class EmbedWorker:
+    """Embeds the chunks of one store with one model."""
 
     def __init__(
         self,
@@ -56,58 +55,39 @@ class Backlog:
         self._near = near
         self._links = links
         self._embedder = embedder
-        # Between two calls of a model the work can be stopped, and progress is seen.
-        self._at_once = min(embedder.texts_at_once or BATCH, BATCH)
+        # Between two calls of the model, work can be stopped and progress is seen.
+        self._texts_at_once = min(embedder.texts_at_once or BATCH, BATCH)
         self._working = threading.Lock()
-        self._stopping = threading.Event()
-        self._wished = False
-        self._thread: threading.Thread | None = None
-        self._starting = threading.Lock()
         self._fitting = threading.Lock()
+        self.thread = Worker("embed", self._step, owner=self)
         self.outage: str | None = None
 
     def wake(self) -> None:
-        """Start the thread that makes vectors, or let it look again; the model gets a new chance."""
+        """Embed what is in the queue; a model that failed gets another chance."""
         self.outage = None
-        with self._starting:
-            self._wished = True
-            if self._thread is None and not self._stopping.is_set():
-                thread = threading.Thread(
-                    target=self._in_background, name="scrubjay-backlog", daemon=True
-                )
-                thread.start()
-                self._thread = thread
-                stop_at_exit(self)
+        self.thread.wake()
 
     def stop(self, wait_s: float | None = None) -> None:
-        """Finish the batch at hand and stop."""
-        self._stopping.set()
-        thread = self._thread
-        if thread is not None:
-            thread.join(STOP_S if wait_s is None else wait_s)
+        """Finish the batch under way and stop. A lease that is left runs out."""
+        self.thread.stop(wait_s)
 
-    def left(self) -> int:
-        """Return how many chunks still want a vector."""
-        return self._queue.left(self._embedder.name)[0]
-
-    def watch(self, timeout_s: float) -> None:
-        """Wait while the thread is at work, but not for long: it may itself wait for another writer."""
+    def settle(self, timeout_s: float) -> None:
+        """Wait while the thread works, but not for long: it may itself wait for another writer."""
         deadline = time.monotonic() + timeout_s
-        while time.monotonic() < deadline:
+        while time.monotonic() < deadline and self.thread.running:
             left, failed = self._queue.left(self._embedder.name)
-            thread = self._thread
-            if (left <= failed and not self._links.left()) or thread is None:
+            if left <= failed and not self._links.left():
                 return
-            thread.join(0.01)
+            self.thread.join(0.01)
 
     def wait(self, timeout_s: float | None = None, progress: Progress | None = None) -> int:
-        """Make vectors until none is wanted, the model is out, or time is up; return how many are left."""
+        """Embed until the queue is empty, the model fails, or time is up; return how many are left."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        total = self.left()
+        total = self._queue.left(self._embedder.name)[0]
         self.outage = None
 
         def late() -> bool:
-            return self._stopping.is_set() or (
+            return self.thread.stopping.is_set() or (
                 deadline is not None and time.monotonic() > deadline
             )
 
@@ -116,134 +96,121 @@ class Backlog:
             if progress:
                 progress(max(total - left, 0), total)
             if left <= failed or self.outage:
-                # What is stored already is compared without any model.
+                # Linking stored vectors needs no model.
                 while not late() and (self._near.link_next(BATCH) or self._link()):
                     pass
                 self._fit(late)
                 return left
-            # Another thread may be at it already: then this one only watches.
+            # Where another thread works already, this one only watches.
             if not self._working.acquire(timeout=0.05):
                 continue
             try:
-                made = self._one_batch(min(2 * self._at_once, BATCH))
+                embedded = self._embed_batch(min(2 * self._texts_at_once, BATCH))
             finally:
                 self._working.release()
-            if not made and not self.outage:
+            if not embedded and not self.outage:
                 time.sleep(0.02)  # another process holds the lease
-        return self.left()
+        return self._queue.left(self._embedder.name)[0]
 
-    def _in_background(self) -> None:
+    def fit_is_due(self) -> bool:
+        """True when there are many more vectors than the rotation was fitted on."""
+        return self._vectors.fit_is_due(self._embedder.name, self._embedder.matryoshka)
+
+    def _step(self) -> float | None:
+        """Embed or link one batch in the background; None when there is nothing left to do."""
         try:
-            while True:
-                self._wished = False
-                with self._working:
-                    embedded = not self.outage and self._one_batch(BATCH)
-                    made = embedded or self._near.link_next(BATCH) > 0 or self._link() > 0
-                if not made and self.fit_is_due() and not self._stopping.wait(REST_S):
-                    self._fit(self._stopping.is_set)
-                with self._starting:
-                    # What was wished for during the last look is looked for again.
-                    if self._stopping.is_set() or not (made or self._wished):
-                        self._thread = None
-                        return
+            with self._working:
+                embedded = not self.outage and self._embed_batch(BATCH)
+                worked = embedded or self._near.link_next(BATCH) > 0 or self._link() > 0
+            if not worked and self.fit_is_due() and not self.thread.stopping.wait(REST_S):
+                self._fit(self.thread.stopping.is_set)
         except StoreError:
-            return  # the store was closed or its disk filled up; what is wanted stays written down
-        finally:
-            with self._starting:  # whatever ended this thread, the next wish must find another
-                if self._thread is threading.current_thread():
-                    self._thread = None
+            return None  # the store was closed or its disk is full; the queue stays stored
+        return 0.0 if worked else None
 
     def _link(self) -> int:
-        """Link the next few memories to their nearest; an index that does not answer is asked later."""
+        """Link the next few memories to their nearest; an index that does not answer is tried later."""
         try:
-            return self._links.link_next(BATCH, self._stopping.is_set)
+            return self._links.link_next(BATCH, self.thread.stopping.is_set)
         except Unavailable:
             return 0
 
-    def fit_is_due(self) -> bool:
-        """True when there are many more vectors than a rotation was fitted on."""
-        return self._vectors.fit_is_due(self._embedder.name, self._embedder.matryoshka)
-
     def _fit(self, stopped: Callable[[], bool]) -> None:
-        """Fit what makes vectors short, if that is due and nobody else is at it."""
         with self._fitting:
             self._vectors.fit(self._embedder.name, self._embedder.matryoshka, stopped)
 
-    def _one_batch(self, most: int) -> bool:
-        """Claim a batch and embed it; False when there was none to be had, or the model is out."""
-        wanted = self._queue.claim(self._embedder.name, most, LEASE_S)
-        if not wanted:
-            return False
-        for start in range(0, len(wanted), self._at_once):
-            if self._stopping.is_set():
-                left = [one.chunk for one in wanted[start:]]
-                self._queue.release(self._embedder.name, left, None, tried=False)
+    def _embed_batch(self, limit: int) -> bool:
+        """Claim a batch and embed it; False when there was none to claim, or the model fails."""
+        wanted = self._queue.claim(self._embedder.name, limit, LEASE_S)
+        for start in range(0, len(wanted), self._texts_at_once):
+            rest = wanted[start:]
+            if self.thread.stopping.is_set():
+                self._give_back(rest, None)
                 return False
-            if not self._embed(wanted[start : start + self._at_once], rest=wanted[start:]):
-                return False
-        return True
+            few = rest[: self._texts_at_once]
+            try:
+                self._embed(few)
+            except Unavailable as failure:
+                if not self._reads_a_plain_word():
+                    self.outage = str(failure)
+                    self._give_back(rest, self.outage)
+                    return False
+                self._embed_one_by_one(few)
+            else:
+                self.outage = None
+        return bool(wanted)
 
-    def _embed(self, wanted: list[Wanted], rest: list[Wanted]) -> bool:
-        """Make and store a few vectors; False when the model is out, and then the rest is given back."""
-        try:
-            self._make(wanted)
-        except Unavailable as gone:
-            return self._one_by_one(wanted) if self._answers() else self._give_back(rest, gone)
-        self.outage = None
-        return True
-
-    def _make(self, wanted: list[Wanted]) -> None:
-        """Embed a few chunks, store what the model gave and link what is alike, in one transaction."""
-        vectors, tokens = self._encoded(wanted)
-        asked = {one.chunk: one.asked for one in wanted}
+    def _embed(self, wanted: list[Wanted]) -> None:
+        """Embed a few chunks, store their vectors and link near duplicates, in one transaction."""
+        vectors, tokens = self._encode(wanted)
+        asked = {chunk.chunk: chunk.asked for chunk in wanted}
         with self._queue.together():
             self._tokens.add(self._embedder.name, tokens)
             self._vectors.add(self._embedder.name, vectors, asked)
             self._near.link_next(len(wanted), newest=True)
 
-    def _encoded(self, wanted: list[Wanted]) -> tuple[list[Made], list[Made]]:
-        """Return the vectors of a few chunks, and their tokens where the model gives any.
+    def _encode(self, wanted: list[Wanted]) -> tuple[list[Made], list[Made]]:
+        """Return the vectors of a few chunks, and their token vectors where the model gives any.
 
-        A short turn is read twice, alone and with the turns around it, and its vector lies between the
-        two: alone it says too little, and "noted" would have the vector of what it answers. Its tokens
-        are its own.
+        A short message is read twice, alone and with the messages around it, and its vector lies
+        between the two: alone it says too little, and with them "noted" would get the vector of what it
+        answers. Its token vectors are of its own text.
         """
-        vectors, tokens = self._embedder.encode([_read_as(one) for one in wanted])
-        around = [place for place, one in enumerate(wanted) if one.around]
-        if around:
-            read = self._embedder.embed([_read_as(wanted[at], around=True) for at in around])
-            vectors[around] = _between(vectors[around], read)
-        chunks = [one.chunk for one in wanted]
-        made = [] if tokens is None else list(zip(chunks, tokens, strict=True))
-        return list(zip(chunks, vectors, strict=True)), made
+        vectors, tokens = self._embedder.encode([_text_of(chunk) for chunk in wanted])
+        short = [place for place, chunk in enumerate(wanted) if chunk.around]
+        if short:
+            with_context = self._embedder.embed(
+                [_text_of(wanted[place], around=True) for place in short]
+            )
+            vectors[short] = _between(vectors[short], with_context)
+        chunks = [chunk.chunk for chunk in wanted]
+        token_rows = [] if tokens is None else list(zip(chunks, tokens, strict=True))
+        return list(zip(chunks, vectors, strict=True)), token_rows
 
-    def _answers(self) -> bool:
-        """True when the model reads at least a plain word: then it was a text that broke it."""
+    def _reads_a_plain_word(self) -> bool:
+        """True when the model itself works: then it was a text that broke it."""
         try:
             self._embedder.embed(["memory"])
         except Unavailable:
             return False
         return True
 
-    def _give_back(self, wanted: list[Wanted], gone: Unavailable) -> bool:
-        self.outage = str(gone)
-        chunks = [one.chunk for one in wanted]
-        self._queue.release(self._embedder.name, chunks, self.outage, tried=False)
-        return False
+    def _give_back(self, wanted: list[Wanted], reason: str | None) -> None:
+        chunks = [chunk.chunk for chunk in wanted]
+        self._queue.release(self._embedder.name, chunks, reason, tried=False)
 
-    def _one_by_one(self, wanted: list[Wanted]) -> bool:
-        """Embed each text alone, and set aside the ones that break the model."""
-        for one in wanted:
+    def _embed_one_by_one(self, wanted: list[Wanted]) -> None:
+        """Embed each text alone, and set aside those that break the model."""
+        for chunk in wanted:
             try:
-                self._make([one])
-            except Unavailable as gone:
-                self._queue.release(self._embedder.name, [one.chunk], str(gone), tried=True)
-        return True
+                self._embed([chunk])
+            except Unavailable as failure:
+                self._queue.release(self._embedder.name, [chunk.chunk], str(failure), tried=True)
 
 
-def _read_as(one: Wanted, *, around: bool = False) -> str:
-    context = "\n".join(filter(None, (one.context, one.around if around else "")))
-    return embedding_text(one.title, one.heading, context, one.passage)
+def _text_of(chunk: Wanted, *, around: bool = False) -> str:
+    context = "\n".join(filter(None, (chunk.context, chunk.around if around else "")))
+    return embedding_text(chunk.title, chunk.heading, context, chunk.passage)
 
 
 def _between(some: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""One store's embedder: which it is, whether it is here, and what still waits for it."""
+"""The embedder of one store: which model it is, whether it is ready, and how much is not embedded yet."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING
 from scrubjay.config import load, offline
 from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.models.guard import GuardedEmbedder
-from scrubjay.models.registry import is_ready, load_embedder
+from scrubjay.models.registry import load_embedder
 from scrubjay.storage.sql.backlog import SqlBacklog
 from scrubjay.storage.sql.links import SqlLinks
 from scrubjay.storage.sql.near_duplicates import SqlNear
 from scrubjay.storage.sql.token_vectors import SqlTokens
 from scrubjay.write.auto_links import AutoLinks
-from scrubjay.write.embed_worker import Backlog
+from scrubjay.write.embed_worker import EmbedWorker
 
 if TYPE_CHECKING:
     from scrubjay.models import Embedder
-    from scrubjay.models.shared import SharedModels
-    from scrubjay.models.warm import Warming
+    from scrubjay.models.shared import ModelLoader, SharedModels
     from scrubjay.storage.database import Database
     from scrubjay.storage.sql.vectors import SqlVectors
     from scrubjay.types import Scope
@@ -34,7 +33,7 @@ _BUSY_S = 0.2
 class Embedding:
     """The embedder of a store, or the reason why there is none.
 
-    With `models`, a named one is shared with other stores, and no search waits until it is loaded.
+    With `models`, a named model is shared with other stores, and no search waits until it is loaded.
     """
 
     def __init__(
@@ -46,23 +45,25 @@ class Embedding:
         links: Callable[[], bool] = lambda: False,
         models: SharedModels | None = None,
     ) -> None:
+        self._db = db
         self.queue = SqlBacklog(db)
         self.links = SqlLinks(db)
         self.embedder, self._warming = _resolve(chosen, models)
-        self._backlog: Backlog | None = None
+        self._worker: EmbedWorker | None = None
         if self.embedder is not None:
-            near = AutoLinks(self.links, vectors, self.embedder.name)
-            self._backlog = Backlog(
-                self.queue, vectors, SqlTokens(db), SqlNear(db), near, self.embedder
+            auto_links = AutoLinks(self.links, vectors, self.embedder.name)
+            self._worker = EmbedWorker(
+                self.queue, vectors, SqlTokens(db), SqlNear(db), auto_links, self.embedder
             )
         self._wants_links = links
         self._active = False
         self._linking = False
         self._searched_by_links = False
         self._wrote = False
+        self._done_at: int | None = None  # the commit after which there was nothing left to do
 
     def activate(self, wait_s: float | None = None) -> None:
-        """Make the model known to the file, once, and that its links are walked, where they are."""
+        """Register the model in the database, once, and that its links are walked, where they are."""
         if self.embedder is None:
             return
         if not self._active:
@@ -76,21 +77,21 @@ class Embedding:
             self._linking = True
 
     def prepare_search(self, *, links: bool = False) -> None:
-        """Make the model known and wait for the last few vectors; a busy writer is not waited for.
+        """Register the model and wait for the last few vectors, but not for a busy writer.
 
-        With `links`, every memory of the file is linked to its nearest from now on.
+        With `links`, every memory of the database is linked to its nearest from now on.
         """
         if links and not self._searched_by_links:
             self._searched_by_links, self._linking = True, False
         try:
             self.activate(wait_s=_BUSY_S)
         except StoreError:
-            return  # somebody else is writing; the vectors that are there will do
+            return  # another process is writing; the search uses the vectors that exist
         self.settle()
 
     def ready(self) -> tuple[GuardedEmbedder | None, str]:
-        """Return the embedder if it can answer now, else the reason; a search never fetches a model."""
-        if self.embedder is None or self._backlog is None:
+        """Return the embedder if it can answer now, else the reason; a search never downloads a model."""
+        if self.embedder is None:
             return None, "there is no embedder: the store was opened with embedder=False"
         self.warm()
         if self._is_ready():
@@ -98,11 +99,11 @@ class Embedding:
         return None, self._why_not_ready(self.embedder, "searched by word")
 
     def why_pending(self) -> str:
-        """Say what vectors wait for; nothing where they are made now, or where no model makes any."""
-        if self.embedder is None or self._backlog is None:
+        """Return what vectors wait for; empty while they are being made, or without an embedder."""
+        if self.embedder is None or self._worker is None:
             return ""
         if self._is_ready():
-            return self._backlog.outage or ""
+            return self._worker.outage or ""
         return self._why_not_ready(self.embedder, "found by word until then")
 
     def _why_not_ready(self, embedder: GuardedEmbedder, instead: str) -> str:
@@ -114,85 +115,91 @@ class Embedding:
             return loading
         if offline():
             return f"{embedder.name} is not here, and SCRUBJAY_OFFLINE forbids fetching it{fetch}"
-        outage = self._backlog.outage if self._backlog is not None else None
+        outage = self._worker.outage if self._worker is not None else None
         return (
             f"{embedder.name} is not on this machine yet{f' ({outage})' if outage else ''}{fetch}"
         )
 
     def warm(self) -> None:
-        """Begin to load a shared model; any other is loaded by what first needs it."""
+        """Begin to load a shared model; any other is loaded at its first use."""
         if self._warming is not None:
             self._warming.begin()
 
     def wake(self) -> None:
-        """Begin to make what this process wants, in the background, once the model is there."""
+        """Embed what this process wrote, in the background, once the model is loaded."""
         self._wrote = True
-        if self._backlog is not None:
-            self._begin(self._backlog)
+        self._start()
 
     def go_on(self) -> None:
-        """Begin to make links that waited for a server to know the vectors."""
-        if self._backlog is not None and self.unlinked(most=1):
-            self._begin(self._backlog)
+        """Make links that waited until a replica had the vectors."""
+        if self.unlinked(most=1):
+            self._start()
 
     def settle(self) -> None:
-        """Wait for the last few vectors and links, so that one finds by them what one just wrote.
+        """Wait for the last few vectors and links, so that a search finds what was just written.
 
-        What others left behind, a killed process perhaps, is begun in the background.
+        What other processes left, such as one that was killed, is embedded in the background.
         """
-        if self._backlog is None or not self._is_ready():
+        if self._worker is None or not self._is_ready():
             return
+        with self._db.watched() as (_, commit):
+            pass
+        if commit is not None and commit == self._done_at:
+            return  # nothing was written since
         left = self.left() + self.unlinked(most=_SETTLE_MOST + 1)
-        if not left and self._backlog.fit_is_due():
-            self._backlog.wake()
-        if not left or self._backlog.outage:
-            return
-        self._backlog.wake()
-        if left <= _SETTLE_MOST and self._wrote:
-            self._backlog.watch(_SETTLE_S)
+        if not left:
+            if self._worker.fit_is_due():
+                self._worker.wake()
+            else:
+                self._done_at = commit
+        elif not self._worker.outage:
+            self._worker.wake()
+            if left <= _SETTLE_MOST and self._wrote:
+                self._worker.settle(_SETTLE_S)
 
     def wait(self, timeout_s: float | None, progress: Callable[[int, int], None] | None) -> int:
-        """Make vectors and links until none is wanted or the model is out; return how many are left."""
-        if self._backlog is None or self.embedder is None:
+        """Embed and link until nothing is left or the model fails; return how many are left."""
+        if self._worker is None or self.embedder is None:
             return 0
-        self.queue.retry(self.embedder.name)  # what was given up gets another chance
+        self.queue.retry(self.embedder.name)  # failed chunks get another chance
         if self._warming is not None:
-            began_s = monotonic()
+            started = monotonic()
             self._warming.wait(timeout_s)
-            timeout_s = timeout_s and max(timeout_s - (monotonic() - began_s), 0.0)
-        return self._backlog.wait(timeout_s, progress) + self.unlinked()
+            timeout_s = timeout_s and max(timeout_s - (monotonic() - started), 0.0)
+        return self._worker.wait(timeout_s, progress) + self.unlinked()
 
     def left(self) -> int:
-        """Return how many passages want a vector of the model in use."""
-        return self._backlog.left() if self._backlog is not None else 0
+        """Return how many chunks have no vector of the model in use."""
+        return 0 if self.embedder is None else self.queue.left(self.embedder.name)[0]
 
     def unlinked(self, scope: Scope | None = None, most: int | None = None) -> int:
-        """Return how many memories have a vector and wait for their links; `most` stops counting."""
+        """Return how many memories have a vector and no links yet; `most` stops counting."""
         return 0 if self.embedder is None else self.links.left(self.embedder.name, scope, most)
 
     def close(self) -> None:
-        """Settle if anything was written, then stop the thread."""
-        if self._backlog is not None:
+        """Wait for the last few vectors if anything was written, then stop the thread."""
+        if self._worker is not None:
             if self._wrote:
                 self.settle()
-            self._backlog.stop()
+            self._worker.stop()
 
     def _is_ready(self) -> bool:
         if self._warming is not None:
             return self._warming.ready()
-        return self.embedder is not None and is_ready(self.embedder.inner)
+        return self.embedder is not None and self.embedder.is_ready()
 
-    def _begin(self, backlog: Backlog) -> None:
-        """Let vectors be made; a thread that waited for the model itself would hold up `close`."""
+    def _start(self) -> None:
+        if self._worker is None:
+            return
         if self._warming is None:
-            backlog.wake()
-        else:
-            self._warming.when_ready(backlog.wake)
+            self._worker.wake()
+        else:  # a worker that waited for the model itself would hold up `close`
+            self._warming.when_ready(self._worker.wake)
 
 
 def _resolve(
     chosen: Embedder | str | bool | None, models: SharedModels | None
-) -> tuple[GuardedEmbedder | None, Warming[Embedder] | None]:
+) -> tuple[GuardedEmbedder | None, ModelLoader[Embedder] | None]:
     if chosen is False:
         return None, None
     if chosen is None or chosen is True:
@@ -204,5 +211,5 @@ def _resolve(
             return GuardedEmbedder(load_embedder(chosen)), None
         warming = models.embedder(chosen)
         return GuardedEmbedder(warming.model), warming
-    except NotFound as unknown:  # a setting or an argument is wrong, not a memory missing
+    except NotFound as unknown:  # a setting or an argument is wrong; no memory is missing
         raise InvalidInput(str(unknown)) from unknown

@@ -772,7 +772,7 @@ class TestInTheBackground:
 
         self.wait(time_passes)
         assert store.get(store.ls()[0].id).text == SAID
-        self.wait(lambda: store._extracting_made._thread is None)
+        self.wait(lambda: not store._extracting_made.thread.running)
 
     def test_waiting_for_vectors_does_not_wait_for_a_language_model(self, told, clock):
         """`pending` is about vectors; closing does not wait for long, and others may go on."""
@@ -787,7 +787,7 @@ class TestInTheBackground:
                 return super().complete(prompt, schema=schema)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("scrubjay.conversations.extraction.worker.STOP_S", 0.1)
+            patch.setattr("scrubjay.runtime.worker.STOP_S", 0.1)
             store = told(generator=Hanging(BERLIN), embedder=HashingEmbedder(32))
             clock.advance(hours=1)
             talk(store, SAID)

@@ -507,14 +507,12 @@ class TestInAStore:
     def test_a_store_that_has_many_already_is_fitted_in_the_background(self, store, monkeypatch):
         """CG-1: a search notices, and does not wait for it."""
         import scrubjay
-        from scrubjay.write import embed_worker as backlog
+        from scrubjay.write import embed_worker
 
-        monkeypatch.setattr(backlog, "REST_S", 0.0)
+        monkeypatch.setattr(embed_worker, "REST_S", 0.0)
         with scrubjay.open(store.path, embedder=Named("m", 128)) as memory:
             memory.search("anything", mode="vector")
-            thread = memory._embedding._backlog._thread
-            if thread is not None:
-                thread.join(30)
+            memory._embedding._worker.thread.join(30)
             assert store.vectors.rotations.of("m").fitted_on == COUNT
 
     def test_lengths_that_a_model_cannot_have_are_refused(self):

@@ -134,9 +134,7 @@ def test_a_copy_without_its_log_mode_is_put_right(file, tmp_path):
 
 def test_closing_does_not_wait_for_a_model_that_hangs(file, monkeypatch):
     """The lease runs out by itself; the text is safe."""
-    import scrubjay.write.embed_worker
-
-    monkeypatch.setattr(scrubjay.write.embed_worker, "STOP_S", 0.2)
+    monkeypatch.setattr("scrubjay.runtime.worker.STOP_S", 0.2)
     hanging = threading.Event()
 
     class Hanging(HashingEmbedder):

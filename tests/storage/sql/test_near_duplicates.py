@@ -24,7 +24,7 @@ from scrubjay.storage.sql.near_duplicates import MOST_LINKS, MOST_NEAREST, SqlNe
 from scrubjay.storage.sql.sketches import BITS, sketch
 from scrubjay.store import Store
 from scrubjay.types import Candidate, Query
-from scrubjay.write import embed_worker as backlog
+from scrubjay.write import embed_worker
 
 NEAR = "near_duplicate"
 PINNED = 990760546357299111
@@ -414,7 +414,7 @@ class TestBackground:
         self, tmp_path, monkeypatch
     ):
         """Comparing needs no model, and a server that is down should not be asked all the time."""
-        monkeypatch.setattr(backlog, "BATCH", 5)
+        monkeypatch.setattr(embed_worker, "BATCH", 5)
 
         class Out(Compass):
             def embed(self, texts, *, as_query=False):
@@ -428,8 +428,7 @@ class TestBackground:
         out = Out()
         with scrubjay.open(tmp_path / "a.db", embedder=out) as store:
             store.add("kettle 300", id="new")
-            if thread := store._embedding._backlog._thread:
-                thread.join(60)
+            store._embedding._worker.thread.join(60)
             assert rows(store, "SELECT * FROM unsketched") == []
             assert alike(store, "kettle 7")
             assert out.read == [

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import Unavailable
-from scrubjay.models.download.pull import MINILM, ModelCard, pull
+from scrubjay.models.download.pull import MINILM, ModelCard, is_cached, pull
 from scrubjay.models.onnx_session import (
     batches,
     open_session,
@@ -60,6 +60,10 @@ class OnnxEmbedder:
         self._progress = progress
         self._loading = threading.Lock()
         self._loaded: tuple[WindowedTokenizer, Any] | None = None
+
+    def is_here(self) -> bool:
+        """True when the model can answer without downloading anything first."""
+        return self._loaded is not None or is_cached(self.card)
 
     def embed(self, texts: Sequence[str], *, as_query: bool = False) -> Matrix:
         """Return one unit vector a text; this model reads questions and answers alike.

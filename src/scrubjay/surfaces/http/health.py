@@ -78,7 +78,7 @@ class Readiness:
         with self._stores.lend(self._own) as store:
             store._db.check_same()
             state = store.status()
-            behind = set() if store._models is None else set(store._models.lost())
+            behind = set() if store._models is None else set(store._models.failed())
         behind |= {one.tier for one in state.servers if one.behind or one.reason}
         if state.failed:
             behind.add("vectors")

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from scrubjay.models.warm import Warming
+from scrubjay.models.shared import ModelLoader
 
 PATIENCE_S = 60.0
 
@@ -45,10 +45,10 @@ class Fetched:
 def test_what_is_not_all_here_is_not_said_to_be(monkeypatch, done, says):
     """A file that has come is checked, and that it is 'being fetched, 100% is here' was no answer."""
     monkeypatch.delenv("SCRUBJAY_OFFLINE", raising=False)
-    warming = Warming(lambda progress: Fetched(progress, done, 100 if done == 1 else 1000))
-    warming.begin()
-    assert warming.model.has_come.wait(PATIENCE_S)
-    assert warming.why_not(fetch="", instead="found by word") == says
-    warming.model.gate.set()
-    warming.wait(PATIENCE_S)
-    assert warming.ready()
+    loader = ModelLoader(lambda progress: Fetched(progress, done, 100 if done == 1 else 1000))
+    loader.begin()
+    assert loader.model.has_come.wait(PATIENCE_S)
+    assert loader.why_not(fetch="", instead="found by word") == says
+    loader.model.gate.set()
+    loader.wait(PATIENCE_S)
+    assert loader.ready()
