@@ -35,7 +35,7 @@ def choice(path: Path, queries: Sequence[str], model: OnnxEmbedder, real: int) -
     """Score 20 passages by tokens that are made anew, kept in memory, or stored."""
     from scrubjay.models.guard import GuardedEmbedder
     from scrubjay.storage.sql.records import SqlRecords
-    from scrubjay.storage.sql.token_vectors import SqlTokens
+    from scrubjay.storage.sql.vectors import SqlTokenVectors
     from scrubjay.storage.sqlite.connection import SqliteDatabase
     from scrubjay.text.token_vectors import max_sim, pack, unpack
     from scrubjay.types import Scope
@@ -44,7 +44,7 @@ def choice(path: Path, queries: Sequence[str], model: OnnxEmbedder, real: int) -
     costs: dict[str, list[float]] = {}
     chosen = random.Random(len(queries))
     with closing(SqliteDatabase(str(path))) as db:
-        records, index = SqlRecords(db), SqlTokens(db)
+        records, index = SqlRecords(db), SqlTokenVectors(db)
 
         def stored(places: Sequence[Place]) -> Mapping[Place, TokenCodes]:
             return index.of(model.name, places)

@@ -160,8 +160,7 @@ def _fill(
     path: Path, texts: Sequence[str], tokens: Sequence[int], model: OnnxEmbedder
 ) -> tuple[int, int]:
     """Write documents, then random vectors, then random token vectors; return the last two sizes."""
-    from scrubjay.storage.sql.backlog import SqlBacklog
-    from scrubjay.storage.sql.token_vectors import SqlTokens
+    from scrubjay.storage.sql.vectors import SqlEmbeddingQueue, SqlTokenVectors
     from scrubjay.storage.sqlite.connection import SqliteDatabase
     from scrubjay.storage.sqlite.vectors import SqliteVector
 
@@ -169,7 +168,7 @@ def _fill(
         fill_scrubjay(store, texts)
     rng = np.random.default_rng(len(texts))
     with closing(SqliteDatabase(str(path))) as db:
-        SqlBacklog(db).activate(model.name, model.dims, model.token_dims)
+        SqlEmbeddingQueue(db).activate(model.name, model.dims, model.token_dims)
         with db.read() as reader:
             chunks = [n for (n,) in reader.execute("SELECT n FROM chunks ORDER BY n")]
         if len(chunks) != len(texts):
@@ -179,7 +178,7 @@ def _fill(
     without = disk_bytes(path)
     rows = _units(rng, 20_000, model.token_dims)
     with closing(SqliteDatabase(str(path))) as db:
-        SqlTokens(db).add(
+        SqlTokenVectors(db).add(
             model.name,
             [
                 (chunk, _stretch(rng, rows, count))

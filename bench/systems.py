@@ -77,12 +77,12 @@ def open_scrubjay(path: Path, embedder: Precomputed | bool | None) -> Any:
 
 def add_vectors(path: Path, vectors: Iterable[Vectors]) -> None:
     """Store ready-made vectors for the memories of a file, one passage each, in the order of writing."""
-    from scrubjay.storage.sql.backlog import SqlBacklog
+    from scrubjay.storage.sql.vectors import SqlEmbeddingQueue
     from scrubjay.storage.sqlite.connection import SqliteDatabase
     from scrubjay.storage.sqlite.vectors import SqliteVector
 
     with closing(SqliteDatabase(str(path))) as db:
-        SqlBacklog(db).activate(Precomputed.name, DIMS)
+        SqlEmbeddingQueue(db).activate(Precomputed.name, DIMS)
         with db.read() as reader:
             chunks = [n for (n,) in reader.execute("SELECT n FROM chunks ORDER BY n")]
         SqliteVector(db).add(Precomputed.name, list(zip(chunks, vectors, strict=True)))

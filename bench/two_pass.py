@@ -17,8 +17,8 @@ from bench.corpus import Vectors
 from bench.measure import cpu_s, middle
 from bench.report import Row, times
 from bench.sentences import embedded, sentences
-from scrubjay.storage.sql.backlog import SqlBacklog
 from scrubjay.storage.sql.records import SqlRecords
+from scrubjay.storage.sql.vectors import SqlEmbeddingQueue
 from scrubjay.storage.sqlite.connection import SqliteDatabase
 from scrubjay.storage.sqlite.vectors import SqliteVector
 from scrubjay.types import Chunk, Memory, Scope
@@ -95,7 +95,7 @@ def measure(home: Path, say: Say, *, folder: Path | None, quick: bool) -> list[R
 def _filled(db: SqliteDatabase, vectors: Vectors) -> SqliteVector:
     """Store a memory for each vector."""
     records, index = SqlRecords(db), SqliteVector(db)
-    SqlBacklog(db).activate(_MODEL, vectors.shape[1])
+    SqlEmbeddingQueue(db).activate(_MODEL, vectors.shape[1])
     with records.transaction():
         for n in range(len(vectors)):
             memory = Memory(text="-", id=str(n), created_at=_AT, updated_at=_AT)

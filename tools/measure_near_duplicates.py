@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 import scrubjay
 from scrubjay.models.embed.local import OnnxEmbedder
-from scrubjay.storage.sql.near_duplicates import LEAST_COSINE, SqlNear
+from scrubjay.storage.sql.near_duplicates import LEAST_COSINE, SqlNearDuplicates
 
 Matrix = NDArray[np.float32]
 _BLOCK = 1000
@@ -63,7 +63,7 @@ def exact(vectors: Matrix) -> dict[tuple[int, int], float]:
 
 def sketched(store: scrubjay.Store) -> tuple[float, float]:
     """Compare all memories of a store; return milliseconds for one, over all and over the last tenth."""
-    near, took_s = SqlNear(store._db), []
+    near, took_s = SqlNearDuplicates(store._db), []
     while True:
         began = time.process_time()
         if not near.link_next(100):

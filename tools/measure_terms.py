@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from bench.corpus import generate
 
 import scrubjay
-from scrubjay.storage.sql.terms import Changes, count_again, write_anew
+from scrubjay.storage.sql.words import Changes, count_again, write_anew
 from scrubjay.storage.sqlite import words as sqlite_words
 from scrubjay.text.tfidf import cosine, idfs
 from scrubjay.types import Scope

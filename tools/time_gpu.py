@@ -188,7 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _fill(path: Path, words: Words, memories: int, tokens: int, model: str) -> None:
     """Write memories with topics and random vectors; four more are in a namespace of their own."""
     import scrubjay
-    from scrubjay.storage.sql.backlog import SqlBacklog
+    from scrubjay.storage.sql.vectors import SqlEmbeddingQueue
     from scrubjay.storage.sqlite.connection import SqliteDatabase
     from scrubjay.storage.sqlite.vectors import SqliteVector
 
@@ -201,7 +201,7 @@ def _fill(path: Path, words: Words, memories: int, tokens: int, model: str) -> N
         store.add_many({"text": words.text(tokens), "namespace": "few"} for _ in range(_FEW))
     rng = np.random.default_rng(tokens)
     with closing(SqliteDatabase(str(path))) as db:
-        SqlBacklog(db).activate(model, DIMS)
+        SqlEmbeddingQueue(db).activate(model, DIMS)
         with db.read() as reader:
             chunks = [n for (n,) in reader.execute("SELECT n FROM chunks ORDER BY n")]
         vectors = _units(rng.normal(size=(len(chunks), DIMS)))

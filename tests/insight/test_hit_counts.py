@@ -11,7 +11,7 @@ from clocks import NOON
 import scrubjay
 from scrubjay import Hit, InvalidInput, Results, StoreError
 from scrubjay.insight.hit_counts import tiers_of
-from scrubjay.storage.sql.hits import SqlHits
+from scrubjay.storage.sql.overview import SqlHitCounts
 from scrubjay.surfaces.callers import Principal
 from scrubjay.surfaces.opened import watched
 from scrubjay.types import Found
@@ -35,7 +35,7 @@ def opened(path, clock, embedder):
 
 
 def stored(store):
-    return SqlHits(store._db).since(0)
+    return SqlHitCounts(store._db).since(0)
 
 
 def test_a_hit_counts_for_each_tier_that_found_it(path, clock, embedder):

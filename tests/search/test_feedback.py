@@ -9,7 +9,7 @@ from traces import steps
 
 import scrubjay
 from scrubjay import InvalidInput, NotFound, StoreError
-from scrubjay.storage.protocols import Tally
+from scrubjay.storage.sql.feedback import Tally
 
 BASE = {
     "semantic": 0.40,

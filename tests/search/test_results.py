@@ -7,7 +7,6 @@ from fakes import HashingEmbedder
 
 import scrubjay
 from scrubjay.errors import InvalidInput
-from scrubjay.storage.sql import token_lines
 from scrubjay.storage.sql import words as sql_words
 
 DULL = "This paragraph talks about nothing in particular, at some length. "
@@ -106,7 +105,7 @@ def test_words_are_indexed_again_when_the_rules_for_words_change(tmp_path, monke
         store.add("The kettle whistles", topics=["kitchen"])
     monkeypatch.setattr(sql_words, "ANALYZER_VERSION", 99)
     monkeypatch.setitem(sql_words._CURRENT, "analyzer", 99)
-    monkeypatch.setattr(token_lines, "made_tokens", lambda word, _: (word + "x",))
+    monkeypatch.setattr(sql_words, "made_tokens", lambda word, _: (word + "x",))
     with scrubjay.open(file, embedder=False) as store:
         with store._db.read() as db:
             assert db.execute("SELECT text FROM words").fetchall() == [("Thex kettlex whistlesx",)]

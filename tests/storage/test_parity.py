@@ -24,7 +24,7 @@ from tools.servers import FalkorDB, Postgres, Qdrant
 import scrubjay
 from scrubjay.ops.promote.mirror import mirror
 from scrubjay.storage.postgres.connection import PostgresDatabase
-from scrubjay.storage.sql.filling import take
+from scrubjay.storage.sql.mirror import take
 from scrubjay.storage.sqlite.connection import SqliteDatabase
 from scrubjay.text.urls import POSTGRES, parse_server_url
 

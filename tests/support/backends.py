@@ -23,9 +23,9 @@ from scrubjay.storage.qdrant.vectors import QdrantVectors
 from scrubjay.storage.replicas.outbox import SqlOutbox
 from scrubjay.storage.replicas.records import SqlProjected
 from scrubjay.storage.replicas.worker import Projecting
-from scrubjay.storage.sql.backlog import SqlBacklog
 from scrubjay.storage.sql.graph import SqlGraph
 from scrubjay.storage.sql.records import SqlRecords
+from scrubjay.storage.sql.vectors import SqlEmbeddingQueue
 from scrubjay.storage.sqlite.connection import SqliteDatabase
 from scrubjay.text.urls import FALKORDB, POSTGRES, QDRANT, parse_server_url
 from scrubjay.types import Chunk, Memory, Neighbor, Scope, Term
@@ -54,7 +54,7 @@ class Backend:
 
     def activate(self, model: str, dims: int) -> None:
         """Make a model known."""
-        SqlBacklog(self.db).activate(model, dims)
+        SqlEmbeddingQueue(self.db).activate(model, dims)
 
     def embed(self, model: str, vectors: Mapping[str, Sequence[NDArray[np.float32]]]) -> None:
         """Store the vectors of each memory's chunks, in order."""

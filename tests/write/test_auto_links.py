@@ -13,7 +13,7 @@ from fakes import BrokenEmbedder, HashingEmbedder
 import scrubjay
 from scrubjay import Unavailable
 from scrubjay.ops.promote.run import promote
-from scrubjay.storage.sql.links import SqlLinks
+from scrubjay.storage.sql.graph import SqlAutoLinks
 from scrubjay.write import embed_worker
 from scrubjay.write.auto_links import AutoLinks
 
@@ -272,7 +272,7 @@ def test_an_index_that_does_not_answer_leaves_them_waiting(linked, monkeypatch):
 
 def test_a_change_while_links_are_found_is_not_lost(filled, embedder):
     """Found for the old text, they are not written; the memory waits on."""
-    links = SqlLinks(filled._db)
+    links = SqlAutoLinks(filled._db)
     with filled._db.write() as db:
         db.execute("INSERT INTO unlinked SELECT n FROM memories WHERE id = 'a'")
     auto = AutoLinks(links, filled._vectors, embedder.name)
@@ -294,8 +294,8 @@ def test_what_has_no_vector_of_the_model_in_use_waits_for_whoever_makes_one(fill
     """Two processes with two models: neither takes the work of the other away."""
     other = HashingEmbedder(64)
     links, auto = (
-        SqlLinks(filled._db),
-        AutoLinks(SqlLinks(filled._db), filled._vectors, other.name),
+        SqlAutoLinks(filled._db),
+        AutoLinks(SqlAutoLinks(filled._db), filled._vectors, other.name),
     )
     with filled._db.write() as db:
         db.execute("INSERT INTO unlinked SELECT n FROM memories WHERE id = 'a'")
@@ -330,7 +330,7 @@ def _write(path, name):
 
 def _die(path):
     """Find the links, and be killed just before they are written."""
-    SqlLinks.put = lambda *_: os._exit(9)
+    SqlAutoLinks.put = lambda *_: os._exit(9)
     with scrubjay.open(path, profile="novamem", embedder=HashingEmbedder()) as store:
         store.add_many({"text": text, "id": id_} for id_, text in TEXTS.items())
         store.pending()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from scrubjay.errors import StoreError
 from scrubjay.runtime.worker import Worker
-from scrubjay.storage.sql.hits import HOUR_US, SEARCHES, SqlHits
+from scrubjay.storage.sql.overview import HOUR_US, SEARCHES, SqlHitCounts
 from scrubjay.times import micros, moment
 from scrubjay.types.reports import Hits, HitsOfHour
 
@@ -50,7 +50,7 @@ class HitCounts:
 
     def __init__(self, db: Database, clock: Callable[[], datetime]) -> None:
         self._db = db
-        self._table = SqlHits(db)
+        self._table = SqlHitCounts(db)
         self._clock = clock
         self._counted: Counter[tuple[int, str]] = Counter()
         self._lock = threading.Lock()

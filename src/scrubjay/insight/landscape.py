@@ -18,7 +18,7 @@ from scrubjay.types import NOTHING, Memory
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from scrubjay.storage.sql.copies import SqlCopies
+    from scrubjay.storage.sql.collections import SqlCopies
     from scrubjay.storage.sql.records import SqlRecords
     from scrubjay.storage.sql.topics import SqlTopics
     from scrubjay.types import Scope

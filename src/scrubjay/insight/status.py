@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.storage.schema import SCHEMA_VERSION
-from scrubjay.storage.sql.backlog import MOST_TRIES
-from scrubjay.storage.sql.counts import SqlCounts
-from scrubjay.storage.sql.turns import SqlTurns
+from scrubjay.storage.sql.messages import SqlMessages
+from scrubjay.storage.sql.overview import SqlCounts
+from scrubjay.storage.sql.vectors import MOST_TRIES
 from scrubjay.storage.sqlite.rotations import SqliteRotations
 from scrubjay.types.reports import Drawing, ShortVectors, Status
 
@@ -44,7 +44,7 @@ def status(
         memories=sum(types.values()),
         documents=types.get("document", 0),
         messages=types.get("message", 0),
-        sessions=SqlTurns(db).how_many(scope),
+        sessions=SqlMessages(db).how_many(scope),
         chunks=chunks,
         links=counts.rows("edges", scope),
         feedback=feedback,

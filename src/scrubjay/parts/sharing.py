@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.parts.reading import Reading
 from scrubjay.sharing.permissions import person_named
-from scrubjay.storage.sql.people import OWNER, READER, ROLES, WRITER
+from scrubjay.storage.sql.collections import OWNER, READER, ROLES, WRITER
 from scrubjay.text.validation import checked_name
 from scrubjay.times import micros
 from scrubjay.types import Memories, Memory, Scope
 
 if TYPE_CHECKING:
-    from scrubjay.storage.sql.people import Shared
+    from scrubjay.storage.sql.collections import Shared
     from scrubjay.types.reports import Collection
 
 

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from scrubjay.search.profiles import Profile
     from scrubjay.sharing.api_keys import Access
     from scrubjay.storage.sql.feedback import SqlFeedback
-    from scrubjay.storage.sql.history import SqlHistory
-    from scrubjay.storage.sql.terms import SqlTerms
+    from scrubjay.storage.sql.records import SqlHistory
+    from scrubjay.storage.sql.words import SqlTermCounts
     from scrubjay.types import Results
     from scrubjay.write.context import Shelf
     from scrubjay.write.embedding import Embedding
@@ -138,7 +138,7 @@ class StoreParts:
 
     def _of_project(self, beginning: str) -> Sequence[str]:
         """Return the namespaces that begin so, of every file that may be searched."""
-        from scrubjay.storage.sql.namespaces import SqlNamespaces
+        from scrubjay.storage.sql.records import SqlNamespaces
 
         files = [self._db]
         if self._tiers.named:
@@ -154,7 +154,7 @@ class StoreParts:
         return Access(self._db, self._clock, self.tenant)
 
     @property
-    def _terms(self) -> SqlTerms:
+    def _terms(self) -> SqlTermCounts:
         return self._tables.terms
 
     @property
@@ -197,8 +197,7 @@ class StoreParts:
             return self._hit_counts_made
 
     def _shelf(self) -> Shelf:
-        from scrubjay.storage.sql.folders import SqlFolders
-        from scrubjay.storage.sql.link_targets import SqlTargets
+        from scrubjay.storage.sql.files import SqlFolders, SqlLinkTargets
         from scrubjay.write.chunking import Cutting
         from scrubjay.write.context import Shelf, own_files
 
@@ -207,7 +206,7 @@ class StoreParts:
             self._graph,
             self._files,
             SqlFolders(self._db),
-            SqlTargets(self._db),
+            SqlLinkTargets(self._db),
             self._clock,
             Cutting(*self._chunk_sizes),
             own_files(self.path),
@@ -216,7 +215,7 @@ class StoreParts:
         )
 
     def _history(self, tables: Tables | None = None) -> SqlHistory:
-        from scrubjay.storage.sql.history import SqlHistory
+        from scrubjay.storage.sql.records import SqlHistory
 
         return SqlHistory((tables or self._tables).db)
 
@@ -242,7 +241,7 @@ class StoreParts:
 
     def _facts(self) -> Facts:
         from scrubjay.conversations.extraction.facts import Facts
-        from scrubjay.storage.sql.spans import SqlSpans
+        from scrubjay.storage.sql.extractions import SqlSpans
 
         return Facts(
             self._shelf(),

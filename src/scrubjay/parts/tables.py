@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING
 
 from scrubjay.search.pipeline import OF_A_FILE, Kit
 from scrubjay.storage.database import Database
-from scrubjay.storage.sql.copies import SqlCopies
+from scrubjay.storage.sql.collections import SqlCollections, SqlCopies
 from scrubjay.storage.sql.files import SqlFiles
 from scrubjay.storage.sql.graph import SqlGraph
-from scrubjay.storage.sql.people import SqlPeople
 from scrubjay.storage.sql.records import SqlRecords
+from scrubjay.storage.sql.scope import SqlValidity
 from scrubjay.storage.sql.topics import SqlTopics
-from scrubjay.storage.sql.validity import SqlWindows
 from scrubjay.text.urls import NO_REPLICAS, ReplicaAddresses
 
 if TYPE_CHECKING:
     from scrubjay.storage.replicas.replicas import Served
     from scrubjay.storage.sql.feedback import SqlFeedback
-    from scrubjay.storage.sql.moments import SqlMoments
-    from scrubjay.storage.sql.terms import SqlTerms
+    from scrubjay.storage.sql.messages import SqlTimeline
+    from scrubjay.storage.sql.words import SqlTermCounts
 
 
 def _served(db: Database, servers: ReplicaAddresses) -> Served | None:
@@ -39,7 +38,7 @@ class Tables:
         self, db: Database, person: str | None, servers: ReplicaAddresses = NO_REPLICAS
     ) -> None:
         self.db = db
-        self.people = SqlPeople(db)
+        self.people = SqlCollections(db)
         self.copies = SqlCopies(db)
         self.records = SqlRecords(db)
         self.served = _served(db, servers)
@@ -48,15 +47,15 @@ class Tables:
         self.files = SqlFiles(db)
         self.vectors = (self.served and self.served.vectors) or db.vectors
         self.topics = SqlTopics(db, self.vectors)
-        self.windows = SqlWindows(db)
+        self.windows = SqlValidity(db)
         self._person = person
 
     @cached_property
-    def terms(self) -> SqlTerms:
+    def terms(self) -> SqlTermCounts:
         """How many memories hold each token. Most searches do without, and need not import it."""
-        from scrubjay.storage.sql.terms import SqlTerms
+        from scrubjay.storage.sql.words import SqlTermCounts
 
-        return SqlTerms(self.db)
+        return SqlTermCounts(self.db)
 
     @cached_property
     def feedback(self) -> SqlFeedback:
@@ -66,11 +65,11 @@ class Tables:
         return SqlFeedback(self.db, self._person)
 
     @cached_property
-    def moments(self) -> SqlMoments:
+    def moments(self) -> SqlTimeline:
         """When things were said and when they happened."""
-        from scrubjay.storage.sql.moments import SqlMoments
+        from scrubjay.storage.sql.messages import SqlTimeline
 
-        return SqlMoments(self.db)
+        return SqlTimeline(self.db)
 
     @property
     def kit(self) -> Kit:

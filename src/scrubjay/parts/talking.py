@@ -96,9 +96,9 @@ class Talking(Searching):
 
         Each such conversation in a session is named when it begins.
         """
-        from scrubjay.storage.sql.turns import SqlTurns
+        from scrubjay.storage.sql.messages import SqlMessages
 
-        turns = SqlTurns(self._db)
+        turns = SqlMessages(self._db)
         begun = set()
         for name, one in zip(names, stored, strict=True):
             conversation = (one.namespace, one.session, one.owner, one.agent)
@@ -137,14 +137,14 @@ class Talking(Searching):
         offset: int = 0,
     ) -> list[Session]:
         """Return the sessions with messages that the caller may see, the one with the newest first."""
-        from scrubjay.storage.sql.turns import SqlTurns
+        from scrubjay.storage.sql.messages import SqlMessages
 
         if type(limit) is not int or type(offset) is not int or limit < 1 or offset < 0:
             raise InvalidInput(f"limit is {limit!r} and offset {offset!r}; at least 1 and 0")
         scope = self._caller.narrowed(
             namespaces=only(namespace, "namespace"), owner=owner, agent=agent
         )
-        return SqlTurns(self._db).sessions(scope, limit, offset)
+        return SqlMessages(self._db).sessions(scope, limit, offset)
 
 
 def _drafted(

@@ -12,8 +12,8 @@ from scrubjay.models.guarded import GuardedGenerator, GuardedReranker
 from scrubjay.models.patience import InMemory
 from scrubjay.models.registry import CORPUS, LATE, NONE, is_ready, load_generator, load_reranker
 from scrubjay.runtime.command_hints import to_fetch
-from scrubjay.storage.sql.answer_cache import SqlKept
-from scrubjay.storage.sql.token_vectors import SqlTokens
+from scrubjay.storage.sql.feedback import SqlAnswerCache
+from scrubjay.storage.sql.vectors import SqlTokenVectors
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -37,8 +37,8 @@ class Assistants:
         generator: Generator | str | bool | None,
         models: SharedModels | None = None,
     ) -> None:
-        notes = self._notes = SqlKept(db)
-        self._tokens = SqlTokens(db)
+        notes = self._notes = SqlAnswerCache(db)
+        self._tokens = SqlTokenVectors(db)
         self._reranker: GuardedReranker | None = None
         self._warming: ModelLoader[Reranker] | None = None
         self._generator: GuardedGenerator | None = None

@@ -23,20 +23,17 @@ if TYPE_CHECKING:
     from scrubjay.models.guard import GuardedEmbedder
     from scrubjay.models.guarded import GuardedGenerator, GuardedReranker
     from scrubjay.models.patience import Notes
-    from scrubjay.storage.protocols import (
-        Copies,
-        Feedback,
-        Files,
-        GraphIndex,
-        KeywordIndex,
-        Moments,
-        Records,
-        TermIndex,
-        TokenIndex,
-        TopicIndex,
-        VectorIndex,
-        Windows,
-    )
+    from scrubjay.storage.protocols import KeywordIndex
+    from scrubjay.storage.sql.collections import SqlCopies
+    from scrubjay.storage.sql.feedback import SqlFeedback
+    from scrubjay.storage.sql.files import SqlFiles
+    from scrubjay.storage.sql.graph import SqlGraph
+    from scrubjay.storage.sql.messages import SqlTimeline
+    from scrubjay.storage.sql.records import SqlRecords
+    from scrubjay.storage.sql.scope import SqlValidity
+    from scrubjay.storage.sql.topics import SqlTopics
+    from scrubjay.storage.sql.vectors import SqlTokenVectors, SqlVectors
+    from scrubjay.storage.sql.words import SqlTermCounts
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -66,12 +63,12 @@ class Kit(NamedTuple):
     search, this one too; there are none where it is the only one.
     """
 
-    records: Records | None = None
+    records: SqlRecords | None = None
     keyword: KeywordIndex | None = None
-    vectors: VectorIndex | None = None
-    graph: GraphIndex | None = None
-    tokens: TokenIndex | None = None
-    files: Files | None = None
+    vectors: SqlVectors | None = None
+    graph: SqlGraph | None = None
+    tokens: SqlTokenVectors | None = None
+    files: SqlFiles | None = None
     notes: Notes | None = None
     embedder: GuardedEmbedder | None = None
     reranker: GuardedReranker | None = None
@@ -80,13 +77,13 @@ class Kit(NamedTuple):
     clock: Callable[[], datetime] | None = None
     absent: tuple[str, ...] = ()
     why_not: Mapping[str, str] = NOTHING
-    topics: TopicIndex | None = None
-    copies: Copies | None = None
-    terms: TermIndex | None = None
-    feedback: Feedback | None = None
+    topics: SqlTopics | None = None
+    copies: SqlCopies | None = None
+    terms: SqlTermCounts | None = None
+    feedback: SqlFeedback | None = None
     tiers: tuple[Tier, ...] = ()
-    windows: Windows | None = None
-    moments: Moments | None = None
+    windows: SqlValidity | None = None
+    moments: SqlTimeline | None = None
 
     def inside(self, tier: Tier) -> Kit:
         """Return the kit for a search of one tier: its stores, and the models and clock of this one."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.sharing.permissions import person_named
-from scrubjay.storage.sql.api_keys import AccessRow, SqlAccess
+from scrubjay.storage.sql.api_keys import ApiKeyRow, SqlApiKeys
 from scrubjay.text.urls import check_tenant
 from scrubjay.text.validation import checked_name, nearest
 from scrubjay.times import duration, micros, moment, parse
@@ -72,7 +72,7 @@ class Access:
         self, db: Database, clock: Callable[[], datetime], tenant: str | None = None
     ) -> None:
         self._db = db
-        self._rows = SqlAccess(db)
+        self._rows = SqlApiKeys(db)
         self._clock = clock
         self._tenant = tenant
         self._noted: dict[str, int] = {}
@@ -88,7 +88,7 @@ class Access:
         expires: datetime | timedelta | str | None = None,
     ) -> Created:
         """Make a token. Its end is a moment or a time from now, such as 90d; without one it has none."""
-        row = AccessRow(
+        row = ApiKeyRow(
             _checked_name(name),
             " ".join(_checked_scopes(scopes)),
             self._checked_tenant(tenant),
@@ -147,7 +147,7 @@ class Access:
         self._note_use(row, now_us)
         return _token(row)
 
-    def _note_use(self, row: AccessRow, now_us: int) -> None:
+    def _note_use(self, row: ApiKeyRow, now_us: int) -> None:
         """Write down that a token was used, about once an hour, and only where that is easily done."""
         with self._noting:
             last_us = max(row.last_used_us or 0, self._noted.get(row.name, 0))
@@ -253,7 +253,7 @@ def _checked_scopes(scopes: Iterable[str]) -> tuple[str, ...]:
     return tuple(one for one in SCOPES if one in given)
 
 
-def _token(row: AccessRow) -> Token:
+def _token(row: ApiKeyRow) -> Token:
     return Token(
         row.name,
         tuple(row.scopes.split()),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput, NotFound
-from scrubjay.storage.sql.people import OWNER, ROLES, WRITER
+from scrubjay.storage.sql.collections import OWNER, ROLES, WRITER
 from scrubjay.storage.sql.scope import SHARED, personal
 from scrubjay.text.validation import check_text, checked_name, nearest
 from scrubjay.times import When, parse
@@ -15,7 +15,7 @@ from scrubjay.types import DEFAULT_NAMESPACE, Scope
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from scrubjay.storage.sql.people import Shared, SqlPeople
+    from scrubjay.storage.sql.collections import Shared, SqlCollections
     from scrubjay.types import Memory
 
 _MOST_SHOWN = 10
@@ -27,7 +27,7 @@ class Caller:
     def __init__(
         self,
         user: str | None,
-        people: SqlPeople,
+        people: SqlCollections,
         of_project: Callable[[str], Sequence[str]] = lambda _: (),
     ) -> None:
         self.user = user

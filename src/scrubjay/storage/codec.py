@@ -1,40 +1,41 @@
-"""The one door through which every stored text, vector and token passes.
+"""Encoding of every stored text, vector and token.
 
-A plain store keeps them as they are. An encrypted store will put its own codec here, so no other
-module may write any of the three without it.
+No other module may write any of the three without it, so that an encrypted store only needs a codec.
 """
 
 from __future__ import annotations
 
+_ESCAPE = "\x1a"  # SUBSTITUTE, which texts do not contain in practice
 
-class Plain:
-    """Keeps everything as it is."""
+
+class Codec:
+    """Stores texts, vectors and tokens as they are."""
 
     name = "plain"
 
     def seal(self, text: str) -> str | bytes:
-        """Return the text."""
+        """Encode a text."""
         return text
 
     def unseal(self, stored: str | bytes) -> str:
-        """Return the text."""
+        """Decode a text."""
         return stored if isinstance(stored, str) else stored.decode()
 
     def seal_vector(self, vector: bytes) -> bytes:
-        """Return the bytes."""
+        """Encode the float32 bytes of a vector."""
         return vector
 
     def unseal_vector(self, stored: bytes) -> bytes:
-        """Return the bytes."""
+        """Decode the float32 bytes of a vector."""
         return stored
 
     def token(self, token: str) -> str:
-        """Return the token."""
+        """Encode a keyword token or topic; equal tokens give equal results."""
         return token
 
 
-class WithoutNul(Plain):
-    """Keeps texts where no character may be NUL, as in Postgres, so that they come back as they were."""
+class EscapeNul(Codec):
+    """Escapes NUL characters, which Postgres does not accept in texts."""
 
     name = "without-nul"
 
@@ -45,11 +46,8 @@ class WithoutNul(Plain):
         return text.replace(_ESCAPE, f"{_ESCAPE}1").replace("\0", f"{_ESCAPE}0")
 
     def unseal(self, stored: str | bytes) -> str:
-        """Put NUL back where it was."""
+        """Restore NUL."""
         text = super().unseal(stored)
         if _ESCAPE not in text:
             return text
         return text.replace(f"{_ESCAPE}0", "\0").replace(f"{_ESCAPE}1", _ESCAPE)
-
-
-_ESCAPE = "\x1a"  # SUBSTITUTE: nobody writes it

@@ -11,9 +11,11 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from scrubjay.storage.protocols import Codec, KeywordIndex, Words
-    from scrubjay.storage.sql.mirror_tables import Mirror
+    from scrubjay.storage.codec import Codec
+    from scrubjay.storage.protocols import KeywordIndex
+    from scrubjay.storage.sql.mirror import Mirror
     from scrubjay.storage.sql.vectors import SqlVectors
+    from scrubjay.storage.sql.words import SqlWords
     from scrubjay.types import Term
 
 
@@ -92,7 +94,7 @@ class Database(Protocol):
         ...
 
     @property
-    def words(self) -> Words:
+    def words(self) -> SqlWords:
         """What writes the keyword index."""
         ...
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from scrubjay.storage.sql.links import Linked, SqlLinks
+from scrubjay.storage.sql.graph import Linked, SqlAutoLinks
 from scrubjay.types import Row, Scope
 
 if TYPE_CHECKING:
-    from scrubjay.storage.sql.links import Unlinked
+    from scrubjay.storage.sql.graph import Unlinked
     from scrubjay.storage.sql.vectors import SqlVectors
 
 FAN_OUT = 3
@@ -22,7 +22,7 @@ FAN_OUT = 3
 class AutoLinks:
     """Links the memories of one store by the vectors of one model."""
 
-    def __init__(self, links: SqlLinks, vectors: SqlVectors, model: str) -> None:
+    def __init__(self, links: SqlAutoLinks, vectors: SqlVectors, model: str) -> None:
         self._links = links
         self._vectors = vectors
         self._model = model

@@ -14,10 +14,8 @@ from scrubjay.write.document_links import KIND, Page, Resolver, name_of, names_o
 
 if TYPE_CHECKING:
     from scrubjay.documents import Target
-    from scrubjay.storage.sql.files import IndexedFile, SqlFiles
-    from scrubjay.storage.sql.folders import SqlFolders
+    from scrubjay.storage.sql.files import IndexedFile, SqlFiles, SqlFolders, SqlLinkTargets
     from scrubjay.storage.sql.graph import SqlGraph
-    from scrubjay.storage.sql.link_targets import SqlTargets
     from scrubjay.storage.sql.records import SqlRecords
 
 
@@ -32,7 +30,7 @@ class Shelf(NamedTuple):
     graph: SqlGraph
     files: SqlFiles
     folders: SqlFolders
-    targets: SqlTargets
+    targets: SqlLinkTargets
     clock: Callable[[], datetime]
     cutting: Cutting = Cutting()
     own_files: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrubjay.storage.sql.link_targets import StoredTarget
+from scrubjay.storage.sql.files import StoredTarget
 from scrubjay.text.analysis import normalise
 
 if TYPE_CHECKING:

@@ -22,10 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrubjay.models.guard import GuardedEmbedder
-    from scrubjay.storage.sql.backlog import SqlBacklog, Wanted
-    from scrubjay.storage.sql.near_duplicates import SqlNear
-    from scrubjay.storage.sql.token_vectors import SqlTokens
-    from scrubjay.storage.sql.vectors import SqlVectors
+    from scrubjay.storage.sql.near_duplicates import SqlNearDuplicates
+    from scrubjay.storage.sql.vectors import SqlEmbeddingQueue, SqlTokenVectors, SqlVectors, Wanted
     from scrubjay.write.auto_links import AutoLinks
 
     Made = tuple[int, NDArray[np.float32]]  # of a chunk
@@ -42,10 +40,10 @@ class EmbedWorker:
 
     def __init__(
         self,
-        queue: SqlBacklog,
+        queue: SqlEmbeddingQueue,
         vectors: SqlVectors,
-        tokens: SqlTokens,
-        near: SqlNear,
+        tokens: SqlTokenVectors,
+        near: SqlNearDuplicates,
         links: AutoLinks,
         embedder: GuardedEmbedder,
     ) -> None:

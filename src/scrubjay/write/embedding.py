@@ -10,10 +10,9 @@ from scrubjay.config import load, offline
 from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.models.guard import GuardedEmbedder
 from scrubjay.models.registry import load_embedder
-from scrubjay.storage.sql.backlog import SqlBacklog
-from scrubjay.storage.sql.links import SqlLinks
-from scrubjay.storage.sql.near_duplicates import SqlNear
-from scrubjay.storage.sql.token_vectors import SqlTokens
+from scrubjay.storage.sql.graph import SqlAutoLinks
+from scrubjay.storage.sql.near_duplicates import SqlNearDuplicates
+from scrubjay.storage.sql.vectors import SqlEmbeddingQueue, SqlTokenVectors
 from scrubjay.write.auto_links import AutoLinks
 from scrubjay.write.embed_worker import EmbedWorker
 
@@ -46,14 +45,19 @@ class Embedding:
         models: SharedModels | None = None,
     ) -> None:
         self._db = db
-        self.queue = SqlBacklog(db)
-        self.links = SqlLinks(db)
+        self.queue = SqlEmbeddingQueue(db)
+        self.links = SqlAutoLinks(db)
         self.embedder, self._warming = _resolve(chosen, models)
         self._worker: EmbedWorker | None = None
         if self.embedder is not None:
             auto_links = AutoLinks(self.links, vectors, self.embedder.name)
             self._worker = EmbedWorker(
-                self.queue, vectors, SqlTokens(db), SqlNear(db), auto_links, self.embedder
+                self.queue,
+                vectors,
+                SqlTokenVectors(db),
+                SqlNearDuplicates(db),
+                auto_links,
+                self.embedder,
             )
         self._wants_links = links
         self._active = False

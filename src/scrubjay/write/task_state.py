@@ -10,7 +10,7 @@ from scrubjay.search.stages.adjust import DONE
 from scrubjay.times import micros, moment
 
 if TYPE_CHECKING:
-    from scrubjay.storage.sql.history import SqlHistory
+    from scrubjay.storage.sql.records import SqlHistory
     from scrubjay.types import Memory
 
 

@@ -13,8 +13,7 @@ from scrubjay.ops.promote import mirror as mirroring
 from scrubjay.ops.promote.check import Differs, difference, digests, same_rows, same_searches
 from scrubjay.ops.promote.mirror import Mirrored, mirror
 from scrubjay.storage.postgres.connection import PostgresDatabase
-from scrubjay.storage.sql.filling import take
-from scrubjay.storage.sql.mirror_tables import MIRRORED, SEALED_TEXTS
+from scrubjay.storage.sql.mirror import MIRRORED, SEALED_TEXTS, take
 from scrubjay.storage.sqlite.connection import SqliteDatabase
 from scrubjay.text.urls import POSTGRES, parse_server_url
 

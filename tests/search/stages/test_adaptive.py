@@ -10,7 +10,7 @@ from scrubjay import InvalidInput, StoreError, Unavailable
 from scrubjay.search.pipeline import Kit, Run, Tier, search
 from scrubjay.search.profiles import Profile
 from scrubjay.search.stages.adaptive import adapted, adaptive, rate, shift
-from scrubjay.storage.protocols import Tally
+from scrubjay.storage.sql.feedback import Tally
 from scrubjay.types import Query
 
 KEYWORD_ONLY = {

@@ -214,7 +214,7 @@ def test_arrays_are_kept_until_a_commit_and_not_without_end(backend, other, monk
     second = kept.seen_by(scope)
     assert second is not first
     assert (first.sum(), second.sum()) == (0, 1)
-    monkeypatch.setattr("scrubjay.storage.sql.scope_cache._MOST_BYTES", 3 * (len(second) + 256))
+    monkeypatch.setattr("scrubjay.storage.sql.scope._MOST_BYTES", 3 * (len(second) + 256))
     for n in range(5):
         kept.seen_by(Scope(owner=f"o{n}"))
     assert len(kept._kept) == 3

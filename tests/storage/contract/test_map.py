@@ -6,7 +6,7 @@ import numpy as np
 from backends import a_memory, pieces
 
 from scrubjay.insight.map.draw import Maps
-from scrubjay.storage.sql.map import SqlMap
+from scrubjay.storage.sql.overview import SqlMap
 from scrubjay.types import Scope
 
 MODEL = "toy"

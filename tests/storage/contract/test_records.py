@@ -6,7 +6,7 @@ import pytest
 from backends import a_memory, asking, pieces
 from clocks import NOON
 
-from scrubjay.storage.sql.namespaces import SqlNamespaces
+from scrubjay.storage.sql.records import SqlNamespaces
 from scrubjay.types import Scope
 
 EVERYTHING = Scope()

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from backends import a_memory, pieces
 
-from scrubjay.storage.sql.answer_cache import SqlKept
-from scrubjay.storage.sql.backlog import SqlBacklog
-from scrubjay.storage.sql.token_vectors import SqlTokens
+from scrubjay.storage.sql.feedback import SqlAnswerCache
+from scrubjay.storage.sql.vectors import SqlEmbeddingQueue, SqlTokenVectors
 from scrubjay.types import Scope
 
 TEXT = "aaaabbbb"
@@ -17,7 +16,7 @@ TEXT = "aaaabbbb"
 @pytest.fixture
 def queue(backend):
     """Memories a and b of two passages each; the model m has tokens of width 3."""
-    made = SqlBacklog(backend.db)
+    made = SqlEmbeddingQueue(backend.db)
     made.activate("m", 4, 3)
     for id_ in "ab":
         backend.records.put(a_memory(id_, TEXT), pieces(TEXT, 2))
@@ -26,7 +25,7 @@ def queue(backend):
 
 @pytest.fixture
 def tokens(backend, queue):
-    return SqlTokens(backend.db)
+    return SqlTokenVectors(backend.db)
 
 
 def chunks_of(backend, id_):
@@ -145,7 +144,7 @@ def test_another_open_store_sees_them(backend, tokens):
     tokens.add("m", [(first, rows([1, 0, 0]))])
     other = backend.again()
 
-    assert read(SqlTokens(other.db), ("a", 0)) == {("a", 0): [[1, 0, 0]]}
+    assert read(SqlTokenVectors(other.db), ("a", 0)) == {("a", 0): [[1, 0, 0]]}
     other.close()
 
 
@@ -159,7 +158,7 @@ class TestActivate:
 
     def test_a_model_that_learns_tokens_wants_them_for_all_and_keeps_its_vectors(self, backend):
         """A store of an older version, or of a model that gave none until now."""
-        queue = SqlBacklog(backend.db)
+        queue = SqlEmbeddingQueue(backend.db)
         queue.activate("m", 4)
         for id_ in "ab":
             backend.records.put(a_memory(id_, TEXT), pieces(TEXT, 2))
@@ -207,7 +206,7 @@ class TestActivate:
 class TestKept:
     def test_a_text_is_kept_replaced_and_forgotten(self, backend):
         """By kind and key."""
-        kept = SqlKept(backend.db)
+        kept = SqlAnswerCache(backend.db)
         kept.put("expansion", "k", "one", 1)
         kept.put("speed", "k", "two", 1)
         kept.put("expansion", "k", "three", 2)
@@ -221,15 +220,15 @@ class TestKept:
 
     def test_another_open_store_sees_it(self, backend):
         """GN-4: across processes."""
-        SqlKept(backend.db).put("expansion", "k", "väl", 1)
+        SqlAnswerCache(backend.db).put("expansion", "k", "väl", 1)
         other = backend.again()
 
-        assert SqlKept(other.db).get("expansion", "k") == "väl"
+        assert SqlAnswerCache(other.db).get("expansion", "k") == "väl"
         other.close()
 
     def test_the_oldest_of_a_kind_go_when_there_are_too_many(self, backend):
         """A store that is asked for years does not grow by its questions."""
-        kept = SqlKept(backend.db)
+        kept = SqlAnswerCache(backend.db)
         with backend.db.write():
             kept.put("speed", "other", "stays", 0)
             for n in range(2010):
@@ -243,7 +242,7 @@ class TestKept:
     def test_a_busy_file_is_not_waited_for(self, backend):
         """R-6: what can be made again is no reason to fail; reading goes on."""
         other = backend.again()
-        kept = SqlKept(other.db)
+        kept = SqlAnswerCache(other.db)
         kept.put("speed", "k", "1", 1)
         with backend.db.write() as db:
             db.execute("INSERT INTO meta VALUES ('k', 1)")

@@ -9,7 +9,7 @@ import pytest
 from backends import a_memory, asking, pieces
 from clocks import NOON
 
-from scrubjay.storage.sql.backlog import SqlBacklog
+from scrubjay.storage.sql.vectors import SqlEmbeddingQueue
 from scrubjay.types import Scope
 
 MODEL = "m"
@@ -51,7 +51,7 @@ def vectors(backend):
 @pytest.fixture
 def queue(backend):
     """The wishes of a store that knows one model of two dimensions."""
-    made = SqlBacklog(backend.db)
+    made = SqlEmbeddingQueue(backend.db)
     made.activate(MODEL, 2)
     return made
 

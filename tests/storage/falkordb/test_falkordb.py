@@ -21,10 +21,9 @@ from scrubjay.storage.falkordb.client import FalkorServer
 from scrubjay.storage.falkordb.projection import FalkorProjection
 from scrubjay.storage.falkordb.scope import where
 from scrubjay.storage.protocols import Edge, Projected
-from scrubjay.storage.sql import graph_walk as walking
-from scrubjay.storage.sql.extractions import SqlExtractions
-from scrubjay.storage.sql.people import SqlPeople
-from scrubjay.storage.sql.spans import Span, SqlSpans
+from scrubjay.storage.sql import graph as walking
+from scrubjay.storage.sql.collections import SqlCollections
+from scrubjay.storage.sql.extractions import Span, SqlExtractions, SqlSpans
 from scrubjay.text.urls import FALKORDB, parse_server_url
 from scrubjay.times import micros
 from scrubjay.types import Scope, Spoken
@@ -43,7 +42,7 @@ def store(tmp_path, falkordb_url):
 def fill(store, seed=5, count=COUNT, links=3):
     """Memories of every sort, linked at random, with a hub and a ring."""
     chance = random.Random(seed)
-    people = SqlPeople(store.db)
+    people = SqlCollections(store.db)
     team = people.create("team", NOON_US)
     people.join(team, "ada", "reader")
     people.join(team, "bob", "writer")

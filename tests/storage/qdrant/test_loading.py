@@ -13,12 +13,12 @@ from scrubjay.errors import Unavailable
 from scrubjay.text.urls import QDRANT, parse_server_url
 from scrubjay.storage.qdrant.client import QdrantServer
 from scrubjay.storage.qdrant.vectors import QdrantVectors
-from scrubjay.storage.sql.backlog import SqlBacklog
+from scrubjay.storage.sql.vectors import SqlEmbeddingQueue
 from scrubjay.storage.sqlite.connection import SqliteDatabase
 from scrubjay.types import Scope
 
 db = SqliteDatabase(":memory:")
-SqlBacklog(db).activate("model", 4)
+SqlEmbeddingQueue(db).activate("model", 4)
 server = QdrantServer(parse_server_url("qdrant://127.0.0.1:1/notes", QDRANT, "vectors"))
 vectors = QdrantVectors(db, server)
 

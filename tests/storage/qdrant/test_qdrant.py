@@ -23,7 +23,7 @@ from scrubjay import InvalidInput, Unavailable
 from scrubjay.storage.qdrant import vectors as qdrant_vectors
 from scrubjay.storage.qdrant.client import QdrantServer
 from scrubjay.storage.sql import vectors as sql_vectors
-from scrubjay.storage.sql.people import SqlPeople
+from scrubjay.storage.sql.collections import SqlCollections
 from scrubjay.text.urls import QDRANT, parse_server_url
 from scrubjay.times import micros
 from scrubjay.types import Scope, Spoken, Term
@@ -93,7 +93,7 @@ def client(qdrant):
 
 def a_varied_store(opened, chance, count):
     """Memories that differ in everything that a scope can ask for, of one to three passages."""
-    people = SqlPeople(opened.db)
+    people = SqlCollections(opened.db)
     red, blue = (people.create(name, micros(NOON)) for name in ("red", "blue"))
     for one, person, role in (
         (red, "ann", "owner"),

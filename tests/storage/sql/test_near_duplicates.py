@@ -18,10 +18,15 @@ import scrubjay
 from scrubjay import Link, StoreError
 from scrubjay.search.pipeline import Kit, Run
 from scrubjay.search.stages.present import mark_near_duplicates
+from scrubjay.storage.sql import near_duplicates as sketches
 from scrubjay.storage.sql import near_duplicates as sql_near
-from scrubjay.storage.sql import sketches
-from scrubjay.storage.sql.near_duplicates import MOST_LINKS, MOST_NEAREST, SqlNear
-from scrubjay.storage.sql.sketches import BITS, sketch
+from scrubjay.storage.sql.near_duplicates import (
+    BITS,
+    MOST_LINKS,
+    MOST_NEAREST,
+    SqlNearDuplicates,
+    sketch,
+)
 from scrubjay.store import Store
 from scrubjay.types import Candidate, Query
 from scrubjay.write import embed_worker
@@ -378,7 +383,7 @@ class TestBackground:
             with store._db.write() as db:  # as in a store that is older than this
                 db.execute("INSERT INTO unsketched SELECT vector FROM sketches")
             assert rows(store, "SELECT * FROM edges") == []
-            assert SqlNear(store._db).link_next(7) == 7
+            assert SqlNearDuplicates(store._db).link_next(7) == 7
         with scrubjay.open(tmp_path / "a.db", embedder=model) as store:
             assert len(rows(store, "SELECT * FROM sketches")) == 7
             store.pending()
@@ -387,7 +392,7 @@ class TestBackground:
 
     def test_a_failure_in_the_middle_leaves_neither_vector_nor_link(self, tmp_path, monkeypatch):
         """Both are made in one transaction, and both are made again."""
-        real, compared = SqlNear._compare, []
+        real, compared = SqlNearDuplicates._compare, []
 
         def fails(self, db, new):
             compared.append(new)
@@ -397,7 +402,7 @@ class TestBackground:
 
         with scrubjay.open(tmp_path / "a.db", embedder=False) as store:
             store.add_many({"id": f"kettle {n}", "text": f"kettle {n}"} for n in (0, 4, 8))
-        monkeypatch.setattr(SqlNear, "_compare", fails)
+        monkeypatch.setattr(SqlNearDuplicates, "_compare", fails)
         with scrubjay.open(tmp_path / "a.db", embedder=Compass()) as store:
             with pytest.raises(StoreError):
                 store.pending()
@@ -508,7 +513,7 @@ def work(store, text):
         )
         db.set_progress_handler(step, 100)
         try:
-            assert SqlNear(store._db).link_next(1) == 1
+            assert SqlNearDuplicates(store._db).link_next(1) == 1
         finally:
             db.set_progress_handler(None, 0)
     return steps

@@ -10,7 +10,7 @@ from fakes import HashingEmbedder
 from prometheus_client.parser import text_string_to_metric_families
 
 import scrubjay
-from scrubjay.storage.sql.gauges import Gauges, gauges
+from scrubjay.storage.sql.overview import Gauges, gauges
 from scrubjay.surfaces.callers import OpenStores, Principal
 from scrubjay.surfaces.figures import Figures, Hour, StageTimes
 from scrubjay.surfaces.http.metrics import Metrics

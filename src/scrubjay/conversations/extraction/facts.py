@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.conversations.extraction import Fact, Known
 from scrubjay.conversations.extraction.guardrails import share_a_word
-from scrubjay.storage.sql.spans import Span
+from scrubjay.storage.sql.extractions import Span
 from scrubjay.text.analysis import bare
 from scrubjay.text.query_syntax import understand
 from scrubjay.times import micros
@@ -21,9 +21,9 @@ from scrubjay.write.remember import draft, new_id, remember, store
 
 if TYPE_CHECKING:
     from scrubjay.storage.protocols import KeywordIndex
-    from scrubjay.storage.sql.copies import SqlCopies
-    from scrubjay.storage.sql.history import SqlHistory
-    from scrubjay.storage.sql.spans import SqlSpans
+    from scrubjay.storage.sql.collections import SqlCopies
+    from scrubjay.storage.sql.extractions import SqlSpans
+    from scrubjay.storage.sql.records import SqlHistory
     from scrubjay.write.context import Shelf
 
 SUPERSEDES = "supersedes"  # the kind of link from a fact to the one it ended

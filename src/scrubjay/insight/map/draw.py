@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrubjay.storage.sql.map import SqlMap, Vectored
+from scrubjay.storage.sql.overview import SqlMap, Vectored
 from scrubjay.text.snippets import preview
 from scrubjay.times import moment
 from scrubjay.types.map import Point

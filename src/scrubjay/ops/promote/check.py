@@ -5,17 +5,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.errors import StoreError
 from scrubjay.ops.promote.mirror import Reads, units
 from scrubjay.storage.database import Connection, Database
 from scrubjay.storage.sql.graph import SqlGraph
-from scrubjay.storage.sql.mirror_tables import MIRRORED
+from scrubjay.storage.sql.mirror import MIRRORED
 from scrubjay.types import Scope, Term
 
 if TYPE_CHECKING:
-    from scrubjay.storage.protocols import VectorIndex
+    pass
 
 QUERIES = 20
 _FOUND = 50  # of each search
@@ -160,8 +160,7 @@ def _by_word(of: Database, tokens: Sequence[str]) -> Found:
 def _by_vector(of: Database, model: str, stored: bytes) -> Found:
     import numpy as np
 
-    index = cast("VectorIndex", of.vectors)
-    found = index.search(np.frombuffer(stored, "<f4"), model, Scope(), _FOUND)
+    found = of.vectors.search(np.frombuffer(stored, "<f4"), model, Scope(), _FOUND)
     return [(row.id, row.score) for row in found.rows]
 
 

@@ -15,13 +15,14 @@ from typing import Any, NamedTuple
 
 from scrubjay.errors import StoreError
 from scrubjay.storage.database import Connection, Database
-from scrubjay.storage.sql.filling import disturbed, filled
-from scrubjay.storage.sql.mirror_tables import (
+from scrubjay.storage.sql.mirror import (
     MIRRORED,
     OWN_NOTES,
     SEALED_BYTES,
     SEALED_TEXTS,
     Table,
+    disturbed,
+    filled,
 )
 from scrubjay.storage.sql.scope import marks
 

@@ -16,7 +16,7 @@ from scrubjay.errors import InvalidInput, NotFound, StoreError, Unavailable
 from scrubjay.ops.promote.check import QUERIES, Differs, Digest, same_rows, same_searches, warm
 from scrubjay.ops.promote.mirror import mirror
 from scrubjay.ops.promote.places import FilePlace, Place, SchemaPlace, holds_memories, place_of
-from scrubjay.storage.sql.filling import take
+from scrubjay.storage.sql.mirror import take
 from scrubjay.storage.sqlite.mirror import open_files_stay, write_note
 from scrubjay.text.urls import ReplicaAddresses, parse_replica_urls
 from scrubjay.types.reports import Moved

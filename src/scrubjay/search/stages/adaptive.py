@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from scrubjay.errors import InvalidInput, StoreError, Unavailable
 from scrubjay.search.pipeline import Kit, Run, checked_by, stage
-from scrubjay.storage.protocols import Feedback, Tally
+from scrubjay.storage.sql.feedback import SqlFeedback, Tally
 from scrubjay.types import NOTHING
 
 TEXT = "semantic"  # the signal whose weight moves; the others make room
@@ -66,7 +66,7 @@ def adapted(weights: Mapping[str, float], shift: float) -> dict[str, float]:
 def gathered(kit: Kit) -> Gathered:
     """Count the feedback of the caller in every database of a search that can be asked."""
     if not kit.tiers:
-        alone: Feedback = kit.need("feedback")
+        alone: SqlFeedback = kit.need("feedback")
         return Gathered(alone.tally(), alone.frozen())
     tallies, frozen = [Tally()], None
     lost: dict[str, str] = {}
@@ -74,7 +74,7 @@ def gathered(kit: Kit) -> Gathered:
         if tier.lost is not None:
             continue
         try:
-            one: Feedback = tier.kit.need("feedback")
+            one: SqlFeedback = tier.kit.need("feedback")
             tallies.append(one.tally())
             frozen = one.frozen() if tier.own else frozen
         except (StoreError, Unavailable) as error:  # the others count all the same

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from scrubjay.errors import InvalidInput
 from scrubjay.search.pipeline import Run, stage
 from scrubjay.search.stages.spread import different
-from scrubjay.storage.sql.topic_hashes import apart
+from scrubjay.storage.sql.topics import apart
 from scrubjay.text.analysis import (
     fold,
     is_unspaced,

@@ -13,7 +13,7 @@ from scrubjay.text.query_syntax import Asked, understand
 from scrubjay.types import Term
 
 if TYPE_CHECKING:
-    from scrubjay.storage.protocols import Records
+    from scrubjay.storage.sql.records import SqlRecords
     from scrubjay.types import Scope
 
 T = TypeVar("T")
@@ -87,7 +87,7 @@ def _findable(run: Run, most: int) -> tuple[Asked, str]:
     return asked, warning
 
 
-def _each(run: Run, ask: Callable[[Records], T]) -> Iterator[T]:
+def _each(run: Run, ask: Callable[[SqlRecords], T]) -> Iterator[T]:
     """Ask the records of every tier, or of the store alone; a tier that fails is told of when searched."""
     if not run.kit.tiers and run.kit.records is not None:
         yield ask(run.kit.records)
@@ -99,11 +99,11 @@ def _each(run: Run, ask: Callable[[Records], T]) -> Iterator[T]:
                 continue
 
 
-def _holds_any(records: Records, scope: Scope) -> bool:
+def _holds_any(records: SqlRecords, scope: Scope) -> bool:
     return records.holds_any(scope)
 
 
-def _languages(records: Records) -> Sequence[str]:
+def _languages(records: SqlRecords) -> Sequence[str]:
     return records.languages()
 
 

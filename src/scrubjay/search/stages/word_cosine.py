@@ -13,7 +13,7 @@ from scrubjay.text.tfidf import Bag, cosine, idfs, joined
 from scrubjay.types import Term
 
 if TYPE_CHECKING:
-    from scrubjay.storage.protocols import TermIndex
+    from scrubjay.storage.sql.words import SqlTermCounts
 
 T = TypeVar("T")
 Key = tuple[str | None, str]  # a tier, and an id in it
@@ -55,7 +55,7 @@ def word_cosines(run: Run) -> tuple[dict[Key, float], list[str]]:
     return alike, list(uncounted)
 
 
-def _indexes(kit: Kit) -> dict[str | None, TermIndex]:
+def _indexes(kit: Kit) -> dict[str | None, SqlTermCounts]:
     """Return the counts of every tier that can be asked, or of the store alone."""
     tiers = [tier for tier in kit.tiers if not tier.lost]
     return {tier.name: tier.kit.need("terms") for tier in tiers} or {None: kit.need("terms")}

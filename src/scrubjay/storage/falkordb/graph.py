@@ -10,8 +10,7 @@ from scrubjay.storage.falkordb.client import FalkorServer
 from scrubjay.storage.falkordb.projection import plain
 from scrubjay.storage.falkordb.scope import where
 from scrubjay.storage.replicas.breaker import Breaker
-from scrubjay.storage.sql.graph import SqlGraph
-from scrubjay.storage.sql.graph_walk import ranked, walked
+from scrubjay.storage.sql.graph import SqlGraph, ranked, walked
 from scrubjay.types import Neighbor, Scope
 
 # The server shows 15 digits of a number, and a double has up to 17: of two equal paths, one would come

@@ -12,9 +12,9 @@ from itertools import groupby
 from math import ceil, log2
 from typing import NamedTuple
 
+from scrubjay.storage.codec import Codec
 from scrubjay.storage.database import Clause, Connection
 from scrubjay.storage.postgres.token_vectors import run_asked, run_counted
-from scrubjay.storage.protocols import Codec
 from scrubjay.storage.sql.keyword_ranking import FIELDS, K1, B
 
 # How often a part holds a run of tokens.

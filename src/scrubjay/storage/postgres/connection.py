@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from scrubjay.config import SHORT_TURN_CHARS
 from scrubjay.errors import StoreError
-from scrubjay.storage.codec import WithoutNul
+from scrubjay.storage.codec import EscapeNul
 from scrubjay.storage.database import NOTE, Clause, G, Gathered
 from scrubjay.storage.postgres.login import WAIT_S, Login
 from scrubjay.storage.postgres.schema import MIGRATIONS
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     import psycopg
     from psycopg_pool import ConnectionPool
 
+    from scrubjay.storage.codec import Codec
     from scrubjay.storage.postgres.keyword import PostgresKeyword
     from scrubjay.storage.postgres.mirror import PostgresMirror
     from scrubjay.storage.postgres.vectors import PostgresVector
     from scrubjay.storage.postgres.words import PostgresWords
-    from scrubjay.storage.protocols import Codec
     from scrubjay.text.urls import ServerAddress
     from scrubjay.types import Term
 
@@ -62,7 +62,7 @@ class PostgresDatabase:
         self.address = address
         self.schema = schema
         self.path = self.login.shown
-        self.codec: Codec = codec or WithoutNul()
+        self.codec: Codec = codec or EscapeNul()
         self.wait_s = wait_s
         self.short_turn_chars = short_turn_chars
         self._local = threading.local()

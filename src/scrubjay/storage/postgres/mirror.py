@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from scrubjay.errors import StoreError
 from scrubjay.storage.database import NOTE, Connection
-from scrubjay.storage.sql.filling import filled
-from scrubjay.storage.sql.mirror_tables import NUMBERED, Table
+from scrubjay.storage.sql.mirror import NUMBERED, Table, filled
 
 if TYPE_CHECKING:
     from scrubjay.storage.postgres.connection import PostgresDatabase

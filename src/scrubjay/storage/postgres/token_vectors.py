@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from scrubjay.storage.protocols import Codec
+from scrubjay.storage.codec import Codec
 from scrubjay.types import Term
 
 # The labels of tokens, which tell fields apart.

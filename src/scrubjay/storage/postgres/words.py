@@ -16,7 +16,7 @@ from scrubjay.storage.sql.words import SqlWords
 from scrubjay.types import Term
 
 if TYPE_CHECKING:
-    from scrubjay.storage.protocols import Codec
+    from scrubjay.storage.codec import Codec
 
 _LINES = "title, text, topics, context, ident"
 _HOLDS = "SELECT memory FROM word_parts WHERE (main @@ ?::tsquery OR ident @@ ?::tsquery)"

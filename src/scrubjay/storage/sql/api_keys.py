@@ -10,7 +10,7 @@ _ASKS = "asks_for_tokens"  # 1: without a token nobody comes in; 0: somebody has
 _COLUMNS = "name, scopes, tenant, person, created_us, expires_us, last_used_us"
 
 
-class AccessRow(NamedTuple):
+class ApiKeyRow(NamedTuple):
     """A token as it is stored, without its hash; scopes have spaces between them."""
 
     name: str
@@ -22,13 +22,13 @@ class AccessRow(NamedTuple):
     last_used_us: int | None = None
 
 
-class SqlAccess:
+class SqlApiKeys:
     """The tokens of one database."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def add(self, row: AccessRow, digest: str) -> bool:
+    def add(self, row: ApiKeyRow, digest: str) -> bool:
         """Store a token with the hash of its secret; False when there is one of its name."""
         with self._db.write() as db:
             made = db.execute(
@@ -38,17 +38,17 @@ class SqlAccess:
             )
             return bool(made.rowcount)
 
-    def all(self) -> list[AccessRow]:
+    def all(self) -> list[ApiKeyRow]:
         """Return every token, by name."""
         with self._db.read() as db:
             rows = db.execute(f"SELECT {_COLUMNS} FROM access ORDER BY name")
-            return [AccessRow(*row) for row in rows]
+            return [ApiKeyRow(*row) for row in rows]
 
-    def by_hash(self, digest: str) -> AccessRow | None:
+    def by_hash(self, digest: str) -> ApiKeyRow | None:
         """Return the token whose secret has this hash."""
         with self._db.read() as db:
             row = db.execute(f"SELECT {_COLUMNS} FROM access WHERE hash = ?", (digest,)).fetchone()
-            return None if row is None else AccessRow(*row)
+            return None if row is None else ApiKeyRow(*row)
 
     def any(self) -> bool:
         """True when there is a token, be it expired."""

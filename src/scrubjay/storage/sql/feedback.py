@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from scrubjay.errors import StoreError
 from scrubjay.storage.database import NOTE, Database
 from scrubjay.times import moment
 
 if TYPE_CHECKING:
-    from scrubjay.storage.protocols import Tally
     from scrubjay.types.reports import FeedbackGiven
 
 _LAST = "feedback"  # the key of the last number that was given
@@ -18,6 +18,14 @@ _SELECT = (
     "SELECT f.n, f.at_us, f.query, m.id, f.action, f.person"
     " FROM feedback AS f JOIN memories AS m ON m.n = f.memory"
 )
+
+
+class Tally(NamedTuple):
+    """How many results were accepted, modified and dismissed."""
+
+    accepted: int = 0
+    modified: int = 0
+    dismissed: int = 0
 
 
 class SqlFeedback:
@@ -55,7 +63,6 @@ class SqlFeedback:
 
     def tally(self) -> Tally:
         """Count the feedback of the caller."""
-        from scrubjay.storage.protocols import Tally
 
         mine, who = self._mine
         counts = dict.fromkeys(Tally._fields, 0)
@@ -128,3 +135,49 @@ class SqlFeedback:
         at = moment(at_us)
         assert at is not None
         return FeedbackGiven(number, at, self._db.codec.unseal(query), id_, action, person or None)
+
+
+_WAIT_S = 0.2
+_MOST = 2000  # of one kind; the oldest go
+
+
+class SqlAnswerCache:
+    """Small texts by kind and key."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def get(self, kind: str, key: str) -> str | None:
+        """Return what was kept, or None."""
+        with self._db.read() as db:
+            row = db.execute(
+                "SELECT value FROM kept WHERE kind = ? AND key = ?", (kind, key)
+            ).fetchone()
+        return self._db.codec.unseal(row[0]) if row else None
+
+    def put(self, kind: str, key: str, value: str, at_us: int) -> None:
+        """Keep a text in place of any other of that key, unless the file is busy."""
+        try:
+            with self._db.write(_WAIT_S) as db:
+                db.execute(
+                    "INSERT INTO kept (kind, key, value, at_us) VALUES (?, ?, ?, ?) ON CONFLICT"
+                    " (kind, key) DO UPDATE SET value = excluded.value, at_us = excluded.at_us",
+                    (kind, key, self._db.codec.seal(value), at_us),
+                )
+                db.execute(
+                    "DELETE FROM kept WHERE kind = ?1 AND key IN (SELECT key FROM kept"
+                    " WHERE kind = ?1 ORDER BY at_us DESC, key LIMIT -1 OFFSET ?2)",
+                    (kind, _MOST),
+                )
+        except StoreError:
+            return
+
+    def drop(self, kind: str, key: str) -> None:
+        """Forget what was kept, if anything was."""
+        if self.get(kind, key) is None:
+            return
+        try:
+            with self._db.write(_WAIT_S) as db:
+                db.execute("DELETE FROM kept WHERE kind = ? AND key = ?", (kind, key))
+        except StoreError:
+            return

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from scrubjay.storage.database import Connection, Database
-from scrubjay.storage.sql.graph_walk import ranked, walked
-from scrubjay.storage.sql.scope import BY_ID, in_parts, where
+from scrubjay.storage.sql.scope import BY_ID, EVERYTHING, in_parts, marks, where
 from scrubjay.types import Link, Neighbor, Scope
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from scrubjay.types.map import Edge
 
 
@@ -269,3 +271,238 @@ _MADE_BY = {"hand": "hand", "text": "text"}
 _FROM_HERE, _SEEN_FROM_THERE = "supersedes", "superseded by"
 _KIND_FROM_THERE = f"CASE e.kind WHEN '{_FROM_HERE}' THEN '{_SEEN_FROM_THERE}' ELSE e.kind END"
 _PAIR = "((SELECT n FROM memories WHERE id = ?), (SELECT n FROM memories WHERE id = ?))"
+
+
+N = TypeVar("N", int, str)
+# A hub may have more links than anybody can read: of each level only the best are kept.
+MOST_NODES = 10_000
+
+# From which seeds a node is reached: the product of strengths, and how many links away.
+Ways = dict[N, tuple[float, int]]
+
+
+def walked(
+    origin: Collection[N],
+    depth: int,
+    links: Callable[[Collection[N]], Iterable[tuple[N, N, float]]],
+    names: Callable[[Collection[N]], Mapping[N, str]],
+) -> dict[N, tuple[float, int]]:
+    """Return what is reached from the origin, each with its best product of strengths and its depth.
+
+    `links` gives the links of some nodes: from where, to where, how strong. `names` gives ids, by which
+    equal nodes are told apart where there are too many.
+    """
+    reached: dict[N, Ways[N]] = {}
+    edge: dict[N, Ways[N]] = {n: {n: (1.0, 0)} for n in origin}
+    for level in range(1, depth + 1):
+        if not edge:
+            break
+        edge = _most(_further(edge, reached, level, links(edge)), names)
+    return {n: _best(ways) for n, ways in reached.items()}
+
+
+def ranked(
+    reached: Mapping[str, tuple[float, int]], ages_us: Mapping[str, int], limit: int | None
+) -> list[Neighbor]:
+    """Return what was reached by id, best path first, then the latest; what has no age is gone."""
+    neighbors = [
+        Neighbor(id_, score, depth, ages_us[id_])
+        for id_, (score, depth) in reached.items()
+        if id_ in ages_us
+    ]
+    neighbors.sort(key=lambda one: (-round(one.score, 6), -one.updated_us, one.id))
+    return neighbors[:limit]
+
+
+def _further(
+    edge: Mapping[N, Ways[N]],
+    reached: dict[N, Ways[N]],
+    level: int,
+    links: Iterable[tuple[N, N, float]],
+) -> dict[N, Ways[N]]:
+    """Note what is reached anew, or better, and return that."""
+    further: dict[N, Ways[N]] = {}
+    for here, there, strength in links:
+        for seed, (score, _) in edge[here].items():
+            way = (score * strength, level)
+            if seed != there and _is_better(reached.get(there, {}), seed, way[0]):
+                reached.setdefault(there, {})[seed] = way
+                further.setdefault(there, {})[seed] = way
+    return further
+
+
+def _is_better(known: Ways[N], seed: N, score: float) -> bool:
+    """True when a way is worth walking: the best of its seed, and one of the two best of all.
+
+    Two are enough: where the best begins at a seed that is reached itself, the other one counts there.
+    """
+    if score <= known.get(seed, (0.0, 0))[0]:
+        return False
+    others = [before for one, (before, _) in known.items() if one != seed]
+    return sum(before >= score for before in others) < 2
+
+
+def _best(ways: Ways[N]) -> tuple[float, int]:
+    return max(ways.values(), key=lambda way: (way[0], -way[1]))
+
+
+def _most(
+    further: dict[N, Ways[N]], names: Callable[[Collection[N]], Mapping[N, str]]
+) -> dict[N, Ways[N]]:
+    """Keep the best nodes of a level; of equal ones the first by id, which is asked for only then."""
+    if len(further) <= MOST_NODES:
+        return further
+    id_ = names(further)
+    order = sorted(further, key=lambda n: (-_best(further[n])[0], id_[n]))
+    return {n: further[n] for n in order[:MOST_NODES]}
+
+
+KIND, MADE = "related", "auto"
+_MOST_PASSAGES = 8  # what a document is about is said where it begins
+
+
+class Unlinked(NamedTuple):
+    """A memory that waits for its links: the vectors of its first passages, and what it is linked to.
+
+    `parted` are those that somebody has taken it apart from, `chosen_by` those that chose it as theirs.
+    """
+
+    memory: int
+    id: str
+    namespace: str
+    vectors: Mapping[int, NDArray[np.float32]]
+    parted: tuple[str, ...]
+    chosen_by: tuple[str, ...]
+
+
+class Linked(NamedTuple):
+    """What a memory is to be linked to, and how strong those links are that others chose."""
+
+    of: Unlinked
+    to: Mapping[str, float]
+    chosen_by: Mapping[str, float]
+
+
+class SqlAutoLinks:
+    """The automatic links of one file."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def activate(self, wait_s: float | None = None) -> None:
+        """Have every memory linked from now on, those that have a vector already too; once is enough."""
+        with self._db.read() as db:
+            if db.execute("SELECT 1 FROM meta WHERE key = 'links'").fetchone():
+                return
+        with self._db.write(wait_s) as db:
+            db.execute(
+                "INSERT INTO meta (key, value) VALUES ('links', 1) ON CONFLICT (key) DO NOTHING"
+            )
+            db.execute(
+                "INSERT INTO unlinked (memory) SELECT DISTINCT c.memory FROM vectors AS v"
+                " JOIN chunks AS c ON c.n = v.chunk WHERE TRUE ON CONFLICT (memory) DO NOTHING"
+            )
+
+    def left(self, model: str, scope: Scope | None = None, most: int | None = None) -> int:
+        """Return how many memories wait for their links, of all or of a scope; `most` stops counting.
+
+        One that has no vector of the model has nothing to be linked by: it waits for that first.
+        """
+        condition, arguments = (EVERYTHING, []) if scope is None else where(scope, self._db)
+        limit, more = ("", ()) if most is None else (" LIMIT ?", (most,))
+        with self._db.read() as db:
+            row = db.execute(
+                f"SELECT count(*) FROM (SELECT u.memory {_WAITING} AND {condition}{limit}) AS listed",
+                (model, *arguments, *more),
+            ).fetchone()
+        return int(row[0])
+
+    def waiting(self, model: str, most: int) -> list[Unlinked]:
+        """Return the memories that wait, the newest first: who writes wants to see those linked."""
+        with self._db.read() as db:
+            rows = db.execute(
+                f"SELECT m.n, m.id, m.namespace {_WAITING} ORDER BY u.memory DESC LIMIT ?",
+                (model, most),
+            ).fetchall()
+            return [
+                Unlinked(
+                    n,
+                    id_,
+                    namespace,
+                    self._vectors(db, n, model),
+                    self._ids(db, _PARTED, n, n),
+                    self._ids(db, _CHOSEN_BY, n),
+                )
+                for n, id_, namespace in rows
+            ]
+
+    def put(self, done: Sequence[Linked], model: str) -> None:
+        """Write the links of memories that are still as they were when these were found.
+
+        What was written anew meanwhile waits on; what was forgotten meanwhile is not linked.
+        """
+        with self._db.write() as db:
+            for one in done:
+                if list(self._numbers(db, one.of.memory, model)) == list(one.of.vectors):
+                    self._put(db, one)
+                    db.execute("DELETE FROM unlinked WHERE memory = ?", (one.of.memory,))
+
+    def _put(self, db: Connection, one: Linked) -> None:
+        here, to = one.of.memory, list(one.to)
+        kept = f" AND b NOT IN (SELECT n FROM memories WHERE id IN ({marks(to)}))" if to else ""
+        db.execute(f"DELETE FROM edges WHERE a = ? AND made = '{MADE}'{kept}", (here, *to))
+        db.executemany(_LINK, [(strength, here, id_) for id_, strength in one.to.items()])
+        db.executemany(
+            _STRENGTHEN, [(strength, here, id_) for id_, strength in one.chosen_by.items()]
+        )
+
+    def _numbers(self, db: Connection, memory: int, model: str) -> list[int]:
+        rows = db.execute(f"SELECT v.n {_OF_MEMORY}", (memory, model)).fetchall()
+        return [n for (n,) in rows]
+
+    def _vectors(
+        self, db: Connection, memory: int, model: str
+    ) -> Mapping[int, NDArray[np.float32]]:
+        import numpy as np
+
+        unseal = self._db.codec.unseal_vector
+        rows = db.execute(f"SELECT v.n, v.vector {_OF_MEMORY}", (memory, model))
+        return {n: np.frombuffer(unseal(sealed), "<f4") for n, sealed in rows}
+
+    def _ids(self, db: Connection, statement: str, *arguments: object) -> tuple[str, ...]:
+        return tuple(id_ for (id_,) in db.execute(statement, arguments))
+
+
+_WAITING = (
+    "FROM unlinked AS u JOIN memories AS m ON m.n = u.memory WHERE EXISTS (SELECT 1"
+    " FROM chunks AS c JOIN vectors AS v ON v.chunk = c.n WHERE c.memory = u.memory"
+    " AND v.model = (SELECT n FROM models WHERE name = ?))"
+)
+_OF_MEMORY = (
+    "FROM chunks AS c JOIN vectors AS v ON v.chunk = c.n WHERE c.memory = ?"
+    " AND v.model = (SELECT n FROM models WHERE name = ?)"
+    f" ORDER BY c.ordinal LIMIT {_MOST_PASSAGES}"
+)
+_PARTED = (
+    "SELECT m.id FROM parted AS p JOIN memories AS m ON m.n = p.b WHERE p.a = ? UNION ALL"
+    " SELECT m.id FROM parted AS p JOIN memories AS m ON m.n = p.a WHERE p.b = ?"
+)
+_CHOSEN_BY = (
+    "SELECT m.id FROM edges AS e JOIN memories AS m ON m.n = e.a"
+    f" WHERE e.b = ? AND e.made = '{MADE}'"
+)
+# What a person or a text has linked stays as it is, whichever end was named first.
+_LINK = (
+    "INSERT INTO edges (a, b, kind, strength, made)"
+    f" SELECT x.n, y.n, '{KIND}', ?, '{MADE}' FROM memories AS x, memories AS y"
+    " WHERE x.n = ? AND y.id = ? AND x.namespace = y.namespace AND NOT EXISTS"
+    " (SELECT 1 FROM edges AS e WHERE e.a = y.n AND e.b = x.n"
+    f" AND e.kind = '{KIND}' AND e.made <> '{MADE}') AND NOT EXISTS"
+    " (SELECT 1 FROM parted AS p WHERE (p.a = x.n AND p.b = y.n) OR (p.a = y.n AND p.b = x.n))"
+    " ON CONFLICT (a, b, kind) DO UPDATE SET strength = excluded.strength"
+    f" WHERE edges.made = '{MADE}' AND edges.strength <> excluded.strength"
+)
+_STRENGTHEN = (
+    f"UPDATE edges SET strength = ? WHERE b = ? AND made = '{MADE}'"
+    f" AND kind = '{KIND}' AND a = (SELECT n FROM memories WHERE id = ?)"
+)

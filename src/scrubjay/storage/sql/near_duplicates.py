@@ -7,6 +7,8 @@ ones, those of a store that is older than this, and those whose memory moved to 
 
 from __future__ import annotations
 
+import hashlib
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.storage.database import Connection, Database
@@ -16,8 +18,6 @@ from scrubjay.types import NEAR_DUPLICATE
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from scrubjay.storage.sql.sketches import Sketch
 
 # Of twenty pairs of questions each, read by eye, a quarter ask the same at 0.90, two fifths at 0.95, half
 # above 0.97. The others differ in one word (east for west, where for when), at 0.98 still: so
@@ -41,7 +41,7 @@ class _New(NamedTuple):
     values: NDArray[np.float32]
 
 
-class SqlNear:
+class SqlNearDuplicates:
     """The near-duplicates of one file."""
 
     def __init__(self, db: Database) -> None:
@@ -90,8 +90,6 @@ class SqlNear:
 
     def _compare(self, db: Connection, new: _New) -> None:
         """Link one memory to its nearest, and keep its sketch for those to come."""
-        from scrubjay.storage.sql.sketches import sketch
-
         made = sketch(new.values, f"{new.model} {new.namespace}")
         near = self._nearest(db, new, self._met(db, made))
         for other, cosine in self._chosen(db, near).items():
@@ -180,3 +178,79 @@ _LOOK = tuple(
     " ORDER BY vector DESC LIMIT ?)"
     for part in ("bits & 1048575", "bits >> 20 & 1048575", "bits >> 40 & 1048575")
 )
+
+
+TABLES = 3
+TABLE_BITS = 20
+BITS = TABLES * TABLE_BITS
+BUCKET = (1 << TABLE_BITS) - 1
+_UNSURE_BITS = 8  # of each table: those whose planes the vector nearly touches
+_LOOKS = 32  # into each table, at the likeliest ways to read these
+_BYTES_A_NUMBER = 4
+
+
+class Sketch(NamedTuple):
+    """The bits of a vector, and the buckets to look into, `(table, bucket)`, the likeliest first."""
+
+    bits: int
+    probes: tuple[tuple[int, int], ...]
+
+
+def sketch(vector: NDArray[np.float32], place: str) -> Sketch:
+    """Return the sketch of a vector among those of one place: a namespace and a model.
+
+    Each place turns bits around in its own way, which leaves distances within it as they are. So a
+    crowd of like memories in one namespace does not fill the buckets of another.
+    """
+    import numpy as np
+
+    sides, every = _planes(len(vector)) @ vector, _readings()
+    signs = np.packbits(sides >= 0, bitorder="little").tobytes()
+    bits = int.from_bytes(signs, "little") ^ _turned(place)
+    near = np.abs(sides).reshape(TABLES, TABLE_BITS)
+    unsure = np.argsort(near, axis=1, kind="stable")[:, :_UNSURE_BITS]
+    # To flip bits whose planes are far away is as unlikely as these are far, taken together.
+    unlikely = np.take_along_axis(near, unsure, axis=1) @ every.T
+    readings = every[np.argsort(unlikely, axis=1, kind="stable")[:, :_LOOKS]]
+    flips = (readings << unsure[:, None, :]).sum(axis=2)
+    return Sketch(
+        bits,
+        tuple(
+            (table, bucket_of(bits, table) ^ flip)
+            for some in flips.T.tolist()
+            for table, flip in enumerate(some)
+        ),
+    )
+
+
+def bucket_of(bits: int, table: int) -> int:
+    """Return the part of a sketch that is its bucket in a table."""
+    return bits >> (table * TABLE_BITS) & BUCKET
+
+
+@lru_cache(maxsize=1)
+def _readings() -> NDArray[np.int64]:
+    import numpy as np
+
+    return np.arange(1 << _UNSURE_BITS)[:, None] >> np.arange(_UNSURE_BITS) & 1
+
+
+@lru_cache(maxsize=8)
+def _planes(dims: int) -> NDArray[np.float32]:
+    """Return the planes for vectors of this width: the same in every process and version, for ever.
+
+    The sum of a few random bytes is near enough to a normal number. numpy's own generators may give
+    others in its next version, and then no stored sketch would be met again.
+    """
+    import numpy as np
+
+    drawn = hashlib.shake_128(b"scrubjay near-duplicates").digest(BITS * dims * _BYTES_A_NUMBER)
+    sums = np.frombuffer(drawn, np.uint8).reshape(BITS, dims, _BYTES_A_NUMBER).sum(axis=2)
+    return np.asarray(sums - 127.5 * _BYTES_A_NUMBER, np.float32)
+
+
+@lru_cache(maxsize=256)
+def _turned(place: str) -> int:
+    """Return the bits that a place flips."""
+    digest = hashlib.blake2b(place.encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little") & ((1 << BITS) - 1)

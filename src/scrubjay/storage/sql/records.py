@@ -12,17 +12,16 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from scrubjay.storage.database import Database
-from scrubjay.storage.sql.chunks import SqlChunks
-from scrubjay.storage.sql.scope import BY_ID, PEOPLES, in_parts, marks, where
-from scrubjay.storage.sql.topic_hashes import TopicHashes
+from scrubjay.storage.database import Connection, Database
+from scrubjay.storage.sql.scope import BY_ID, PEOPLES, in_parts, in_sight, marks, padded, where
+from scrubjay.storage.sql.topics import TopicHashes
 from scrubjay.text.analysis import label
 from scrubjay.text.languages import detect
 from scrubjay.times import micros, moment
 from scrubjay.types import Chunk, Memory, Scope
 
 if TYPE_CHECKING:
-    from scrubjay.storage.sql.turns import SqlTurns
+    from scrubjay.storage.sql.messages import SqlMessages
 
 _COLUMNS = (
     "id namespace type text title context topics metadata collection session role owner agent "
@@ -69,11 +68,11 @@ class SqlRecords:
         self._hashes = TopicHashes(db)
 
     @cached_property
-    def _turns(self) -> SqlTurns:
+    def _turns(self) -> SqlMessages:
         # A search by word needs none of it.
-        from scrubjay.storage.sql.turns import SqlTurns
+        from scrubjay.storage.sql.messages import SqlMessages
 
-        return SqlTurns(self._db)
+        return SqlMessages(self._db)
 
     @property
     def short_turn_chars(self) -> int:
@@ -330,8 +329,6 @@ class SqlRecords:
 
     def namespaces(self, scope: Scope, most: int) -> list[str]:
         """Return the first so many namespaces, by name, in which a scope's person may see anything."""
-        from scrubjay.storage.sql.namespaces import SqlNamespaces
-
         return SqlNamespaces(self._db).first(scope, most)
 
     def counts(self, column: str, scope: Scope) -> dict[str, int]:
@@ -412,3 +409,192 @@ class SqlRecords:
             content_hash=content_hash,
             language=language,
         )
+
+
+_SELECT_CHUNKS = (
+    "SELECT c.ordinal, c.start, c.stop, c.first_line, c.last_line, c.heading"
+    " FROM chunks AS c JOIN memories AS m ON m.n = c.memory WHERE m.id = ?"
+)
+
+_PAIRS_AT_ONCE = 256  # two numbers each, and every SQLite takes 999
+
+
+class SqlChunks:
+    """The passages of one file."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def at(self, places: Iterable[tuple[str, int]]) -> Mapping[tuple[str, int], Chunk]:
+        """Return chunks by memory id and ordinal."""
+        wanted = list(dict.fromkeys(places))
+        found: dict[tuple[str, int], Chunk] = {}
+        with self._db.read() as db:
+            for start in range(0, len(wanted), _PAIRS_AT_ONCE):
+                part = padded(wanted[start : start + _PAIRS_AT_ONCE])
+                pairs = ", ".join(["(?, ?)"] * len(part))
+                rows = db.execute(
+                    f"WITH wanted (id, ordinal) AS (VALUES {pairs}) SELECT m.id, c.ordinal, c.start,"
+                    " c.stop, c.first_line, c.last_line, c.heading FROM wanted AS w"
+                    " CROSS JOIN memories AS m ON m.id = w.id"
+                    " CROSS JOIN chunks AS c ON c.memory = m.n AND c.ordinal = w.ordinal",
+                    [value for place in part for value in place],
+                )
+                for id_, *row in rows:
+                    found[id_, row[0]] = self._chunk(row)
+        return found
+
+    def of(self, id_: str) -> list[Chunk]:
+        """Return every chunk of a memory, in order."""
+        with self._db.read() as db:
+            return [
+                self._chunk(row)
+                for row in db.execute(f"{_SELECT_CHUNKS} ORDER BY c.ordinal", (id_,))
+            ]
+
+    def how_many(self, ids: Sequence[str]) -> dict[str, int]:
+        """Return how many chunks each of these memories has."""
+        found: dict[str, int] = {}
+        with self._db.read() as db:
+            for several, part in in_parts(ids):
+                # Ordinals have no holes: the last says how many, and an index has it at hand.
+                found |= db.execute(
+                    "SELECT m.id, 1 + (SELECT max(ordinal) FROM chunks WHERE memory = m.n)"
+                    f" FROM memories AS m WHERE m.id IN ({several})",
+                    part,
+                ).fetchall()
+        return found
+
+    def put(self, n: int, before: Memory | None, after: Memory, chunks: Sequence[Chunk]) -> None:
+        """Replace the chunks of a memory; a passage that stays keeps its vectors, a new one wants them."""
+        if (
+            before is not None
+            and _reads(before) == _reads(after)
+            and self.of(after.id) == [*chunks]
+        ):
+            return
+        with self._db.write() as db:
+            kept = self._unchanged(db, n, before, after)
+            last = 0
+            if before is not None:
+                (last,) = db.execute("SELECT coalesce(max(n), 0) FROM chunks").fetchone()
+                # Out of the way of the ordinals to come; what is not taken up again is dropped.
+                db.execute("UPDATE chunks SET ordinal = -1 - n WHERE memory = ?", (n,))
+            made = []
+            for c in chunks:
+                place = (c.ordinal, c.start, c.stop, c.first_line, c.last_line)
+                same = kept.get((c.heading, after.text[c.start : c.stop]))
+                if same:
+                    db.execute(
+                        "UPDATE chunks SET ordinal = ?, start = ?, stop = ?, first_line = ?,"
+                        " last_line = ? WHERE n = ?",
+                        (*place, same.pop()),
+                    )
+                else:
+                    made.append((n, *place, self._db.codec.seal(c.heading)))
+            if before is not None:
+                db.execute("DELETE FROM chunks WHERE memory = ? AND ordinal < 0", (n,))
+            db.executemany(
+                "INSERT INTO chunks (memory, ordinal, start, stop, first_line, last_line, heading)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                made,
+            )
+            db.execute(
+                "INSERT INTO wanting (model, chunk) SELECT models.n, chunks.n FROM models, chunks"
+                " WHERE chunks.memory = ? AND chunks.n > ?",
+                (n, last),
+            )
+
+    def _unchanged(
+        self, db: Connection, n: int, before: Memory | None, after: Memory
+    ) -> dict[tuple[str, str], list[int]]:
+        """Return the chunks of a memory by what a model read of them, if that can still be the same."""
+        kept: dict[tuple[str, str], list[int]] = {}
+        if before is None or _reads(before)[1:] != _reads(after)[1:]:
+            return kept
+        rows = db.execute("SELECT n, start, stop, heading FROM chunks WHERE memory = ?", (n,))
+        for chunk, start, stop, heading in rows:
+            passage = (self._db.codec.unseal(heading), before.text[start:stop])
+            kept.setdefault(passage, []).append(chunk)
+        return kept
+
+    def _chunk(self, row: Sequence[Any]) -> Chunk:
+        return Chunk(*row)._replace(heading=self._db.codec.unseal(row[5]))
+
+
+def _reads(memory: Memory) -> tuple[str, str, str]:
+    """Return what models read of a memory."""
+    return memory.text, memory.title, memory.context
+
+
+class SqlNamespaces:
+    """The namespaces of one file."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def first(self, scope: Scope, most: int) -> list[str]:
+        """Return the first so many, by name. Each is one step in the index: memories are not counted."""
+        condition, arguments = in_sight(scope, "m.namespace")
+        found: list[str] = []
+        last = ""
+        with self._db.read() as db:
+            while len(found) < most:
+                row = db.execute(
+                    f"SELECT m.namespace FROM memories AS m WHERE m.namespace > ? AND {condition}"
+                    " ORDER BY m.namespace LIMIT 1",
+                    (last, *arguments),
+                ).fetchone()
+                if row is None:
+                    break
+                last = row[0]
+                found.append(last)
+        return found
+
+    def of_project(self, beginning: str, scope: Scope) -> list[str]:
+        """Return all that begin so, by name."""
+        condition, arguments = in_sight(scope, "m.namespace")
+        with self._db.read() as db:
+            rows = db.execute(
+                "SELECT DISTINCT m.namespace FROM memories AS m"
+                f" WHERE substr(m.namespace, 1, ?) = ? AND {condition} ORDER BY 1",
+                (len(beginning), beginning, *arguments),
+            )
+            return [name for (name,) in rows]
+
+
+class SqlHistory:
+    """The changes of one file. They go with the memory."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def note(self, id_: str, at_us: int, field: str, before: str, after: str) -> None:
+        """Keep what a field was and became."""
+        seal = self._db.codec.seal
+        with self._db.write() as db:
+            db.execute(
+                "INSERT INTO history (memory, at_us, change, before, after)"
+                " SELECT n, ?, ?, ?, ? FROM memories WHERE id = ?",
+                (at_us, field, seal(before), seal(after), id_),
+            )
+
+    def of(self, id_: str) -> list[tuple[int, str, str, str]]:
+        """Return time, field, before and after of each change of a memory, oldest first."""
+        unseal = self._db.codec.unseal
+        with self._db.read() as db:
+            rows = db.execute(
+                "SELECT h.at_us, h.change, h.before, h.after FROM history AS h"
+                " JOIN memories AS m ON m.n = h.memory WHERE m.id = ? ORDER BY h.n",
+                (id_,),
+            )
+            return [(at, field, unseal(old), unseal(new)) for at, field, old, new in rows]
+
+    def drop(self, id_: str, field: str) -> None:
+        """Forget what a field was."""
+        with self._db.write() as db:
+            db.execute(
+                "DELETE FROM history WHERE change = ?"
+                " AND memory = (SELECT n FROM memories WHERE id = ?)",
+                (field, id_),
+            )

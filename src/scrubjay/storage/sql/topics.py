@@ -1,23 +1,188 @@
-"""Memories by topic in SQLite: found by keyed hash, counted, renamed."""
+"""Topics as keyed hashes: who reads the file without the key cannot tell what they say.
+
+Each topic is hashed as a whole and word by word, so that "continuous integration" is found by both
+of its words as well. Equal topics give equal hashes in one store, and different ones in another.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from scrubjay.storage.database import Connection, Database
-from scrubjay.storage.sql.scope import in_parts, where
-from scrubjay.storage.sql.scope_cache import Unchanged
-from scrubjay.storage.sql.topic_hashes import TopicHashes, folded
+from scrubjay.storage.database import NOTE, Connection, Database, Gathered
+from scrubjay.storage.sql.scope import Unchanged, in_parts, where
+from scrubjay.text.analysis import STOP_WORDS, normalise, telling, words
 from scrubjay.types import RankedList, Row, Scope
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from scrubjay.storage.database import Database
     from scrubjay.storage.sql.vectors import SqlVectors
+
+# Stored beside the hashes: those that were made by other rules are made again.
+_VERSION = 2
+_KEY_BYTES = 32
+_HASH_BYTES = 16
+_BATCH = 2000
+_JOINED = re.compile(r"(?<=[^\W_])[-\u2010\u2011/_]+(?=[^\W_])")
+# `whole` is of no use: a keyword of several words is hashed with its spaces, so it cannot be a word.
+_INSERT = "INSERT OR IGNORE INTO topic_hashes (hash, memory, whole) VALUES (?, ?, 0)"
+
+
+def folded(topic: str) -> str:
+    """Return the form in which topics are compared: composed, words apart, single spaces, no case."""
+    return apart(normalise(topic)).casefold()
+
+
+def apart(text: str) -> str:
+    """Return a text with spaces for what joins words: "ci-cd", "ci/cd" and "ci_cd" are "ci cd"."""
+    return _JOINED.sub(" ", text)
+
+
+def forms_of(topics: Iterable[str]) -> list[str]:
+    """Return what these topics can be found by, each once: themselves, and their words."""
+    return list(dict.fromkeys(form for topic in topics for form in _forms(topic)))
+
+
+@lru_cache(maxsize=4096)
+def _forms(topic: str) -> tuple[str, ...]:
+    topic = folded(topic)
+    said = words(topic)
+    # A query's words come without commas and the like, so there is a whole without them, too.
+    return tuple(filter(None, (*telling(said, STOP_WORDS), topic, " ".join(said))))
+
+
+class TopicHashes:
+    """The hashes of one file, made with its key."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._known_key: bytes | None = None
+
+    def of(self, text: str) -> bytes | None:
+        """Return the hash of a folded topic or word; None while the store has no key, so no hashes."""
+        key = self._key()
+        return None if key is None else _hashed(key, text)
+
+    def put(self, n: int, topics: Iterable[str]) -> None:
+        """Write the hashes of a memory's topics in place of those that it had."""
+        with self._db.write() as db:
+            db.execute("DELETE FROM topic_hashes WHERE memory = ?", (n,))
+            self.put_new(n, topics)
+
+    def put_new(self, n: int, topics: Iterable[str]) -> None:
+        """Write the hashes of the topics of a memory that has none yet."""
+        if forms := forms_of(topics):
+            with self._db.write() as db:
+                key = self.made_key()
+                db.executemany(_INSERT, [(_hashed(key, form), n) for form in forms])
+
+    def replace(self, changes: Sequence[tuple[int, Sequence[str], Sequence[str]]]) -> None:
+        """Write what differs where memories, by number, had some topics before and have others after."""
+        lost: list[tuple[bytes, int]] = []
+        won: list[tuple[bytes, int]] = []
+        with self._db.write() as db:
+            known = _Known(self.made_key())
+            for n, before, after in changes:
+                had, has = set(forms_of(before)), set(forms_of(after))
+                lost += ((known[form], n) for form in had - has)
+                won += ((known[form], n) for form in has - had)
+            db.executemany("DELETE FROM topic_hashes WHERE hash = ? AND memory = ?", lost)
+            db.executemany(_INSERT, won)
+
+    def index_again(self) -> None:
+        """Hash every topic anew, if a store has none yet or has those of other rules."""
+        if self.is_current():
+            return
+        with self._db.write() as db:
+            if self.is_current():  # another process was faster
+                return
+            db.execute("DELETE FROM topic_hashes")
+            unseal, after, known = self._db.codec.unseal, 0, _Known(b"")
+            while batch := db.execute(
+                "SELECT n, topics FROM memories WHERE n > ? ORDER BY n LIMIT ?", (after, _BATCH)
+            ).fetchall():
+                after = batch[-1][0]
+                tagged = [(n, json.loads(unseal(topics))) for n, topics in batch]
+                if not any(topics for _, topics in tagged):
+                    continue
+                known.key = known.key or self.made_key()
+                db.executemany(
+                    _INSERT,
+                    [(known[form], n) for n, topics in tagged for form in forms_of(topics)],
+                )
+            db.execute(NOTE, ("topic_hashes", _VERSION))
+
+    def is_current(self) -> bool:
+        """True when the hashes of a store were made by the rules that hold now."""
+        return self._version() == _VERSION
+
+    def _version(self) -> int | None:
+        with self._db.read() as db:
+            row = db.execute("SELECT value FROM meta WHERE key = 'topic_hashes'").fetchone()
+        return row[0] if row else None
+
+    def _key(self) -> bytes | None:
+        if self._known_key is not None:
+            return self._known_key
+        # One made in a transaction that is rolled back was never the store's.
+        held = self._db.gathering(_Key) if self._db.in_write else None
+        if held is not None and held.key:
+            return held.key
+        with self._db.read() as db:
+            row = db.execute("SELECT key FROM keys WHERE name = 'topics'").fetchone()
+        if row is None:
+            return None
+        if held is None:
+            self._known_key = bytes(row[0])
+        else:
+            held.key = bytes(row[0])
+        return bytes(row[0])
+
+    def made_key(self) -> bytes:
+        """Return the key of the store, made if there is none yet; only inside a write."""
+        key = self._key()
+        if key is None:
+            import secrets
+
+            key = secrets.token_bytes(_KEY_BYTES)
+            with self._db.write() as db:
+                db.execute("INSERT INTO keys (name, key) VALUES ('topics', ?)", (key,))
+        return key
+
+
+class _Key(Gathered):
+    """The key as a write knows it."""
+
+    key = b""
+
+    def write(self, db: Connection) -> None:
+        """Nothing to write: it was when it was made."""
+
+
+class _Known(dict[str, bytes]):
+    """Hashes made before: many memories have the same few topics."""
+
+    def __init__(self, key: bytes) -> None:
+        self.key = key
+
+    def __missing__(self, form: str) -> bytes:
+        made = self[form] = _hashed(self.key, form)
+        return made
+
+
+def _hashed(key: bytes, text: str) -> bytes:
+    import hmac
+
+    # Under its own name, so that the key may serve for other things, too.
+    return hmac.digest(key, b"topic\0" + text.encode(), "sha256")[:_HASH_BYTES]
+
 
 # So many matches are read one by one; more are counted as arrays, if need be after a wait for numpy.
 _MOST_READ = 256
@@ -169,8 +334,6 @@ class SqlTopics:
         """Return what can be among the first: how many keywords each matches, and how near it is."""
         import numpy as np
 
-        from scrubjay.storage.sql.topic_matches import cut, matches
-
         sets, seen = self._unchanged.with_topics(list(wanted), scope)
         counted = matches(sets, list(wanted.values()), seen)
         above, tied = cut(counted, limit)
@@ -269,3 +432,66 @@ def _counts_for(keywords: Sequence[str]) -> tuple[dict[str, int], float]:
     for of in counts_for.values():
         everything |= of
     return counts_for, float(everything.bit_count())
+
+
+def matches(
+    sets: Sequence[NDArray[Any]], counts_for: Sequence[int], seen: NDArray[np.bool_] | None
+) -> NDArray[np.uint16]:
+    """Return for each memory, by its number, how many keywords it matches; 0 where it is not seen.
+
+    A set has a flag for each memory, or the numbers of those that are in it. What it counts for is
+    a bit for each keyword, and each bit counts once, in however many sets a memory is.
+    """
+    import numpy as np
+
+    by_bit: dict[int, list[NDArray[Any]]] = {}
+    for one, bits in zip(sets, counts_for, strict=True):
+        while bits and len(one):
+            lowest = bits & -bits
+            by_bit.setdefault(lowest, []).append(one)
+            bits ^= lowest
+    size = _size(sets, seen)
+    counted = np.zeros(size, np.uint16)
+    for several in by_bit.values():
+        one = several[0] if len(several) == 1 else _union(several, size)
+        if one.dtype == np.bool_:
+            counted += one
+        else:
+            counted[one] += 1
+    if seen is not None:
+        counted *= seen
+    return counted
+
+
+def cut(counted: NDArray[np.uint16], limit: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return who is in any case among the best so many, and who ties for the places that are left."""
+    import numpy as np
+
+    above = np.empty(0, np.int64)
+    for last in range(int(counted.max(initial=0)), 0, -1):
+        tied = np.flatnonzero(counted == last)
+        if len(above) + len(tied) >= limit or last == 1:
+            return above, tied
+        above = np.concatenate((above, tied))
+    return above, above
+
+
+def _size(sets: Sequence[NDArray[Any]], seen: NDArray[np.bool_] | None) -> int:
+    import numpy as np
+
+    flags = [one for one in (*sets, seen) if one is not None and one.dtype == np.bool_]
+    if flags:
+        return len(flags[0])  # all of one state of the file, so all are of one length
+    return 1 + max((int(one.max()) for one in sets if len(one)), default=0)
+
+
+def _union(several: Sequence[NDArray[Any]], size: int) -> NDArray[np.bool_]:
+    import numpy as np
+
+    union = np.zeros(size, np.bool_)
+    for one in several:
+        if one.dtype == np.bool_:
+            union |= one
+        else:
+            union[one] = True
+    return union

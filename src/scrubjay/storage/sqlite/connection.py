@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, cast
 
 from scrubjay.config import SHORT_TURN_CHARS
 from scrubjay.errors import InvalidInput, StoreError
-from scrubjay.storage.codec import Plain
+from scrubjay.storage.codec import Codec
 from scrubjay.storage.database import Clause, G, Gathered
 from scrubjay.storage.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
 from scrubjay.storage.sqlite.in_use import InUse
@@ -27,7 +27,7 @@ from scrubjay.storage.sqlite.location import check_place, explain, identity, is_
 from scrubjay.text.analysis import label
 
 if TYPE_CHECKING:
-    from scrubjay.storage.protocols import Codec
+    from scrubjay.storage.codec import Codec
     from scrubjay.storage.sqlite.keyword import SqliteKeyword
     from scrubjay.storage.sqlite.mirror import SqliteMirror
     from scrubjay.storage.sqlite.vectors import SqliteVector
@@ -81,7 +81,7 @@ class SqliteDatabase:
         self._in_memory = path == ":memory:"
         # A process may go to another folder; the next thread would open another file there.
         self.path = path if self._in_memory else os.path.abspath(path)
-        self.codec: Codec = codec or Plain()
+        self.codec: Codec = codec or Codec()
         self.wait_s = wait_s
         self.short_turn_chars = short_turn_chars
         self._local = threading.local()

@@ -23,7 +23,7 @@ from scrubjay.storage.sql.scope import EVERYTHING, match, match_run, where
 from scrubjay.types import RankedList, Scope, Term
 
 if TYPE_CHECKING:
-    from scrubjay.storage.protocols import Codec
+    from scrubjay.storage.codec import Codec
 
 
 class _Ask(NamedTuple):

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import StoreError
 from scrubjay.storage.database import Connection
-from scrubjay.storage.sql.filling import filled
-from scrubjay.storage.sql.mirror_tables import NUMBERED, Table
+from scrubjay.storage.sql.mirror import NUMBERED, Table, filled
 from scrubjay.storage.sql.scope import marks
 from scrubjay.storage.sqlite.location import PROMOTED, moved_note
 

@@ -14,8 +14,8 @@ from scrubjay.storage.sqlite.int8 import Codes, Place
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from scrubjay.storage.codec import Codec
     from scrubjay.storage.database import Connection
-    from scrubjay.storage.protocols import Codec
     from scrubjay.storage.sqlite.rotations import Turn
 
 _AT_ONCE = 4096

@@ -20,7 +20,7 @@ class SqliteWords(SqlWords):
         with self._db.write() as db:
             self._db.write_gathered()  # the turns beside a message that is gone hold its words, too
             db.execute("INSERT INTO words (words) VALUES ('optimize')")
-            from scrubjay.storage.sql.terms import write_anew
+            from scrubjay.storage.sql.words import write_anew
 
             write_anew(db)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import JSONResponse
 
 from scrubjay.errors import StoreError
-from scrubjay.storage.sql.gauges import gauges
+from scrubjay.storage.sql.overview import gauges
 from scrubjay.surfaces.http.observers import check_whole
 from scrubjay.surfaces.render.json import plain
 

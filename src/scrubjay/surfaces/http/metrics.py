@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from scrubjay._version import __version__
 from scrubjay.errors import MissingExtra, StoreError
 from scrubjay.insight.hit_counts import tiers_of
-from scrubjay.storage.sql.gauges import gauges
+from scrubjay.storage.sql.overview import gauges
 from scrubjay.surfaces.figures import OTHER, every_step, lost_at
 
 try:

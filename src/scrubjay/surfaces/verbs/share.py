@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrubjay.storage.sql.people import ROLES
+from scrubjay.storage.sql.collections import ROLES
 from scrubjay.surfaces.verbs import ADMIN, READ, WRITE, Given, Param, Verb
 from scrubjay.surfaces.verbs.fields import ID, THE_ID
 from scrubjay.surfaces.verbs.kinds import NAME, choice

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.sharing.permissions import several
-from scrubjay.storage.sql.people import OWNER
+from scrubjay.storage.sql.collections import OWNER
 from scrubjay.text.validation import checked_name
 from scrubjay.types import DEFAULT_NAMESPACE, Scope
 from scrubjay.write.ingest.coverage import coverage
 
 if TYPE_CHECKING:
     from scrubjay.sharing.permissions import Caller
-    from scrubjay.storage.sql.folders import Folder
-    from scrubjay.storage.sql.people import Shared, SqlPeople
+    from scrubjay.storage.sql.collections import Shared, SqlCollections
+    from scrubjay.storage.sql.files import Folder
     from scrubjay.types.reports import Collection, Covered, Ingested
     from scrubjay.write.context import Shelf
     from scrubjay.write.ingest.watch import Watcher
@@ -29,7 +29,7 @@ Report = Callable[[int, int, str], None]
 class Following:
     """What one caller reads into one store, and keeps up with."""
 
-    def __init__(self, shelf: Shelf, caller: Caller, people: SqlPeople) -> None:
+    def __init__(self, shelf: Shelf, caller: Caller, people: SqlCollections) -> None:
         self._shelf = shelf
         self._caller = caller
         self._people = people

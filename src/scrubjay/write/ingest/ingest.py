@@ -13,7 +13,7 @@ from scrubjay.types.reports import Ingested
 from scrubjay.write.ingest.run import IngestRun, Report
 
 if TYPE_CHECKING:
-    from scrubjay.storage.sql.folders import Folder
+    from scrubjay.storage.sql.files import Folder
     from scrubjay.write.context import Shelf
 
 

@@ -11,8 +11,7 @@ from scrubjay.documents import Document, Unreadable
 from scrubjay.documents.read import read, reader_of
 from scrubjay.documents.walk import FoundFile, walk
 from scrubjay.errors import InvalidInput
-from scrubjay.storage.sql.files import IndexedFile, LeftOut, fitting, is_in, is_under
-from scrubjay.storage.sql.folders import Folder
+from scrubjay.storage.sql.files import Folder, IndexedFile, LeftOut, fitting, is_in, is_under
 from scrubjay.text.analysis import readable, storable
 from scrubjay.times import micros
 from scrubjay.types import Memory, Scope

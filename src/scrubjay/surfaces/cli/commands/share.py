@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import NotFound
-from scrubjay.storage.sql.people import READER
+from scrubjay.storage.sql.collections import READER
 from scrubjay.surfaces.cli.commands.read import resolve
 from scrubjay.surfaces.cli.session import open_store
 from scrubjay.surfaces.render import memories as stored

@@ -16,8 +16,8 @@ from places import DATA
 
 import scrubjay
 from scrubjay import InvalidInput, NotFound
-from scrubjay.storage.sql import terms as sql_terms
-from scrubjay.storage.sql.terms import count_again
+from scrubjay.storage.sql import words as sql_terms
+from scrubjay.storage.sql.words import count_again
 from scrubjay.text.analysis import tokens
 from scrubjay.text.tfidf import Counted
 from scrubjay.types import Scope
@@ -342,7 +342,7 @@ with scrubjay.open(path, embedder=False) as store:
 KILLED = """
 import os, sys
 import scrubjay
-from scrubjay.storage.sql import terms as sql_terms
+from scrubjay.storage.sql import words as sql_terms
 
 real = sql_terms.count_again
 def die(db):

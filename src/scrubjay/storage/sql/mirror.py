@@ -7,11 +7,12 @@ vectors that are gone, and its own notes about itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple, Protocol
 
-from scrubjay.storage.database import Connection
+from scrubjay.errors import StoreError
+from scrubjay.storage.database import NOTE, Connection, Database
 from scrubjay.storage.postgres.schema import TABLES
 
 MARK = "mirroring"
@@ -111,3 +112,24 @@ def _table(name: str, definitions: Sequence[str]) -> Table:
 # In the order in which they can be filled.
 MIRRORED = tuple(_table(name, given) for name, given in TABLES if name not in _OWN_TABLES)
 NUMBERED = tuple(table.name for table in MIRRORED if table.numbered)
+
+
+def take(target: Database, mark: int) -> None:
+    """Put our mark on a store that is to be filled."""
+    with target.write() as db:
+        db.execute(NOTE, (MARK, mark))
+
+
+@contextmanager
+def filled(target: Database, mark: int) -> Iterator[Connection]:
+    """Write to a store, as long as it carries our mark."""
+    with target.write() as db:
+        row = db.execute("SELECT value FROM meta WHERE key = ?", (MARK,)).fetchone()
+        if row is None or row[0] != mark:
+            raise StoreError(disturbed(target))
+        yield db
+
+
+def disturbed(target: Database) -> str:
+    """Say that somebody else has come between."""
+    return f"{target.path}: another process has begun to fill it; let that one end, or run again"
