@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 import scrubjay
-from scrubjay.models.download.checksum import sha256_of
+from scrubjay.models.download.http_file import sha256_of
 from scrubjay.models.download.wheel import files_from_wheel
 from scrubjay.models.endpoint import endpoint
 from scrubjay.models.generate.remote import RemoteGenerator

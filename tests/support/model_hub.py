@@ -132,6 +132,7 @@ def _send(request: BaseHTTPRequestHandler, hub: ModelHub, body: bytes, wanted: s
         request.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
     if not hub.says_nothing:
         request.send_header("ETag", f'W/"{git}"')
+        request.send_header("X-Repo-Commit", COMMIT)
     request.send_header("Content-Length", str(len(body) - start))
     request.end_headers()
     if request.command == "GET":

@@ -1,29 +1,36 @@
-"""One file over HTTP: resumed where it stopped, checked, and in its place only when complete."""
+"""Download one file over HTTP: resumed, checked, and put in place only when complete.
+
+The HTTP client is that of huggingface_hub, imported late. Its own `hf_hub_download` checks the length of a
+file and not its checksum, and serves neither the package index nor a plain mirror (decision 021).
+"""
 
 from __future__ import annotations
 
-import http.client
+import hashlib
 import os
-import queue
-import threading
-import urllib.error
-import urllib.parse
-import urllib.request
-from typing import IO, TYPE_CHECKING
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from scrubjay._version import __version__
 from scrubjay.errors import Unavailable
-from scrubjay.models.download.checksum import sha256_of
 from scrubjay.runtime.progress import silent
+from scrubjay.runtime.worker import call_within
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from scrubjay.runtime.progress import Progress
 
-_BLOCK = 1 << 18
 _ATTEMPTS = 8
-_STALL_SECONDS = 20.0
+_STALL_S = 20.0
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes, in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def download(
@@ -32,170 +39,117 @@ def download(
     *,
     sha256: str,
     size: int = 0,
-    connect_seconds: float = 5.0,
+    connect_s: float = 5.0,
     token: str = "",
     progress: Progress = silent,
 ) -> str:
-    """Fetch `url` into `target` and return its SHA-256, or raise `Unavailable` saying why not.
+    """Download `url` to `target` and return its SHA-256; raises Unavailable with the reason.
 
-    What arrived of an interrupted download stays beside the target as `.part`, and the next call
-    goes on from there. A file that does not match the checksum never takes the target's name; an
-    empty `sha256` is one that nobody knows beforehand. The token is shown to the host of `url` only.
+    An interrupted download stays beside the target as `.part`, and the next call resumes it. A file
+    with another checksum never takes the target's name; an empty `sha256` means that it is not known.
+    The token is sent to the host of `url` only.
     """
     part = target.with_name(target.name + ".part")
     if not sha256:
-        # A half from an earlier day could not be told from half of another file.
+        # Without a checksum, an earlier part may be of another version of the file.
         part.unlink(missing_ok=True)
-    started_empty = not part.exists()
-    _fetch(url, part, size, connect_seconds, token, progress)
-    found = sha256_of(part)
-    if sha256 and found != sha256 and not started_empty:
-        # The half from an earlier day may be what is wrong: once more, all of it.
+    resumed = part.exists()
+    transfer = _Transfer(url, part, size, connect_s, token, progress)
+    transfer.complete()
+    if resumed and sha256_of(part) != sha256:
+        # The part from an earlier day may be what is wrong: download all of it again.
         part.unlink()
-        _fetch(url, part, size, connect_seconds, token, progress)
-        found = sha256_of(part)
+        transfer.complete()
+    found = sha256_of(part)
     if sha256 and found != sha256:
         part.unlink()
-        raise Unavailable(f"{url} does not have the expected checksum; it was not kept")
+        raise Unavailable(f"{url} does not have the expected checksum; it was not stored")
     part.replace(target)
     return found
 
 
-def _fetch(
-    url: str, part: Path, size: int, connect_seconds: float, token: str, progress: Progress
-) -> None:
-    """Bring `part` to its full length, going on after a break for as long as bytes come."""
-    for _ in range(_ATTEMPTS):
-        before = _length(part)
-        if size and before == size:
-            return
-        if size and before > size:
-            part.unlink()
-            before = 0
-        try:
-            expected = _transfer(url, part, before, size, connect_seconds, token, progress)
-        except urllib.error.HTTPError as error:
-            error.close()
-            if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and before:
-                part.unlink()  # longer than the server's file, so not a piece of it
-                continue
-            raise Unavailable(f"{url} answered {error.code} {error.reason}") from error
-        # A ValueError is an address that is none, such as a mistyped HF_ENDPOINT.
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            if _length(part) > before:
-                continue
-            raise Unavailable(f"{url} cannot be fetched: {reason(error)}") from error
-        if _length(part) == expected:
-            return
-        if _length(part) <= before:
-            break
-    raise Unavailable(f"{url} broke off before the end; the next try goes on from there")
+@dataclass(frozen=True, slots=True)
+class _Transfer:
+    url: str
+    part: Path
+    size: int  # 0 where it is not known
+    connect_s: float
+    token: str
+    progress: Progress
+
+    def complete(self) -> None:
+        """Bring the part to its full length, resuming after a break as long as bytes arrive."""
+        for _ in range(_ATTEMPTS):
+            before = self._length()
+            if self.size and before == self.size:
+                return
+            if self.size and before > self.size:
+                self.part.unlink()
+                before = 0
+            try:
+                expected = self._copy(before)
+            except OSError as error:
+                if self._length() > before:
+                    continue
+                if before:
+                    break
+                raise Unavailable(f"{self.url} cannot be downloaded: {error}") from error
+            if expected is None:  # the part is longer than the server's file, so not a piece of it
+                self.part.unlink()
+            elif self._length() == expected:
+                return
+            elif self._length() <= before:
+                break
+        raise Unavailable(f"{self.url} broke off before the end; the next try resumes it")
+
+    def _copy(self, start: int) -> int | None:
+        """Copy one response to the part; return the length of the whole file, None for a wrong range."""
+        from huggingface_hub import get_session
+
+        headers = {"User-Agent": f"scrubjay/{__version__}", "Accept-Encoding": "identity"}
+        headers |= {"Range": f"bytes={start}-"} if start else {}
+        headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        with ExitStack() as stack:
+            with _network_errors():
+                stream = get_session().stream("GET", self.url, headers=headers, timeout=_STALL_S)
+                # The deadline covers name lookup and all addresses of the host; a socket's does not.
+                response = call_within(
+                    self.connect_s, lambda: stack.enter_context(stream), self.url
+                )
+            if start and response.status_code == 416:
+                return None
+            if response.status_code >= 400:
+                answer = f"{response.status_code} {response.reason_phrase}"
+                raise Unavailable(f"{self.url} answered {answer}")
+            # A server that ignores Range sends the whole file again.
+            resumes = response.headers.get("Content-Range", "").startswith(f"bytes {start}-")
+            done = start if resumes else 0
+            length = response.headers.get("Content-Length", "")
+            expected = self.size or (done + int(length) if length.isdecimal() else 0)
+            chunks = response.iter_raw()
+            with self.part.open("ab" if done else "wb") as file:
+                while True:
+                    with _network_errors():
+                        chunk = next(chunks, b"")
+                    if not chunk:
+                        break
+                    file.write(chunk)
+                    done += len(chunk)
+                    self.progress(done, expected)
+                file.flush()
+                os.fsync(file.fileno())
+        return expected or done
+
+    def _length(self) -> int:
+        return self.part.stat().st_size if self.part.exists() else 0
 
 
-def _transfer(
-    url: str,
-    part: Path,
-    start: int,
-    size: int,
-    connect_seconds: float,
-    token: str,
-    progress: Progress,
-) -> int:
-    """Copy one response into `part` and return how long the whole file should be."""
-    asked = request(url, token=token)
-    if start:
-        asked.add_header("Range", f"bytes={start}-")
-    with open_url(asked, connect_seconds) as response:
-        resumed = _resumes_at(response.headers.get("Content-Range", ""), start)
-        done = start if resumed else 0
-        length = response.headers.get("Content-Length", "")
-        expected = size or (done + int(length) if length.isdigit() else 0)
-        with part.open("ab" if resumed else "wb") as file:
-            while block := response.read(_BLOCK):
-                file.write(block)
-                done += len(block)
-                progress(done, expected)
-            file.flush()
-            os.fsync(file.fileno())
-    return expected or done
-
-
-def request(url: str, *, method: str = "GET", token: str = "") -> urllib.request.Request:
-    """Make a request for a file as it is, not packed for the way."""
-    headers = {"User-Agent": f"scrubjay/{__version__}", "Accept-Encoding": "identity"}
-    asked = urllib.request.Request(url, headers=headers, method=method)
-    if token:
-        # An ordinary header would go along to wherever the host redirects.
-        asked.add_unredirected_header("Authorization", f"Bearer {token}")
-    return asked
-
-
-def same_host(url: str, other: str) -> bool:
-    """Say whether two addresses are of one host, by the same port and protocol."""
-    first, second = (urllib.parse.urlsplit(one) for one in (url, other))
-    return (first.scheme, first.netloc.lower()) == (second.scheme, second.netloc.lower())
-
-
-class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Follows a GET, with its token only where the host stays the same; a HEAD is not followed."""
-
-    def redirect_request(
-        self,
-        req: urllib.request.Request,
-        fp: IO[bytes],
-        code: int,
-        msg: str,
-        headers: http.client.HTTPMessage,
-        newurl: str,
-    ) -> urllib.request.Request | None:
-        if req.get_method() == "HEAD":
-            return None
-        following = super().redirect_request(req, fp, code, msg, headers, newurl)
-        secret = req.unredirected_hdrs.get("Authorization")
-        if following is not None and secret and same_host(req.full_url, newurl):
-            following.add_unredirected_header("Authorization", secret)
-        return following
-
-
-def open_url(asked: urllib.request.Request, connect_seconds: float) -> http.client.HTTPResponse:
-    """Open within a deadline that covers name lookup and every address of the host.
-
-    A socket timeout covers neither, so an unreachable host would hold the caller for a minute.
-    """
-    answers: queue.Queue[http.client.HTTPResponse | Exception] = queue.Queue(1)
-    given_up = threading.Event()
-
-    def ask() -> None:
-        try:
-            response = urllib.request.build_opener(_Redirects).open(asked, timeout=_STALL_SECONDS)
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            answers.put(error)
-            return
-        answers.put(response)
-        if given_up.is_set():
-            response.close()
-
-    threading.Thread(target=ask, daemon=True, name="scrubjay-download").start()
+@contextmanager
+def _network_errors() -> Iterator[None]:
+    """Raise errors of the HTTP client as OSError: their module changed from httpx to httpx2."""
     try:
-        answer = answers.get(timeout=connect_seconds)
-    except queue.Empty:
-        given_up.set()
-        raise TimeoutError(f"no answer within {connect_seconds:g} seconds") from None
-    if isinstance(answer, Exception):
-        raise answer
-    return answer
-
-
-def _resumes_at(content_range: str, start: int) -> bool:
-    """Say whether the server sent the rest; one that ignores Range sends everything again."""
-    return bool(start) and content_range.startswith(f"bytes {start}-")
-
-
-def _length(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
-
-
-def reason(error: Exception) -> str:
-    """Say in a few words why a request failed."""
-    why = getattr(error, "reason", None) or error
-    return str(why) or type(error).__name__
+        yield
+    except (OSError, Unavailable):
+        raise
+    except Exception as error:
+        raise ConnectionError(str(error) or type(error).__name__) from error

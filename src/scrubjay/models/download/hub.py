@@ -1,46 +1,114 @@
-"""Files of any repository of the model hub, in the user's cache, with a note of what they are.
+"""Files of a model hub repository, stored in the user's cache with a manifest.
 
-Nothing is known of them beforehand: the hub states commit and checksum, and the note beside the
-files keeps both. So a later open needs no network, sees damage, and stays at the same commit.
+The hub states commit and checksums, and the manifest beside the files stores both. So a later start needs
+no network, notices damage, and stays at the same commit.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
+import os
 import re
-from dataclasses import replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from scrubjay.config import offline
+from scrubjay._version import __version__
 from scrubjay.errors import InvalidInput, Unavailable
-from scrubjay.models.download.checksum import sha256_of
-from scrubjay.models.download.hub_files import (
-    Noted,
-    Wanted,
-    is_complete,
-    is_intact,
-    read_note,
-    write_note,
-)
-from scrubjay.models.download.pull import alone
+from scrubjay.models.download.http_file import download, sha256_of
+from scrubjay.models.download.pull import hub_address, provide
 from scrubjay.runtime.paths import cache_dir
-from scrubjay.runtime.progress import ProgressBar
+from scrubjay.runtime.worker import call_within
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from scrubjay.models.download.hub_answer import Stated
     from scrubjay.runtime.progress import Progress
 
 log = logging.getLogger(__name__)
 
-_CONNECT_SECONDS = 15.0
+MANIFEST = "fetched.json"
+_CONNECT_S = 15.0
 # The hub itself forbids "--" and ".." in names, so a folder owner--name is of one repository.
 _PART = r"(?!.*(?:--|\.\.))[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?"
 _REPO = re.compile(rf"({_PART})/({_PART})")
 _REVISION = re.compile(r"(?!.*(?:\.\.|//|--))[A-Za-z0-9_](?:[A-Za-z0-9._/-]*[A-Za-z0-9_])?")
 _FILE = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9._-]*/)*[A-Za-z0-9_][A-Za-z0-9._-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class WantedFile:
+    """A file of a repository, under the first of these names that the repository has.
+
+    `beside` are endings of files next to it that it may need, as `_data` for weights.
+    """
+
+    what: str
+    names: tuple[str, ...]
+    beside: tuple[str, ...] = ()
+    optional: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.what} ({' or '.join(self.names)})"
+
+
+class _Stored(NamedTuple):
+    """A file as it was when it was downloaded."""
+
+    sha256: str
+    size: int
+
+
+@dataclass(slots=True)
+class _Manifest:
+    """What was downloaded, of which commit, and which names that commit does not have."""
+
+    commit: str = ""
+    files: dict[str, _Stored] = field(default_factory=dict)
+    absent: set[str] = field(default_factory=set)
+
+    @classmethod
+    def read(cls, folder: Path) -> _Manifest:
+        """Return the manifest of a folder; empty where it is missing or damaged."""
+        try:
+            content = json.loads((folder / MANIFEST).read_bytes())
+            files = {
+                str(name): _Stored(str(file["sha256"]), int(file["size"]))
+                for name, file in content["files"].items()
+            }
+            return cls(str(content["commit"]), files, {str(name) for name in content["absent"]})
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):
+            return cls()
+
+    def write(self, folder: Path, repo: str, revision: str) -> None:
+        """Put the manifest beside the files, complete or not at all."""
+        content = {
+            "repo": repo,
+            "revision": revision,
+            "commit": self.commit,
+            "files": {name: file._asdict() for name, file in self.files.items()},
+            "absent": sorted(self.absent),
+        }
+        part = folder / f"{MANIFEST}.part"
+        part.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        part.replace(folder / MANIFEST)
+
+    def needed(self, wanted: Sequence[WantedFile]) -> list[str] | None:
+        """Return the names of the wanted files; None where one was never asked for."""
+        names: list[str] = []
+        for want in wanted:
+            chosen = next((name for name in want.names if name in self.files), None)
+            if chosen is None:
+                if want.optional and self.absent.issuperset(want.names):
+                    continue
+                return None
+            beside = [chosen + ending for ending in want.beside]
+            if any(name not in self.files and name not in self.absent for name in beside):
+                return None
+            names += [chosen, *(name for name in beside if name in self.files)]
+        return names
 
 
 def parse_repo(repo: str, revision: str = "main") -> tuple[str, str]:
@@ -49,162 +117,211 @@ def parse_repo(repo: str, revision: str = "main") -> tuple[str, str]:
     revision = at or revision
     if not _REPO.fullmatch(name) or repo.endswith("@") or not _REVISION.fullmatch(revision):
         raise InvalidInput(
-            f"{repo!r} is no repository of the model hub; it is written owner/name"
-            " or owner/name@revision"
+            f"{repo!r} is not a repository of the model hub; write owner/name or owner/name@revision"
         )
     return name, revision
 
 
 def repo_folder(repo: str, *, revision: str = "main") -> Path:
-    """Return where the files of a repository are, or would be."""
+    """Return the folder of a repository's files in the cache, whether or not it exists."""
     name, revision = parse_repo(repo, revision)
-    places = (name.replace("/", "--"), revision.replace("/", "--"))
-    return Path(cache_dir(), "models", "hub", *places)
+    folders = (name.replace("/", "--"), revision.replace("/", "--"))
+    return Path(cache_dir(), "models", "hub", *folders)
 
 
-def repo_is_here(repo: str, wanted: Sequence[Wanted], *, revision: str = "main") -> bool:
-    """Say whether all wanted files are here in full length: cheap, so without their checksums."""
-    into = repo_folder(repo, revision=revision)
-    try:
-        return is_complete(into, wanted)
-    except OSError:
-        return False
+def repo_is_here(repo: str, wanted: Sequence[WantedFile], *, revision: str = "main") -> bool:
+    """True when all wanted files are here in full length; cheap, so without their checksums."""
+    return _is_here(repo_folder(repo, revision=revision), wanted, checksums=False)
 
 
 def fetch_repo(
     repo: str,
-    wanted: Sequence[Wanted],
+    wanted: Sequence[WantedFile],
     *,
     revision: str = "main",
     progress: Progress | None = None,
 ) -> Path:
-    """Return the folder with the wanted files, checked, fetching what is missing or damaged.
+    """Return the folder with the wanted files, checked, downloading what is missing or damaged.
 
-    Raises `Unavailable` when the hub lacks one of them, or when the network is needed and forbidden.
-    A branch is followed once: what was fetched stays at its commit until the folder is removed.
+    Raises Unavailable when the hub lacks one of them, or when the network is needed and forbidden.
+    A branch is followed once: the files stay at its commit until the folder is removed.
     """
     name, revision = parse_repo(repo, revision)
     for file in (file for want in wanted for file in want.names):
         if not _FILE.fullmatch(file):
-            raise InvalidInput(f"{file!r} is no file of a repository; it is written folder/name")
+            raise InvalidInput(f"{file!r} is not a file of a repository; write folder/name")
     into = repo_folder(name, revision=revision)
-    try:
-        if is_intact(into, wanted):
-            return into
-        if offline():
-            raise Unavailable(
-                f"The model {repo} is not whole in {into} and SCRUBJAY_OFFLINE forbids fetching; "
-                "unset it, or copy the folder from a machine that has it"
-            )
-        into.mkdir(parents=True, exist_ok=True)
-        with alone(into / "fetch.lock"):
-            if not is_intact(into, wanted):  # another process may have helped
-                if progress is not None:
-                    _fetch(name, revision, wanted, into, progress)
-                else:
-                    with ProgressBar(repo, in_bytes=True) as bar:
-                        _fetch(name, revision, wanted, into, bar)
-    except OSError as error:
-        raise Unavailable(f"The model {repo} cannot be kept in {into}: {error}") from error
+    provide(
+        repo,
+        into,
+        is_complete=lambda: _is_here(into, wanted, checksums=True),
+        fetch=lambda report: _fetch(name, revision, wanted, into, report),
+        progress=progress,
+    )
     return into
 
 
+def _is_here(folder: Path, wanted: Sequence[WantedFile], *, checksums: bool) -> bool:
+    manifest = _Manifest.read(folder)
+    needed = manifest.needed(wanted)
+    try:
+        return needed is not None and all(
+            (folder / name).stat().st_size == manifest.files[name].size
+            and (not checksums or sha256_of(folder / name) == manifest.files[name].sha256)
+            for name in needed
+        )
+    except OSError:
+        return False
+
+
 def _fetch(
-    repo: str, revision: str, wanted: Sequence[Wanted], into: Path, progress: Progress
+    repo: str, revision: str, wanted: Sequence[WantedFile], into: Path, progress: Progress
 ) -> None:
-    """Ask for all files first, so that nothing large comes in vain, then bring them."""
-    note = read_note(into)
-    asking = _Asking(repo, note.commit or revision)
-    lacking = [want for want in wanted if not asking.finds(want) and not want.optional]
-    if lacking:
-        raise Unavailable(f"{repo} has no {' and no '.join(map(str, lacking))} at the model hub")
-    for name, stated in asking.found.items():
-        # What was noted binds only where a commit says that it is the same file still.
-        known = note.files.get(name) if note.commit else None
-        sha256 = stated.sha256 or (known.sha256 if known else "")
-        found = _bring(asking.url(name), into / name, replace(stated, sha256=sha256), progress)
-        note.files[name] = Noted(found, (into / name).stat().st_size)
-    note.commit = asking.commit
-    note.absent |= asking.absent
-    write_note(into, note, repo=repo, revision=revision)
+    """Ask the hub about all files first, so that nothing large is downloaded in vain."""
+    manifest = _Manifest.read(into)
+    at, commit = manifest.commit or revision, ""
+    found: dict[str, _Stated] = {}
 
-
-class _Asking:
-    """A round of questions to the hub, all of them about one commit."""
-
-    def __init__(self, repo: str, revision: str) -> None:
-        self.repo = repo
-        self.revision = revision
-        self.commit = ""
-        self.found: dict[str, Stated] = {}
-        self.absent: set[str] = set()
-
-    def finds(self, want: Wanted) -> bool:
-        """Look for the file under its names, and for what lies beside it."""
-        chosen = next((name for name in want.names if self._has(name)), None)
-        if chosen is None:
-            return False
-        for ending in want.beside:
-            self._has(chosen + ending)
-        return True
-
-    def url(self, name: str) -> str:
-        """Return where the file is, at the commit that was asked about."""
-        from scrubjay.models.download.hub_answer import file_url
-
-        return file_url(self.repo, self.revision, name)
-
-    def _has(self, name: str) -> bool:
-        from scrubjay.models.download.hub_answer import ask
-
-        stated = ask(self.repo, self.revision, name)
+    def has(name: str) -> bool:
+        nonlocal at, commit
+        stated = _ask(repo, at, name)
         if stated is None:
-            self.absent.add(name)
+            manifest.absent.add(name)
             return False
-        if stated.commit and not self.commit:
-            # A branch may move between two questions: the first answer says where it stands.
-            self.commit = self.revision = stated.commit
-        self.found[name] = stated
+        if stated.commit and not commit:
+            # A branch may move between two questions: the first answer pins the commit.
+            at = commit = stated.commit
+        found[name] = stated
         return True
 
+    lacking = []
+    for want in wanted:
+        chosen = next((name for name in want.names if has(name)), None)
+        if chosen is not None:
+            for ending in want.beside:
+                has(chosen + ending)
+        elif not want.optional:
+            lacking.append(str(want))
+    if lacking:
+        raise Unavailable(f"{repo} has no {' and no '.join(lacking)} at the model hub")
+    for name, stated in found.items():
+        if not stated.sha256 and manifest.commit and name in manifest.files:
+            # The manifest's checksum binds only where a commit proves that it is the same file.
+            stated = stated._replace(sha256=manifest.files[name].sha256)
+        sha256 = _download(_url(repo, at, name), into / name, stated, progress)
+        manifest.files[name] = _Stored(sha256, (into / name).stat().st_size)
+    manifest.commit = commit
+    manifest.write(into, repo, revision)
 
-def _bring(url: str, path: Path, stated: Stated, progress: Progress) -> str:
-    """Have a file in its place, fetched only where what is there is not it; return its SHA-256."""
-    from scrubjay.models.download.http_file import download
-    from scrubjay.models.download.hub_answer import token
 
+class _Stated(NamedTuple):
+    """What the hub states about a file; empty where it states nothing."""
+
+    commit: str
+    sha256: str
+    git_sha1: str  # the name that git gives the content: small files have no other checksum
+    size: int
+
+    def matches(self, path: Path) -> bool:
+        """True when a file has the checksum that the hub states; False where it states none."""
+        if self.sha256:
+            return sha256_of(path) == self.sha256
+        if not self.git_sha1:
+            return False
+        content = path.read_bytes()
+        blob = f"blob {len(content)}\0".encode() + content
+        return hashlib.sha1(blob, usedforsecurity=False).hexdigest() == self.git_sha1
+
+
+def _ask(repo: str, revision: str, name: str) -> _Stated | None:
+    """Ask the hub about a file; None when the repository has no such file."""
+    from huggingface_hub import errors, get_hf_file_metadata
+
+    url, token = _url(repo, revision, name), _token()
+    try:
+        found = call_within(
+            _CONNECT_S,
+            lambda: get_hf_file_metadata(
+                url,
+                token=token or False,
+                timeout=_CONNECT_S,
+                library_name="scrubjay",
+                library_version=__version__,
+            ),
+            url,
+        )
+    except errors.HfHubHTTPError as error:
+        status = error.response.status_code
+        if status in (401, 403):
+            # The hub does not tell private repositories from unknown names.
+            advice = (
+                "the token in HF_TOKEN does not open it"
+                if token
+                else "set HF_TOKEN to a token that may read it"
+            )
+            raise Unavailable(
+                f"The model hub does not show {repo} ({status}): it does not exist, is private, "
+                f"or its terms have to be accepted there first; {advice}"
+            ) from error
+        if isinstance(error, errors.RepositoryNotFoundError):
+            raise Unavailable(f"The model hub has no repository {repo}") from error
+        if isinstance(error, errors.RevisionNotFoundError):
+            raise Unavailable(f"{repo} has no revision {revision!r}") from error
+        if status == 404:
+            return None
+        raise Unavailable(f"{url} answered {status}") from error
+    except Unavailable:
+        raise
+    except Exception as error:  # errors of the HTTP client: their module changed with version 2
+        reason = str(error) or type(error).__name__
+        raise Unavailable(f"{url} cannot be reached: {reason}") from error
+    return _Stated(
+        commit=_hex(found.commit_hash, 40),
+        sha256=_hex(found.etag, 64),
+        git_sha1=_hex(found.etag, 40),
+        size=found.size or 0,
+    )
+
+
+def _hex(value: str | None, digits: int) -> str:
+    """Return a checksum in lower case; empty where it is none of that length."""
+    value = (value or "").lower()
+    return value if re.fullmatch(f"[0-9a-f]{{{digits}}}", value) else ""
+
+
+def _url(repo: str, revision: str, name: str) -> str:
+    from huggingface_hub import hf_hub_url
+
+    return hf_hub_url(repo, name, revision=revision, endpoint=hub_address())
+
+
+def _token() -> str:
+    """Return the user's token for the hub (`HF_TOKEN`), empty where there is none."""
+    token = os.environ.get("HF_TOKEN", "").strip()
+    if not re.fullmatch("[!-~]*", token):
+        # The HTTP library would refuse it, too, and print it while doing so.
+        raise Unavailable("HF_TOKEN holds characters that no token has; set it again, or unset it")
+    return token
+
+
+def _download(url: str, path: Path, stated: _Stated, progress: Progress) -> str:
+    """Have a file in its place, downloaded unless it is there already; return its SHA-256."""
     if path.is_file():
-        if _is(path, stated):
+        if stated.matches(path):
             return sha256_of(path)
-        log.warning("%s is damaged or of another version and will be fetched again", path)
+        log.warning("%s is damaged or of another version and will be downloaded again", path)
         path.unlink()
     path.parent.mkdir(parents=True, exist_ok=True)
-    found = download(
+    sha256 = download(
         url,
         path,
         sha256=stated.sha256,
         size=stated.size,
-        connect_seconds=_CONNECT_SECONDS,
-        token=token(),
+        connect_s=_CONNECT_S,
+        token=_token(),
         progress=progress,
     )
-    if stated.git_sha1 and not stated.sha256 and not _is(path, stated):
+    if stated.git_sha1 and not stated.sha256 and not stated.matches(path):
         path.unlink()
-        raise Unavailable(f"{url} does not have the expected checksum; it was not kept")
-    return found
-
-
-def _is(path: Path, stated: Stated) -> bool:
-    """Say whether a file is the one the hub means; where the hub does not say, it is not."""
-    if stated.sha256:
-        return sha256_of(path) == stated.sha256
-    return bool(stated.git_sha1) and _git_sha1_of(path) == stated.git_sha1
-
-
-def _git_sha1_of(path: Path) -> str:
-    """Return the name git gives a file's content; only small files are asked for theirs."""
-    import hashlib
-
-    content = path.read_bytes()
-    head = f"blob {len(content)}\0".encode()
-    return hashlib.sha1(head + content, usedforsecurity=False).hexdigest()
+        raise Unavailable(f"{url} does not have the expected checksum; it was not stored")
+    return sha256

@@ -1,7 +1,7 @@
-"""Where weights come from: the user's cache, then the model hub, then the package index.
+"""Model cards, and where weights come from: the user's cache, the model hub, the package index.
 
-A model is data: its files with their checksums, and the places that have them. Any place will
-do, because nothing is used that does not match.
+A card lists a model's files with their checksums, and the places that have them. Any place will do,
+because a file that does not match is never used.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from scrubjay.config import offline
 from scrubjay.errors import Unavailable
-from scrubjay.models.download.checksum import sha256_of
+from scrubjay.models.download.http_file import download, sha256_of
 from scrubjay.runtime.paths import cache_dir
 from scrubjay.runtime.progress import ProgressBar
 
@@ -33,7 +33,7 @@ _LOCK_SECONDS = 1800.0
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """One file of a model, known by its content."""
+    """One file of a model, identified by its content."""
 
     name: str
     sha256: str
@@ -42,7 +42,7 @@ class ModelFile:
 
 @dataclass(frozen=True, slots=True)
 class ModelCard:
-    """What is known of a model before any of it is here."""
+    """What is known of a model before it is downloaded."""
 
     name: str
     licence: str
@@ -98,68 +98,78 @@ def hub_address() -> str:
 
 
 def folder(card: ModelCard) -> Path:
-    """Return where the model's files are, or would be; a new revision is a new folder."""
+    """Return the folder of the model's files in the cache; a new revision is a new folder."""
     return Path(cache_dir()) / "models" / card.name / card.revision[:12]
 
 
 def is_cached(card: ModelCard) -> bool:
-    """Say whether all files are here in their full length: cheap, so without their checksums."""
+    """True when all files are here in full length; cheap, so without their checksums."""
     return all(_has_length(folder(card) / file.name, file) for file in card.files)
 
 
 def pull(card: ModelCard, *, progress: Progress | None = None) -> Path:
-    """Return the folder with the model's files, all of them checked, fetching what is missing.
+    """Return the folder with the model's files, all of them checked, downloading what is missing.
 
-    Raises `Unavailable` when no place has them, or when the network is needed and forbidden.
+    Raises Unavailable when no place has them, or when the network is needed and forbidden.
     """
     into = folder(card)
-    try:
-        if not _missing(card, into):
-            return into
-        if offline():
-            raise Unavailable(
-                f"The model {card.name} is not in {into} and SCRUBJAY_OFFLINE forbids fetching; "
-                "unset it, or copy the folder from a machine that has it"
-            )
-        into.mkdir(parents=True, exist_ok=True)
-        with alone(into / "pull.lock"):
-            if progress is not None:
-                _fetch(card, into, progress)
-            else:
-                with ProgressBar(card.name, in_bytes=True) as bar:
-                    _fetch(card, into, bar)
-    except OSError as error:
-        raise Unavailable(f"The model {card.name} cannot be kept in {into}: {error}") from error
+    provide(
+        card.name,
+        into,
+        is_complete=lambda: not _missing(card, into),
+        fetch=lambda report: _fetch(card, into, report),
+        progress=progress,
+    )
     return into
 
 
-def _fetch(card: ModelCard, into: Path, progress: Progress) -> None:
-    """Ask one place after the other until nothing is missing."""
-    places: tuple[tuple[str, Callable[[], None]], ...] = (
-        ("the model hub", lambda: _from_hub(card, into, progress)),
-        ("the package index", lambda: _from_index(card, into, progress)),
-    )
-    refusals = []
-    for place, fetch in places:
-        # Asked again for every place: another process, or half of the last place, may have helped.
-        if not _missing(card, into):
+def provide(
+    name: str,
+    into: Path,
+    *,
+    is_complete: Callable[[], bool],
+    fetch: Callable[[Progress], None],
+    progress: Progress | None,
+) -> None:
+    """Download a model unless it is complete; one process at a time, with a progress bar."""
+    try:
+        if is_complete():
             return
+        if offline():
+            raise Unavailable(
+                f"The model {name} is not complete in {into} and SCRUBJAY_OFFLINE forbids fetching; "
+                "unset it, or copy the folder from a machine that has it"
+            )
+        into.mkdir(parents=True, exist_ok=True)
+        with _locked(into / "fetch.lock"):
+            if is_complete():  # another process was faster
+                return
+            if progress is not None:
+                fetch(progress)
+            else:
+                with ProgressBar(name, in_bytes=True) as bar:
+                    fetch(bar)
+    except OSError as error:
+        raise Unavailable(f"The model {name} cannot be stored in {into}: {error}") from error
+
+
+def _fetch(card: ModelCard, into: Path, progress: Progress) -> None:
+    """Try one place after the other until nothing is missing."""
+    failures = []
+    for place, fetch in (("the model hub", _from_hub), ("the package index", _from_index)):
         try:
-            fetch()
+            fetch(card, into, progress)
         except Unavailable as error:
             log.info("%s does not have %s: %s", place, card.name, error)
-            refusals.append(f"{place}: {error}")
+            failures.append(f"{place}: {error}")
         else:
             if not _missing(card, into):
                 return
-            refusals.append(f"{place}: its files do not have the expected checksums")
-    raise Unavailable(f"The model {card.name} cannot be fetched ({'; '.join(refusals)})")
+            failures.append(f"{place}: its files do not have the expected checksums")
+    raise Unavailable(f"The model {card.name} cannot be downloaded ({'; '.join(failures)})")
 
 
 def _from_hub(card: ModelCard, into: Path, progress: Progress) -> None:
-    # Imported late: who has the model pays for no HTTP client.
-    from scrubjay.models.download.http_file import download
-
     hub = hub_address()
     for file in _missing(card, into):
         url = f"{hub}/{card.repo}/resolve/{card.revision}/{file.name}"
@@ -175,14 +185,14 @@ def _from_index(card: ModelCard, into: Path, progress: Progress) -> None:
 
 
 def _missing(card: ModelCard, into: Path) -> list[ModelFile]:
-    """Return the files that are not here; one that is not what it should be is removed."""
+    """Return the files that are not here; a damaged one is removed."""
     missing = []
     for file in card.files:
         path = into / file.name
         if _has_length(path, file) and sha256_of(path) == file.sha256:
             continue
         if path.exists():
-            log.warning("%s is damaged and will be fetched again", path)
+            log.warning("%s is damaged and will be downloaded again", path)
             path.unlink(missing_ok=True)
         missing.append(file)
     return missing
@@ -193,11 +203,11 @@ def _has_length(path: Path, file: ModelFile) -> bool:
 
 
 @contextmanager
-def alone(lock: Path) -> Iterator[None]:
-    """Hold a lock across processes while fetching.
+def _locked(lock: Path) -> Iterator[None]:
+    """Hold a lock across processes.
 
     SQLite's file lock is the one in the standard library that works alike on every platform and
-    dies with its process.
+    ends with its process.
     """
     import sqlite3
 
@@ -213,8 +223,8 @@ def alone(lock: Path) -> Iterator[None]:
                 break
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
-                    # A disk that is full or read-only stays so however long one waits.
+                    # A disk that is full or read-only stays so.
                     raise OSError(f"{lock} cannot be locked: {error}") from error
                 if time.monotonic() > deadline:
-                    raise Unavailable(f"Another process holds {lock} for too long") from error
+                    raise Unavailable(f"Another process has held {lock} for too long") from error
         yield

@@ -54,7 +54,7 @@ def _by_pip(requirement: str, into: Path, progress: Progress) -> Path:
     try:
         url, sha256 = _locate(requirement)
         wheel = into / PurePosixPath(url).name
-        download(url, wheel, sha256=sha256, connect_seconds=15.0, progress=progress)
+        download(url, wheel, sha256=sha256, connect_s=15.0, progress=progress)
     except Unavailable as error:
         # Behind credentials or a private certificate only pip itself gets through.
         log.info("leaving the download to pip: %s", error)

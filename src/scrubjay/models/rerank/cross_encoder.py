@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, Unavailable
-from scrubjay.models.download.hub import fetch_repo, parse_repo, repo_is_here
-from scrubjay.models.download.hub_files import Wanted
+from scrubjay.models.download.hub import WantedFile, fetch_repo, parse_repo, repo_is_here
 from scrubjay.models.onnx_session import packages_of, sensible_threads
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 # Full precision first; of several exports always the same one is taken.
-GRAPH = Wanted(
+GRAPH = WantedFile(
     "ONNX export of the model",
     (
         "model.onnx",
@@ -41,9 +40,9 @@ GRAPH = Wanted(
 )
 WANTED = (
     GRAPH,
-    Wanted("tokenizer", ("tokenizer.json",)),
-    Wanted("configuration", ("config.json",), optional=True),
-    Wanted("configuration of the tokenizer", ("tokenizer_config.json",), optional=True),
+    WantedFile("tokenizer", ("tokenizer.json",)),
+    WantedFile("configuration", ("config.json",), optional=True),
+    WantedFile("configuration of the tokenizer", ("tokenizer_config.json",), optional=True),
 )
 _MOST_TOKENS = 512
 _MOST_WINDOWS = 8
@@ -182,7 +181,7 @@ def is_path(source: str) -> bool:
     return source.startswith((".", "~", "/")) or "\\" in source or ":" in source
 
 
-def _lacking(folder: Path) -> list[Wanted]:
+def _lacking(folder: Path) -> list[WantedFile]:
     return [
         want
         for want in WANTED

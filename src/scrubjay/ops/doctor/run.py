@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrubjay.models.download.checksum import sha256_of
+from scrubjay.models.download.http_file import sha256_of
 from scrubjay.models.download.pull import folder, is_cached
 from scrubjay.models.registry import CARDS, DEFAULT
 from scrubjay.ops.doctor.finding import Finding, State
