@@ -68,8 +68,6 @@ EXCEPTIONS: dict[str, set[str]] = {
     "surfaces/render/results.py": {"search"},
     "surfaces/verbs/share.py": {"storage"},
     "surfaces/verbs/store.py": {"ops", "search"},
-    "write/ingest/folders.py": {"sharing"},
-    "write/task_state.py": {"search"},
 }
 
 

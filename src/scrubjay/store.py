@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.parts.serving import Serving
 from scrubjay.text.validation import check_text
-from scrubjay.times import When
+from scrubjay.times import When, micros
 from scrubjay.types import Link, Memory, Stored
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ class Store(Serving):
 
     def add_many(self, memories: Iterable[Mapping[str, Any] | Memory]) -> Stored:
         """Remember many, one transaction a batch; return them in order, and which were known."""
-        from scrubjay.write.remember import draft, remember
-        from scrubjay.write.task_state import checked_status
+        from scrubjay.write.fields import draft
+        from scrubjay.write.remember import remember
 
         written: list[Memory] = []
         known: list[str] = []
@@ -86,7 +86,7 @@ class Store(Serving):
                     f"{one!r} is neither a mapping nor a Memory; give {{'text': …}}"
                 )
             given = one._asdict() if isinstance(one, Memory) else dict(one)
-            batch.append(checked_status(draft(self._placed(given, shares))))
+            batch.append(draft(self._placed(given, shares)))
             chars += len(batch[-1].text)
             if len(batch) == _BATCH or chars > _BATCH_CHARS:
                 flush()
@@ -131,9 +131,8 @@ class Store(Serving):
 
     def update(self, id: str, **changes: Any) -> Memory:
         """Change fields of a memory; the rest stays. The fields are those of `add`."""
-        from scrubjay.write.event_time import redated
-        from scrubjay.write.remember import draft, store
-        from scrubjay.write.task_state import checked_status, note_status
+        from scrubjay.write.fields import draft
+        from scrubjay.write.remember import update_times, write_memory
 
         with self._records.transaction():
             now = self._clock()
@@ -143,12 +142,13 @@ class Store(Serving):
             given = {**before._asdict(), "updated_at": None, **changes, "id": id}
             if not changes.keys().isdisjoint(("namespace", "collection")):
                 given = self._caller.moved(given, before, changes)
-            after = checked_status(draft(given))
-            after = redated(before, after, changes, now)
+            after = update_times(before, draft(given), changes, now)
             after = after._replace(updated_at=after.updated_at or now)
-            store(self._shelf(), after, self._mine)
+            write_memory(self._shelf(), after, self._mine)
             self._copies.part([id])
-            note_status(self._history(), before, after, now)
+            # Old texts are not stored: rewriting one may be meant to get rid of it.
+            if before.type != after.type:
+                self._history().note(id, micros(now), "type", before.type, after.type)
         self._embedding.wake()
         return self.get(id)
 
@@ -162,13 +162,13 @@ class Store(Serving):
 
     def done(self, id: str) -> Memory:
         """Mark a memory as done: a `task` becomes a `task_done`. What is done already is not changed."""
-        from scrubjay.write.task_state import done_type
+        from scrubjay.write.fields import done_type
 
         return self._retyped(id, done_type)
 
     def undone(self, id: str) -> Memory:
         """Take the mark away: a `task_done` becomes a `task` again. What is not done is not changed."""
-        from scrubjay.write.task_state import open_type
+        from scrubjay.write.fields import open_type
 
         return self._retyped(id, open_type)
 
@@ -180,7 +180,7 @@ class Store(Serving):
 
     def rename_topic(self, old: str, new: str) -> int:
         """Give a topic another name, or that of another, which it then joins; return how many had it."""
-        from scrubjay.write.remember import topics_of
+        from scrubjay.write.fields import topics_of
 
         named = [topics_of([old]), topics_of([new])]
         if not all(named):
@@ -199,10 +199,12 @@ class Store(Serving):
         Facts that only these messages say go too, which are not counted: `only_of` names them. So do
         copies that were published, from the collections in which the caller may write.
         """
+        from scrubjay.write.document_links import resolve_later
+
         ids = [id] if isinstance(id, str) else list(dict.fromkeys(id))
         with self._records.transaction():
             found = self._to_change(ids)
-            self._shelf().unsettle(found)
+            resolve_later(self._shelf(), found)
             messages = {one.id for one in found if one.type == "message"}
             drawn = self._facts().lose(messages) if messages else []
             copies = self._copies.of([*ids, *drawn], self._caller.changes)
@@ -218,7 +220,7 @@ class Store(Serving):
 
     def link(self, a: str, b: str, strength: float = 1.0, kind: str = "related") -> None:
         """Connect two memories; links are walked both ways."""
-        from scrubjay.write.remember import check_strength
+        from scrubjay.write.fields import check_strength
 
         check_strength(strength)
         if a == b:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scrubjay.text.snippets import embedding_text
 from scrubjay.write.chunking import (
-    Cutting,
+    ChunkSizes,
     estimate_tokens,
     split,
 )
@@ -37,11 +37,11 @@ SOME = st.lists(
 FORMATS = st.sampled_from(["text", "markdown", "rst", "pages", "chat"])
 
 
-@given(text=SOME, format=FORMATS, most=st.sampled_from([20, 60, Cutting().tokens]))
+@given(text=SOME, format=FORMATS, most=st.sampled_from([20, 60, ChunkSizes().tokens]))
 def test_every_visible_character_is_in_a_chunk(text, format, most):
     """Long text is split, never silently cut."""
     covered = set()
-    for chunk in split(text, format, Cutting(most, 25)):
+    for chunk in split(text, format, ChunkSizes(most, 25)):
         covered.update(range(chunk.start, chunk.stop))
 
     assert [
@@ -49,12 +49,12 @@ def test_every_visible_character_is_in_a_chunk(text, format, most):
     ] == []
 
 
-@given(text=SOME, format=FORMATS, most=st.sampled_from([20, 60, Cutting().tokens]))
+@given(text=SOME, format=FORMATS, most=st.sampled_from([20, 60, ChunkSizes().tokens]))
 def test_a_chunk_fits_and_has_something_in_it(text, format, most):
     """At most so many tokens by the estimate, beside what it repeats of the one before."""
-    for chunk in split(text, format, Cutting(most, 25)):
+    for chunk in split(text, format, ChunkSizes(most, 25)):
         passage = text[chunk.start : chunk.stop]
-        repeated = passage[: Cutting().overlap * 4]
+        repeated = passage[: ChunkSizes().overlap * 4]
         assert estimate_tokens(passage) <= most + estimate_tokens(repeated) + 1
         assert passage.strip() or not text.strip()
 
@@ -62,7 +62,7 @@ def test_a_chunk_fits_and_has_something_in_it(text, format, most):
 @given(text=SOME, format=FORMATS)
 def test_lines_count_from_one_and_say_where_a_chunk_stands(text, format):
     """The first and the last line of what was cut out."""
-    for chunk in split(text, format, Cutting(30, 25)):
+    for chunk in split(text, format, ChunkSizes(30, 25)):
         assert chunk.first_line == text.count("\n", 0, chunk.start) + 1
         assert chunk.last_line == text.count("\n", 0, max(chunk.stop - 1, 0)) + 1
 
@@ -70,7 +70,7 @@ def test_lines_count_from_one_and_say_where_a_chunk_stands(text, format):
 @given(text=SOME, format=FORMATS)
 def test_chunks_are_numbered_in_order_and_go_forward(text, format):
     """Each begins and ends after the one before."""
-    chunks = split(text, format, Cutting(30, 25))
+    chunks = split(text, format, ChunkSizes(30, 25))
 
     assert [one.ordinal for one in chunks] == list(range(len(chunks)))
     assert chunks
@@ -92,7 +92,7 @@ def test_neighbours_overlap_at_a_word():
     assert len(chunks) > 3
     for before, after in pairwise(chunks):
         shared = before.stop - after.start
-        assert Cutting().overlap < shared <= Cutting().overlap * 4
+        assert ChunkSizes().overlap < shared <= ChunkSizes().overlap * 4
         assert text[after.start - 1] == " "
 
 
@@ -147,7 +147,8 @@ def test_an_endless_word_is_cut():
     assert chunks[0].start == 0
     assert chunks[-1].stop == 10_000
     assert all(
-        one.stop - one.start <= Cutting().tokens * 4 + Cutting().overlap * 4 for one in chunks
+        one.stop - one.start <= ChunkSizes().tokens * 4 + ChunkSizes().overlap * 4
+        for one in chunks
     )
 
 

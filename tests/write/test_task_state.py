@@ -6,7 +6,7 @@ import pytest
 
 import scrubjay
 from scrubjay import InvalidInput, NotFound
-from scrubjay.write.task_state import Change
+from scrubjay.write.fields import Change
 
 
 class TestDone:
@@ -113,10 +113,10 @@ def test_a_user_marks_only_their_own(tmp_path, clock):
 @pytest.mark.parametrize(
     ("type_", "says"),
     [
-        ("_done", "say what is done, such as 'task_done'"),
+        ("_done", "name the task, such as 'task_done'"),
         ("  ", "give a printable name such as 'fact'"),
         ("ta\x00sk", "give a printable name such as 'fact'"),
-        ("x" * 513, "513 characters; at most 512"),
+        ("x" * 513, "513 characters"),
     ],
 )
 def test_a_type_that_cannot_be_is_refused(words_only, type_, says):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from scrubjay.errors import InvalidInput
 from scrubjay.parts.learning import Learning
-from scrubjay.sharing.permissions import several
 from scrubjay.storage.sql.scope import SHARED
+from scrubjay.text.validation import several
 
 if TYPE_CHECKING:
     from scrubjay.types import Memory, Scope
@@ -94,7 +94,7 @@ class Moving(Learning):
         """Write what the caller may see as lines of JSON, into a file or a stream."""
         from scrubjay.types.reports import Exported
         from scrubjay.write.entries.export import write_lines
-        from scrubjay.write.entries.json_line import to_line
+        from scrubjay.write.entries.format import to_line
 
         scope = self._exported(namespace, types, topics, collection, session)
         ids = self._records.ids_to_write(scope)
@@ -121,8 +121,9 @@ class Moving(Learning):
         Each is checked and stored as `add` does, an id replaces what has it, and one that is wrong
         does not keep the others out. `namespace` and `collection` stand above what the entries say.
         """
-        from scrubjay.write.entries.import_entries import EntryImport, Rights
-        from scrubjay.write.entries.sources import (
+        from scrubjay.write.entries.import_entries import (
+            EntryImport,
+            Rights,
             are_counted,
             checked_sources,
             entries_in,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scrubjay.sharing.tiers.files import Reached
     from scrubjay.types import Scope
     from scrubjay.types.reports import Collection, Covered
-    from scrubjay.write.task_state import Change
+    from scrubjay.write.fields import Change
 
 _SOON_DAYS = 30
 
@@ -159,7 +159,7 @@ class Reading(Tiered):
 
         Of a fact drawn from messages also its earlier texts, and when it was superseded.
         """
-        from scrubjay.write.task_state import changes
+        from scrubjay.write.fields import changes
 
         holder = self._holder(id)
         return changes(self._history(holder.tables), id)

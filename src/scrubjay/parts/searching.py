@@ -9,8 +9,8 @@ from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.parts.moving import Moving
 from scrubjay.search import profiles
 from scrubjay.search.pipeline import search
-from scrubjay.sharing.permissions import both, only, several, topics_of
-from scrubjay.text.validation import check_text, nearest
+from scrubjay.sharing.permissions import both, only, topics_of
+from scrubjay.text.validation import check_text, nearest, several
 from scrubjay.times import When, micros, parse
 from scrubjay.types import Query, Results
 

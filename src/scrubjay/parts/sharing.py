@@ -78,7 +78,7 @@ class Sharing(Reading):
 
         The copy stays as it is when the memory changes, and goes when the memory is forgotten.
         """
-        from scrubjay.write.remember import new_id, store
+        from scrubjay.write.remember import new_id, write_memory
 
         self._embedding.activate()
         with self._records.transaction():
@@ -91,7 +91,7 @@ class Sharing(Reading):
                 namespace=shared.namespace, collection=shared.name, session=None, links=()
             )
             copy = copy._replace(id=new_id(self._records, copy))
-            store(self._shelf(), copy)
+            write_memory(self._shelf(), copy)
             self._copies.note(copy.id, memory.id)
         self._embedding.wake()
         return self.get(copy.id)

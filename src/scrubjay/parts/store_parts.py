@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from scrubjay.storage.sql.records import SqlHistory
     from scrubjay.storage.sql.words import SqlTermCounts
     from scrubjay.types import Results
-    from scrubjay.write.context import Shelf
+    from scrubjay.write.context import WriteContext
     from scrubjay.write.embedding import Embedding
-    from scrubjay.write.ingest.folders import Following
+    from scrubjay.write.ingest.folders import IngestedFolders
 
 # Stages that ask more of a file than words, vectors and records.
 _ASKING_MORE = ("tiers", "signals", "adaptive", "over_sessions")
@@ -98,7 +98,7 @@ class StoreParts:
         self._caller = Caller(person, self._people, self._of_project)
         self._mine = self._caller.sees
         self._chunk_sizes = check_chunk_sizes(chunk_tokens, chunk_overlap_tokens)
-        self._following_made: Following | None = None
+        self._following_made: IngestedFolders | None = None
         self._chosen_assistants = (reranker, generator)
         self._assistants_made: Assistants | None = None
         self._chosen_embedder = embedder
@@ -196,20 +196,20 @@ class StoreParts:
                 self._hit_counts_made = HitCounts(self._db, self._clock)
             return self._hit_counts_made
 
-    def _shelf(self) -> Shelf:
+    def _shelf(self) -> WriteContext:
         from scrubjay.storage.sql.files import SqlFolders, SqlLinkTargets
-        from scrubjay.write.chunking import Cutting
-        from scrubjay.write.context import Shelf, own_files
+        from scrubjay.write.chunking import ChunkSizes
+        from scrubjay.write.context import WriteContext
 
-        return Shelf(
+        return WriteContext(
             self._records,
             self._graph,
             self._files,
             SqlFolders(self._db),
             SqlLinkTargets(self._db),
             self._clock,
-            Cutting(*self._chunk_sizes),
-            own_files(self.path),
+            ChunkSizes(*self._chunk_sizes),
+            self.path,
             self._caller.user or "",
             self._caller.check_place,
         )
@@ -220,12 +220,12 @@ class StoreParts:
         return SqlHistory((tables or self._tables).db)
 
     @property
-    def _following(self) -> Following:
+    def _following(self) -> IngestedFolders:
         with self._making:
             if self._following_made is None:
-                from scrubjay.write.ingest.folders import Following
+                from scrubjay.write.ingest.folders import IngestedFolders
 
-                self._following_made = Following(self._shelf(), self._caller, self._people)
+                self._following_made = IngestedFolders(self._shelf(), self._caller, self._people)
             return self._following_made
 
     @property

@@ -178,7 +178,7 @@ def _drafted(
 
 
 def _draft(said: dict[str, Any]) -> Memory:
-    from scrubjay.write.remember import draft
+    from scrubjay.write.fields import draft
 
     said = {key: value for key, value in said.items() if value is not None}
     at = said.pop("at", None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.storage.sql.collections import OWNER, ROLES, WRITER
 from scrubjay.storage.sql.scope import SHARED, personal
-from scrubjay.text.validation import check_text, checked_name, nearest
+from scrubjay.text.validation import check_text, checked_name, nearest, several
 from scrubjay.times import When, parse
 from scrubjay.types import DEFAULT_NAMESPACE, Scope
 
@@ -228,15 +228,6 @@ def only(given: object, name: str) -> tuple[str, ...] | None:
     return None if given is None else (check_text(name, given),)
 
 
-def several(given: Any, name: str) -> tuple[str, ...] | None:
-    """Return one or more texts as a tuple; None is no limit, an empty list lets nothing through."""
-    if given is None:
-        return None
-    if not isinstance(given, Sequence) or not all(isinstance(one, str) for one in given):
-        raise InvalidInput(f"{name} is {given!r}; give a text or a list of texts")
-    return (given,) if isinstance(given, str) else tuple(given)
-
-
 def both(some: tuple[str, ...] | None, more: tuple[str, ...] | None) -> tuple[str, ...] | None:
     """Return two lists as one; None stands for no list at all."""
     return more if some is None else some + (more or ())
@@ -246,6 +237,6 @@ def topics_of(given: Sequence[str] | str | None, name: str = "topics") -> tuple[
     """Return topics in the form in which they are stored; None is none."""
     if given is None:
         return ()
-    from scrubjay.write.remember import topics_of
+    from scrubjay.write.fields import topics_of
 
     return topics_of(given, name)

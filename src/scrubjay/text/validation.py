@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from scrubjay.errors import InvalidInput
 from scrubjay.text.analysis import storable
@@ -32,6 +33,15 @@ def check_text(name: str, value: object) -> str:
             " decode the bytes with errors='replace' first"
         )
     return value
+
+
+def several(given: Any, name: str) -> tuple[str, ...] | None:
+    """Return one text or a list of texts as a tuple; None means no filter, an empty list matches nothing."""
+    if given is None:
+        return None
+    if not isinstance(given, Sequence) or not all(isinstance(one, str) for one in given):
+        raise InvalidInput(f"{name} is {given!r}; give a text or a list of texts")
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 DEFAULT_NAMESPACE = "default"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+DONE_SUFFIX = "_done"  # of the type of a task that is done
 SEVERITIES = ("critical", "warning", "suggestion")
 NEAR_DUPLICATE = "near_duplicate"  # the kind of link between memories that say nearly the same
 

@@ -1,8 +1,8 @@
-"""A text cut into the parts that get vectors of their own, along its own structure.
+"""Split a text into chunks along its structure: headings, pages, paragraphs, sentences, words.
 
-Sizes are in tokens as a model would count them, estimated: a word of a spaced script is about one
-token for every four letters, a character of an unspaced one is a token. A model that reads fewer
-averages what it read; nothing is cut off.
+Sizes are estimated tokens: about four letters of a spaced script are one token, and each character of
+an unspaced script is one. A model that reads fewer tokens averages over parts of the chunk; nothing is
+cut off.
 """
 
 from __future__ import annotations
@@ -12,85 +12,79 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from scrubjay.config import CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS
-from scrubjay.documents.outline import outline
 from scrubjay.text.markdown import Heading, front_matter
 from scrubjay.types import Chunk
 
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s*(?=\S)|\n")
 _WORD = re.compile(r"\s+")
-_MOST_HEADING = 200  # every passage repeats its heading, and a line of megabytes may be one
-_WIDEST_HALF = "\u0dff"  # what comes after it is a token a character
+_MOST_HEADING_CHARS = 200  # each chunk repeats its heading, and a line of megabytes may be one
+_LAST_NARROW = "\u0dff"  # each character after this one counts as a token
 
 
-class Cutting(NamedTuple):
-    """How large a chunk may be, and how much of the one before it repeats, in tokens."""
+class ChunkSizes(NamedTuple):
+    """How large a chunk may be, and how much of the previous one it repeats, in tokens."""
 
     tokens: int = CHUNK_TOKENS
     overlap: int = CHUNK_OVERLAP_TOKENS
 
-    def __str__(self) -> str:
+    def __str__(self) -> str:  # stored with each file that was read
         return f"{self.tokens}+{self.overlap}"
 
 
-_USUAL = Cutting()
+_DEFAULT_SIZES = ChunkSizes()
 
 
-def split(text: str, format: str = "text", cutting: Cutting = _USUAL) -> list[Chunk]:
+def split(text: str, format: str = "text", sizes: ChunkSizes = _DEFAULT_SIZES) -> list[Chunk]:
     """Return the chunks of a text, in order; a short text is one chunk."""
     lines = _LineCounter(text)
     chunks: list[Chunk] = []
     for heading, start, stop in _sections(text, format):
-        for first, last in _pieces(text, start, stop, cutting):
-            chunks.append(
-                Chunk(len(chunks), first, last, lines.at(first), lines.at(last - 1), heading)
-            )
+        for first, last in _pieces(text, start, stop, sizes):
+            place = (first, last, lines.at(first), lines.at(last - 1))
+            chunks.append(Chunk(len(chunks), *place, heading))
     return chunks or [Chunk(0, 0, len(text), 1, lines.at(max(0, len(text) - 1)))]
 
 
 def estimate_tokens(text: str) -> int:
-    """Return about how many tokens a model makes of a text."""
+    """Return roughly how many tokens a text has for a model."""
     if text.isascii():
         return -(-len(text) // 4)
-    wide = sum(map(_WIDEST_HALF.__lt__, text))
+    wide = sum(map(_LAST_NARROW.__lt__, text))
     return wide + -(-(len(text) - wide) // 3)
 
 
 def _sections(text: str, format: str) -> Iterator[tuple[str, int, int]]:
-    """Yield each heading with the stretch that it heads, or each page; front matter heads nothing."""
+    """Yield each heading with the start and end of its section, or each page without a heading."""
     if format == "pages":
-        yield from _pages(text)
+        start = 0
+        for page in text.split("\f"):
+            yield "", start, start + len(page)
+            start += len(page) + 1
         return
-    trail: list[Heading] = []
-    start = front_matter(text)[1] if format == "markdown" else 0
-    heading = ""
-    for one in outline(text, format):
-        if text[start : one.start].strip():
+    start, heading = 0, ""
+    if format != "text":  # plain text has no headings
+        from scrubjay.documents.outline import outline
+
+        start = front_matter(text)[1] if format == "markdown" else 0
+        trail: list[Heading] = []
+        for one in outline(text, format):
             yield heading, start, one.start
-        trail = [*(above for above in trail if above.level < one.level), one]
-        start, heading = one.start, " › ".join(above.text[:_MOST_HEADING] for above in trail)
-    if text[start:].strip():
-        yield heading, start, len(text)
+            trail = [*(above for above in trail if above.level < one.level), one]
+            start = one.start
+            heading = " › ".join(above.text[:_MOST_HEADING_CHARS] for above in trail)
+    yield heading, start, len(text)
 
 
-def _pages(text: str) -> Iterator[tuple[str, int, int]]:
-    start = 0
-    for page in text.split("\f"):
-        stop = start + len(page)
-        if page.strip():
-            yield "", start, stop
-        start = stop + 1
-
-
-def _pieces(text: str, start: int, stop: int, cutting: Cutting) -> Iterator[tuple[int, int]]:
-    """Yield stretches of at most so many tokens, cut at paragraphs, else sentences, else words."""
-    most = cutting.tokens
+def _pieces(text: str, start: int, stop: int, sizes: ChunkSizes) -> Iterator[tuple[int, int]]:
+    """Yield parts of up to `sizes.tokens` that are not blank, cut at paragraphs, sentences or words."""
+    most = sizes.tokens
     begin, end = start, start
     for first, last in _units(text, start, stop, most, (_PARAGRAPH, _SENTENCE, _WORD)):
         if end > begin and not _fits(text, begin, last, most):
             if text[begin:end].strip():
                 yield begin, end
-            begin = _back(text, begin, first, cutting.overlap)
+            begin = _overlap_start(text, begin, first, sizes.overlap)
         end = last
     if text[begin:end].strip():
         yield begin, end
@@ -109,26 +103,25 @@ def _units(
         elif len(cuts) > 1:
             yield from _units(text, at, cut, most, cuts[1:])
         else:  # one endless word
-            yield from ((one, min(cut, one + most)) for one in range(at, cut, most))
+            yield from ((part, min(cut, part + most)) for part in range(at, cut, most))
         at = cut
 
 
 def _fits(text: str, start: int, stop: int, most: int) -> bool:
-    """True when a stretch has at most so many tokens; where its length tells, it is not read for that."""
     length = stop - start
     if length <= most:
-        return True  # no character is more than one token
+        return True  # a character is at most one token
     if length > 4 * most:
-        return False  # nor less than a quarter of one
+        return False  # and at least a quarter of one
     return estimate_tokens(text[start:stop]) <= most
 
 
-def _back(text: str, begin: int, first: int, overlap: int) -> int:
-    """Return where the next chunk begins so that it repeats the end of the one before, at a word."""
-    wanted = first - overlap * 4
-    if wanted <= begin:
+def _overlap_start(text: str, begin: int, first: int, overlap: int) -> int:
+    """Return the start of a word from which the next chunk repeats the end of the previous one."""
+    earliest = first - overlap * 4
+    if earliest <= begin:
         return first
-    space = text.find(" ", wanted, first)
+    space = text.find(" ", earliest, first)
     return space + 1 if space >= 0 else first
 
 

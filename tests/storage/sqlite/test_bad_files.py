@@ -17,7 +17,6 @@ from samples import docx, paragraph, pdf
 
 import scrubjay
 from scrubjay.documents import read as reading
-from scrubjay.write.ingest import file_memory
 from scrubjay.write.ingest import run as module
 
 LATER = 2_000_000_000
@@ -287,7 +286,7 @@ class TestDisk:
         again = store.ingest()
         ((failed, reason),) = again.failed
         assert failed == str(folder)
-        assert reason.startswith("not there now; what was read of it stays (to drop it: ")
+        assert reason.startswith("not found; its memories stay (to remove them: ")
         assert len(held(store)) == 3
 
     def test_a_sub_folder_that_disappears_costs_only_itself(self, store, folder, monkeypatch):
@@ -332,7 +331,7 @@ class TestDisk:
 
     def test_a_file_that_grows_beyond_measure_while_it_is_read(self, store, folder, monkeypatch):
         """No more of it is read than the most that is ever read."""
-        monkeypatch.setattr(file_memory, "MOST_BYTES", 1_000_000)
+        monkeypatch.setattr(module, "MOST_BYTES", 1_000_000)
         real = module.bytes_of
 
         def grown(file):
@@ -416,7 +415,7 @@ class TestDisk:
         for _ in range(2):
             done = store.ingest(folder)
             assert done.failed == tuple(
-                (f"{folder}/{name}", "its name is not valid text; rename it first")
+                (f"{folder}/{name}", "the file name is not valid UTF-8; rename it")
                 for name in ("?t?/inside.md", "?.png", "?.md", "?.md")
             )
             assert (done.unchanged, done.removed) == (3, 0)

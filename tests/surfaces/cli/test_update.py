@@ -99,7 +99,7 @@ def test_a_dash_reads_the_text(stocked):
         (["kettle", "--severity", "high"], 2, "it must be one of critical"),
         (["kettle", "--type", ""], 2, "--type is empty"),
         (["kettle", "--text", " "], 2, "text is empty"),
-        (["kettle", "--valid-from", "2200-01-01"], 2, "ends before it begins"),
+        (["kettle", "--valid-from", "2200-01-01"], 2, "valid_until"),
         (["teapot", "--title", "T"], 3, "teapot"),
     ],
 )

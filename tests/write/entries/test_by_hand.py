@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from scrubjay.write.entries import yaml as entry_yaml
-from scrubjay.write.entries.mark import is_as_exported, marked
+from scrubjay.write.entries import front_matter as entry_yaml
+from scrubjay.write.entries.format import is_as_exported, marked
 
 RETRY = "---\ndomain: web\ntitle: Retries\n---\n\nRetry three times.\n"
 
@@ -52,7 +52,7 @@ class TestImport:
             assert done[:3] == (1, 1, 1)
             ((where, why),) = done.notes
             assert where == str(tmp_path / "b.md")
-            assert f"that of {tmp_path / 'a.md'}, too" in why
+            assert f"{tmp_path / 'a.md'} has the same text" in why
         assert words_only.ls()[0].domain == "backend"
 
     def test_the_name_of_a_file_is_no_title_that_was_given(self, words_only, tmp_path):
@@ -155,7 +155,7 @@ class TestImport:
 
         assert (done.added, len(done.failed)) == (1, 1)
         assert done.failed[0][0] == str(folder / "a-copy.md")
-        assert f"that of {folder / 'retry.md'}, too" in done.failed[0][1]
+        assert f"{folder / 'retry.md'} has the same id" in done.failed[0][1]
         assert words_only.get("retry").text == "The entry."
 
     def test_where_neither_is_called_after_it_the_first_is_taken_and_named(
@@ -171,7 +171,7 @@ class TestImport:
         assert done.added == 2
         ((where, why),) = done.failed
         assert where == str(tmp_path / "b.md")
-        assert f"that of {tmp_path / 'a.md'}, too, which was taken" in why
+        assert f"{tmp_path / 'a.md'} has the same id" in why
 
 
 class TestExport:

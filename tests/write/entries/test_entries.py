@@ -17,11 +17,15 @@ from places import ROOT
 import scrubjay
 from scrubjay import InvalidInput, Link, Memory, NotFound
 from scrubjay.types import NEAR_DUPLICATE
-from scrubjay.write.entries import yaml as entry_yaml
-from scrubjay.write.entries.file_names import file_name
-from scrubjay.write.entries.json_line import from_line, to_line
-from scrubjay.write.entries.markdown_file import from_markdown, to_markdown
-from scrubjay.write.remember import draft
+from scrubjay.write.entries import front_matter as entry_yaml
+from scrubjay.write.entries.format import (
+    file_name,
+    from_line,
+    from_markdown,
+    to_line,
+    to_markdown,
+)
+from scrubjay.write.fields import draft
 
 # What breaks writers of YAML and of lines, one way or another.
 HOSTILE = [
@@ -487,7 +491,7 @@ class TestExport:
         letter = tmp_path / "letter.jsonl"
         letter.write_text('{"dear": "Ann"}\n')
 
-        with pytest.raises(InvalidInput, match="does not hold entries"):
+        with pytest.raises(InvalidInput, match="does not contain entries"):
             words_only.export_jsonl(letter)
         assert words_only.export_jsonl(letter, force=True).entries == 1
         words_only.add("text two", id="bbb")
@@ -735,24 +739,24 @@ class TestImport:
         ("front", "says"),
         [
             ("severity: high", "severity is 'high'; it must be one of critical, warning"),
-            ("valid_from: 2026-05-01\nvalid_until: 2026-04-01", "ends before it begins"),
+            ("valid_from: 2026-05-01\nvalid_until: 2026-04-01", "valid_until"),
             ("sevrity: warning", "no field 'sevrity'; did you mean severity?"),
             ("tag: x", "did you mean tags?"),
             ("wholly_other: x", "its fields are id, text, title"),
-            ("wholly_other: x", "description, tags. What is your own goes under metadata"),
+            ("wholly_other: x", "description, tags. Put your own fields under metadata"),
             ("created_at: the other day", "created_at is 'the other day'; give an ISO date"),
             ("valid_until: 2026-02-30", "valid_until is '2026-02-30'; give an ISO date"),
             ("title: [a, b]", "title is ['a', 'b']; it must be a text"),
             ("title: a: b", "not YAML: mapping values are not allowed"),
-            ("title: a\ntitle: b", "title is there twice"),
-            ("tags: [a]\ntopics: [b]", "tags and topics are the same; keep one"),
-            ("a: &x [1]\nb: *x", "anchors, tags or endless nesting"),
-            ("- a\n- b", "not a list of fields"),
+            ("title: a\ntitle: b", "has title twice"),
+            ("tags: [a]\ntopics: [b]", "tags and topics are the same field"),
+            ("a: &x [1]\nb: *x", "has anchors, tags"),
+            ("- a\n- b", "has no field names"),
             ("metadata: words", "metadata is 'words'; give a mapping"),
             ("links: [{to: x, strength: much}]", "strength is 'much'; it must be above 0"),
             ("links: other", "links is 'other'; give a list"),
             ("id: x\nlinks: [x]", "linked to itself"),
-            ("type: _done", "say what is done"),
+            ("type: _done", "name the task"),
             ("description: here", "in the front matter and below it"),
             ("topics: " + "x" * 600, "topic has 600 characters; at most 512"),
         ],
@@ -799,7 +803,7 @@ class TestImport:
         ("line", "says"),
         [
             ("{", "not JSON"),
-            ("[1]", 'not a JSON object; write one as {"text"'),
+            ("[1]", 'not a JSON object; write it as {"text"'),
             ('{"text": "x", "topic": ["a"]}', "did you mean topics?"),
             ('{"text": 1}', "text is 1; it must be a text"),
             ('{"title": "x"}', "text is empty"),
@@ -857,7 +861,7 @@ class TestImport:
                 tmp_path / "good.md", str(tmp_path / name) if name else "", dry_run=False
             )
         assert words_only.ls() == []
-        with pytest.raises(InvalidInput, match="nothing to import was named"):
+        with pytest.raises(InvalidInput, match="nothing to import"):
             words_only.import_entries()
 
     def test_a_folder_without_entries_is_named(self, words_only, tmp_path):
@@ -867,7 +871,7 @@ class TestImport:
         done = words_only.import_entries(tmp_path / "empty")
 
         assert done.failed == (
-            (str(tmp_path / "empty"), "there is no Markdown file (.md) in this folder"),
+            (str(tmp_path / "empty"), "this folder has no Markdown files (.md)"),
         )
 
     def test_an_id_that_two_files_give_is_that_of_the_first(self, words_only, tmp_path):
@@ -877,7 +881,7 @@ class TestImport:
         done = words_only.import_entries(tmp_path / "a.md", tmp_path / "b.md")
 
         assert done.added == 1
-        assert "is that of " in done.failed[0][1]
+        assert "has the same id" in done.failed[0][1]
         assert words_only.get("x").text == "One."
 
     def test_an_id_replaces_and_without_one_the_same_text_is_the_same(self, words_only, tmp_path):

@@ -17,7 +17,7 @@ from scrubjay.types.reports import Ingested
 
 LATER = 2_000_000_000
 
-STAYS = "not there now; what was read of it stays (to drop it: scrubjay collections remove"
+STAYS = "not found; its memories stay (to remove them: scrubjay collections remove"
 
 
 @pytest.fixture
@@ -183,9 +183,9 @@ class TestRename:
         """An unknown one, one that is there, one that is no name."""
         store.ingest(notes)
         store.add("x", collection="other")
-        with pytest.raises(NotFound, match="no collection 'none'; there are: notes, other"):
+        with pytest.raises(NotFound, match="no collection 'none'; collections are: notes, other"):
             store.rename_collection("none", "new")
-        with pytest.raises(InvalidInput, match="there is a collection 'other' already"):
+        with pytest.raises(InvalidInput, match="collection 'other' exists"):
             store.rename_collection("notes", "other")
         for name in ("", "  ", "a\nb"):
             with pytest.raises(InvalidInput, match="give a printable name"):
@@ -218,7 +218,7 @@ class TestRemove:
 
     def test_an_unknown_one_is_an_error(self, store):
         """Which says what there is."""
-        with pytest.raises(NotFound, match="there are: none yet"):
+        with pytest.raises(NotFound, match="no collection"):
             store.remove_collection("x")
 
     def test_one_of_two_that_lie_in_each_other(self, store, notes):
@@ -413,7 +413,7 @@ class TestRefresh:
 
     def test_a_collection_needs_a_path(self, store):
         """It would be taken for a filter."""
-        with pytest.raises(InvalidInput, match="collection goes with a path"):
+        with pytest.raises(InvalidInput, match="collection needs a path"):
             store.ingest(collection="x")
 
     def test_folders_in_each_other_count_a_removed_file_once(self, store, notes):

@@ -13,7 +13,6 @@ from fakes import HashingEmbedder
 
 import scrubjay
 from scrubjay import InvalidInput
-from scrubjay.write.ingest import file_memory
 from scrubjay.write.ingest import run as module
 
 LATER = 2_000_000_000
@@ -192,7 +191,7 @@ class TestLeftOut:
 
     def test_what_is_skipped_or_failed_is_named_with_its_reason(self, memory, notes, monkeypatch):
         """Empty, binary, too large, not UTF-8; the rest is indexed."""
-        monkeypatch.setattr(file_memory, "MOST_BYTES", 2_000_000)
+        monkeypatch.setattr(module, "MOST_BYTES", 2_000_000)
         (notes / "empty.md").write_text(" \n")
         (notes / "binary.txt").write_bytes(b"a\0b")
         (notes / "latin.txt").write_bytes("Müller".encode("latin-1"))
@@ -263,7 +262,7 @@ class TestLeftOut:
 
         assert done.added == 3
         assert [reason for _, reason in done.failed] == [
-            "its name is not valid text; rename it first"
+            "the file name is not valid UTF-8; rename it"
         ]
         done.failed[0][0].encode()  # it can be shown
 

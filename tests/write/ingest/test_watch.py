@@ -64,7 +64,7 @@ def write(path, text):
 def impatient(monkeypatch):
     """Less patience than with people and their editors."""
     monkeypatch.setattr(module, "_QUIET_MS", 50)
-    monkeypatch.setattr(module, "_LOOK_MS", 100)
+    monkeypatch.setattr(module, "_STOP_CHECK_MS", 100)
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 
 import scrubjay
 from scrubjay import InvalidInput
-from scrubjay.write.context import Shelf
-from scrubjay.write.ingest.ingest import _finish
+from scrubjay.write import document_links
+from scrubjay.write.ingest.folders import finish_runs
 from scrubjay.write.ingest.run import IngestRun
 
 
@@ -51,7 +51,7 @@ def test_a_document_that_another_process_moved_meanwhile_is_not_dropped(tmp_path
         os.rename(tmp_path / "x" / "a.md", tmp_path / "y" / "a.md")
         assert there.ingest(tmp_path / "y").moved == 1
         run.read(None)
-        done = _finish(here._shelf(), [run], {"default": set()})
+        done = finish_runs(here._shelf(), [run], {"default": set()})
 
         assert done.removed == 0
         assert [hit.id for hit in here.search("plum", mode="keyword")] == [before]
@@ -207,7 +207,7 @@ def test_links_of_a_second_folder_survive_an_interruption_after_the_first(tmp_pa
             store.ingest(tmp_path / name)
         note(tmp_path / "c" / "t.md", "# Tea")
         with monkeypatch.context() as cut:
-            cut.setattr(Shelf, "relink", interrupted)
+            cut.setattr(document_links, "resolve", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 store.ingest()
         store.ingest()

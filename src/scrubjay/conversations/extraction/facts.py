@@ -17,14 +17,15 @@ from scrubjay.text.analysis import bare
 from scrubjay.text.query_syntax import understand
 from scrubjay.times import micros
 from scrubjay.types import Memory, Scope
-from scrubjay.write.remember import draft, new_id, remember, store
+from scrubjay.write.fields import draft
+from scrubjay.write.remember import new_id, remember, write_memory
 
 if TYPE_CHECKING:
     from scrubjay.storage.protocols import KeywordIndex
     from scrubjay.storage.sql.collections import SqlCopies
     from scrubjay.storage.sql.extractions import SqlSpans
     from scrubjay.storage.sql.records import SqlHistory
-    from scrubjay.write.context import Shelf
+    from scrubjay.write.context import WriteContext
 
 SUPERSEDES = "supersedes"  # the kind of link from a fact to the one it ended
 _MOST_KNOWN = 12
@@ -36,7 +37,7 @@ _EVERYTHING = Scope()
 class Facts(NamedTuple):
     """Where facts are kept."""
 
-    shelf: Shelf
+    shelf: WriteContext
     spans: SqlSpans
     history: SqlHistory
     keyword: KeywordIndex
@@ -194,7 +195,7 @@ class Facts(NamedTuple):
         if at is not None and fact.valid_from is not None and at <= fact.valid_from:
             return
         before, after = fact.valid_until, at
-        store(self.shelf, fact._replace(valid_until=at, links=()))
+        write_memory(self.shelf, fact._replace(valid_until=at, links=()))
         self.copies.part([fact.id])
         times = [moment.isoformat() if moment else "" for moment in (before, after)]
         self.history.note(fact.id, micros(self.shelf.clock()), "valid_until", *times)

@@ -10,14 +10,12 @@ from scrubjay.errors import InvalidInput
 from scrubjay.search.pipeline import Run, stage
 from scrubjay.text.analysis import asked, fold, is_unspaced, telling, words
 from scrubjay.text.query_syntax import folded_stop_words, signs_in
-from scrubjay.types import Candidate, Query, Step
-
-DONE = "_done"
+from scrubjay.types import DONE_SUFFIX, Candidate, Query, Step
 
 
 def base_type(type_: str) -> str:
     """Return the type without the mark of what is done: a done task is still a task."""
-    return type_.removesuffix(DONE) or type_
+    return type_.removesuffix(DONE_SUFFIX) or type_
 
 
 @stage

@@ -10,7 +10,7 @@ from scrubjay.surfaces.render.json import Json, listing, plain
 if TYPE_CHECKING:
     from scrubjay.store import Store
     from scrubjay.types import Memories, Memory, Messages, Stored
-    from scrubjay.write.task_state import Change
+    from scrubjay.write.fields import Change
 
 
 def _findable(left: int | None, why: str) -> Json:

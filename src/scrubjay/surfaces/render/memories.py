@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from scrubjay.surfaces.render.terminal import Screen
     from scrubjay.types import Memory
-    from scrubjay.write.task_state import Change
+    from scrubjay.write.fields import Change
 
 _DIRECTED = ("supersedes", "superseded by")
 _LEAST_COLUMNS = 8  # of a title: less says nothing

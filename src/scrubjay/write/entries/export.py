@@ -1,4 +1,4 @@
-"""Entries out of a store: one Markdown file each in a folder, or lines of JSON in a file."""
+"""Export entries: one Markdown file each in a folder, or JSON lines in one file."""
 
 from __future__ import annotations
 
@@ -11,18 +11,23 @@ from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.times import system_clock
 from scrubjay.types import Memory
 from scrubjay.types.reports import Exported
-from scrubjay.write.entries.file_names import ENDING, file_name
-from scrubjay.write.entries.json_line import from_line, to_line
-from scrubjay.write.entries.mark import has_mark, is_as_exported, marked
-from scrubjay.write.entries.markdown_file import from_markdown, id_in, to_markdown
-from scrubjay.write.event_time import spoken_of
-from scrubjay.write.fold import is_replaced_in_vain
-from scrubjay.write.remember import draft
+from scrubjay.write.entries.format import (
+    ENDING,
+    file_name,
+    from_line,
+    from_markdown,
+    has_mark,
+    id_in,
+    is_as_exported,
+    marked,
+    to_line,
+    to_markdown,
+)
+from scrubjay.write.fields import draft
+from scrubjay.write.remember import changes_nothing, with_event_time
 
 Report = Callable[[int, int, str], None]
 _MOST_NAMED = 5
-_OR_FORCE = ", or replace it with force (--force)"
-_OR_REMOVE = ", or remove it with force (--force)"
 
 
 def write_folder(
@@ -34,42 +39,42 @@ def write_folder(
     prune: bool,
     report: Report | None,
 ) -> Exported:
-    """Write each entry into its file; one that is as it was is not touched.
+    """Write each entry into its file, if it differs.
 
-    Before anything is written, files in the way that are no entries are refused. A file that a person
-    has changed, and whose changes are not in the store, is kept and named, unless `force` replaces it.
-    With `prune`, the files of entries that are not among these go.
+    If a file that is not an entry has the name of one, nothing is written. A file that a person changed
+    and did not import stays and is reported. `force` replaces both. `prune` removes the files of other
+    entries.
     """
     with _write_errors(folder):
         os.makedirs(folder, exist_ok=True)
         if not force:
-            _refuse_others(folder, ids)
+            _refuse_foreign_files(folder, ids)
         written = unchanged = 0
-        kept: list[tuple[str, str]] = []
+        edited: list[tuple[str, str]] = []
         for entry in entries:
             if report:
-                report(written + unchanged + len(kept), len(ids), entry.id)
+                report(written + unchanged + len(edited), len(ids), entry.id)
             path = os.path.join(folder, file_name(entry.id))
             data = marked(to_markdown(entry)).encode()
-            if _holds(path, data):
+            if _has_content(path, data):
                 unchanged += 1
-            elif not force and (edit := _edit_in(path, entry)):
-                kept.append((path, edit))
+            elif not force and (reason := _unsaved_edit(path, entry)):
+                edited.append((path, reason))
             else:
-                with replacing(path) as beside:
-                    _write(beside, [data])
+                with replacing(path) as temporary:
+                    _write(temporary, [data])
                 written += 1
-        met = written + unchanged + len(kept)
-        removed = _prune(folder, set(ids), kept, force=force) if prune else 0
+        total = written + unchanged + len(edited)
+        removed = _prune(folder, set(ids), edited, force=force) if prune else 0
     if report:
         report(len(ids), len(ids), "")
-    return Exported(met, written, unchanged, removed, tuple(kept))
+    return Exported(total, written, unchanged, removed, tuple(edited))
 
 
 def write_lines(
     path: str, entries: Iterable[Memory], total: int, *, force: bool, report: Report | None
 ) -> Exported:
-    """Write the entries into one file, a line each; a file in the way that holds others is refused."""
+    """Write the entries into one file, a line each; refuse to replace a file without entries."""
     count = 0
 
     def lines() -> Iterator[bytes]:
@@ -81,13 +86,13 @@ def write_lines(
             yield to_line(entry).encode() + b"\n"
 
     with _write_errors(path):
-        if not force and not _is_ours(path):
+        if not force and not _is_replaceable(path):
             raise InvalidInput(
-                f"{path} is there and does not hold entries; name another file, or replace it with"
+                f"{path} exists and does not contain entries; give another file, or replace it with"
                 " force (--force)"
             )
-        with replacing(path) as beside:
-            _write(beside, lines())
+        with replacing(path) as temporary:
+            _write(temporary, lines())
     if report:
         report(total, total, "")
     return Exported(count, 1, 0, 0)
@@ -95,29 +100,25 @@ def write_lines(
 
 @contextmanager
 def replacing(path: str) -> Iterator[str]:
-    """Give a file beside a path; it takes the path's place if all goes well, and is gone otherwise."""
-    beside = f"{path}.{secrets.token_hex(4)}.part"
+    """Give a temporary file that replaces a path on success, and is deleted otherwise."""
+    temporary = f"{path}.{secrets.token_hex(4)}.part"
     try:
-        yield beside
-        os.replace(beside, path)
+        yield temporary
+        os.replace(temporary, path)
     finally:
         with suppress(OSError):
-            os.unlink(beside)
+            os.unlink(temporary)
 
 
 @contextmanager
-def _write_errors(where: str) -> Iterator[None]:
+def _write_errors(target: str) -> Iterator[None]:
     try:
         yield
-    except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
-        name = error.filename or where
-        raise InvalidInput(
-            f"{name} cannot be written: {error.strerror}; name another place"
-        ) from error
     except OSError as error:
-        raise StoreError(
-            f"{error.filename or where} cannot be written: {error.strerror}"
-        ) from error
+        message = f"{error.filename or target} cannot be written: {error.strerror}"
+        if isinstance(error, FileExistsError | NotADirectoryError | IsADirectoryError):
+            raise InvalidInput(f"{message}; give another path") from error
+        raise StoreError(message) from error
 
 
 def _write(path: str, parts: Iterable[bytes]) -> None:
@@ -125,53 +126,58 @@ def _write(path: str, parts: Iterable[bytes]) -> None:
         opened.writelines(parts)
 
 
-def _refuse_others(folder: str, ids: Sequence[str]) -> None:
-    """Refuse to replace a file that is not the file of the entry which is to have its name."""
+def _refuse_foreign_files(folder: str, ids: Sequence[str]) -> None:
+    """Refuse to replace a file that is not the file of the entry with its name."""
     if not os.listdir(folder):
         return
-    named = ((id_, os.path.join(folder, file_name(id_))) for id_ in ids)
-    others = [path for id_, path in named if os.path.lexists(path) and not _is_of(path, id_)]
-    if others:
-        more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
+    paths = ((id_, os.path.join(folder, file_name(id_))) for id_ in ids)
+    foreign = [path for id_, path in paths if os.path.lexists(path) and not _is_of(path, id_)]
+    if foreign:
+        names = ", ".join(map(os.path.basename, foreign[:_MOST_NAMED]))
+        more = f" and {len(foreign) - _MOST_NAMED} more" if len(foreign) > _MOST_NAMED else ""
         raise InvalidInput(
-            f"{', '.join(map(os.path.basename, others[:_MOST_NAMED]))}{more} in {folder} are not files"
-            " of these entries; export into another folder, or replace them with force (--force)"
+            f"{names}{more} in {folder} are not files of these entries; export into another folder,"
+            " or replace them with force (--force)"
         )
 
 
-def _holds(path: str, data: bytes) -> bool:
+def _has_content(path: str, data: bytes) -> bool:
     if not os.path.isfile(path) or os.path.getsize(path) != len(data):
         return False
     with open(path, "rb") as opened:
         return opened.read() == data
 
 
-def _edit_in(path: str, entry: Memory) -> str:
-    """Say what a person's file would lose if the entry were written there; nothing where that is nothing."""
+def _unsaved_edit(path: str, entry: Memory) -> str:
+    """Return why a file must not be replaced: a person changed it and did not import it; else ""."""
     if os.path.islink(path):
-        return ""  # the link is replaced, and what it leads to stays
+        return ""  # the link is replaced, and its target stays
     text = _text_of(path)
     if text is None or is_as_exported(text):
         return ""
     try:
-        said = draft(from_markdown(text, ""))
-        said = spoken_of(said, entry.created_at or system_clock(), entry)
+        edited = draft(from_markdown(text, ""))
+        edited = with_event_time(edited, entry.created_at or system_clock(), entry)
     except InvalidInput as error:
-        return f"changed by hand, and import would refuse it: {error}; mend it{_OR_FORCE}"
-    is_linked = set(said.links) <= set(entry.links)
-    if is_linked and is_replaced_in_vain(entry, said._replace(links=entry.links)):
+        return (
+            f"changed by hand, and import would refuse it: {error}; correct it, or replace it with"
+            " force (--force)"
+        )
+    if set(edited.links) <= set(entry.links) and changes_nothing(
+        entry, edited._replace(links=entry.links)
+    ):
         return ""
-    return f"changed by hand, and the store does not say so; import it first{_OR_FORCE}"
+    return "changed by hand and not imported; import it first, or replace it with force (--force)"
 
 
 def _is_of(path: str, id_: str) -> bool:
-    """True for the file of this entry; also for one that was exported, whatever was made of it."""
+    """True for the file of this entry, and for one that was exported, even if it was changed since."""
     text = _text_of(path)
     return text is not None and (id_in(text) == id_ or has_mark(text))
 
 
 def _text_of(path: str) -> str | None:
-    """Return the text of a file; None where it is none, or no file."""
+    """Return the text of a file; None where it is not text, or not a file."""
     if not os.path.isfile(path):
         return None
     try:
@@ -181,7 +187,8 @@ def _text_of(path: str) -> str | None:
         return None
 
 
-def _is_ours(path: str) -> bool:
+def _is_replaceable(path: str) -> bool:
+    """True when nothing is at a path, or an empty file, or JSON lines of entries."""
     if not os.path.lexists(path):
         return True
     if not os.path.isfile(path):
@@ -196,8 +203,8 @@ def _is_ours(path: str) -> bool:
         return False
 
 
-def _prune(folder: str, ids: set[str], kept: list[tuple[str, str]], *, force: bool) -> int:
-    """Remove the files of entries that are no longer there; what is named otherwise is somebody else's."""
+def _prune(folder: str, ids: set[str], edited: list[tuple[str, str]], *, force: bool) -> int:
+    """Remove the files of entries that were deleted; a file with any other name is not ours."""
     removed = 0
     for name in sorted(os.listdir(folder)):
         path = os.path.join(folder, name)
@@ -209,5 +216,8 @@ def _prune(folder: str, ids: set[str], kept: list[tuple[str, str]], *, force: bo
             os.unlink(path)
             removed += 1
         else:
-            kept.append((path, f"changed by hand, and its entry is gone; import it{_OR_REMOVE}"))
+            reason = (
+                "changed by hand, and its entry was deleted; import it, or remove it with force"
+            )
+            edited.append((path, f"{reason} (--force)"))
     return removed

@@ -1,28 +1,182 @@
-"""Entries into a store: checked one by one, written in batches, linked when all are there."""
+"""Import entries: read Markdown files and JSON lines, check each, write in batches, link at the end."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TextIO
 
+from scrubjay.documents import Unreadable
+from scrubjay.documents.decode import decode
 from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.text.markdown import front_matter
 from scrubjay.types import Link, Memory, Scope
 from scrubjay.types.reports import Imported
-from scrubjay.write.event_time import spoken_of
-from scrubjay.write.fold import folded, is_replaced_in_vain
-from scrubjay.write.remember import draft, remember, replaced
-from scrubjay.write.task_state import checked_status
+from scrubjay.write.entries.format import file_name, from_line, from_markdown, id_in
+from scrubjay.write.fields import draft
+from scrubjay.write.remember import (
+    changes_nothing,
+    memory_to_replace,
+    merge,
+    remember,
+    with_event_time,
+)
 
 if TYPE_CHECKING:
-    from scrubjay.write.context import Shelf
-    from scrubjay.write.entries.sources import Read
+    from scrubjay.write.context import WriteContext
 
+Stream = TextIO | BinaryIO
+Source = str | os.PathLike[str] | Stream
+_MARKDOWN = (".md", ".markdown")
+_LINES = (".jsonl", ".ndjson")
+_NOT_UTF_8 = "not UTF-8 text; convert it first"
 _BATCH = 500
-_BATCH_CHARS = 1_000_000  # a transaction is kept short: others want to write
+_BATCH_CHARS = 1_000_000  # transactions are short: others wait to write
+
+
+# -- reading ----------------------------------------------------------------------------------
+
+
+class Read(NamedTuple):
+    """One entry that was read: where, and either the arguments of `add` or the reason why not.
+
+    `has_made_title`: the file has no front matter, so its title is a heading or the file name.
+    """
+
+    where: str
+    given: dict[str, Any] | None
+    reason: str = ""
+    has_made_title: bool = False
+
+
+def checked_sources(sources: Sequence[Source]) -> list[str | Stream]:
+    """Return the sources with paths as text; refuse one that is missing or cannot have entries."""
+    checked: list[str | Stream] = []
+    for source in sources:
+        if not isinstance(source, str | os.PathLike):
+            if not hasattr(source, "read"):
+                raise InvalidInput(
+                    f"{source!r} is neither a path nor a stream; give each source as an argument"
+                )
+            checked.append(source)
+            continue
+        path = os.path.expanduser(os.fspath(source))
+        if not path or not os.path.exists(path):
+            raise InvalidInput(f"there is no file or folder {path!r}; give a path to import")
+        if not os.path.isdir(path) and not path.lower().endswith((*_MARKDOWN, *_LINES)):
+            raise InvalidInput(
+                f"{path} is neither Markdown (.md) nor JSON lines (.jsonl); for other files use"
+                " `scrubjay ingest`"
+            )
+        checked.append(path)
+    if not checked:
+        raise InvalidInput("there is nothing to import; give a folder, a .md or a .jsonl file")
+    return checked
+
+
+def files_in(sources: Sequence[str | Stream]) -> list[str | Stream]:
+    """Return every file and stream, those of a folder by name; a folder without any is kept as it is."""
+    files: list[str | Stream] = []
+    for source in sources:
+        if isinstance(source, str) and os.path.isdir(source):
+            files += list(_markdown_below(source)) or [source]
+        else:
+            files.append(source)
+    return files
+
+
+def are_counted(files: Sequence[str | Stream]) -> bool:
+    """True when each file is one entry, so that their number is known."""
+    return all(isinstance(file, str) and not file.lower().endswith(_LINES) for file in files)
+
+
+def entries_in(files: Sequence[str | Stream]) -> Iterator[Read]:
+    """Yield every entry; one that cannot be read is yielded with the reason."""
+    by_name = {os.path.basename(file): file for file in files if isinstance(file, str)}
+    for file in files:
+        if not isinstance(file, str):
+            name = getattr(file, "name", None)
+            yield from _lines_of(name if isinstance(name, str) else "-", file)
+        elif os.path.isdir(file):
+            yield Read(file, None, "this folder has no Markdown files (.md)")
+        elif file.lower().endswith(_LINES):
+            try:
+                with open(file, "rb") as opened:
+                    yield from _lines_of(file, opened)
+            except OSError as error:
+                yield Read(file, None, error.strerror or str(error))
+        else:
+            yield _refuse_copy(_markdown(file), by_name)
+
+
+def _markdown_below(folder: str) -> Iterator[str]:
+    for where, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            if name.lower().endswith(_MARKDOWN) and not name.startswith("."):
+                yield os.path.join(where, name)
+
+
+def _markdown(path: str) -> Read:
+    stem = os.path.splitext(os.path.basename(path))[0]
+    try:
+        text = _text_of(path)
+        given = from_markdown(text, stem)
+        return Read(path, given, has_made_title=not front_matter(text)[1])
+    except OSError as error:
+        return Read(path, None, error.strerror or str(error))
+    except (Unreadable, InvalidInput) as error:
+        return Read(path, None, str(error))
+
+
+def _text_of(path: str) -> str:
+    with open(path, "rb") as opened:
+        return decode(opened.read())
+
+
+def _refuse_copy(read: Read, by_name: Mapping[str, str]) -> Read:
+    """Refuse a file with the id of another that is named after that id: it is the copy."""
+    id_ = (read.given or {}).get("id")
+    if not isinstance(id_, str):
+        return read
+    name = file_name(id_)
+    original = by_name.get(name)
+    if original is None or os.path.basename(read.where) == name:
+        return read
+    try:
+        if id_in(_text_of(original)) != id_:
+            return read
+    except (OSError, Unreadable):
+        return read
+    reason = f"{original} has the same id, {id_!r}, and is named after it; give another id"
+    return Read(read.where, None, reason)
+
+
+def _lines_of(name: str, lines: Iterable[str | bytes]) -> Iterator[Read]:
+    number = 0
+    try:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                yield _line(f"{name}:{number}", line)
+    except UnicodeDecodeError:  # a text stream cannot continue after that
+        yield Read(f"{name}:{number + 1}", None, _NOT_UTF_8)
+
+
+def _line(where: str, line: str | bytes) -> Read:
+    try:
+        text = line if isinstance(line, str) else line.decode("utf-8")
+        return Read(where, from_line(text.removeprefix("\ufeff")))
+    except UnicodeDecodeError:
+        return Read(where, None, _NOT_UTF_8)
+    except InvalidInput as error:
+        return Read(where, None, str(error))
+
+
+# -- writing ----------------------------------------------------------------------------------
 
 
 class Rights(NamedTuple):
-    """What the caller may see and change, where what they write goes, and what is done after a batch."""
+    """What the caller may see and change, where an entry is placed, and what follows a batch."""
 
     sees: Scope
     changes: Scope
@@ -38,25 +192,27 @@ class _Linked(NamedTuple):
 
 
 class EntryImport:
-    """One import: what was taken so far, and what could not be. A rehearsal writes nothing."""
+    """One import: entries taken so far, and those that failed. A rehearsal writes nothing."""
 
-    def __init__(self, shelf: Shelf, rights: Rights, *, rehearsal: bool) -> None:
-        self._shelf = shelf
+    def __init__(self, context: WriteContext, rights: Rights, *, rehearsal: bool) -> None:
+        self._context = context
         self._rights = rights
         self._rehearsal = rehearsal
         self._batch: list[tuple[Read, Memory]] = []
         self._chars = 0
-        self._places: dict[str, str] = {}  # of each id that was met, where
-        # What a rehearsal would have stored, by text, type and namespace.
-        self._texts: dict[tuple[str, str, str], Memory] = {}
-        self._said: dict[tuple[str, str, str], str] = {}  # texts without an id, where first
+        self._where: dict[str, str] = {}  # by id
+        # What a rehearsal would have stored, by content.
+        self._rehearsed: dict[tuple[str, str, str], Memory] = {}
+        self._first: dict[
+            tuple[str, str, str], str
+        ] = {}  # where a content without an id was first
         self._linked: list[_Linked] = []
         self._failed: list[tuple[str, str]] = []
         self._notes: list[tuple[str, str]] = []
-        self.added = self.changed = self.unchanged = 0
+        self._added = self._changed = self._unchanged = 0
 
     def take(self, read: Read) -> None:
-        """Check an entry and write it with its batch; note why where that cannot be."""
+        """Check an entry and add it to the batch; note the reason where it cannot be taken."""
         try:
             memory = self._checked(read)
         except (InvalidInput, NotFound) as error:
@@ -68,31 +224,31 @@ class EntryImport:
             self._flush()
 
     def finish(self) -> Imported:
-        """Write what is left, then the links: an entry may name one that came after it."""
+        """Write the last batch, then the links: an entry may link to a later one."""
         self._flush()
         for start in range(0, len(self._linked), _BATCH):
             part = self._linked[start : start + _BATCH]
             if self._rehearsal:
                 self._link(part)
             else:
-                with self._shelf.records.transaction():
+                with self._context.records.transaction():
                     self._link(part)
-        counts = (self.added, self.changed, self.unchanged)
+        counts = (self._added, self._changed, self._unchanged)
         return Imported(*counts, tuple(self._failed), tuple(self._notes))
 
     def _checked(self, read: Read) -> Memory:
         if read.given is None:
             raise InvalidInput(read.reason)
-        memory = checked_status(draft(self._rights.placed(read.given)))
+        memory = draft(self._rights.placed(read.given))
         if memory.id:
             if any(link.to == memory.id for link in memory.links):
                 raise InvalidInput(f"{memory.id} is linked to itself; leave it out of links")
-            if memory.id in self._places:
+            if memory.id in self._where:
                 raise InvalidInput(
-                    f"id {memory.id!r} is that of {self._places[memory.id]}, too, which was taken;"
+                    f"{self._where[memory.id]} has the same id, {memory.id!r}, and was taken first;"
                     " give another id"
                 )
-            self._places[memory.id] = read.where
+            self._where[memory.id] = read.where
         return memory
 
     def _flush(self) -> None:
@@ -101,90 +257,93 @@ class EntryImport:
         if self._rehearsal:
             self._store_batch()
         else:
-            with self._shelf.records.transaction():
+            with self._context.records.transaction():
                 self._rights.written(self._store_batch())
         self._batch.clear()
         self._chars = 0
 
     def _store_batch(self) -> list[Memory]:
-        """Store what is in the batch; return what was written."""
+        """Store the batch; return the memories that were written."""
         written = []
         for read, memory in self._batch:
             try:
-                self._shelf.check_place(memory.namespace)
+                self._context.check_place(memory.namespace)
                 written += self._store(read, memory)
             except (InvalidInput, NotFound) as error:
-                self._places.pop(memory.id, None)
+                self._where.pop(memory.id, None)
                 self._failed.append((read.where, str(error)))
         return written
 
     def _store(self, read: Read, memory: Memory) -> list[Memory]:
-        """Store one entry without its links, and count what came of it; return what was written."""
-        now = self._shelf.clock()
-        bare, kept = memory._replace(links=()), self._kept(memory)
-        if kept is not None and bare.id:
-            # What it says of yesterday is seen from when it was said, not from now.
-            bare = spoken_of(bare, now, kept)
-        if kept is not None and kept.title and read.has_made_title:
-            bare = bare._replace(title="")  # two files of one text would rename it for ever
-        unchanged = kept is not None and (
-            is_replaced_in_vain(kept, bare) if bare.id else folded(kept, bare, now) is kept
-        )
-        stored = kept if kept is not None and unchanged else bare
-        if not unchanged and kept is not None and bare.id and not bare.updated_at:
-            # By its creation date, what was edited today would be as old as ever.
-            bare = bare._replace(updated_at=now)
+        """Store one entry without its links, and count the outcome; return what was written."""
+        now = self._context.clock()
+        given, before = memory._replace(links=()), self._stored(memory)
+        unchanged = False
+        if before is not None:
+            if before.title and read.has_made_title:
+                given = given._replace(title="")  # two files of one text would rename it for ever
+            if given.id:
+                # "Yesterday" is relative to when it was written, not to now.
+                given = with_event_time(given, now, before)
+                unchanged = changes_nothing(before, given)
+                if not unchanged and not given.updated_at:
+                    # By its creation date, an entry that was edited today would be old.
+                    given = given._replace(updated_at=now)
+            else:
+                unchanged = merge(before, given, now) is before
+        stored = before if before is not None and unchanged else given
         if not unchanged and not self._rehearsal:
-            rights = self._rights
-            stored = remember(self._shelf, bare, rights.sees, rights.changes).memory
+            stored = remember(self._context, given, self._rights.sees, self._rights.changes).memory
         if not memory.id and memory.type != "message":
-            first = self._said.setdefault(_text_of(memory), read.where)
+            first = self._first.setdefault(_content(memory), read.where)
             if first != read.where and not unchanged:
-                why = f"its text is that of {first}, too, so they are one memory, which now says"
-                self._notes.append((read.where, f"{why} what this one says; give them ids"))
-        self.added += kept is None
-        self.changed += kept is not None and not unchanged
-        self.unchanged += unchanged
+                note = (
+                    f"{first} has the same text, so both are one memory, which now has the fields"
+                )
+                self._notes.append((read.where, f"{note} of this one; give them ids"))
+        self._added += before is None
+        self._changed += before is not None and not unchanged
+        self._unchanged += unchanged
         if self._rehearsal:
-            as_it_would_be = bare if kept is None or bare.id else folded(kept, bare, now)
-            self._texts[_text_of(memory)] = as_it_would_be
+            merged = given if before is None or given.id else merge(before, given, now)
+            self._rehearsed[_content(memory)] = merged
         if memory.links:
             self._linked.append(_Linked(read.where, stored.id, memory.links, unchanged))
         return [] if unchanged else [stored]
 
-    def _kept(self, memory: Memory) -> Memory | None:
+    def _stored(self, memory: Memory) -> Memory | None:
         """Return the memory that this entry is already, by its id or by its text."""
-        records = self._shelf.records
+        records = self._context.records
         if memory.id:
-            return replaced(records, memory.id, self._rights.changes)
+            return memory_to_replace(records, memory.id, self._rights.changes)
         if memory.type == "message":
             return None
-        text = _text_of(memory)
-        if text in self._texts:
-            return self._texts[text]
-        same = records.same(*text)
+        content = _content(memory)
+        if content in self._rehearsed:
+            return self._rehearsed[content]
+        same = records.same(*content)
         return None if same is None else records.get([same], Scope())[same]
 
     def _link(self, part: list[_Linked]) -> None:
-        graph, sees = self._shelf.graph, self._rights.sees
-        wanted = {link.to for one in part for link in one.links}
-        known = set(self._shelf.records.get(sorted(wanted), sees))
+        graph, sees = self._context.graph, self._rights.sees
+        targets = {link.to for entry in part for link in entry.links}
+        known = set(self._context.records.get(sorted(targets), sees))
         if self._rehearsal:
-            known |= self._places.keys()
-        for one in part:
-            there = set(graph.links(one.id, sees)) if one.id else set()
-            new = [link for link in one.links if link.to in known and link not in there]
+            known |= self._where.keys()
+        for entry in part:
+            before = set(graph.links(entry.id, sees)) if entry.id else set()
+            new = [link for link in entry.links if link.to in known and link not in before]
             for link in new if not self._rehearsal else ():
-                graph.link(one.id, link.to, link.strength, link.kind)
-            if new and one.unchanged:
-                self.unchanged -= 1
-                self.changed += 1
+                graph.link(entry.id, link.to, link.strength, link.kind)
+            if new and entry.unchanged:
+                self._unchanged -= 1
+                self._changed += 1
             self._notes.extend(
-                (one.where, f"no memory has the id {link.to!r}; imported without this link")
-                for link in one.links
+                (entry.where, f"no memory has the id {link.to!r}; imported without this link")
+                for link in entry.links
                 if link.to not in known
             )
 
 
-def _text_of(memory: Memory) -> tuple[str, str, str]:
+def _content(memory: Memory) -> tuple[str, str, str]:
     return memory.content_hash, memory.type, memory.namespace

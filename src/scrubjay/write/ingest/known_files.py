@@ -1,9 +1,9 @@
-"""What a store knows of the files below a folder: which it has read, which moved, and by which ids."""
+"""Files below a folder as the database knows them: which were read, which moved, and their ids."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import ItemsView
+from collections.abc import ItemsView, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -12,79 +12,82 @@ from scrubjay.types import Scope
 
 if TYPE_CHECKING:
     from scrubjay.storage.sql.files import IndexedFile, LeftOut
-    from scrubjay.write.context import Shelf
+    from scrubjay.write.context import WriteContext
 
 
 class KnownFiles:
-    """The files of one root as they were when a run began; `claimed` are ids whose file moved since."""
+    """The files of one root when a run begins; `moved` has the ids whose file has moved since."""
 
-    def __init__(self, shelf: Shelf, root: str, namespace: str, claimed: set[str]) -> None:
-        self._shelf = shelf
+    def __init__(self, context: WriteContext, root: str, namespace: str, moved: set[str]) -> None:
+        self._context = context
         self._namespace = namespace
-        self._claimed = claimed
-        self._asked_for: dict[str, str] = {}
-        self._known: dict[str, list[IndexedFile]] = {}
-        for one in shelf.files.under(root, namespace):
-            self._known.setdefault(one.path, []).append(one)
-        here = Scope(namespaces=(namespace,))
-        self._skipped = {
-            one.path: one for one in shelf.files.left_out(root, here) if one.state == "skipped"
-        }
+        self._moved = moved
+        self._requested: dict[str, str] = {}  # path by the id that its front matter gives
+        self._files: dict[str, list[IndexedFile]] = {}
+        for file in context.files.under(root, namespace):
+            self._files.setdefault(file.path, []).append(file)
+        left_out = context.files.left_out(root, Scope(namespaces=(namespace,)))
+        self._skipped = {left.path: left for left in left_out if left.state == "skipped"}
 
     def of(self, path: str) -> list[IndexedFile]:
-        """Return the documents that a file became."""
-        return self._known.get(path, [])
+        """Return the documents of a file."""
+        return self._files.get(path, [])
 
     def items(self) -> ItemsView[str, list[IndexedFile]]:
         """Return every path with its documents."""
-        return self._known.items()
+        return self._files.items()
 
-    def skipped(self, path: str, seen: tuple[int, int], reader: str) -> LeftOut | None:
-        """Return why a file was skipped before, if it is as it was and would be read alike."""
+    def skipped(self, path: str, stat: tuple[int, int], reader: str) -> LeftOut | None:
+        """Return why a file was skipped before, if neither the file nor its reader has changed."""
         before = self._skipped.get(path)
-        as_before = before and (before.size, before.mtime_ns, before.reader) == (*seen, reader)
-        return before if as_before else None
+        same = before and (before.size, before.mtime_ns, before.reader) == (*stat, reader)
+        return before if same else None
 
     def moved_from(self, digest: str) -> list[IndexedFile]:
-        """Return the documents of a file that held these bytes and is gone: it lives on here."""
+        """Return the documents of a missing file that had the same bytes: it was moved."""
         by_path: dict[str, list[IndexedFile]] = {}
-        for one in self._shelf.files.with_digest(digest, self._namespace):
-            if one.memory not in self._claimed and not os.path.lexists(one.path):
-                by_path.setdefault(one.path, []).append(one)
+        for file in self._context.files.with_digest(digest, self._namespace):
+            if file.memory not in self._moved and not os.path.lexists(file.path):
+                by_path.setdefault(file.path, []).append(file)
         return by_path[min(by_path)] if by_path else []
 
-    def is_free(self, id_: str, path: str) -> bool:
-        """True when no other memory has an id, and no other file of this run has asked for it."""
-        if self._asked_for.get(id_, path) != path:
+    def claim(self, id_: str, path: str, before: str | None) -> bool:
+        """Reserve the id that a file gives itself; False when another memory or file has it."""
+        if id_ != before and not self._is_free(id_, path):
             return False
-        of = self._shelf.files.of([id_]).get(id_)
-        if of is None:
-            return not self._shelf.taken(id_)
-        return of.path == path or id_ in self._claimed
+        self._requested[id_] = path
+        return True
 
-    def claim(self, id_: str, path: str) -> None:
-        """Note that a file of this run has an id that it asked for."""
-        self._asked_for[id_] = path
+    def _is_free(self, id_: str, path: str) -> bool:
+        if self._requested.get(id_, path) != path:
+            return False
+        file = self._context.files.of([id_]).get(id_)
+        if file is None:
+            return not self._exists(id_)
+        return file.path == path or id_ in self._moved
 
     def new_id(self, path: str, part: str) -> str:
-        """Return an id made from the path; a document that moved away may still have it."""
+        """Return an id made from the path; a document that was moved away may still have it."""
         for attempt in range(1_000_000):
-            secret = self._shelf.records.secret(self._namespace)
+            secret = self._context.records.secret(self._namespace)
             numbered = [str(attempt)] if attempt else []
             seed = "\0".join((secret + self._namespace, path, part, *numbered))
-            made = "doc-" + sha256(seed.encode()).hexdigest()[:12]
-            of = self._shelf.files.of([made]).get(made)
+            id_ = "doc-" + sha256(seed.encode()).hexdigest()[:12]
+            file = self._context.files.of([id_]).get(id_)
             # Another process may have read this very file in the meantime.
-            if (of and (of.path, of.part) == (path, part)) or not self._shelf.taken(made):
-                return made
+            if (file and (file.path, file.part) == (path, part)) or not self._exists(id_):
+                return id_
         raise InvalidInput(f"no id is free for {path}")
 
+    def _exists(self, id_: str) -> bool:
+        return bool(self._context.records.get([id_], Scope()))
 
-def as_read(
-    known: list[IndexedFile], seen: tuple[int, int] | None, reader: str, digest: str = ""
+
+def is_unchanged(
+    files: Sequence[IndexedFile], stat: tuple[int, int] | None, reader: str, digest: str = ""
 ) -> bool:
-    """True when a file is as it was, by size and date or by its bytes, and would be read alike."""
+    """True when a file is as it was read, by size and date or by its bytes, with the same reader."""
     return all(
-        one.reader == reader and ((one.size, one.mtime_ns) == seen or one.digest == digest)
-        for one in known
+        file.reader == reader and ((file.size, file.mtime_ns) == stat or file.digest == digest)
+        for file in files
     )

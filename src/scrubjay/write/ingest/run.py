@@ -1,13 +1,16 @@
-"""One pass over one folder: read what changed, keep what did not, follow what moved, drop what is gone."""
+"""One pass over a file or folder: read what changed, follow what moved, delete what is missing."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.documents import Document, Unreadable
+from scrubjay.documents.kinds import is_binary_name
 from scrubjay.documents.read import read, reader_of
 from scrubjay.documents.walk import FoundFile, walk
 from scrubjay.errors import InvalidInput
@@ -16,13 +19,16 @@ from scrubjay.text.analysis import readable, storable
 from scrubjay.times import micros
 from scrubjay.types import Memory, Scope
 from scrubjay.types.reports import Ingested
-from scrubjay.write.ingest.file_memory import bytes_of, memory_of
-from scrubjay.write.ingest.known_files import KnownFiles, as_read
-from scrubjay.write.remember import store
+from scrubjay.write.document_links import document_names, save_targets, stored_names
+from scrubjay.write.fields import draft, topics_of
+from scrubjay.write.ingest.known_files import KnownFiles, is_unchanged
+from scrubjay.write.remember import write_memory
 
 if TYPE_CHECKING:
-    from scrubjay.write.context import Shelf
+    from scrubjay.write.context import WriteContext
 
+MOST_BYTES = 10_000_000
+_MOST_TITLE_CHARS = 500  # the title is repeated in front of every chunk that a model reads
 _BATCH = 50
 _BATCH_CHARS = 1_000_000
 
@@ -30,137 +36,132 @@ Report = Callable[[int, int, str], None]
 
 
 class _Change(NamedTuple):
-    """What a file became: the memories to write (none where only its date moved), and what to drop."""
+    """A file that changed: documents to write, or files of which only the date changed, and ids to drop."""
 
     file: FoundFile
     digest: str
     reader: str
     documents: tuple[tuple[Memory, Document], ...] = ()
-    kept: tuple[IndexedFile, ...] = ()
+    touched: tuple[IndexedFile, ...] = ()
     surplus: tuple[str, ...] = ()
-
-    @property
-    def size(self) -> int:
-        """How much there is to write."""
-        return sum(len(memory.text) for memory, _ in self.documents)
 
 
 class IngestRun:
-    """One run over one root: what was known before, and what has happened so far."""
+    """One run over one root. `moved` has the ids of documents whose file moved, here or to another root."""
 
     def __init__(
-        self, shelf: Shelf, root: str, collection: str | None, namespace: str, claimed: set[str]
+        self,
+        context: WriteContext,
+        root: str,
+        collection: str | None,
+        namespace: str,
+        moved: set[str],
     ) -> None:
-        self._shelf = shelf
+        self._context = context
         self._root = root
         self.namespace = namespace
-        self._collection = collection or _usual_collection(shelf, root, namespace)
+        self._collection = collection or _default_collection(context, root, namespace)
         here = Scope(namespaces=(namespace,))
-        self._inner = [one for one in shelf.folders.all(here) if is_in(one.path, root)]
-        self._renamed = collection is not None
-        self._known = KnownFiles(shelf, root, namespace, claimed)
+        self._inner = [one for one in context.folders.all(here) if is_in(one.path, root)]
+        self._is_collection_given = collection is not None
+        self._known = KnownFiles(context, root, namespace, moved)
         self._batch: list[_Change] = []
-        self._left: list[LeftOut] = []
+        self._left_out: list[LeftOut] = []
         self._notes: list[tuple[str, str]] = []
         self._present: set[str] = set()
-        self._claimed = claimed  # ids of documents whose file moved, to here or to another root
-        self.touched: set[str] = set()
-        self.names: set[str] = set()  # of pages that came or went: links to them may change
-        self.added = self.updated = self.unchanged = self.moved = 0
+        self._moved = moved
+        self.changed: set[str] = set()  # ids of documents that were written
+        self.names: set[str] = set()  # of documents that came or went: links to them may change
+        self._added = self._updated = self._unchanged = self._moves = 0
 
     def read(self, report: Report | None) -> None:
-        """Read what is new or changed below the root; one transaction a batch of files."""
-        found = [
-            one._replace(mtime_ns=fitting(one.mtime_ns))
-            for one in walk(self._root, self._leave, self._shelf.own_files)
+        """Read what is new or changed below the root, with one transaction per batch of files."""
+        files = [
+            file._replace(mtime_ns=fitting(file.mtime_ns))
+            for file in walk(self._root, self._leave_out, self._context.own_files)
         ]
-        self._present = {one.path for one in found}
-        here = self._root if os.path.isdir(self._root) else os.path.dirname(self._root)
-        for number, file in enumerate(found):
+        self._present = {file.path for file in files}
+        folder = self._root if os.path.isdir(self._root) else os.path.dirname(self._root)
+        chars = 0
+        for number, file in enumerate(files):
             if report:
-                report(number, len(found), os.path.relpath(file.path, here))
-            change = self._look(file)
+                report(number, len(files), os.path.relpath(file.path, folder))
+            change = self._read_file(file)
             if change is not None:
                 self._batch.append(change)
-            # Files are read before the transaction begins, and it is kept short: others want to write.
-            if len(self._batch) >= _BATCH or sum(c.size for c in self._batch) > _BATCH_CHARS:
+                chars += sum(len(memory.text) for memory, _ in change.documents)
+            # Files are read before the transaction begins, and it is short: others wait to write.
+            if len(self._batch) >= _BATCH or chars > _BATCH_CHARS:
                 self._flush()
+                chars = 0
         self._flush()
         if report:
-            report(len(found), len(found), "")
+            report(len(files), len(files), "")
 
     def finish(self) -> Ingested:
-        """Drop what is gone, and note the root as followed."""
-        shelf = self._shelf
-        gone = self._drop_gone()
-        with shelf.records.transaction():
-            shelf.check_place(self.namespace)
-            shelf.files.leave_out(self._root, self.namespace, self._left)
+        """Delete the documents of missing files, and store the root as a followed folder."""
+        context = self._context
+        removed = self._delete_missing()
+        with context.records.transaction():
+            context.check_place(self.namespace)
+            context.files.leave_out(self._root, self.namespace, self._left_out)
             if storable(self._root):
-                now = micros(shelf.clock())
-                place = (self._root, self._collection, self.namespace, now, shelf.person)
-                shelf.folders.follow(Folder(*place))
-        return Ingested(
-            self.added,
-            self.updated,
-            self.unchanged,
-            self.moved,
-            gone,
-            self._reasons("skipped"),
-            self._reasons("failed"),
-            tuple(self._notes),
+                now = micros(context.clock())
+                place = (self._root, self._collection, self.namespace, now, context.user)
+                context.folders.follow(Folder(*place))
+        counts = (self._added, self._updated, self._unchanged, self._moves, removed)
+        skipped, failed = (
+            tuple((left.path, left.reason) for left in self._left_out if left.state == state)
+            for state in ("skipped", "failed")
         )
+        return Ingested(*counts, skipped, failed, tuple(self._notes))
 
-    def _leave(
+    def _leave_out(
         self, path: str, reason: str, failed: bool, file: FoundFile | None = None, reader: str = ""
     ) -> None:
         state = "failed" if failed else "skipped"
-        size, mtime_ns = (file.size, file.mtime_ns) if file else (0, 0)
-        self._left.append(
-            LeftOut(
-                readable(path), state, reason, self._collection_of(path), size, mtime_ns, reader
-            )
-        )
+        stat = (file.size, file.mtime_ns) if file else (0, 0)
+        place = self._collection_of(path)
+        self._left_out.append(LeftOut(readable(path), state, reason, place, *stat, reader))
 
     def _collection_of(self, path: str) -> str:
-        """Return the collection of the root, or of a followed folder inside it that is nearer."""
-        nearer = [one for one in self._inner if is_under(path, one.path)]
-        nearest = max(nearer, key=lambda one: len(one.path), default=None)
+        """Return the collection of the root, or of the nearest followed folder inside it."""
+        inner = [folder for folder in self._inner if is_under(path, folder.path)]
+        nearest = max(inner, key=lambda folder: len(folder.path), default=None)
         return nearest.collection if nearest else self._collection
 
-    def _reasons(self, state: str) -> tuple[tuple[str, str], ...]:
-        return tuple((one.path, one.reason) for one in self._left if one.state == state)
-
-    def _look(self, file: FoundFile) -> _Change | None:
-        """Read a file if it changed; note it where it cannot be read."""
+    def _read_file(self, file: FoundFile) -> _Change | None:
+        """Read a file if it changed; note why where it cannot be read."""
         if not storable(file.path):
-            self._leave(file.path, "its name is not valid text; rename it first", True)
+            self._leave_out(file.path, "the file name is not valid UTF-8; rename it", True)
             return None
-        reader = f"{reader_of(file.path)} {self._shelf.cutting}"
+        reader = f"{reader_of(file.path)} {self._context.chunk_sizes}"
         known = self._known.of(file.path)
-        seen = (file.size, file.mtime_ns)
+        stat = (file.size, file.mtime_ns)
         place = self._collection_of(file.path)
-        same_place = not self._renamed or all(one.collection == place for one in known)
-        if known and same_place and as_read(known, seen, reader):
-            self.unchanged += 1
+        same_place = known and (
+            not self._is_collection_given or all(one.collection == place for one in known)
+        )
+        if same_place and is_unchanged(known, stat, reader):
+            self._unchanged += 1
             return None
-        skipped = self._known.skipped(file.path, seen, reader)
+        skipped = self._known.skipped(file.path, stat, reader)
         if skipped:
-            self._left.append(skipped._replace(collection=place))
+            self._left_out.append(skipped._replace(collection=place))
             return None
         try:
             data = bytes_of(file)
             digest = sha256(data).hexdigest()
-            if known and same_place and as_read(known, None, reader, digest):
-                self.unchanged += 1
-                return _Change(file, digest, reader, kept=tuple(known))
+            if same_place and is_unchanged(known, None, reader, digest):
+                self._unchanged += 1
+                return _Change(file, digest, reader, touched=tuple(known))
             return self._change(file, known, digest, reader, read(file.path, data))
-        except Unreadable as left_out:
-            self._leave(file.path, left_out.reason, left_out.failed, file, reader)
+        except Unreadable as unreadable:
+            self._leave_out(file.path, unreadable.reason, unreadable.failed, file, reader)
         except InvalidInput as error:
-            self._leave(file.path, str(error), True, file, reader)
+            self._leave_out(file.path, str(error), True, file, reader)
         except OSError as error:
-            self._leave(file.path, error.strerror or str(error), True, file, reader)
+            self._leave_out(file.path, error.strerror or str(error), True, file, reader)
         return None
 
     def _change(
@@ -173,101 +174,147 @@ class IngestRun:
     ) -> _Change:
         before = known or self._known.moved_from(digest)
         ids = {one.part: one.memory for one in before}
-        made = []
-        for one in documents:
-            id_ = self._id_of(file.path, one, ids.get(one.name))
-            place = (self.namespace, self._collection_of(file.path))
-            made.append((memory_of(file, id_, one, *place), one))
-            self._notes.extend((readable(file.path), note) for note in one.notes)
+        place = (self.namespace, self._collection_of(file.path))
+        memories = []
+        for document in documents:
+            id_ = self._id_of(file.path, document, ids.get(document.name))
+            memories.append((memory_of(file, id_, document, *place), document))
+            self._notes.extend((readable(file.path), note) for note in document.notes)
         if known:
-            self.updated += 1
+            self._updated += 1
         elif before:
-            self.moved += 1
-            self._claimed.update(one.memory for one in before)
+            self._moves += 1
+            self._moved.update(one.memory for one in before)
         else:
-            self.added += 1
-        self.names.update(self._shelf.names_of(before))  # it may go by other names from now on
-        surplus = {one.memory for one in before} - {memory.id for memory, _ in made}
-        return _Change(file, digest, reader, tuple(made), surplus=tuple(sorted(surplus)))
+            self._added += 1
+        self.names |= stored_names(self._context, before)  # it may have other names from now on
+        surplus = {one.memory for one in before} - {memory.id for memory, _ in memories}
+        return _Change(file, digest, reader, tuple(memories), surplus=tuple(sorted(surplus)))
 
     def _id_of(self, path: str, document: Document, before: str | None) -> str:
-        """Return the id of a document: what its file asks for, if no other memory has that."""
-        wanted = document.id
-        if wanted and (wanted == before or self._known.is_free(wanted, path)):
-            self._known.claim(wanted, path)
-            return wanted
-        made = before or self._known.new_id(path, document.name)
-        if wanted:
-            self._notes.append(
-                (readable(path), f"its id {wanted!r} is another memory's; it is {made} here")
-            )
-        return made
+        """Return the id of a document: the one its file gives, unless another memory has it."""
+        if document.id and self._known.claim(document.id, path, before):
+            return document.id
+        id_ = before or self._known.new_id(path, document.name)
+        if document.id:
+            note = f"its id {document.id!r} belongs to another memory; it was stored as {id_}"
+            self._notes.append((readable(path), note))
+        return id_
 
     def _flush(self) -> None:
         if not self._batch:
             return
-        shelf = self._shelf
-        with shelf.records.transaction():
-            shelf.check_place(self.namespace)
+        context = self._context
+        with context.records.transaction():
+            context.check_place(self.namespace)
             if any(change.documents for change in self._batch):
-                shelf.targets.unsettle(self.namespace)
+                context.targets.unsettle(self.namespace)
             for change in self._batch:
-                seen = (change.file.size, change.file.mtime_ns, change.digest)
-                for one in change.kept:
-                    shelf.files.put(
-                        IndexedFile(one.path, one.memory, *seen, None, one.part, change.reader)
-                    )
-                for drafted, document in change.documents:
-                    memory = drafted
-                    # Somebody else may have taken it since the file was read.
-                    if document.id == memory.id:
-                        id_ = self._id_of(change.file.path, document, None)
-                        memory = memory._replace(id=id_)
-                    store(shelf, memory)
-                    shelf.files.put(
-                        IndexedFile(
-                            change.file.path, memory.id, *seen, None, document.name, change.reader
-                        )
-                    )
-                    shelf.note_targets(memory.id, document.targets)
-                    self.touched.add(memory.id)
-                    self.names.update(shelf.names(change.file.path, memory))
+                self._write(change)
             surplus = [id_ for change in self._batch for id_ in change.surplus]
             if surplus:
-                shelf.records.delete(surplus)
+                context.records.delete(surplus)
         self._batch.clear()
 
-    def _drop_gone(self) -> int:
-        """Remove the documents of files that are gone or no longer wanted, not of those out of reach."""
-        skipped = {one.path for one in self._left if one.state == "skipped"}
-        out_of_reach = [one.path for one in self._left if one.state == "failed"]
-        gone = [
-            one
+    def _write(self, change: _Change) -> None:
+        context, path = self._context, change.file.path
+        stat = (change.file.size, change.file.mtime_ns, change.digest)
+        for file in change.touched:
+            context.files.put(
+                IndexedFile(file.path, file.memory, *stat, None, file.part, change.reader)
+            )
+        for memory, document in change.documents:
+            # Another process may have taken the id since the file was read.
+            id_ = self._id_of(path, document, None) if document.id == memory.id else memory.id
+            memory = write_memory(context, memory._replace(id=id_))
+            context.files.put(IndexedFile(path, id_, *stat, None, document.name, change.reader))
+            save_targets(context, id_, document.targets)
+            self.changed.add(id_)
+            self.names |= document_names(path, memory)
+
+    def _delete_missing(self) -> int:
+        """Delete the documents of files that are missing or now skipped, unless out of reach."""
+        skipped = {left.path for left in self._left_out if left.state == "skipped"}
+        out_of_reach = [left.path for left in self._left_out if left.state == "failed"]
+        missing = [
+            file
             for path, files in self._known.items()
-            for one in files
-            if one.memory not in self._claimed
+            for file in files
+            if file.memory not in self._moved
             and (path in skipped or path not in self._present)
             and not any(is_under(path, folder) for folder in out_of_reach)
         ]
-        if not gone:
+        if not missing:
             return 0
-        with self._shelf.records.transaction():
-            self._shelf.check_place(self.namespace)
-            # Another process may have read it in its new place meanwhile: then it is not gone.
-            now = self._shelf.files.of([one.memory for one in gone])
-            gone = [one for one in gone if one.memory in now and now[one.memory].path == one.path]
-            self.names.update(self._shelf.names_of(gone))
-            self._shelf.targets.unsettle(self.namespace)
-            self._shelf.records.delete([one.memory for one in gone])
-        self._claimed.update(one.memory for one in gone)
-        return len({one.path for one in gone})
+        context = self._context
+        with context.records.transaction():
+            context.check_place(self.namespace)
+            # Another process may have read it in its new place meanwhile: then it has moved.
+            now = context.files.of([file.memory for file in missing])
+            missing = [
+                file
+                for file in missing
+                if file.memory in now and now[file.memory].path == file.path
+            ]
+            self.names |= stored_names(context, missing)
+            context.targets.unsettle(self.namespace)
+            context.records.delete([file.memory for file in missing])
+        self._moved.update(file.memory for file in missing)
+        return len({file.path for file in missing})
 
 
-def _usual_collection(shelf: Shelf, root: str, namespace: str) -> str:
-    """Return the collection that a root went into before, else the name of its folder."""
-    held = shelf.folders.holding(root, namespace)
-    if held:
-        return held.collection
-    folder = root if os.path.isdir(root) else os.path.dirname(root)
-    shown = "".join(c if c.isprintable() else " " for c in readable(os.path.basename(folder)))
-    return shown.strip() or "files"
+def _default_collection(context: WriteContext, root: str, namespace: str) -> str:
+    """Return the collection that a root was ingested into before, else the name of its folder."""
+    folder = context.folders.holding(root, namespace)
+    if folder:
+        return folder.collection
+    path = root if os.path.isdir(root) else os.path.dirname(root)
+    name = "".join(c if c.isprintable() else " " for c in readable(os.path.basename(path)))
+    return name.strip() or "files"
+
+
+def bytes_of(file: FoundFile) -> bytes:
+    """Return the content of a file; refuse one that is binary or too large."""
+    if is_binary_name(file.path):
+        raise Unreadable("binary, not text", failed=False)
+    too_large = Unreadable(f"larger than {MOST_BYTES // 1_000_000} MB", failed=False)
+    if file.size > MOST_BYTES:
+        raise too_large
+    with open(file.path, "rb") as opened:
+        data = opened.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:  # it grew since it was found
+        raise too_large
+    return data
+
+
+def memory_of(
+    file: FoundFile, id_: str, document: Document, namespace: str, collection: str
+) -> Memory:
+    """Return the memory of a document; title and times come from the file where the document has none."""
+    changed = datetime.fromtimestamp(file.mtime_ns / 1e9, UTC)
+    stem = os.path.splitext(os.path.basename(file.path))[0]
+    return draft(
+        {
+            "id": id_,
+            "text": document.text,
+            "title": document.title[:_MOST_TITLE_CHARS].strip() or stem,
+            "type": "document",
+            "topics": _valid_topics(document.topics),
+            "namespace": namespace,
+            "collection": collection,
+            "source": file.path,
+            "created_at": document.created_at or changed,
+            "updated_at": document.updated_at or changed,
+            "metadata": {**document.metadata, "format": document.format},
+            **document.fields,
+        }
+    )
+
+
+def _valid_topics(given: Iterable[str]) -> list[str]:
+    """Return the topics that can be stored: an invalid one is no reason to leave the document out."""
+    valid: list[str] = []
+    for topic in given:
+        with suppress(InvalidInput):
+            valid.extend(topics_of([topic]))
+    return valid

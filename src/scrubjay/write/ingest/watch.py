@@ -1,4 +1,4 @@
-"""Keeps an index in step with folders while they change."""
+"""Watch folders: call a function whenever a file in them changes."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from scrubjay.errors import MissingExtra, ScrubjayError
 
-# Editors save in several steps, and checkouts touch many files: wait until it has been quiet.
+# Editors save in several steps, and checkouts change many files: wait until nothing changes.
 _QUIET_MS = 400
 _AT_MOST_MS = 5_000
-_LOOK_MS = 500  # how often the wish to stop is looked at
+_STOP_CHECK_MS = 500  # how often the thread checks whether it should stop
 
 
 def check_watchable() -> None:
-    """Say at once, not after a long first reading, that a package is missing."""
+    """Raise MissingExtra before the first long read, not after it."""
     try:
         import watchfiles  # noqa: F401
     except ImportError:
@@ -23,13 +23,13 @@ def check_watchable() -> None:
 
 
 class Watcher:
-    """A thread that calls `refresh` whenever something below one of the paths changes."""
+    """A thread that calls `refresh` whenever a file below one of the paths changes, except `own` files."""
 
     def __init__(
         self, paths: Sequence[str], own: Collection[str], refresh: Callable[[], None]
     ) -> None:
         self._paths = paths
-        # Some systems tell of changes by other paths than they were asked about: links resolved.
+        # Some systems report changes with links resolved, not by the paths that were watched.
         self._own = {*own, *map(os.path.realpath, own)}
         self._refresh = refresh
         self._stopping = threading.Event()
@@ -38,7 +38,7 @@ class Watcher:
         self._thread.start()
 
     def stop(self) -> None:
-        """Finish the refresh under way and stop."""
+        """Stop after the current refresh."""
         self._stopping.set()
         if threading.current_thread() is not self._thread:
             self._thread.join()
@@ -46,14 +46,14 @@ class Watcher:
     def _run(self) -> None:
         try:
             for number, changes in enumerate(self._changes()):
-                # What changed before the watch had begun is seen by looking once when it has.
                 if self._stopping.is_set():
                     return
+                # The first refresh finds what changed before the watch began.
                 if changes or number == 0:
                     self._refresh()
-        except (OSError, ScrubjayError) as error:  # the folder is gone, or the disk is full
+        except (OSError, ScrubjayError) as error:  # the folder was deleted, or the disk is full
             self.failure = str(error)
-        except Exception as error:  # what is called after a change may raise anything
+        except Exception as error:  # the caller's `on_change` may raise anything
             self.failure = f"{type(error).__name__}: {error}"
             raise
 
@@ -63,13 +63,13 @@ class Watcher:
     def _changes(self) -> Iterator[set[object]]:
         from watchfiles import watch
 
-        return watch(  # type: ignore[return-value]  # a set of pairs, of which only the number counts
+        return watch(  # type: ignore[return-value]  # only whether the set is empty matters
             *self._paths,
             watch_filter=lambda _, path: not self._is_own(path),
             debounce=_AT_MOST_MS,
             step=_QUIET_MS,
             stop_event=self._stopping,
-            rust_timeout=_LOOK_MS,
+            rust_timeout=_STOP_CHECK_MS,
             yield_on_timeout=True,
             raise_interrupt=False,
         )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scrubjay.store import Store
     from scrubjay.surfaces.render.terminal import Screen
     from scrubjay.types import Memory
-    from scrubjay.write.task_state import Change
+    from scrubjay.write.fields import Change
 
 _NOTHING_FOUND = 3
 _LIMIT = 50

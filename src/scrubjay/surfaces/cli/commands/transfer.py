@@ -55,7 +55,7 @@ def export(args: Namespace, screen: Screen) -> int:
 def import_(args: Namespace, screen: Screen) -> int:
     """Take in what files say; what is wrong in one is named, and the others are taken all the same."""
     from scrubjay.runtime.progress import ProgressBar
-    from scrubjay.write.entries.sources import checked_sources
+    from scrubjay.write.entries.import_entries import checked_sources
 
     settings = settings_of(args)
     piped = getattr(sys.stdin, "buffer", sys.stdin)  # as bytes: one bad line is not the end of all
