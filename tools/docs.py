@@ -69,10 +69,10 @@ def verb_table() -> None:
 
 def problem_table() -> None:
     """Print every problem that the HTTP door answers."""
-    from scrubjay.surfaces.http.problems import SORTS
+    from scrubjay.surfaces.http.problems import PROBLEM_TYPES
 
     print("| status | type | title |\n|---|---|---|")
-    for name, sort in SORTS.items():
+    for name, sort in PROBLEM_TYPES.items():
         print(f"| {sort.status} | `urn:scrubjay:problem:{name}` | {sort.title} |")
 
 

@@ -12,8 +12,7 @@ import scrubjay
 from scrubjay import Hit, InvalidInput, Results, StoreError
 from scrubjay.insight.hit_counts import tiers_of
 from scrubjay.storage.sql.overview import SqlHitCounts
-from scrubjay.surfaces.callers import Principal
-from scrubjay.surfaces.opened import watched
+from scrubjay.surfaces.callers import Principal, with_listeners
 from scrubjay.types import Found
 from scrubjay.types.reports import Hits, HitsOfHour
 
@@ -180,7 +179,7 @@ def test_what_was_looked_up_afterwards_is_not_found_and_lists_of_a_kind_are_one(
 
 def test_the_stores_of_a_server_count(path, clock, embedder):
     """What is opened for a server counts by itself."""
-    open_for = watched(lambda _: opened(path, clock, embedder), lambda _: None)
+    open_for = with_listeners(lambda _: opened(path, clock, embedder), lambda _: None)
     with open_for(Principal()) as store:
         store.search("car", profile="default", mode="keyword")
         assert store.hits().tiers == {"keyword": 2}

@@ -13,11 +13,11 @@ from tools.servers.programs import axe
 
 import scrubjay
 from scrubjay.surfaces.callers import Principal
-from scrubjay.surfaces.http import listen as serving
-from scrubjay.surfaces.http.app import Doors, make_app
-from scrubjay.surfaces.http.auth.admission import Admission
-from scrubjay.surfaces.http.auth.logins import Sessions
-from scrubjay.surfaces.http.observers import Watch
+from scrubjay.surfaces.http import listen
+from scrubjay.surfaces.http.app import ServerContext, make_app
+from scrubjay.surfaces.http.auth import ApiKeyLookup
+from scrubjay.surfaces.http.logins import Logins
+from scrubjay.surfaces.http.metrics import Monitoring
 from scrubjay.surfaces.http.settings import ServerSettings
 
 WAIT_MS = 15_000
@@ -45,16 +45,16 @@ class Site:
     def start(self, *, forget: bool = False) -> None:
         """Serve, at the same port as before; a server that was really stopped forgets who is signed in."""
         if forget:
-            self.sessions = Sessions()
-        self._watch = Watch()
-        self._stores = self._watch.stores(self._open)
-        find = Admission(self._stores, loopback=True)
-        doors = Doors.of(self._stores, find, ServerSettings(), self._watch)
-        self._doors = doors._replace(sessions=self.sessions)
-        socket = serving.bind("127.0.0.1", self.port)
+            self.logins = Logins()
+        self._watch = Monitoring()
+        self._stores = self._watch.open_stores(self._open)
+        find = ApiKeyLookup(self._stores, loopback=True)
+        doors = ServerContext.create(self._stores, find, ServerSettings(), self._watch)
+        self._doors = doors._replace(logins=self.logins)
+        socket = listen.bind("127.0.0.1", self.port)
         self.port = socket.getsockname()[1]
         up = threading.Event()
-        self._server = serving.listener(make_app(self._doors), up.set, finish_s=1)
+        self._server = listen.http_server(make_app(self._doors), up.set, shutdown_s=1)
         self._thread = threading.Thread(target=self._server.run, args=([socket],))
         self._thread.start()
         assert up.wait(60)
@@ -64,7 +64,7 @@ class Site:
         self._server.should_exit = True
         self._thread.join(60)
         self._doors.workers.close(5)
-        self._doors.desk.close(5)
+        self._doors.auth_workers.close(5)
         self._stores.close()
         self._watch.close()
 
@@ -127,7 +127,7 @@ class Site:
 
     def _signed_in(self, token: str | None) -> Any:
         """What a browser keeps of a session: both halves."""
-        halves = self.sessions.begin(token)
+        halves = self.logins.start(token)
         cookie = {"name": f"scrubjay-{self.port}", "value": halves.cookie, "domain": "127.0.0.1"}
         cookie |= {
             "path": "/",

@@ -81,7 +81,7 @@ def test_tokens_of_the_same_tenant_and_person_share_a_store(place):
 
 def test_the_one_unused_for_longest_is_closed_and_none_that_is_lent(place):
     """More than the most are open while they are in use."""
-    stores = OpenStores(place, most=2)
+    stores = OpenStores(place, max_open=2)
     lent = {name: ExitStack() for name in "abc"}
     first, second, third = [
         one.enter_context(stores.lend(Principal(tenant=name))) for name, one in lent.items()
@@ -136,12 +136,12 @@ def test_a_store_that_could_not_be_opened_is_tried_again(place):
 
 def test_to_look_at_an_open_store_opens_none(place):
     """As the figures of a server do; nor does it count as a use."""
-    stores = OpenStores(place, most=1)
-    with stores.lend_open(("acme", None)) as none:
+    stores = OpenStores(place, max_open=1)
+    with stores._lend_open(("acme", None)) as none:
         assert none is None
-    with stores.lend(Principal(tenant="acme")) as store, stores.lend_open(("acme", None)) as seen:
+    with stores.lend(Principal(tenant="acme")) as store, stores._lend_open(("acme", None)) as seen:
         assert seen is store
-    with ExitStack() as lent, stores.lend_open(("acme", None)) as seen:
+    with ExitStack() as lent, stores._lend_open(("acme", None)) as seen:
         lent.enter_context(stores.lend(Principal(tenant="globex")))
         assert seen.ls() == []  # lent, so not closed
     assert stores.open_now == [("globex", None)]
@@ -150,7 +150,7 @@ def test_to_look_at_an_open_store_opens_none(place):
 
 def test_many_threads_at_once(place):
     """One opening a tenant, every write kept, no store closed under anybody; 200 requests, 4 tenants."""
-    stores = OpenStores(place, most=2)
+    stores = OpenStores(place, max_open=2)
     start = threading.Barrier(8)
 
     def ask(n: int) -> None:
@@ -192,7 +192,7 @@ def test_a_token_never_sees_what_is_of_another_tenant_or_person(where, seed, tmp
     path = tmp_path / "notes.db" if where == "file" else request.getfixturevalue("postgres_url")
     dice = random.Random(seed)
     place = Place(path)
-    stores = OpenStores(place, most=2)
+    stores = OpenStores(place, max_open=2)
     with scrubjay.open(path, embedder=False) as kept:
         access = access_of(kept)
         secrets = {

@@ -22,8 +22,7 @@ from scrubjay.runtime import backoff
 from scrubjay.runtime.command_hints import to_fetch
 from scrubjay.runtime.paths import cache_dir
 from scrubjay.runtime.worker import STOP_S
-from scrubjay.surfaces.callers import OpenStores, Principal
-from scrubjay.surfaces.opened import opener
+from scrubjay.surfaces.callers import OpenStores, Principal, store_opener
 
 MODELS = cache_dir()
 LOADING = "embed_query: gated is being loaded; searched by word"
@@ -53,7 +52,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.fixture
 def stores(place: str) -> Iterator[OpenStores]:
     """What a server opens."""
-    made = OpenStores(opener(place, None))
+    made = OpenStores(store_opener(place, None))
     yield made
     for one in (*GatedEmbedder.made, *GatedReranker.made):
         one.gate.set()
@@ -250,7 +249,7 @@ def test_while_it_is_fetched_a_search_says_so(place: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(
         GatedEmbedder, "is_here", lambda self: self.fetched > 0 and self.gate.is_set()
     )
-    stores = OpenStores(opener(place, None))
+    stores = OpenStores(store_opener(place, None))
     with stores.lend(ANA) as store:
         until(lambda: model().fetched == 1)
         found = store.search("car")
@@ -269,7 +268,7 @@ def test_offline_nothing_is_fetched_and_the_reason_is_that(
     monkeypatch.setenv("SCRUBJAY_OFFLINE", "1")
     here = threading.Event()
     monkeypatch.setattr(GatedEmbedder, "is_here", lambda self: here.is_set())
-    stores = OpenStores(opener(place, None))
+    stores = OpenStores(store_opener(place, None))
     with stores.lend(ANA) as store:
         found = store.search("car")
         assert found[0].id == "car"
@@ -295,7 +294,7 @@ def test_offline_nothing_is_fetched_and_the_reason_is_that(
 def test_who_never_searches_by_meaning_loads_nothing(place: str, monkeypatch: pytest.MonkeyPatch):
     """A profile of words alone has no use for a model; one search by meaning begins to load it."""
     monkeypatch.setenv("SCRUBJAY_PROFILE", "default:keyword")
-    stores = OpenStores(opener(place, None))
+    stores = OpenStores(store_opener(place, None))
     with stores.lend(ANA) as store:
         assert store.search("car").degraded == ()
         assert [one.loads for one in GatedEmbedder.made] in ([], [0])
@@ -321,7 +320,7 @@ def test_a_wrong_setting_is_told_by_the_search_and_not_by_the_opening(
 ):
     """What needs no model goes on."""
     monkeypatch.setenv("SCRUBJAY_EMBEDDER", "nosuch")
-    stores = OpenStores(opener(place, None))
+    stores = OpenStores(store_opener(place, None))
     with stores.lend(ANA) as store:
         assert store.search("car", mode="keyword")[0].id == "car"
         with pytest.raises(scrubjay.InvalidInput, match="nosuch"):
@@ -366,9 +365,9 @@ ENDING = """
 import sys, threading
 sys.path.insert(0, sys.argv[1])
 from scrubjay.surfaces.callers import OpenStores, Principal
-from scrubjay.surfaces.opened import opener
+from scrubjay.surfaces.callers import store_opener
 
-stores = OpenStores(opener(sys.argv[2], None))
+stores = OpenStores(store_opener(sys.argv[2], None))
 with stores.lend(Principal()) as store:
     print(len(store.search("car")), *store.search("car").degraded, flush=True)
 """
@@ -401,9 +400,9 @@ import json, sys, threading, time
 sys.path.insert(0, sys.argv[1])
 from concurrent.futures import ThreadPoolExecutor
 from scrubjay.surfaces.callers import OpenStores, Principal
-from scrubjay.surfaces.opened import opener
+from scrubjay.surfaces.callers import store_opener
 
-stores = OpenStores(opener(sys.argv[2], None))
+stores = OpenStores(store_opener(sys.argv[2], None))
 with stores.lend(Principal()) as all_of_it, stores.lend(Principal(user="ana")) as hers:
     first = all_of_it.search("car")
     all_of_it.pending()
@@ -440,12 +439,12 @@ def test_the_real_model_is_loaded_once_and_used_when_it_is_there(place: str):
 
 def test_the_folder_of_a_place_that_is_named_is_made_but_not_those_above_it(tmp_path: Path):
     """A client starts `scrubjay mcp --db .scrubjay/project.db`, and nobody made the folder before."""
-    stores = OpenStores(opener(str(tmp_path / ".scrubjay" / "project.db"), None))
+    stores = OpenStores(store_opener(str(tmp_path / ".scrubjay" / "project.db"), None))
     with stores.lend(Principal()) as store:
         assert store.add("one").id
     stores.close()
     assert (tmp_path / ".scrubjay" / "project.db").exists()
-    mistyped = OpenStores(opener(str(tmp_path / "typing" / "eror" / "project.db"), None))
+    mistyped = OpenStores(store_opener(str(tmp_path / "typing" / "eror" / "project.db"), None))
     with pytest.raises(StoreError, match="there is no folder"), mistyped.lend(Principal()):
         pass
     mistyped.close()
@@ -457,7 +456,7 @@ def test_who_asks_is_the_one_of_the_settings_where_nobody_is_named(
 ):
     """As for every command: what is somebody else's is not seen."""
     monkeypatch.setenv("SCRUBJAY_USER", "ana")
-    stores = OpenStores(opener(str(tmp_path / "notes.db"), None))
+    stores = OpenStores(store_opener(str(tmp_path / "notes.db"), None))
     with stores.lend(ANA) as hers, stores.lend(BEN) as his, stores.lend(Principal()) as whose:
         hers.add("Of ana", id="a")
         his.add("Of ben", id="b")

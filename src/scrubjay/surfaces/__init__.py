@@ -1,1 +1,1 @@
-"""The ways in and out: thin doors over `service.Store` that translate and never decide."""
+"""Interfaces to a store: CLI, HTTP, MCP and web UI. They translate between a caller and `Store`."""

@@ -1,4 +1,4 @@
-"""What an agent is told before it answers: what is stored on a question, or what is stored at all."""
+"""Context for a prompt: the best memories for a question, or an overview without one."""
 
 from __future__ import annotations
 
@@ -9,48 +9,47 @@ if TYPE_CHECKING:
     from scrubjay.store import Store
     from scrubjay.surfaces.render.json import Json
 
-_CHARS_A_TOKEN = 4  # as in a hit
-_TOKENS_A_HIT = 25  # of a short one with its mark: so many hits could fit
-_LEAST_HITS, _MOST_HITS = 10, 100
+_CHARS_PER_TOKEN = 4  # as in a hit
+_TOKENS_PER_HIT = 25  # of a short hit with its tag
+_MIN_HITS, _MAX_HITS = 10, 100
 
 
-def on_question(store: Store, question: str, tokens: int, search: Mapping[str, Any]) -> Json:
-    """Return the best hits as marked text for a prompt, as many as fit, and how many did not.
+def question_context(store: Store, question: str, tokens: int, search: Mapping[str, Any]) -> Json:
+    """Return the best hits as tagged text, as many as fit, and how many did not.
 
-    `search` is what else `Store.search` is told.
+    `search` are further arguments of `Store.search`.
     """
     from scrubjay.text.recall_tags import fitting
 
-    could_fit = min(max(tokens // _TOKENS_A_HIT, _LEAST_HITS), _MOST_HITS)
-    found = store.search(question, **{"limit": could_fit, **search})
-    lines = fitting(found.hits, tokens * _CHARS_A_TOKEN)
+    limit = min(max(tokens // _TOKENS_PER_HIT, _MIN_HITS), _MAX_HITS)
+    results = store.search(question, **{"limit": limit, **search})
+    lines = fitting(results.hits, tokens * _CHARS_PER_TOKEN)
     text = "\n".join(lines.values())
     return {
         "question": question,
         "tokens": tokens,
-        "token_estimate": -(-len(text) // _CHARS_A_TOKEN),
+        "token_estimate": -(-len(text) // _CHARS_PER_TOKEN),
         "ids": list(lines),
-        "scores": [hit.score for hit in found.hits if hit.id in lines],
-        "left_out": len(found.hits) - len(lines),
-        "confidence": found.confidence,
-        "degraded": list(found.degraded),
+        "scores": [hit.score for hit in results.hits if hit.id in lines],
+        "left_out": len(results.hits) - len(lines),
+        "confidence": results.confidence,
+        "degraded": list(results.degraded),
         "text": text,
     }
 
 
-def at_the_beginning(store: Store, tokens: int, namespace: str | None) -> Json:
-    """Return what is stored at all, in the same shape: the landscape."""
-    seen = store.landscape(tokens=tokens, namespace=namespace)
-    noted = (*seen.preferences, *seen.tasks, *seen.summaries, *seen.decisions)
-    shown = ("preferences", "tasks", "summaries", "decisions")
+def overview_context(store: Store, tokens: int, namespace: str | None) -> Json:
+    """Return the landscape in the same shape."""
+    landscape = store.landscape(tokens=tokens, namespace=namespace)
+    sections = ("preferences", "tasks", "summaries", "decisions")
     return {
         "question": None,
         "tokens": tokens,
-        "token_estimate": seen.token_estimate,
-        "ids": [one.id for one in noted],
+        "token_estimate": landscape.token_estimate,
+        "ids": [memory.id for name in sections for memory in getattr(landscape, name)],
         "scores": [],
-        "left_out": sum(seen.left_out.get(section, 0) for section in shown),
+        "left_out": sum(landscape.left_out.get(name, 0) for name in sections),
         "confidence": None,
         "degraded": [],
-        "text": seen.text,
+        "text": landscape.text,
     }

@@ -22,10 +22,10 @@ import pytest
 import scrubjay
 from scrubjay.surfaces import schemas
 from scrubjay.surfaces.callers import OpenStores, Principal
-from scrubjay.surfaces.http import listen as serving
-from scrubjay.surfaces.http.app import Doors, make_app
-from scrubjay.surfaces.http.auth.admission import Admission
-from scrubjay.surfaces.http.observers import Watch
+from scrubjay.surfaces.http import listen
+from scrubjay.surfaces.http.app import ServerContext, make_app
+from scrubjay.surfaces.http.auth import ApiKeyLookup
+from scrubjay.surfaces.http.metrics import Monitoring
 from scrubjay.surfaces.http.settings import ServerSettings
 
 WAIT_S = 60.0
@@ -207,8 +207,10 @@ def serve(stores: OpenStores) -> Iterator[Callable[..., Client]]:
         def start(
             *, loopback: bool = True, names: tuple[str, ...] = (), **settings: Any
         ) -> Client:
-            find = Admission(stores, loopback=loopback)
-            doors = Doors.of(stores, find, ServerSettings(**settings), Watch(), names=names)
+            find = ApiKeyLookup(stores, loopback=loopback)
+            doors = ServerContext.create(
+                stores, find, ServerSettings(**settings), Monitoring(), names=names
+            )
             return stack.enter_context(served(doors))
 
         yield start
@@ -218,17 +220,19 @@ def serve(stores: OpenStores) -> Iterator[Callable[..., Client]]:
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """One server for the tests of a file, which leave nothing behind; memory.example.org is its name."""
     stores = stores_at(tmp_path_factory.mktemp("shared") / "served.db")
-    find = Admission(stores, loopback=True)
+    find = ApiKeyLookup(stores, loopback=True)
     names = ("memory.example.org",)
-    with served(Doors.of(stores, find, ServerSettings(), Watch(), names=names)) as client:
+    with served(
+        ServerContext.create(stores, find, ServerSettings(), Monitoring(), names=names)
+    ) as client:
         yield client
     stores.close()
 
 
 @contextmanager
-def served(doors: Doors) -> Iterator[Client]:
+def served(doors: ServerContext) -> Iterator[Client]:
     """A server in a thread of this process, with a real socket."""
-    serving.log_to_stderr()
+    listen.log_to_stderr()
     for name in (
         "scrubjay",
         "scrubjay.access",
@@ -238,17 +242,17 @@ def served(doors: Doors) -> Iterator[Client]:
     ):  # pytest reads the root
         logging.getLogger(name).handlers = []
         logging.getLogger(name).propagate = True
-    opened = serving.bind("127.0.0.1", 0)
+    opened = listen.bind("127.0.0.1", 0)
     up = threading.Event()
-    server = serving.listener(make_app(doors), up.set, finish_s=5)
+    server = listen.http_server(make_app(doors), up.set, shutdown_s=5)
     thread = threading.Thread(target=server.run, args=([opened],))
     thread.start()
     try:
         assert up.wait(WAIT_S)
-        yield Client(serving.url_of(opened))
+        yield Client(listen.url_of(opened))
     finally:
         server.should_exit = True
         thread.join(WAIT_S)
         assert not thread.is_alive()
         assert doors.workers.close(WAIT_S)
-        assert doors.desk.close(WAIT_S)
+        assert doors.auth_workers.close(WAIT_S)

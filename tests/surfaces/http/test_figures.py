@@ -11,9 +11,9 @@ from prometheus_client.parser import text_string_to_metric_families
 import scrubjay
 from scrubjay.sharing.api_keys import access_of
 from scrubjay.surfaces.callers import Principal
-from scrubjay.surfaces.http.app import _DESK_THREADS, Doors
-from scrubjay.surfaces.http.auth.admission import Admission
-from scrubjay.surfaces.http.observers import Watch
+from scrubjay.surfaces.http.app import AUTH_THREADS, ServerContext
+from scrubjay.surfaces.http.auth import ApiKeyLookup
+from scrubjay.surfaces.http.metrics import Monitoring
 from scrubjay.surfaces.http.settings import ServerSettings
 
 from .conftest import WAIT_S, Client, served, stores_at, validate
@@ -33,11 +33,13 @@ def made(db):
 
 @pytest.fixture
 def client(db, made):
-    watch = Watch()
-    stores = watch.stores(
+    watch = Monitoring()
+    stores = watch.open_stores(
         lambda who: scrubjay.open(db, embedder=False, tenant=who.tenant, user=who.user)
     )
-    doors = Doors.of(stores, Admission(stores, loopback=True), ServerSettings(), watch)
+    doors = ServerContext.create(
+        stores, ApiKeyLookup(stores, loopback=True), ServerSettings(), watch
+    )
     with served(doors) as one:
         yield one
     stores.close()
@@ -89,7 +91,7 @@ def test_figures_are_for_those_who_see_everybody(client, made):
     for name in ("acme", "ann"):
         answer = Client(client.url, made[name]).get("/v1/figures")
         assert answer.status == 403
-        assert "of everybody" in answer.problem
+        assert "all users" in answer.problem
     assert client.get("/v1/figures").status == 401
     assert Client(client.url, made["all"]).post("/v1/figures", {}).status == 405
 
@@ -106,13 +108,15 @@ def test_a_store_that_does_not_answer_keeps_nobody_out(db, made, monkeypatch):
     hits = scrubjay.Store.hits
     monkeypatch.setattr(scrubjay.Store, "hits", slow)
     stores = stores_at(db)
-    doors = Doors.of(stores, Admission(stores, loopback=True), ServerSettings(), Watch())
+    doors = ServerContext.create(
+        stores, ApiKeyLookup(stores, loopback=True), ServerSettings(), Monitoring()
+    )
     got: list[int] = []
     with served(doors) as client:
         whole = Client(client.url, made["all"])
         asking = [
             threading.Thread(target=lambda: got.append(whole.get("/v1/figures").status))
-            for _ in range(_DESK_THREADS)
+            for _ in range(AUTH_THREADS)
         ]
         for one in asking:
             one.start()
@@ -129,7 +133,7 @@ def test_a_store_that_does_not_answer_keeps_nobody_out(db, made, monkeypatch):
             for one in asking:
                 one.join()
     stores.close()
-    assert got == [200] * _DESK_THREADS
+    assert got == [200] * AUTH_THREADS
 
 
 def test_a_server_of_one_tenant_tells_of_that_tenant_alone(db, made):
@@ -137,8 +141,10 @@ def test_a_server_of_one_tenant_tells_of_that_tenant_alone(db, made):
     with scrubjay.open(db, embedder=False) as store:
         store.add("None of their business")
     stores, own = stores_at(db), Principal(tenant="acme")
-    find = Admission(stores, loopback=True, own=own)
-    with served(Doors.of(stores, find, ServerSettings(), Watch(), own=own)) as client:
+    find = ApiKeyLookup(stores, loopback=True, own=own)
+    with served(
+        ServerContext.create(stores, find, ServerSettings(), Monitoring(), own=own)
+    ) as client:
         acme = Client(client.url, made["acme"])
         acme.post("/v1/add", {"text": "The teapot is cracked"})
         told = acme.get("/v1/figures").json["tenants"]

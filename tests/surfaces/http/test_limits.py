@@ -15,8 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.surfaces.http import bodies
-from scrubjay.surfaces.http import protocol as wire
+from scrubjay.surfaces.http import listen, request_input
 from scrubjay.surfaces.http.workers import Workers
 from scrubjay.surfaces.verbs.table import VERBS
 
@@ -153,7 +152,7 @@ def test_after_the_garbage_it_answers(shared):
 
 def test_a_request_that_comes_byte_by_byte_is_cut_off(serve, monkeypatch):
     """Slow loris: it has so long for its first lines, however often it sends a byte."""
-    monkeypatch.setattr(wire, "HEAD_TIME_S", 0.3)
+    monkeypatch.setattr(listen, "HEADER_TIMEOUT_S", 0.3)
     client = serve()
     began = time.monotonic()
     with socket.create_connection(client.address, WAIT_S) as opened:
@@ -167,14 +166,14 @@ def test_a_request_that_comes_byte_by_byte_is_cut_off(serve, monkeypatch):
 
 def test_one_that_says_nothing_is_cut_off(serve, monkeypatch):
     """And holds no place."""
-    monkeypatch.setattr(wire, "HEAD_TIME_S", 0.2)
+    monkeypatch.setattr(listen, "HEADER_TIMEOUT_S", 0.2)
     with socket.create_connection(serve().address, WAIT_S) as opened:
         assert until_the_end(opened) == b""
 
 
 def test_a_body_that_never_ends_is_given_up(serve, monkeypatch):
     """With the right status; what it sends afterwards is not waited for."""
-    monkeypatch.setattr(bodies.read_body, "__defaults__", (0.3,))
+    monkeypatch.setattr(request_input.read_body, "__defaults__", (0.3,))
     client = serve()
     with socket.create_connection(client.address, WAIT_S) as opened:
         opened.sendall(POST + b"Content-Length: 1000\r\n\r\n{")
@@ -186,7 +185,7 @@ def test_a_body_that_never_ends_is_given_up(serve, monkeypatch):
 
 def test_the_rest_of_a_body_that_was_refused_is_not_read_for_ever(serve, monkeypatch):
     """A client may send on and on what nobody will read."""
-    monkeypatch.setattr(wire, "LINGER_S", 0.3)
+    monkeypatch.setattr(listen, "LINGER_S", 0.3)
     client = serve(max_body_mb=0.001)
     with socket.create_connection(client.address, WAIT_S) as opened:
         opened.sendall(POST + b"Transfer-Encoding: chunked\r\n\r\n")
@@ -196,7 +195,7 @@ def test_the_rest_of_a_body_that_was_refused_is_not_read_for_ever(serve, monkeyp
 
 def test_an_answer_that_nobody_takes_is_dropped(serve, monkeypatch):
     """A client that does not read would otherwise keep the server from stopping."""
-    monkeypatch.setattr(wire, "READING_TIME_S", 0.3)
+    monkeypatch.setattr(listen, "WRITE_TIMEOUT_S", 0.3)
     large = {"text": "a" * 50_000_000}
     monkeypatch.setitem(VERBS, "status", VERBS["status"]._replace(call=lambda store, given: large))
     client = serve()
@@ -211,7 +210,7 @@ def test_an_answer_that_nobody_takes_is_dropped(serve, monkeypatch):
 
 def test_a_client_that_is_slow_gets_all_of_its_answer(serve, monkeypatch):
     """The time is for one that takes nothing, and begins anew with what it takes."""
-    monkeypatch.setattr(wire, "READING_TIME_S", 0.5)
+    monkeypatch.setattr(listen, "WRITE_TIMEOUT_S", 0.5)
     large = {"text": "a" * 8_000_000}
     monkeypatch.setitem(VERBS, "status", VERBS["status"]._replace(call=lambda store, given: large))
     client = serve()
@@ -226,7 +225,7 @@ def test_a_client_that_is_slow_gets_all_of_its_answer(serve, monkeypatch):
             taken += part
             time.sleep(0.02)
 
-    assert time.monotonic() - begun > 4 * wire.READING_TIME_S
+    assert time.monotonic() - begun > 4 * listen.WRITE_TIMEOUT_S
     assert taken.endswith(b'aaa"}')
     assert len(taken) > 8_000_000
 
@@ -236,7 +235,7 @@ def test_a_line_that_is_too_long_is_not_waited_in(serve, monkeypatch):
     from scrubjay.surfaces.http import app
 
     monkeypatch.setattr(app, "THREADS", 4)  # half of which are one tenant's
-    monkeypatch.setattr(app, "MOST_WAITING", 6)
+    monkeypatch.setattr(app, "MAX_QUEUED", 6)
     held, begun = threading.Event(), threading.Semaphore(0)
 
     def wait(store, given):
@@ -260,7 +259,7 @@ def test_a_line_that_is_too_long_is_not_waited_in(serve, monkeypatch):
     assert statuses == [200] * 5 + [503] * 7
     refused = next(one for one in answers if one.status == 503)
     assert refused.headers["retry-after"]
-    assert "come again" in refused.problem
+    assert "try again" in refused.problem
 
 
 def test_a_write_that_began_is_finished_without_its_client(serve, monkeypatch):

@@ -24,13 +24,11 @@ import pytest
 import scrubjay
 from scrubjay.sharing.api_keys import access_of
 from scrubjay.surfaces.callers import Principal
-from scrubjay.surfaces.http import listen as serving
-from scrubjay.surfaces.http import mcp_sessions
-from scrubjay.surfaces.http.app import Doors, make_app
-from scrubjay.surfaces.http.auth.admission import Admission
-from scrubjay.surfaces.http.mcp_mount import principal_in, threads_of
-from scrubjay.surfaces.http.mcp_sessions import Sessions
-from scrubjay.surfaces.http.observers import Watch
+from scrubjay.surfaces.http import listen, mcp_mount
+from scrubjay.surfaces.http.app import ServerContext, make_app
+from scrubjay.surfaces.http.auth import ApiKeyLookup
+from scrubjay.surfaces.http.mcp_mount import McpSessions, principal_in, threads_of
+from scrubjay.surfaces.http.metrics import Monitoring
 from scrubjay.surfaces.http.problems import Problem
 from scrubjay.surfaces.http.settings import ServerSettings
 from scrubjay.surfaces.http.workers import Workers
@@ -63,8 +61,10 @@ def begin(client):
 
 @pytest.fixture
 def doors(stores):
-    """Doors with MCP, in the threads of HTTP."""
-    made = Doors.of(stores, Admission(stores, loopback=True), ServerSettings(), Watch())
+    """ServerContext with MCP, in the threads of HTTP."""
+    made = ServerContext.create(
+        stores, ApiKeyLookup(stores, loopback=True), ServerSettings(), Monitoring()
+    )
     return made._replace(
         mcp=make_server(stores, principal_in, "default", threads_of(made.workers))
     )
@@ -189,12 +189,12 @@ def test_an_agent_is_told_that_the_server_is_busy(doors, monkeypatch):
     result = answer.json["result"]
     assert (answer.status, result["isError"]) == (200, True)
     assert "busy" in result["content"][0]["text"]
-    assert "come again" in result["content"][0]["text"]
+    assert "try again" in result["content"][0]["text"]
 
 
 def test_a_caller_has_so_many_sessions_and_no_more(doors, monkeypatch):
     """A problem that says when to come again; others begin theirs, and one that is ended makes room."""
-    monkeypatch.setattr(mcp_sessions, "MOST_OF_ONE", 2)
+    monkeypatch.setattr(mcp_mount, "MAX_SESSIONS_PER_CALLER", 2)
     with served(doors) as client:
         first, _ = begin(client), begin(client)
         refused = client.post("/mcp", initialize(), Accept=BOTH)
@@ -213,25 +213,25 @@ def _heads(session):
 
 def test_sessions_are_counted_until_they_are_idle(monkeypatch):
     """One that is used stays; one that could not begin is none."""
-    monkeypatch.setattr(mcp_sessions, "MOST_OF_ONE", 2)
-    monkeypatch.setattr(mcp_sessions, "MOST_SESSIONS", 3)
+    monkeypatch.setattr(mcp_mount, "MAX_SESSIONS_PER_CALLER", 2)
+    monkeypatch.setattr(mcp_mount, "MAX_SESSIONS", 3)
     now = [0.0]
-    sessions = Sessions(lambda: now[0])
+    sessions = McpSessions(lambda: now[0])
 
     def begin_as(who, session_id=None):
-        with sessions.begun(who) as told:
+        with sessions.starting(who) as told:
             if session_id:
                 told(session_id)
 
     begin_as(ONE)
     begin_as(ONE, "a")
-    with sessions.begun(ONE), pytest.raises(Problem, match="2 sessions"):
+    with sessions.starting(ONE), pytest.raises(Problem, match="2 sessions"):
         begin_as(ONE, "while another begins")
     begin_as(ONE, "b")
     begin_as(TWO, "c")
     with pytest.raises(Problem, match="too many sessions"):
         begin_as(TWO, "d")
-    now[0] = mcp_sessions.IDLE_S + 1
+    now[0] = mcp_mount.IDLE_S + 1
     with sessions.used("a"):
         begin_as(ONE, "e")
         with pytest.raises(Problem, match="2 sessions"):
@@ -329,9 +329,9 @@ def test_a_call_of_an_agent_that_is_under_way_is_answered_before_the_end(process
 def test_a_stop_does_not_wait_for_ever_for_an_agent(doors, monkeypatch):
     """The call goes on in its thread; whoever asked is told that the server stops."""
     held, begun, up = threading.Event(), threading.Event(), threading.Event()
-    opened = serving.bind("127.0.0.1", 0)
-    client = Client(serving.url_of(opened))
-    server = serving.listener(make_app(doors), up.set, finish_s=1)
+    opened = listen.bind("127.0.0.1", 0)
+    client = Client(listen.url_of(opened))
+    server = listen.http_server(make_app(doors), up.set, shutdown_s=1)
     running = threading.Thread(target=server.run, args=([opened],))
     running.start()
     assert up.wait(WAIT_S)
@@ -379,13 +379,13 @@ class Holding:
 
 def test_that_no_connection_can_be_taken_is_said_once_a_minute(caplog):
     """There were two thousand lines a second."""
-    server = serving.listener(None, lambda: None)
+    server = listen.http_server(None, lambda: None)
     loop = asyncio.new_event_loop()
     full = {"message": "socket.accept() out of system resource"}
     try:
         for _ in range(100):
-            server._odd(loop, {**full, "exception": OSError(24, "Too many open files")})
-        server._odd(loop, {"message": "something else", "exception": ValueError("odd")})
+            server._log_uncaught(loop, {**full, "exception": OSError(24, "Too many open files")})
+        server._log_uncaught(loop, {"message": "something else", "exception": ValueError("odd")})
     finally:
         loop.close()
 
@@ -401,8 +401,8 @@ def test_a_process_may_open_as_much_as_it_is_allowed_to():
     program = """
 import resource
 resource.setrlimit(resource.RLIMIT_NOFILE, (100, 300))
-from scrubjay.surfaces.http.descriptors import most_connections
-print(most_connections(), resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+from scrubjay.surfaces.http.listen import max_connections
+print(max_connections(), resource.getrlimit(resource.RLIMIT_NOFILE)[0])
 """
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert said.stdout.split() == [b"150", b"300"]

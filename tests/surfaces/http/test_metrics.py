@@ -11,10 +11,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 import scrubjay
 from scrubjay.storage.sql.overview import Gauges, gauges
-from scrubjay.surfaces.callers import OpenStores, Principal
+from scrubjay.surfaces.callers import OpenStores, Principal, with_listeners
 from scrubjay.surfaces.figures import Figures, Hour, StageTimes
 from scrubjay.surfaces.http.metrics import Metrics
-from scrubjay.surfaces.opened import watched
 from scrubjay.types import Results, Step
 
 
@@ -25,7 +24,7 @@ def stores(tmp_path, metrics):
             tmp_path / "notes.db", tenant=who.tenant, user=who.user, embedder=HashingEmbedder()
         )
 
-    made = OpenStores(watched(open_for, metrics.searched))
+    made = OpenStores(with_listeners(open_for, metrics.searched))
     metrics.follow(made)
     yield made
     made.close()

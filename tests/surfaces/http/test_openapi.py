@@ -9,7 +9,7 @@ from schemathesis.checks import load_all_checks, not_a_server_error
 from schemathesis.specs.openapi import checks
 
 from scrubjay.surfaces.http.openapi import description
-from scrubjay.surfaces.http.problems import SORTS
+from scrubjay.surfaces.http.problems import PROBLEM_TYPES
 from scrubjay.surfaces.verbs.table import VERBS
 
 load_all_checks()
@@ -58,7 +58,7 @@ def test_every_verb_is_described_and_nothing_else():
         assert set(paths[f"/v1/{name}"]) == methods
         for operation in paths[f"/v1/{name}"].values():
             assert operation["summary"] == verb.told
-            problems = {str(one.status) for one in SORTS.values()}
+            problems = {str(one.status) for one in PROBLEM_TYPES.values()}
             assert set(operation["responses"]) == {"200", *problems}
 
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from scrubjay.surfaces.http.origin_check import Guard
+from scrubjay.surfaces.http.origin_check import OriginCheck
 from scrubjay.surfaces.http.problems import Problem
 
 GET = "GET {} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
@@ -177,10 +177,10 @@ def test_on_a_socket_of_both_kinds_an_address_of_ipv4_is_named_as_people_write_i
 
     scope = {"type": "http", "path": "/livez", "raw_path": b"/livez", "query_string": b""}
     scope |= {"headers": [(b"host", host.encode())], "server": (reached, 8765)}
-    asked = Guard(app, ())(scope, None, None)
+    asked = OriginCheck(app, ())(scope, None, None)
     if right:
         asyncio.run(asked)
     else:
-        with pytest.raises(Problem, match="none of this server's names"):
+        with pytest.raises(Problem, match="not a name of this server"):
             asyncio.run(asked)
     assert called == (["/livez"] if right else [])

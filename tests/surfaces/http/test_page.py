@@ -11,14 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.surfaces import opened
-from scrubjay.surfaces.http import app, bodies, descriptors, mcp_sessions, settings
-from scrubjay.surfaces.http import listen as serving
-from scrubjay.surfaces.http import origin_check as guard
-from scrubjay.surfaces.http import protocol as wire
-from scrubjay.surfaces.http.auth import authenticate as known
-from scrubjay.surfaces.http.auth import login_cookie as halves
-from scrubjay.surfaces.http.auth import logins as sessions
+from scrubjay.surfaces import callers
+from scrubjay.surfaces.http import (
+    app,
+    auth,
+    listen,
+    logins,
+    mcp_mount,
+    origin_check,
+    request_input,
+    settings,
+)
 from scrubjay.surfaces.verbs import kinds
 
 PAGE = (Path(__file__).parents[3] / "docs" / "http.md").read_text("utf-8")
@@ -56,26 +59,27 @@ def test_every_example_runs_and_answers_what_it_shows(serve):
     "line",
     [
         f"| body of a request | {settings.BODY_MB:g} MB |",
-        f"| {settings.TOKEN_RATE:g}; without tokens any number |",
-        f"| wrong tokens a second from one address | {known.WRONG_PER_S:g} |",
-        f"| {app.THREADS}; {app.MOST_WAITING}, then 503 |",
-        f"of one caller | {app.THREADS // 2}; {app.MOST_WAITING // 2}, then 503 |",
-        f"| {mcp_sessions.MOST_OF_ONE} of one caller, {mcp_sessions.MOST_SESSIONS} in all |",
-        f"| {mcp_sessions.IDLE_S / 60:g} minutes |",
-        f"| {sessions.MOST_OF_ONE} of one token, {sessions.MOST_SESSIONS} in all; those unused",
-        f"| {sessions.IDLE_S / 3600:g} hours; {sessions.LIFE_S / 86_400:g} days;"
-        f" {sessions.LINK_S / 60:g} minutes |",
-        f"do nothing for {sessions.IDLE_S / 3600:g} hours",
-        f"once, within {sessions.LINK_S / 60:g} minutes",
-        f"sends in `{halves.KEY_HEADER}`",
+        f"| {settings.KEY_RATE:g}; without tokens any number |",
+        f"| wrong tokens a second from one address | {auth.WRONG_PER_S:g} |",
+        f"| {app.THREADS}; {app.MAX_QUEUED}, then 503 |",
+        f"of one caller | {app.THREADS // 2}; {app.MAX_QUEUED // 2}, then 503 |",
+        f"| {mcp_mount.MAX_SESSIONS_PER_CALLER} of one caller, {mcp_mount.MAX_SESSIONS} in all |",
+        f"| {mcp_mount.IDLE_S / 60:g} minutes |",
+        f"| {logins.MAX_LOGINS_PER_KEY} of one token, {logins.MAX_LOGINS} in all; those unused",
+        f"| {logins.IDLE_S / 3600:g} hours; {logins.LIFETIME_S / 86_400:g} days;"
+        f" {logins.LINK_S / 60:g} minutes |",
+        f"do nothing for {logins.IDLE_S / 3600:g} hours",
+        f"once, within {logins.LINK_S / 60:g} minutes",
+        f"sends in `{logins.KEY_HEADER}`",
         f"| length of a query | {kinds.MOST_QUERY_CHARS:,} characters |",
-        f"| time to wait for another who writes | {opened.WRITER_WAIT_S:g} s |",
-        f"| open connections | {descriptors.MOST_CONNECTIONS}, or half of what `ulimit -n`",
-        f"| {wire.HEAD_TIME_S:g} s; {bodies.BODY_TIME_S:g} s |",
-        f"| time for a client that takes nothing of its answer | {wire.READING_TIME_S:g} s |",
-        f"| {guard.LONGEST_PATH}; {guard.LONGEST_QUERY:,}; {guard.MOST_HEADER_BYTES:,} bytes |",
-        f"| depth of JSON | {bodies.MOST_DEPTH} |",
-        f"under way for up to {serving.FINISH_S} seconds",
+        f"| time to wait for another who writes | {callers.WRITER_WAIT_S:g} s |",
+        f"| open connections | {listen.MAX_CONNECTIONS}, or half of what `ulimit -n`",
+        f"| {listen.HEADER_TIMEOUT_S:g} s; {request_input.BODY_TIMEOUT_S:g} s |",
+        f"| time for a client that takes nothing of its answer | {listen.WRITE_TIMEOUT_S:g} s |",
+        f"| {origin_check.MAX_PATH_BYTES}; {origin_check.MAX_QUERY_BYTES:,};"
+        f" {origin_check.MAX_HEADER_BYTES:,} bytes |",
+        f"| depth of JSON | {request_input.MOST_DEPTH} |",
+        f"under way for up to {listen.SHUTDOWN_S} seconds",
         f"http://{settings.HOST}:{settings.PORT}",
     ],
 )

@@ -18,7 +18,7 @@ import scrubjay
 from scrubjay.surfaces.callers import OpenStores, Principal
 from scrubjay.surfaces.mcp.server import make_server
 
-ANYBODY = Principal()
+UNRESTRICTED = Principal()
 SRC = str(Path(scrubjay.__file__).parent.parent)
 
 
@@ -79,7 +79,7 @@ def connect(store: scrubjay.Store, portal: BlockingPortal) -> Iterator[Callable[
     with ExitStack() as opened:
 
         def connected(
-            tools: str = "default", who: Principal = ANYBODY, era: str = "2026-07-28"
+            tools: str = "default", who: Principal = UNRESTRICTED, era: str = "2026-07-28"
         ) -> Asked:
             server = make_server(OpenStores(lambda _: store), lambda _: who, tools)
             client = Client(server, mode="legacy" if era < "2026" else "auto")

@@ -60,7 +60,7 @@ def test_the_link_signs_in_and_goes_on_to_where_one_wanted(site: Site):
     assert page.get_by_label("Token").count() == 0
     assert site.axe(page) == []
 
-    code = site.sessions.link()
+    code = site.logins.new_link_code()
     site.forgive("status of 503")
     busy = {"type": "urn:scrubjay:problem:busy", "title": "Busy", "detail": "the server is busy"}
     page.route("**/session", lambda one: one.fulfill(status=503, json=busy))
@@ -79,7 +79,7 @@ def test_the_link_signs_in_and_goes_on_to_where_one_wanted(site: Site):
     site.forgive(REFUSED)
     other = site.open(f"#/signin?code={code}", signed_in=False)  # another browser
     said = other.locator(".said[role=alert]")
-    expect(said).to_have_text("This link was used before, or is older than 10 minutes.")
+    expect(said).to_have_text("This link was used before or is older than 10 minutes.")
     expect(other.get_by_text(command)).to_have_count(1)
     assert "code" not in other.url
     box = other.get_by_label("Link, or its code")
@@ -87,7 +87,7 @@ def test_the_link_signs_in_and_goes_on_to_where_one_wanted(site: Site):
     box.fill(code)
     other.keyboard.press("Enter")
     expect(other.locator(".wrong")).to_have_text(said.inner_text())
-    box.fill(f" {site.url}#/signin?code={site.sessions.link()} ")
+    box.fill(f" {site.url}#/signin?code={site.logins.new_link_code()} ")
     other.keyboard.press("Enter")
     expect(other).to_have_title("Search · scrubjay")
 
@@ -237,7 +237,7 @@ def test_a_worker_of_a_server_that_had_the_port_before_sees_no_key(site: Site):
         )
         page.goto("about:blank")
     site.start()
-    page.goto(f"{site.url}#/signin?code={site.sessions.link()}")
+    page.goto(f"{site.url}#/signin?code={site.logins.new_link_code()}")
     expect(page).to_have_title("Search · scrubjay")
     assert page.evaluate("navigator.serviceWorker.controller") is None
     assert page.evaluate("caches.has('seen')") is False

@@ -133,7 +133,7 @@ def test_it_fits_a_phone(site: Site):
         "Server", f"scrubjay {scrubjay.__version__}",
     ]  # fmt: skip
     assert link.startswith(f"{site.url}#/signin?code=")
-    assert site.sessions.take(link.partition("code=")[2])
+    assert site.logins.use_link_code(link.partition("code=")[2])
     page.evaluate("document.querySelector('dialog').close()")
     assert site.axe(page) == []
 
@@ -170,9 +170,9 @@ def test_a_server_that_goes_away_and_comes_back(site: Site):
     page.evaluate("import('/ui/api.js').then((api) => api.ask('status').catch(() => null))")
     expect(page).to_have_title("Sign in · scrubjay")
     expect(page.locator(".said[role=alert]")).to_have_text(
-        "You are no longer signed in: the server was started anew, or you were away for long."
+        "You are no longer signed in: the server was restarted, or you were inactive for too long."
     )
-    page.goto(f"{site.url}#/signin?code={site.sessions.link()}")
+    page.goto(f"{site.url}#/signin?code={site.logins.new_link_code()}")
     expect(page).to_have_title("Search · scrubjay")
     assert page.url == f"{site.url}#/search?q=kettle"
 

@@ -1,1 +1,1 @@
-"""The store over HTTP."""
+"""HTTP server: the verbs under `/v1`, MCP, the web UI, health and metrics."""

@@ -1,9 +1,9 @@
-"""The HTTP door: the page, `/v1`, `/mcp`, `/metrics`, `/livez`, `/readyz`, put together."""
+"""The ASGI app: web UI, `/v1`, `/mcp`, `/metrics`, `/livez` and `/readyz` behind one middleware stack."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from starlette.applications import Starlette
@@ -14,21 +14,18 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from scrubjay._version import __version__
-from scrubjay.surfaces.callers import ANYBODY, Principal
-from scrubjay.surfaces.http.auth.authenticate import FindPrincipal, Known
-from scrubjay.surfaces.http.auth.login_routes import LinkPage, SessionPage
-from scrubjay.surfaces.http.auth.logins import Sessions
-from scrubjay.surfaces.http.auth.middleware import SIGNING_IN, Entry
-from scrubjay.surfaces.http.figures_route import FiguresPage
-from scrubjay.surfaces.http.health import Readiness, livez
-from scrubjay.surfaces.http.middleware import Outer
-from scrubjay.surfaces.http.observers import MetricsPage, Watch
+from scrubjay.surfaces.callers import UNRESTRICTED, Principal
+from scrubjay.surfaces.http.auth import LOGIN_PATH, Authenticator, AuthMiddleware, FindCaller
+from scrubjay.surfaces.http.health import ReadyEndpoint, livez
+from scrubjay.surfaces.http.logins import LoginEndpoint, LoginLinkEndpoint, Logins
+from scrubjay.surfaces.http.metrics import FiguresEndpoint, MetricsEndpoint, Monitoring
+from scrubjay.surfaces.http.middleware import RequestMiddleware
 from scrubjay.surfaces.http.openapi import document
-from scrubjay.surfaces.http.origin_check import Guard
-from scrubjay.surfaces.http.page import BY_ACCEPT, page, page_file
-from scrubjay.surfaces.http.problems import Problem
+from scrubjay.surfaces.http.origin_check import OriginCheck, no_such_path
+from scrubjay.surfaces.http.request_input import check_method
 from scrubjay.surfaces.http.settings import ServerSettings
-from scrubjay.surfaces.http.v1 import JSON_TYPE, Asking, allow, not_by
+from scrubjay.surfaces.http.v1 import JSON_TYPE, VerbEndpoint
+from scrubjay.surfaces.http.web_ui import VARY_ACCEPT, index_page, web_ui_file
 from scrubjay.surfaces.http.workers import Workers
 
 if TYPE_CHECKING:
@@ -39,109 +36,102 @@ if TYPE_CHECKING:
 
     Endpoint = Callable[[Request], Awaitable[Response]]
 
-THREADS, MOST_WAITING = 16, 500
-_DESK_THREADS, _DESK_WAITING = 4, 1000
+THREADS, MAX_QUEUED = 16, 500
+AUTH_THREADS, _AUTH_MAX_QUEUED = 4, 1000
 
 
-class Doors(NamedTuple):
-    """What the app stands on: the stores, who is let in, and how much.
+class ServerContext(NamedTuple):
+    """The parts that the app uses.
 
-    `own` is who asks without a token, whose store is the server's own. `names` are the Host names that are
-    right beside those of loopback. Without `mcp` there is no `/mcp`.
+    `own` is the caller without an API key, whose store is the server's own. `names` are Host names that
+    are accepted besides loopback. Without `mcp`, `/mcp` does not exist.
     """
 
     stores: OpenStores
-    find: FindPrincipal
+    find_caller: FindCaller
     settings: ServerSettings
-    watch: Watch
+    monitoring: Monitoring
     workers: Workers
-    desk: Workers
-    sessions: Sessions
-    own: Principal = ANYBODY
+    auth_workers: Workers
+    logins: Logins
+    own: Principal = UNRESTRICTED
     names: tuple[str, ...] = ()
     mcp: Server[Any] | None = None
 
     @classmethod
-    def of(
+    def create(
         cls,
         stores: OpenStores,
-        find: FindPrincipal,
+        find_caller: FindCaller,
         settings: ServerSettings,
-        watch: Watch,
+        monitoring: Monitoring,
         *,
-        own: Principal = ANYBODY,
+        own: Principal = UNRESTRICTED,
         names: tuple[str, ...] = (),
-        mcp: Server[Any] | None = None,
-    ) -> Doors:
-        """Return doors with threads of their own: many for the store, a few for the entry."""
-        workers = Workers(THREADS, MOST_WAITING, "asking", THREADS // 2)
-        desk = Workers(_DESK_THREADS, _DESK_WAITING, "entry")
-        return cls(stores, find, settings, watch, workers, desk, Sessions(), own, names, mcp)
+    ) -> ServerContext:
+        """Return a context with new threads: many for the stores, a few for authentication."""
+        workers = Workers(THREADS, MAX_QUEUED, "asking", THREADS // 2)
+        auth_workers = Workers(AUTH_THREADS, _AUTH_MAX_QUEUED, "auth")
+        parts = (stores, find_caller, settings, monitoring, workers, auth_workers, Logins())
+        return cls(*parts, own, names)
 
 
-def make_app(doors: Doors) -> Starlette:
-    """Return the app that answers requests."""
-    most_bytes = int(doors.settings.max_body_mb * 1e6)
-    known = Known(doors.find, doors.desk, doors.sessions)
-    session = SessionPage(known, doors.sessions, doors.stores, doors.workers)
-    figures = FiguresPage(doors.watch.figures, doors.stores, doors.workers, doors.own)
+def make_app(server: ServerContext) -> Starlette:
+    """Return the app."""
+    max_bytes = int(server.settings.max_body_mb * 1e6)
+    stores, workers, own = server.stores, server.workers, server.own
+    authenticator = Authenticator(server.find_caller, server.auth_workers, server.logins)
+    login = LoginEndpoint(authenticator, server.logins, stores, workers)
+    figures = FiguresEndpoint(server.monitoring.figures, stores, workers, own)
+    metrics = MetricsEndpoint(server.monitoring.metrics, server.auth_workers, own)
     routes = [
         _get("/", _index),
-        _get("/ui/{name}", page_file),
-        Route(SIGNING_IN, _Any(session)),
-        Route(f"{SIGNING_IN}/link", _Any(LinkPage(known, doors.sessions))),
+        _get("/ui/{path:path}", web_ui_file, "/ui/{name}"),
+        Route(LOGIN_PATH, _AnyMethod(login)),
+        Route(f"{LOGIN_PATH}/link", _AnyMethod(LoginLinkEndpoint(authenticator, server.logins))),
         _get("/livez", livez),
-        _get("/readyz", Readiness(doors.stores, doors.desk, doors.own)),
-        _get("/metrics", MetricsPage(doors.watch, doors.desk, doors.own)),
+        _get("/readyz", ReadyEndpoint(stores, server.auth_workers, own)),
+        _get("/metrics", metrics),
         _get("/v1/openapi.json", _openapi),
         _get("/v1/figures", figures),
-        Route("/v1/{verb}", _Any(Asking(doors.stores, doors.workers, most_bytes))),
+        Route("/v1/{verb}", _AnyMethod(VerbEndpoint(stores, workers, max_bytes))),
     ]
-    running = []
-    if doors.mcp is not None:
-        from scrubjay.surfaces.http.mcp_mount import McpDoor
+    mcp: McpEndpoint | None = None
+    if server.mcp is not None:
+        from scrubjay.surfaces.http.mcp_mount import McpEndpoint
 
-        door = McpDoor(doors.mcp, most_bytes)
-        running.append(door.run)
-        routes.append(Route("/mcp", door))
+        mcp = McpEndpoint(server.mcp, max_bytes)
+        routes.append(Route("/mcp", mcp))
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with AsyncExitStack() as stack:
-            for run in running:
-                await stack.enter_async_context(run())
+        async with mcp.run() if mcp else nullcontext():
             yield
 
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
-        exception_handlers={HTTPException: _not_there},
+        exception_handlers={HTTPException: _not_found},
         middleware=[
-            Middleware(Outer, doors.watch),
-            Middleware(Guard, doors.names),
-            Middleware(Entry, known, doors.settings.rate_per_s),
+            Middleware(RequestMiddleware, server.monitoring),
+            Middleware(OriginCheck, server.names),
+            Middleware(AuthMiddleware, authenticator, server.settings.rate_per_s),
         ],
     )
     app.router.redirect_slashes = False
     return app
 
 
-def _get(path: str, endpoint: Endpoint) -> Route:
-    methods = ("GET", "HEAD")
-
+def _get(path: str, endpoint: Endpoint, route_name: str = "") -> Route:
     async def answer(request: Request) -> Response:
-        request.scope["route_name"] = path
-        if request.method == "OPTIONS":
-            return Response(status_code=204, headers={"Allow": allow(methods)})
-        if request.method not in methods:
-            raise not_by(request.method, methods)
-        return await endpoint(request)
+        request.scope["route_name"] = route_name or path
+        return check_method(request, ("GET", "HEAD")) or await endpoint(request)
 
-    return Route(path, _Any(answer))
+    return Route(path, _AnyMethod(answer))
 
 
-class _Any:
-    """An endpoint for every method, so that a wrong one is answered as we answer; Starlette has GET only."""
+class _AnyMethod:
+    """Passes every method to an endpoint: Starlette would answer a wrong one in plain text."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
@@ -153,7 +143,7 @@ class _Any:
 
 async def _index(request: Request) -> Response:
     if "text/html" in request.headers.get("accept", ""):
-        return page(request)
+        return index_page(request)
     return JSONResponse(
         {
             "name": "scrubjay",
@@ -165,7 +155,7 @@ async def _index(request: Request) -> Response:
             "metrics": "/metrics",
             "figures": "/v1/figures",
         },
-        headers=BY_ACCEPT,
+        headers=VARY_ACCEPT,
     )
 
 
@@ -173,7 +163,5 @@ async def _openapi(request: Request) -> Response:
     return Response(document(), media_type=JSON_TYPE)
 
 
-def _not_there(request: Request, error: Exception) -> Response:
-    raise Problem(
-        "not-found", "there is nothing under this path; see /v1/openapi.json for what there is"
-    )
+def _not_found(request: Request, error: Exception) -> Response:
+    raise no_such_path()

@@ -1,4 +1,4 @@
-"""`/livez` says that the process answers, `/readyz` that the store can be read."""
+"""Health checks: `/livez` for the process, `/readyz` for the database."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import shutil
 import time
 from typing import TYPE_CHECKING
 
+from starlette.responses import JSONResponse
+
 from scrubjay.errors import ScrubjayError
+from scrubjay.surfaces.http.problems import retry_after
 from scrubjay.surfaces.render.terminal import one_line
 from scrubjay.text.urls import is_server_url
 
@@ -22,78 +25,75 @@ if TYPE_CHECKING:
     from scrubjay.surfaces.render.json import Json
 
 log = logging.getLogger(__name__)
-_TIME_S = 5.0
-LEAST_FREE_BYTES = 4_000_000  # SQLite's log wants that much for itself before it is written back
-_FRESH_S = 1.0  # nobody needs a token to ask this, so asking often must cost nothing
+_TIMEOUT_S = 5.0
+MIN_FREE_BYTES = 4_000_000  # SQLite's log needs about this much before it is written back
+_CACHE_S = 1.0  # the check needs no API key, so frequent calls must cost nothing
 
 
 async def livez(request: Request) -> Response:
-    """Answer that the process is there."""
-    from starlette.responses import JSONResponse
-
+    """Answer that the process is alive."""
     return JSONResponse({"live": True})
 
 
-class Readiness:
-    """Looks whether the server's own store can be read, at most once a second.
+class ReadyEndpoint:
+    """`/readyz`: checks whether the server's own database can be read, at most once a second.
 
-    Whoever asks is not known, so neither places nor reasons are told: those are in the log.
+    The caller is not authenticated, so paths and reasons go to the log only.
     """
 
-    def __init__(self, stores: OpenStores, desk: Workers, own: Principal) -> None:
+    def __init__(self, stores: OpenStores, workers: Workers, own: Principal) -> None:
         self._stores = stores
-        self._desk = desk
+        self._workers = workers
         self._own = own
         self._lock = asyncio.Lock()
-        self._seen: Json = {}
-        self._seen_at = float("-inf")
+        self._state: Json = {}
+        self._checked_s = float("-inf")
 
     async def __call__(self, request: Request) -> Response:
-        """Answer whether requests can be served now, and what is less than it could be."""
-        from starlette.responses import JSONResponse
-
+        """Return whether requests can be answered, and which parts are degraded."""
         async with self._lock:
-            if time.monotonic() - self._seen_at > _FRESH_S:
-                self._seen = await self._look()
-                self._seen_at = time.monotonic()
-        status = 200 if self._seen["ready"] else 503
-        return JSONResponse(self._seen, status, None if status == 200 else {"Retry-After": "2"})
+            if time.monotonic() - self._checked_s > _CACHE_S:
+                self._state = await self._check()
+                self._checked_s = time.monotonic()
+        if self._state["ready"]:
+            return JSONResponse(self._state)
+        return JSONResponse(self._state, 503, retry_after())
 
-    async def _look(self) -> Json:
+    async def _check(self) -> Json:
         try:
-            async with asyncio.timeout(_TIME_S):
-                return {"ready": True, "degraded": await self._desk.do(self._degraded)}
+            async with asyncio.timeout(_TIMEOUT_S):
+                return {"ready": True, "degraded": await self._workers.do(self._degraded)}
         except TimeoutError:
-            why = f"the store did not answer within {_TIME_S:g} seconds"
+            why = f"the database did not answer within {_TIMEOUT_S:g} seconds"
         except ScrubjayError as error:
             why = str(error)
         log.warning("not ready: %s", one_line(why))
         return {"ready": False, "degraded": ["store"]}
 
     def _degraded(self) -> list[str]:
-        """Read the store, and return which of its parts are behind, missing, or cannot be used.
+        """Read the database, and return which of its parts are behind, missing or unusable.
 
-        A store that can be read and not written is ready: most requests read. `writes` says so.
+        A read-only database is ready, since most requests read; it is reported as `writes`.
         """
         with self._stores.lend(self._own) as store:
             store._db.check_same()
             state = store.status()
-            behind = set() if store._models is None else set(store._models.failed())
-        behind |= {one.tier for one in state.servers if one.behind or one.reason}
+            degraded = set() if store._models is None else set(store._models.failed())
+        degraded |= {replica.tier for replica in state.servers if replica.behind or replica.reason}
         if state.failed:
-            behind.add("vectors")
-        if not _takes_writes(state.path):
-            behind.add("writes")
-        return sorted(behind)
+            degraded.add("vectors")
+        if not _is_writable(state.path):
+            degraded.add("writes")
+        return sorted(degraded)
 
 
-def _takes_writes(path: str) -> bool:
-    """True unless the store is a file that may not be written, or whose disk is full.
+def _is_writable(path: str) -> bool:
+    """False for a file that must not be written or whose disk is full.
 
-    Nothing is written to find out: every open store would have to read anew what it keeps in memory.
+    Writes nothing to find out: a write would invalidate what every open store has cached in memory.
     """
     if path == ":memory:" or is_server_url(path):
         return True
     folder = os.path.dirname(os.path.abspath(path))
     allowed = os.access(path, os.W_OK) and os.access(folder, os.W_OK)
-    return allowed and shutil.disk_usage(folder).free >= LEAST_FREE_BYTES
+    return allowed and shutil.disk_usage(folder).free >= MIN_FREE_BYTES

@@ -1,4 +1,8 @@
-"""Listening: the socket, the process's signals, the log, and an end that loses nothing."""
+"""Socket, connections with time limits, graceful shutdown and logging of `scrubjay serve`.
+
+What uvicorn limits itself is set in `http_server`: idle connections (timeout_keep_alive), headers that
+arrive in pieces (h11_max_incomplete_event_size), the time for a shutdown. `HttpConnection` adds the rest.
+"""
 
 from __future__ import annotations
 
@@ -13,34 +17,50 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from scrubjay.errors import InvalidInput, Unavailable
-from scrubjay.surfaces.http.log_masking import Masking
-from scrubjay.surfaces.http.protocol import MOST_HEAD_BYTES, Wire
+from scrubjay.sharing.api_keys import masked
+from scrubjay.surfaces.http.middleware import access_log
+from scrubjay.surfaces.http.origin_check import MAX_HEADER_BYTES
+from scrubjay.surfaces.http.problems import MEDIA_TYPE, Problem, retry_after
+from scrubjay.surfaces.render.json import line
 
 if TYPE_CHECKING:
     from types import FrameType
 
     from starlette.applications import Starlette
+    from uvicorn.protocols.http.h11_impl import RequestResponseCycle
 
 log = logging.getLogger(__name__)
-FINISH_S = 20  # for what is under way when the server is told to stop
+SHUTDOWN_S = 20  # for requests in progress
+HEADER_TIMEOUT_S = 10.0  # from the first byte of a request to the end of its headers
+WRITE_TIMEOUT_S = 30.0  # for a client that reads nothing of its response
+LINGER_S = 10.0  # for the rest of a body whose response was sent before it was read
+MAX_CONNECTIONS = 1000
+_UNSENT_BYTES = (
+    128 * 1024
+)  # in the system's buffer, where we cannot see how much a client has read
+_WANTED_DESCRIPTORS = 8192  # macOS allows any number here, and enforces a lower one later
 _KEEP_ALIVE_S = 15
-_LINE = 2048  # connections that nobody has taken yet
-# Of them, so many are taken in one go. Where the process may open nothing more, each of these attempts
-# fails: with as many as wait, that was two thousand lines in the log a second.
-_AT_ONCE = 16
-_FULL_EVERY_S = 60.0
-_LEAST_LEFT_S = 1.0
-_FULL = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+_BACKLOG = 2048
+# asyncio accepts as many connections at once as its backlog. Where the process can open no more files, each
+# attempt fails: with 2,048 of them that was two thousand log lines a second.
+_ACCEPT_BATCH = 16
+_LOG_FULL_EVERY_S = 60.0
+_MIN_LEFT_S = 1.0
+_OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGBREAK")
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Return a socket at that address; one clear sentence where there can be none."""
+    """Return a socket that listens at that address."""
     try:
         found = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE | socket.AI_ADDRCONFIG
@@ -48,26 +68,26 @@ def bind(host: str, port: int) -> socket.socket:
     except (OSError, UnicodeError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise InvalidInput(
-            f"there is no host {host!r} ({why}); give an address of this machine, such as 127.0.0.1"
+            f"no host {host!r} ({why}); use an address of this machine, such as 127.0.0.1"
         ) from None
     family, kind, protocol, _, address = found[0]
-    made = socket.socket(family, kind, protocol)
+    listening = socket.socket(family, kind, protocol)
     try:
         if os.name == "posix":
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        else:  # on Windows that would let two servers have one port
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)  # type: ignore[attr-defined,unused-ignore]
-        made.bind(address)
-        # Linux says only here that another server listens on the port.
-        made.listen(_LINE)
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        else:  # on Windows SO_REUSEADDR would let two servers share one port
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)  # type: ignore[attr-defined,unused-ignore]
+        listening.bind(address)
+        # Linux reports only here that another server listens on the port.
+        listening.listen(_BACKLOG)
     except OSError as error:
-        made.close()
+        listening.close()
         raise Unavailable(
-            f"cannot listen on {host} port {port} ({error.strerror}); choose another with --port, or 0"
-            " for any that is free"
+            f"cannot listen on {host} port {port} ({error.strerror}); choose another port with --port,"
+            " or 0 for a free one"
         ) from None
-    made.setblocking(False)
-    return made
+    listening.setblocking(False)
+    return listening
 
 
 def is_loopback(listening: socket.socket) -> bool:
@@ -76,108 +96,255 @@ def is_loopback(listening: socket.socket) -> bool:
 
 
 def url_of(listening: socket.socket) -> str:
-    """Return where a socket is found."""
+    """Return the URL of a socket."""
     host, port = listening.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def reached_at(listening: socket.socket, names: Sequence[str] = ()) -> list[str]:
-    """Return where a browser finds a socket, on this machine first; `names` are those that were allowed.
+def browser_urls(listening: socket.socket, names: Sequence[str] = ()) -> list[str]:
+    """Return the URLs at which a browser reaches a socket, that of this machine first.
 
-    Of one that listens everywhere, that is loopback and, for other machines, a name or an address.
+    A socket that listens everywhere has loopback and, for other machines, `names` or an address.
     """
     host, port = listening.getsockname()[:2]
     if not ipaddress.ip_address(host.partition("%")[0]).is_unspecified:
         return [url_of(listening)]
-    others = names or [found for found in [_own_address()] if found]
-    return [f"http://{one}:{port}" for one in ("127.0.0.1", *others)]
+    others = names or [address for address in [_own_address()] if address]
+    return [f"http://{name}:{port}" for name in ("127.0.0.1", *others)]
 
 
 def _own_address() -> str:
-    """Return the address that this machine has towards others; empty without a network."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+    """Return the address of this machine in its network; '' without a network."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            asked.connect(("192.0.2.1", 9))  # nothing is sent; the system chooses how it would be
+            probe.connect(("192.0.2.1", 9))  # sends nothing; the system only chooses a route
         except OSError:
             return ""
-        return str(asked.getsockname()[0])
+        return str(probe.getsockname()[0])
 
 
-class Listener(uvicorn.Server):
-    """A server that says when it listens, finishes what is under way, and ends at once if told twice."""
+@lru_cache(maxsize=1)
+def max_connections() -> int:
+    """Return the limit of connections: half of the file descriptors, the databases get the rest.
 
-    def __init__(self, config: uvicorn.Config, listening: Callable[[], None]) -> None:
+    Raises the limit of descriptors as far as allowed: macOS starts with 256.
+    """
+    return min(MAX_CONNECTIONS, max(1, _max_descriptors() // 2))
+
+
+def _max_descriptors() -> int:
+    try:
+        import resource
+    except ImportError:  # Windows, where only memory is the limit
+        return _WANTED_DESCRIPTORS
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    unlimited = resource.RLIM_INFINITY
+    wanted = _WANTED_DESCRIPTORS if hard == unlimited else min(_WANTED_DESCRIPTORS, hard)
+    if soft != unlimited and soft < wanted:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
+        except (OSError, ValueError):  # then it stays as it is
+            pass
+    return _WANTED_DESCRIPTORS if soft == unlimited else soft
+
+
+class HttpConnection(H11Protocol):
+    """A connection with time limits, whose protocol errors are problems like any other.
+
+    uvicorn limits only the time between two requests. It has no limit for headers that come byte by byte,
+    for a body that is sent on after its response, or for a response that is not read. Its
+    limit_concurrency counts a connection only once its headers are complete, so that idle ones could use up
+    all file descriptors, and answers in plain text.
+    """
+
+    _deadline: asyncio.TimerHandle | None = None
+    _write_deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Accept a connection, below the limit."""
+        super().connection_made(transport)
+        _limit_send_buffer(transport)
+        if len(self.connections) > max_connections():
+            self._refuse(Problem("busy", "too many connections are open", retry_after()))
+            return
+        self._close_in(HEADER_TIMEOUT_S)
+
+    def data_received(self, data: bytes) -> None:
+        """Read data; the headers of a request must be complete in time."""
+        if self.transport.is_closing():
+            return
+        super().data_received(data)
+        if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
+            if self._deadline is None:
+                self._close_in(HEADER_TIMEOUT_S)
+        elif self.conn.our_state is not h11.DONE:
+            self._cancel_deadline()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request, or for a limited time for the rest of this one."""
+        super().on_response_complete()
+        if self.conn.our_state is h11.DONE and self.conn.their_state is h11.SEND_BODY:
+            self._close_in(LINGER_S)
+
+    def pause_writing(self) -> None:
+        """Start the time limit of a client that does not read its response."""
+        super().pause_writing()
+        self._watch_reading()
+
+    def resume_writing(self) -> None:
+        """Stop that time limit."""
+        super().resume_writing()
+        self._cancel_write_deadline()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Cancel the time limits with the connection."""
+        self._cancel_deadline()
+        self._cancel_write_deadline()
+        super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer with a problem instead of uvicorn's plain text."""
+        self._refuse(Problem("malformed", "the request is not valid HTTP/1.1"))
+
+    def _refuse(self, problem: Problem) -> None:
+        request_id = uuid4().hex
+        access_log.info("- - %d - %s -", problem.status, request_id)
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE) and not _is_responding(self.cycle):
+            body = line(problem.body(request_id)).encode()
+            headers = {
+                "content-type": MEDIA_TYPE,
+                "content-length": str(len(body)),
+                "cache-control": "no-store",
+                "x-content-type-options": "nosniff",
+                "x-request-id": request_id,
+                "connection": "close",
+                **problem.headers,
+            }
+            for event in (
+                h11.Response(status_code=problem.status, headers=list(headers.items())),
+                h11.Data(data=body),
+                h11.EndOfMessage(),
+            ):
+                self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
+
+    def _close_in(self, seconds: float) -> None:
+        self._cancel_deadline()
+        self._deadline = self.loop.call_later(seconds, self.transport.close)
+
+    def _cancel_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _watch_reading(self) -> None:
+        """Drop a client that reads nothing for a while; a slow one may go on."""
+        unsent = self.transport.get_write_buffer_size()
+
+        def check() -> None:
+            if self.transport.get_write_buffer_size() < unsent:
+                self._watch_reading()
+            else:
+                self.transport.abort()
+
+        self._cancel_write_deadline()
+        self._write_deadline = self.loop.call_later(WRITE_TIMEOUT_S, check)
+
+    def _cancel_write_deadline(self) -> None:
+        if self._write_deadline is not None:
+            self._write_deadline.cancel()
+            self._write_deadline = None
+
+
+def _is_responding(cycle: RequestResponseCycle | None) -> bool:
+    return cycle is not None and cycle.response_started and not cycle.response_complete
+
+
+def _limit_send_buffer(transport: asyncio.Transport) -> None:
+    """Let the system buffer little: it would take megabytes at once, then nothing for minutes."""
+    connection = transport.get_extra_info("socket")
+    try:
+        if hasattr(socket, "TCP_NOTSENT_LOWAT"):
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT_BYTES)
+        else:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNSENT_BYTES)
+    except OSError:  # closed already, or not supported by the system
+        return
+
+
+class HttpServer(uvicorn.Server):
+    """A server that calls back when it listens, shuts down gracefully, and at once on a second signal."""
+
+    def __init__(self, config: uvicorn.Config, on_listening: Callable[[], None]) -> None:
         super().__init__(config)
-        self._listening = listening
-        self._full_since_s = float("-inf")
-        self._told_s: float | None = None
+        self._on_listening = on_listening
+        self._full_logged_s = float("-inf")
+        self._stopping_since_s: float | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen, and say so."""
+        """Start to listen, and call back."""
         await super().startup(sockets)
         if self.started:
-            asyncio.get_running_loop().set_exception_handler(self._odd)
-            for one in (
-                sockets or ()
-            ):  # asyncio has made the line as short as what it takes in one go
-                one.listen(_LINE)
-            self._listening()
+            asyncio.get_running_loop().set_exception_handler(self._log_uncaught)
+            for listening in sockets or ():  # asyncio has set the backlog to _ACCEPT_BATCH
+                listening.listen(_BACKLOG)
+            self._on_listening()
 
     @property
     def left_s(self) -> float:
-        """Seconds that are left to finish what is under way, since it was told to stop; 1 at the least."""
-        finish_s = self.config.timeout_graceful_shutdown or 0
-        begun_s = time.monotonic() if self._told_s is None else self._told_s
-        return max(_LEAST_LEFT_S, begun_s + finish_s - time.monotonic())
+        """Seconds left for requests in progress since the shutdown began; at least 1."""
+        limit_s = self.config.timeout_graceful_shutdown or 0
+        now_s = time.monotonic()
+        since_s = now_s if self._stopping_since_s is None else self._stopping_since_s
+        return max(_MIN_LEFT_S, since_s + limit_s - now_s)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Finish, whoever said so."""
-        self._told_s = time.monotonic()
+        """Shut down, and record since when."""
+        self._stopping_since_s = time.monotonic()
         await super().shutdown(sockets)
 
-    def _odd(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Log what nobody caught; that nothing more can be opened, once a minute."""
+    def _log_uncaught(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Log an uncaught error; "too many open files" only once a minute."""
         error = context.get("exception")
-        if not isinstance(error, OSError) or error.errno not in _FULL:
+        if not isinstance(error, OSError) or error.errno not in _OUT_OF_DESCRIPTORS:
             loop.default_exception_handler(context)
-        elif time.monotonic() - self._full_since_s > _FULL_EVERY_S:
-            self._full_since_s = time.monotonic()
-            log.error(
-                "no connection can be taken (%s); raise the limit: ulimit -n", error.strerror
-            )
+        elif time.monotonic() - self._full_logged_s > _LOG_FULL_EVERY_S:
+            self._full_logged_s = time.monotonic()
+            log.error("cannot accept connections (%s); raise ulimit -n", error.strerror)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Take the signals that mean to stop; uvicorn would raise them again after a good end."""
-        known = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
+        """Handle the signals that stop the server; uvicorn would raise them again after the shutdown."""
+        handled = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
         try:
-            before = {one: signal.signal(one, self.handle_exit) for one in known}
-        except ValueError:  # not in the main thread, where whoever runs this stops it
+            before = {number: signal.signal(number, self.handle_exit) for number in handled}
+        except ValueError:  # not in the main thread: the caller sets should_exit
             yield
             return
         try:
             yield
         finally:
-            for one, handler in before.items():
-                signal.signal(one, handler)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop: the first time in good order, the second time at once.
+        """Stop: gracefully at the first signal, at once at the second.
 
-        What was answered is in the store by then, and what was not is there as a whole or not at all.
+        What was answered is committed by then; what was not is stored completely or not at all.
         """
         if self.should_exit:
             os._exit(128 + sig)
         self.should_exit = True
 
 
-def listener(
-    app: Starlette, listening: Callable[[], None], *, finish_s: int = FINISH_S
-) -> Listener:
-    """Return a server of an app; `run([socket])` serves until it is told to stop."""
+def http_server(
+    app: Starlette, on_listening: Callable[[], None], *, shutdown_s: int = SHUTDOWN_S
+) -> HttpServer:
+    """Return a server for an app; `run([socket])` serves until it is stopped."""
     config = uvicorn.Config(
         app,
-        http=Wire,
+        http=HttpConnection,
         ws="none",
         loop="asyncio",
         lifespan="on",
@@ -186,17 +353,25 @@ def listener(
         proxy_headers=False,
         server_header=False,
         timeout_keep_alive=_KEEP_ALIVE_S,
-        timeout_graceful_shutdown=finish_s,
-        h11_max_incomplete_event_size=MOST_HEAD_BYTES,
-        backlog=_AT_ONCE,
+        timeout_graceful_shutdown=shutdown_s,
+        h11_max_incomplete_event_size=MAX_HEADER_BYTES,
+        backlog=_ACCEPT_BATCH,
     )
-    return Listener(config, listening)
+    return HttpServer(config, on_listening)
+
+
+class MaskingFormatter(logging.Formatter):
+    """Masks API keys in log lines: clients put them into paths, request ids and error messages."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line, with any traceback, masked."""
+        return masked(super().format(record))
 
 
 def log_to_stderr() -> None:
-    """Write the log to standard error, a line each: requests, and what went wrong."""
+    """Write requests and errors to standard error, one line each."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(Masking("%(asctime)s %(message)s", "%Y-%m-%dT%H:%M:%S%z"))
+    handler.setFormatter(MaskingFormatter("%(asctime)s %(message)s", "%Y-%m-%dT%H:%M:%S%z"))
     for name, level in (
         ("scrubjay", logging.WARNING),
         ("scrubjay.access", logging.INFO),

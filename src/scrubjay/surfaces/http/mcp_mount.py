@@ -1,26 +1,37 @@
-"""`/mcp`: the MCP server on the same port, behind the same entry."""
+"""`/mcp`: the MCP server on the same port, with the same authentication and limits."""
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import ExitStack
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.requests import Request
+
 from scrubjay.errors import Unavailable
-from scrubjay.surfaces.http.bodies import ClientGone, check_json_type, check_keys, read_body
-from scrubjay.surfaces.http.mcp_messages import check_message
-from scrubjay.surfaces.http.mcp_sessions import IDLE_S, MOST_SESSIONS, Sessions
-from scrubjay.surfaces.http.problems import Problem
-from scrubjay.surfaces.http.v1 import not_by
+from scrubjay.surfaces.http.problems import Problem, retry_after
+from scrubjay.surfaces.http.request_input import (
+    ClientGone,
+    check_json_type,
+    check_method,
+    check_unique_keys,
+    read_body,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Coroutine
     from contextlib import AbstractAsyncContextManager
 
-    from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
     from mcp.server.context import ServerRequestContext
     from mcp.server.lowlevel import Server
-    from starlette.requests import Request
     from starlette.types import Message, Receive, Scope, Send
 
     from scrubjay.surfaces.callers import Principal
@@ -29,123 +40,205 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_METHODS = ("GET", "POST", "DELETE")
-_SESSION = "mcp-session-id"
-_VERSION = "mcp-protocol-version"
+IDLE_S = 600.0  # then a session ends; its client starts another
+MAX_SESSIONS = 1000
+MAX_SESSIONS_PER_CALLER = 100
+_MAX_CHECKED_BYTES = 65_536  # longer messages hold long texts, and the SDK parses them anyway
+_SESSION_HEADER = "mcp-session-id"
 
 
-class McpDoor:
-    """An ASGI app that hands requests to the SDK, each in the name of its principal."""
+class McpEndpoint:
+    """ASGI app that passes requests to the SDK, each for its own caller."""
 
-    def __init__(self, server: Server[Any], most_bytes: int) -> None:
-        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-
-        self._most_bytes = most_bytes
-        self._counted = Sessions()
-        # Answers are JSON: a stream of events is cut off when the server is told to stop, and whoever
-        # waits for an answer in it does not learn that the call was carried out.
-        self._sessions = StreamableHTTPSessionManager(
+    def __init__(self, server: Server[Any], max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._counted = McpSessions()
+        # Answers are JSON: an event stream is cut off at shutdown, and its client would not learn that
+        # its call was executed.
+        self._manager = StreamableHTTPSessionManager(
             app=server,
             json_response=True,
             session_idle_timeout=IDLE_S,
-            max_request_body_size=most_bytes,
-            max_sessions=MOST_SESSIONS,
+            max_request_body_size=max_bytes,
+            max_sessions=MAX_SESSIONS,
         )
 
     def run(self) -> AbstractAsyncContextManager[None]:
-        """Return what keeps the sessions while the server runs."""
-        return self._sessions.run()
+        """Return the context in which the server runs."""
+        return self._manager.run()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request: a message, a stream of messages, or the end of a session."""
-        from starlette.requests import Request
-        from starlette.responses import Response
-
         request = Request(scope, receive)
-        if request.method == "OPTIONS":
-            allowed = {"Allow": ", ".join((*_METHODS, "OPTIONS"))}
-            await Response(status_code=204, headers=allowed)(scope, receive, send)
+        if (options := check_method(request, ("GET", "POST", "DELETE"))) is not None:
+            await options(scope, receive, send)
             return
-        if request.method not in _METHODS:
-            raise not_by(request.method, _METHODS)
         scope["route_name"] = "/mcp"
-        # The SDK binds a session to whoever began it, so that nobody else's id opens it.
-        scope["user"] = _user_of(request.state.principal)
+        # The SDK binds a session to the user that started it, so that its id is of no use to others.
+        scope["user"] = _sdk_user(request.state.principal)
         if request.method == "POST":
             check_json_type(request)
-            body = await read_body(request, self._most_bytes)
-            check_keys(body)
-            check_message(body)
-            receive = _again(body, receive)
-        await self._handled(request, receive, send)
+            body = await read_body(request, self._max_bytes)
+            check_unique_keys(body)
+            _check_message(body)
+            receive = _replay(body, receive)
+        await self._handle(request, receive, send)
 
-    async def _handled(self, request: Request, receive: Receive, send: Send) -> None:
-        """Let the SDK answer, and see which session begins, is used, or ends by that."""
-        given, told = request.headers.get(_SESSION), None
+    async def _handle(self, request: Request, receive: Receive, send: Send) -> None:
+        """Let the SDK answer, and track which session starts, is used or ends."""
+        session_id, started = request.headers.get(_SESSION_HEADER), None
         with ExitStack() as stack:
-            if given is not None:
-                stack.enter_context(self._counted.used(given))
-            elif request.method == "POST" and _shakes_hands(request):
-                told = stack.enter_context(self._counted.begun(request.state.principal))
+            if session_id is not None:
+                stack.enter_context(self._counted.used(session_id))
+            elif request.method == "POST" and _starts_session(request):
+                started = stack.enter_context(self._counted.starting(request.state.principal))
 
-            async def seen(message: Message) -> None:
+            async def track(message: Message) -> None:
                 if message["type"] == "http.response.start":
-                    named = {name.lower(): value for name, value in message.get("headers", ())}
-                    begun = named.get(_SESSION.encode())
-                    if told is not None and begun is not None and message["status"] < 400:
-                        told(begun.decode("latin-1"))
-                    if given is not None and _is_over(request.method, message["status"]):
-                        self._counted.ended(given)
+                    headers = {name.lower(): value for name, value in message.get("headers", ())}
+                    new_id = headers.get(_SESSION_HEADER.encode())
+                    if started is not None and new_id is not None and message["status"] < 400:
+                        started(new_id.decode("latin-1"))
+                    ends = request.method == "DELETE" and message["status"] < 300
+                    if session_id is not None and ends:
+                        self._counted.ended(session_id)
                 await send(message)
 
-            answering = self._sessions.handle_request(request.scope, receive, seen)
+            answering = self._manager.handle_request(request.scope, receive, track)
             if request.method == "POST":
-                await _unless_gone(answering, request)
+                await _until_disconnect(answering, request)
             else:
                 await answering
 
 
-async def _unless_gone(answering: Coroutine[Any, Any, None], request: Request) -> None:
-    """Wait for an answer, but only while somebody is there to take it.
+class _Session:
+    def __init__(self, caller: Principal, now_s: float) -> None:
+        self.caller = caller
+        self.in_progress = 0
+        self.used_s = now_s
 
-    The SDK waits for ever for that of a request whose id another has, too. Threads go on to their end.
+
+class McpSessions:
+    """Counts the sessions of each caller; the SDK's own limit would let one caller take them all.
+
+    Learns of their ends from the requests, by the same rules as the SDK.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._sessions: dict[str, _Session] = {}
+        self._starting: Counter[Principal] = Counter()
+
+    @contextmanager
+    def starting(self, caller: Principal) -> Iterator[Callable[[str], None]]:
+        """Reserve a session; yield the function to call with its id. A Problem at the limit."""
+        idle_since_s = self._clock() - IDLE_S
+        for session_id, session in list(self._sessions.items()):
+            if not session.in_progress and session.used_s < idle_since_s:
+                del self._sessions[session_id]
+        own = sum(session.caller == caller for session in self._sessions.values())
+        own += self._starting[caller]
+        if own >= MAX_SESSIONS_PER_CALLER:
+            raise _too_many(f"you have {own} sessions open")
+        if len(self._sessions) + self._starting.total() >= MAX_SESSIONS:
+            raise _too_many("too many sessions are open")
+        self._starting[caller] += 1
+
+        def started(session_id: str) -> None:
+            self._sessions[session_id] = _Session(caller, self._clock())
+
+        try:
+            yield started
+        finally:
+            self._starting[caller] -= 1
+            if not self._starting[caller]:
+                del self._starting[caller]
+
+    @contextmanager
+    def used(self, session_id: str) -> Iterator[None]:
+        """Track a request of a session from its start to its end."""
+        session = self._sessions.get(session_id)
+        if session is None:
+            yield
+            return
+        session.in_progress += 1
+        try:
+            yield
+        finally:
+            session.in_progress -= 1
+            session.used_s = self._clock()
+
+    def ended(self, session_id: str) -> None:
+        """Remove a session."""
+        self._sessions.pop(session_id, None)
+
+
+def _too_many(why: str) -> Problem:
+    detail = f"{why}; end unused ones, or wait: they end after {IDLE_S / 60:g} minutes without use"
+    return Problem("busy", detail, retry_after(60))
+
+
+def _check_message(body: bytes) -> None:
+    """Refuse JSON that is not a JSON-RPC message: the SDK would answer it with a long error.
+
+    What is not JSON at all is left to the SDK, whose error is short.
+    """
+    if len(body) > _MAX_CHECKED_BYTES:
+        return
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        return
+    if (
+        isinstance(message, dict)
+        and message.get("jsonrpc") == "2.0"
+        and isinstance(message.get("method", ""), str)
+        and any(part in message for part in ("method", "result", "error"))
+    ):
+        return
+    raise Problem(
+        "malformed",
+        "this is not an MCP message; send a JSON object with jsonrpc, method and, for an answer, an id,"
+        ' such as {"jsonrpc": "2.0", "id": 1, "method": "ping"}',
+    )
+
+
+async def _until_disconnect(answering: Coroutine[Any, Any, None], request: Request) -> None:
+    """Wait for an answer while the client is connected.
+
+    The SDK would wait for ever for the answer to a request whose id is used by another one, too. A call
+    that runs in a thread is not stopped.
     """
     answer = asyncio.ensure_future(answering)
-    gone = asyncio.ensure_future(_hung_up(request.receive))
+    gone = asyncio.ensure_future(_disconnect(request.receive))
     try:
         await asyncio.wait((answer, gone), return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for one in (answer, gone):
-            one.cancel()
+        answer.cancel()
+        gone.cancel()
         await asyncio.gather(answer, gone, return_exceptions=True)
     if answer.cancelled():
         raise ClientGone
     answer.result()
 
 
-async def _hung_up(receive: Receive) -> None:
+async def _disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-def _shakes_hands(request: Request) -> bool:
-    """True for a client of a version that has sessions; one that names none begins with a handshake."""
-    from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
-
-    version = request.headers.get(_VERSION)
+def _starts_session(request: Request) -> bool:
+    """True for a client whose protocol version has sessions, or that names no version."""
+    version = request.headers.get("mcp-protocol-version")
     return version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
 
 
-def _is_over(method: str, status: int) -> bool:
-    return method == "DELETE" and status < 300
-
-
 def threads_of(workers: Workers) -> InThread:
-    """Return what carries out the calls of agents: the same threads that HTTP has, in the same share."""
+    """Return a function that runs MCP calls in the threads of HTTP, within the same limits."""
 
-    async def in_thread(who: Principal, work: Callable[[], T]) -> T:
+    async def in_thread(caller: Principal, work: Callable[[], T]) -> T:
         try:
-            return await workers.do(work, who)
+            return await workers.do(work, caller)
         except Problem as busy:
             raise Unavailable(f"the server is busy: {busy.detail}") from None
 
@@ -153,24 +246,21 @@ def threads_of(workers: Workers) -> InThread:
 
 
 def principal_in(context: ServerRequestContext[Any, Any]) -> Principal:
-    """Return who asks, as the entry found them."""
+    """Return the caller of an MCP request, as authenticated by HTTP."""
     request: Any = context.request
-    found: Principal = request.state.principal
-    return found
+    caller: Principal = request.state.principal
+    return caller
 
 
-def _user_of(who: Principal) -> AuthenticatedUser:
-    from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
-    from mcp.server.auth.provider import AccessToken
-
-    owner = "\n".join(("" if one is None else f"={one}") for one in (who.tenant, who.user))
+def _sdk_user(caller: Principal) -> AuthenticatedUser:
+    owner = "\n".join("" if part is None else f"={part}" for part in (caller.tenant, caller.user))
     return AuthenticatedUser(
-        AccessToken(token="", client_id=who.name, scopes=list(who.scopes), subject=owner)
+        AccessToken(token="", client_id=caller.name, scopes=list(caller.scopes), subject=owner)
     )
 
 
-def _again(body: bytes, receive: Receive) -> Receive:
-    """Return a body that was read already, then whatever comes after it."""
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Return a receive function that repeats a body that was read, then goes on."""
     left = [body]
 
     async def read() -> Message:

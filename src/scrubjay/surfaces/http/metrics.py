@@ -1,7 +1,7 @@
-"""The figures of a server, as Prometheus reads them.
+"""Metrics of a server: counters for Prometheus, figures for the web UI, spans for OpenTelemetry.
 
-Labels are names of ours: routes, stages, profiles, tenants. No query, no memory, no person is in them, and
-no list of them grows without an end.
+Labels are names of routes, stages, profiles and tenants. They contain no query, memory or user, and their
+number is limited.
 """
 
 from __future__ import annotations
@@ -9,14 +9,23 @@ from __future__ import annotations
 import platform
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
+
+from starlette.responses import JSONResponse, Response
 
 from scrubjay._version import __version__
 from scrubjay.errors import MissingExtra, StoreError
 from scrubjay.insight.hit_counts import tiers_of
 from scrubjay.storage.sql.overview import gauges
-from scrubjay.surfaces.figures import OTHER, every_step, lost_at
+from scrubjay.surfaces import telemetry
+from scrubjay.surfaces.callers import OpenStores, with_listeners
+from scrubjay.surfaces.figures import OTHER, Figures, every_step, lost_at
+from scrubjay.surfaces.http.problems import Problem
+from scrubjay.surfaces.render.json import plain
+from scrubjay.surfaces.verbs import READ
 
 try:
     from prometheus_client import (
@@ -35,159 +44,294 @@ except ModuleNotFoundError as missing:
     raise MissingExtra("prometheus-client", 'pip install "scrubjay[server]"') from missing
 
 if TYPE_CHECKING:
-    from scrubjay.surfaces.callers import OpenStores
+    from starlette.requests import Request
+    from starlette.types import Scope
+
+    from scrubjay.store import Store
+    from scrubjay.surfaces.callers import Principal
+    from scrubjay.surfaces.http.workers import Workers
+    from scrubjay.surfaces.render.json import Json
     from scrubjay.types import Results
 
-_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+FIGURES_DAYS = 7  # of hits by the hour; the verb `hits` returns them all
+_BUCKETS_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-_MOST_NAMES = 100
+_MAX_LABELS = 100
 
 
 class Metrics:
-    """What a server counts, in a registry of its own."""
+    """Prometheus metrics of one server, in their own registry."""
 
     def __init__(self, stores: OpenStores | None = None) -> None:
-        self._registry = one = CollectorRegistry()
-        self._routes, self._profiles = _Names(), _Names()
-        self._stages, self._tiers = _Names(), _Names()
-        self._requests = Counter(
-            "scrubjay_http_requests",
-            "Requests that were answered.",
-            ("route", "method", "status"),
-            registry=one,
+        self._registry = registry = CollectorRegistry()
+        self._routes, self._profiles = _Labels(), _Labels()
+        self._stages, self._sources = _Labels(), _Labels()
+
+        def counter(name: str, help: str, *labels: str) -> Counter:
+            return Counter(name, help, labels, registry=registry)
+
+        def histogram(name: str, help: str, *labels: str) -> Histogram:
+            return Histogram(name, help, labels, buckets=_BUCKETS_S, registry=registry)
+
+        self._requests = counter(
+            "scrubjay_http_requests", "Answered requests.", "route", "method", "status"
         )
-        self._request_s = Histogram(
-            "scrubjay_http_request_seconds",
-            "Time until a request was answered.",
-            ("route",),
-            buckets=_SECONDS,
-            registry=one,
+        self._request_s = histogram(
+            "scrubjay_http_request_seconds", "Time to answer a request.", "route"
         )
         self._in_flight = Gauge(
-            "scrubjay_http_requests_in_flight", "Requests that are being answered.", registry=one
+            "scrubjay_http_requests_in_flight", "Requests in progress.", registry=registry
         )
-        self._searches = Counter(
-            "scrubjay_searches", "Searches, by any door.", ("profile", "mode"), registry=one
+        self._searches = counter(
+            "scrubjay_searches", "Searches, through any interface.", "profile", "mode"
         )
-        self._stage_s = Histogram(
+        self._stage_s = histogram(
             "scrubjay_stage_seconds",
-            "Time of one stage of a search; that of a stage with others in it holds theirs.",
-            ("stage",),
-            buckets=_SECONDS,
-            registry=one,
+            "Time of one stage of a search, including the stages inside it.",
+            "stage",
         )
-        self._search_s = Histogram(
-            "scrubjay_search_seconds",
-            "Time of all stages of a search.",
-            ("profile",),
-            buckets=_SECONDS,
-            registry=one,
+        self._search_s = histogram(
+            "scrubjay_search_seconds", "Time of all stages of a search.", "profile"
         )
-        self._hits = Counter(
+        self._hits = counter(
             "scrubjay_hits",
-            "Results that a tier found; one that two tiers found counts for both.",
-            ("tier",),
-            registry=one,
+            "Results found by a source; a result of two sources counts for both.",
+            "tier",
         )
-        self._degraded = Counter(
+        self._degraded = counter(
             "scrubjay_degraded_searches",
-            "Searches that had to do without a tier; other: with one that does not know everything.",
-            ("tier",),
-            registry=one,
+            "Searches without one of the sources; other: with a source that is not up to date.",
+            "tier",
         )
         started = Gauge(
-            "scrubjay_start_time_seconds", "When this server was started.", registry=one
+            "scrubjay_start_time_seconds", "When this server was started.", registry=registry
         )
         started.set(time.time())
-        Info("scrubjay", "Which scrubjay this is.", registry=one).info(
+        Info("scrubjay", "Version of scrubjay.", registry=registry).info(
             {"version": __version__, "python": platform.python_version()}
         )
-        ProcessCollector(registry=one)  # memory and processor time, where Linux says them
+        ProcessCollector(registry=registry)  # memory and CPU time, on Linux only
         if stores is not None:
             self.follow(stores)
 
     def follow(self, stores: OpenStores, tenant: str | None = None) -> None:
-        """Count what is in these stores, too, whenever the page is read; with a tenant, in theirs alone."""
-        self._registry.register(_Stores(stores, tenant))
+        """Also count what is in these stores at each scrape; with a tenant, in its stores only."""
+        self._registry.register(_StoreCollector(stores, tenant))
 
     def began(self) -> None:
-        """A request has come in; `ended` must follow."""
+        """Count a request in progress; `ended` must follow."""
         self._in_flight.inc()
 
     def ended(self, route: str, method: str, status: int, took_s: float) -> None:
-        """A request was answered. The route is its pattern, or OTHER: never the path that was asked for."""
+        """Count an answered request. The route is a pattern or OTHER, never the requested path."""
         self._in_flight.dec()
-        route = self._routes.known(route)
-        known = method if method in _METHODS else OTHER
-        self._requests.labels(route, known, str(status)).inc()
+        route = self._routes.limit(route)
+        method = method if method in _METHODS else OTHER
+        self._requests.labels(route, method, str(status)).inc()
         self._request_s.labels(route).observe(took_s)
 
-    def searched(self, found: Results) -> None:
-        """A store was searched; its `on_search` calls this."""
-        profile, _, mode = self._profiles.known(found.profile).partition(":")
+    def searched(self, results: Results) -> None:
+        """Count a search; a store's `on_search` calls this."""
+        profile, _, mode = self._profiles.limit(results.profile).partition(":")
         self._searches.labels(profile, mode or "default").inc()
-        self._search_s.labels(profile).observe(found.took_ms / 1000)
-        for step in every_step(found.trace):
-            self._stage_s.labels(self._stages.known(step.stage)).observe(step.took_ms / 1000)
-        for tier, count in tiers_of(found).items():
-            self._hits.labels(self._tiers.known(tier)).inc(count)
-        for stage in lost_at(found):
-            self._degraded.labels(self._stages.known(stage)).inc()
+        self._search_s.labels(profile).observe(results.took_ms / 1000)
+        for step in every_step(results.trace):
+            self._stage_s.labels(self._stages.limit(step.stage)).observe(step.took_ms / 1000)
+        for source, count in tiers_of(results).items():
+            self._hits.labels(self._sources.limit(source)).inc(count)
+        for stage in lost_at(results):
+            self._degraded.labels(self._stages.limit(stage)).inc()
 
     def page(self) -> tuple[bytes, str]:
-        """Return what Prometheus reads, and its content type. Open stores are counted, so it may block."""
+        """Return the metrics and their content type. May block: it counts rows of the open stores."""
         return generate_latest(self._registry), CONTENT_TYPE_LATEST
 
 
-class _Names:
-    """The first names that come; all others are one."""
+class _Labels:
+    """The first values of a label; all further ones become OTHER."""
 
     def __init__(self) -> None:
         self._seen: set[str] = set()
         self._lock = threading.Lock()
 
-    def known(self, name: str) -> str:
+    def limit(self, name: str) -> str:
         with self._lock:
             if name not in self._seen:
-                if len(self._seen) >= _MOST_NAMES:
+                if len(self._seen) >= _MAX_LABELS:
                     return OTHER
                 self._seen.add(name)
         return name
 
 
-class _Stores(Collector):
-    """Counts of the stores that are open, read when they are asked for; none is opened for it."""
+class _StoreCollector(Collector):
+    """Counts of the open stores, read at each scrape; opens none."""
 
     def __init__(self, stores: OpenStores, tenant: str | None) -> None:
         self._stores = stores
         self._tenant = tenant
 
     def describe(self) -> list[GaugeMetricFamily]:
-        """Say nothing in advance: to ask here would read every store."""
+        """Return nothing: the default would read every store."""
         return []
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Give the counts of each tenant; '' is the store without one."""
+        """Yield the counts of each tenant; '' is the store without a tenant."""
         opened = len(self._stores.open_now)
-        yield GaugeMetricFamily("scrubjay_open_stores", "Stores that are open.", opened)
+        yield GaugeMetricFamily("scrubjay_open_stores", "Open stores.", opened)
         memories = GaugeMetricFamily(
             "scrubjay_memories", "Memories in an open store.", labels=("tenant",)
         )
         pending = GaugeMetricFamily(
-            "scrubjay_pending_vectors", "Passages that wait for a vector.", labels=("tenant",)
+            "scrubjay_pending_vectors", "Passages that are not embedded yet.", labels=("tenant",)
         )
         behind = GaugeMetricFamily(
-            "scrubjay_outbox_changes",
-            "Changes that a server has yet to be told.",
-            labels=("tenant", "tier"),
+            "scrubjay_outbox_changes", "Changes waiting for a replica.", labels=("tenant", "tier")
         )
         for tenant, store in self._stores.each_tenant(self._tenant):
             try:
                 counts = gauges(store._db)
-            except StoreError:  # a figure that is missing says it; the others are asked for, too
+            except StoreError:  # its metrics are missing; those of the others are not
                 continue
             memories.add_metric([tenant or ""], counts.memories)
             pending.add_metric([tenant or ""], counts.pending)
-            for tier, count in counts.behind.items():
-                behind.add_metric([tenant or "", tier], count)
+            for replica, count in counts.behind.items():
+                behind.add_metric([tenant or "", replica], count)
         yield from (memories, pending, behind)
+
+
+class RequestRecord:
+    """One observed request; `status` is set when it is answered."""
+
+    status = 0
+    took_s = 0.0
+
+
+class Monitoring:
+    """Observes every request and every search of a server."""
+
+    def __init__(self) -> None:
+        self.metrics = Metrics()
+        self.figures = Figures()
+        self._telemetry = telemetry.start()
+
+    def open_stores(
+        self, open_for: Callable[[Principal], Store], tenant: str | None = None
+    ) -> OpenStores:
+        """Return stores whose searches are observed; with a tenant, metrics count its stores only."""
+        listeners = (self.metrics.searched, self.figures.searched, self._telemetry.searched)
+        stores = OpenStores(with_listeners(open_for, *listeners))
+        self.metrics.follow(stores, tenant)
+        return stores
+
+    @contextmanager
+    def request(self, scope: Scope) -> Iterator[RequestRecord]:
+        """Observe one request from its start to its end."""
+        headers = {
+            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
+        }
+        record, started_s = RequestRecord(), time.perf_counter()
+        self.metrics.began()
+        with self._telemetry.request(scope["method"], headers) as span:
+            try:
+                yield record
+            finally:
+                record.took_s = time.perf_counter() - started_s
+                route = scope.get("route_name", OTHER)
+                span.answered(scope["method"], route, record.status)
+                self.metrics.ended(route, scope["method"], record.status, record.took_s)
+
+    def close(self) -> None:
+        """Send the remaining spans."""
+        self._telemetry.close()
+
+
+class MetricsEndpoint:
+    """`/metrics` for Prometheus."""
+
+    def __init__(self, metrics: Metrics, workers: Workers, own: Principal) -> None:
+        self._metrics = metrics
+        self._workers = workers
+        self._own = own
+
+    async def __call__(self, request: Request) -> Response:
+        """Return the metrics."""
+        _check_sees_all(request.state.principal, self._own)
+        page, media_type = await self._workers.do(self._metrics.page)
+        return Response(page, headers={"Content-Type": media_type})
+
+
+class FiguresEndpoint:
+    """`/v1/figures`: searches since the server started, and counts of the open stores; opens none."""
+
+    def __init__(
+        self, figures: Figures, stores: OpenStores, workers: Workers, own: Principal
+    ) -> None:
+        self._figures = figures
+        self._stores = stores
+        self._workers = workers
+        self._own = own
+
+    async def __call__(self, request: Request) -> Response:
+        """Return the figures."""
+        caller: Principal = request.state.principal
+        _check_sees_all(caller, self._own)
+        # Not in the threads of authentication: a database that hangs would block all requests.
+        return JSONResponse(await self._workers.do(self._shape, caller))
+
+    def _shape(self) -> Json:
+        report = self._figures.report()
+        return {
+            "since": _iso(report.since_s),
+            "searches": report.searches,
+            "degraded": report.degraded,
+            "stages": plain(report.stages),
+            "hours": [
+                {
+                    "at": _iso(hour.began_s),
+                    "searches": hour.searches,
+                    "degraded": hour.degraded,
+                    "without": hour.without,
+                }
+                for hour in report.hours
+            ],
+            "tenants": self._tenants(),
+        }
+
+    def _tenants(self) -> list[Json]:
+        shapes = []
+        for tenant, store in self._stores.each_tenant(self._own.tenant):
+            try:
+                shapes.append({"tenant": tenant, **_store_figures(store)})
+            except StoreError:  # this one is missing; the others are not
+                continue
+        return shapes
+
+
+def _store_figures(store: Store) -> Json:
+    hits = store.hits(since=datetime.now(UTC) - timedelta(days=FIGURES_DAYS))
+    return {
+        **plain(gauges(store._db)),
+        "hits": [
+            {"hour": plain(hour.at), "tier": source, "count": count}
+            for hour in hits.hours
+            for source, count in hour.tiers.items()
+        ],
+    }
+
+
+def _iso(at_s: int) -> str:
+    return datetime.fromtimestamp(at_s, UTC).isoformat()
+
+
+def _check_sees_all(caller: Principal, own: Principal) -> None:
+    """Refuse figures of all callers to a caller that is limited to a part.
+
+    A server of one tenant or user (`own`) shows them to callers of that tenant and user.
+    """
+    sees_all = caller.tenant in (None, own.tenant) and caller.user in (None, own.user)
+    if not sees_all or not caller.may(READ):
+        raise Problem(
+            "not-allowed",
+            "these figures cover all users of this server; use an API key without a tenant and a user,"
+            " or with the server's own",
+        )

@@ -1,4 +1,4 @@
-"""The OpenAPI description of `/v1`, made from the table of verbs and the committed schemas."""
+"""OpenAPI description of `/v1`, generated from the verbs and the committed schemas."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from scrubjay._version import __version__
-from scrubjay.surfaces.http.problems import MEDIA_TYPE, SCHEMA, SORTS
+from scrubjay.surfaces.http.problems import MEDIA_TYPE, PROBLEM_TYPES, SCHEMA
 from scrubjay.surfaces.http.v1 import JSON_TYPE, methods_of
 from scrubjay.surfaces.verbs import schema_of
 from scrubjay.surfaces.verbs.table import VERBS
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from scrubjay.surfaces.render.json import Json
     from scrubjay.surfaces.verbs import Param, Verb
 
-FIGURES = "figures"  # the schema of what is no verb: it is of the server, not of a store
+FIGURES = "figures"  # not a verb: it belongs to the server, not to a store
 _COMPONENTS = "#/components/schemas/"
 _REFERENCE = re.compile(r"(?:urn:scrubjay:(?P<file>\w+))?(?:#(?:/\$defs/(?P<part>\w+))?)?")
-_TOLD = """Memory and search: the same verbs, parameters and JSON as the library and the shell's `--json`.
+_DESCRIPTION = """Memory and search, with the verbs and JSON of the library and of the CLI's `--json`.
 
-Every verb is asked by `POST /v1/VERB` with a JSON object; one that only reads also by `GET`. Parameters may
-stand in the address as well, such as `?explain=1`. Errors are `application/problem+json` (RFC 9457)."""
+Call a verb by `POST /v1/VERB` with a JSON object, or by `GET` if it only reads. Parameters may also be in
+the query string, such as `?explain=1`. Errors are `application/problem+json` (RFC 9457)."""
 
 
 @cache
@@ -38,7 +38,7 @@ def description() -> Json:
     """Return the description as data."""
     return {
         "openapi": "3.1.0",
-        "info": {"title": "scrubjay", "version": __version__, "description": _TOLD},
+        "info": {"title": "scrubjay", "version": __version__, "description": _DESCRIPTION},
         "servers": [{"url": "/"}],
         "security": [{"token": []}, {}],
         "paths": {
@@ -53,7 +53,7 @@ def description() -> Json:
                     "type": "http",
                     "scheme": "bearer",
                     "description": f"From `scrubjay token create`, with a scope: {', '.join(SCOPES)}."
-                    " A server on loopback whose store has no token asks for none.",
+                    " A server on loopback whose database has no API key requires none.",
                 }
             },
         },
@@ -61,7 +61,7 @@ def description() -> Json:
 
 
 def _path(verb: Verb) -> Json:
-    methods = [one.lower() for one in methods_of(verb) if one != "HEAD"]
+    methods = [method.lower() for method in methods_of(verb) if method != "HEAD"]
     return {method: _operation(verb, method) for method in methods}
 
 
@@ -74,25 +74,28 @@ def _operation(verb: Verb, method: str) -> Json:
     }
     if method == "post":
         made["requestBody"] = {
-            "required": any(one.required for one in verb.params),
+            "required": any(param.required for param in verb.params),
             "content": {JSON_TYPE: {"schema": schema_of(verb.params, all_forms=True)}},
         }
     else:
-        made["parameters"] = [_in_address(one) for one in verb.params]
+        made["parameters"] = [_query_parameter(param) for param in verb.params]
     return made
 
 
 def _figures() -> Json:
     return {
         "operationId": "figures",
-        "summary": "Say how searches have gone since the server began, and what the open stores hold.",
-        "description": "For those who see all that is served, as `/metrics` is.",
+        "summary": "Return search times and counts since the server started, and counts of the open stores.",
+        "description": "For callers that may see all data of the server, like `/metrics`.",
         "responses": _responses(FIGURES),
     }
 
 
 def _responses(answer: str) -> Json:
-    problems = {str(one): {"$ref": f"#/components/responses/{one}"} for one in _statuses()}
+    problems = {
+        str(status): {"$ref": f"#/components/responses/{status}"}
+        for status in sorted({problem.status for problem in PROBLEM_TYPES.values()})
+    }
     schema = {"$ref": f"{_COMPONENTS}{answer}"}
     return {
         "200": {"description": "The answer.", "content": {JSON_TYPE: {"schema": schema}}},
@@ -100,58 +103,54 @@ def _responses(answer: str) -> Json:
     }
 
 
-def _in_address(param: Param) -> Json:
-    told: Json = {
+def _query_parameter(param: Param) -> Json:
+    shape: Json = {
         "name": param.name,
         "in": "query",
         "required": param.required,
         "description": param.told,
     }
-    if "object" in str(param.kind.schema):  # as JSON, in one piece
-        return {**told, "content": {JSON_TYPE: {"schema": param.kind.schema}}}
-    return {**told, "schema": param.kind.whole_schema}
-
-
-def _statuses() -> list[int]:
-    return sorted({one.status for one in SORTS.values()})
+    if "object" in str(param.kind.schema):  # as one JSON value
+        return {**shape, "content": {JSON_TYPE: {"schema": param.kind.schema}}}
+    return {**shape, "schema": param.kind.whole_schema}
 
 
 def _problems() -> Json:
-    told: dict[int, list[str]] = {}
-    for one in SORTS.values():
-        told.setdefault(one.status, []).append(one.title)
+    by_status: dict[int, list[str]] = {}
+    for problem in PROBLEM_TYPES.values():
+        by_status.setdefault(problem.status, []).append(problem.title)
     return {
         str(status): {
             "description": "; or: ".join(titles),
             "content": {MEDIA_TYPE: {"schema": {"$ref": f"{_COMPONENTS}problem"}}},
         }
-        for status, titles in told.items()
+        for status, titles in by_status.items()
     }
 
 
 def _schemas() -> Json:
-    """Return the committed schemas of the answers, each of their parts under a name of its own."""
-    found: Json = {}
+    """Return the committed schemas of the answers, each of their parts under its own name."""
+    schemas: Json = {}
     wanted = {FIGURES, *(verb.answer for verb in VERBS.values())}
-    while missing := sorted(wanted - set(found)):
+    while missing := sorted(wanted - set(schemas)):
         name = missing[0]
         text = files("scrubjay.surfaces.schemas").joinpath(f"{name}.json").read_text("utf-8")
         schema = json.loads(text)
         parts = schema.pop("$defs", {})
         for key in ("$schema", "$id"):
             schema.pop(key, None)
-        for key, part in ((name, schema), *((f"{name}.{one}", parts[one]) for one in parts)):
-            found[key] = _pointing(part, name, wanted)
-    return found
+        for key, part in ((name, schema), *((f"{name}.{part}", parts[part]) for part in parts)):
+            schemas[key] = _with_references(part, name, wanted)
+    return schemas
 
 
-def _pointing(schema: Any, file: str, wanted: set[str]) -> Any:
-    """Return a schema whose references point into the description; note which files they name."""
+def _with_references(schema: Any, file: str, wanted: set[str]) -> Any:
+    """Return a schema whose references point into the description; add the files they name to `wanted`."""
     if isinstance(schema, list):
-        return [_pointing(one, file, wanted) for one in schema]
+        return [_with_references(item, file, wanted) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    made = {key: _pointing(one, file, wanted) for key, one in schema.items()}
+    made = {key: _with_references(value, file, wanted) for key, value in schema.items()}
     if isinstance(target := schema.get("$ref"), str):
         match = _REFERENCE.fullmatch(target)
         assert match is not None, f"{file}.json refers to {target}"

@@ -1,4 +1,4 @@
-"""What goes wrong through HTTP, as RFC 9457 has it: one body for every error, with a sentence that helps."""
+"""HTTP errors as problem+json (RFC 9457): one shape of body for every error."""
 
 from __future__ import annotations
 
@@ -13,56 +13,56 @@ if TYPE_CHECKING:
     from scrubjay.surfaces.render.json import Json
 
 MEDIA_TYPE = "application/problem+json"
-RETRY_S = 2  # what a client is told to wait where we cannot know
+RETRY_S = 2  # sent as Retry-After where the real delay is not known
 
 
-class Sort(NamedTuple):
-    """A sort of problem: the status that goes with it, and its title."""
+class ProblemType(NamedTuple):
+    """Status and title of one type of problem."""
 
     status: int
     title: str
 
 
-SORTS = {
-    "malformed": Sort(400, "The request cannot be read"),
-    "no-token": Sort(401, "A valid token is needed"),
-    "not-allowed": Sort(403, "The token does not allow this"),
-    "other-origin": Sort(403, "Another site may not ask"),
-    "not-found": Sort(404, "Nothing is there"),
-    "method": Sort(405, "Not by this method"),
-    "too-slow": Sort(408, "The request did not arrive in time"),
-    "too-large": Sort(413, "The request is too large"),
-    "too-long": Sort(414, "The address is too long"),
-    "not-json": Sort(415, "The body must be JSON"),
-    "wrong-host": Sort(421, "This server has another name"),
-    "invalid": Sort(422, "The input cannot be used"),
-    "too-many": Sort(429, "Too many requests"),
-    "large-head": Sort(431, "The headers are too large"),
-    "failed": Sort(500, "The server failed"),
-    "unavailable": Sort(503, "Something that is needed does not answer"),
-    "busy": Sort(503, "The server is busy"),
+PROBLEM_TYPES = {
+    "malformed": ProblemType(400, "The request cannot be parsed"),
+    "no-token": ProblemType(401, "A valid API key is required"),
+    "not-allowed": ProblemType(403, "The API key does not allow this"),
+    "other-origin": ProblemType(403, "Requests from other sites are refused"),
+    "not-found": ProblemType(404, "Not found"),
+    "method": ProblemType(405, "Method not allowed"),
+    "too-slow": ProblemType(408, "The request did not arrive in time"),
+    "too-large": ProblemType(413, "The request is too large"),
+    "too-long": ProblemType(414, "The URL is too long"),
+    "not-json": ProblemType(415, "The body must be JSON"),
+    "wrong-host": ProblemType(421, "Unknown host name"),
+    "invalid": ProblemType(422, "Invalid input"),
+    "too-many": ProblemType(429, "Too many requests"),
+    "large-head": ProblemType(431, "The headers are too large"),
+    "failed": ProblemType(500, "Internal server error"),
+    "unavailable": ProblemType(503, "The database is unavailable"),
+    "busy": ProblemType(503, "The server is busy"),
 }
 
 
 class Problem(Exception):
-    """An answer that is an error; `detail` is one sentence for whoever asked."""
+    """An error response. `name` is a key of PROBLEM_TYPES, `detail` one sentence for the client."""
 
-    def __init__(self, sort: str, detail: str, headers: Mapping[str, str] = NOTHING) -> None:
+    def __init__(self, name: str, detail: str, headers: Mapping[str, str] = NOTHING) -> None:
         super().__init__(detail)
-        self.sort = sort
+        self.name = name
         self.detail = detail
         self.headers = headers
 
     @property
     def status(self) -> int:
-        """The status of the answer."""
-        return SORTS[self.sort].status
+        """HTTP status of the response."""
+        return PROBLEM_TYPES[self.name].status
 
     def body(self, request_id: str) -> Json:
         """Return the problem as JSON."""
         return {
-            "type": f"urn:scrubjay:problem:{self.sort}",
-            "title": SORTS[self.sort].title,
+            "type": f"urn:scrubjay:problem:{self.name}",
+            "title": PROBLEM_TYPES[self.name].title,
             "status": self.status,
             "detail": self.detail,
             "instance": f"urn:scrubjay:request:{request_id}",
@@ -74,28 +74,25 @@ SCHEMA: Json = {
     "additionalProperties": False,
     "required": ["type", "title", "status", "detail", "instance"],
     "properties": {
-        "type": {"enum": [f"urn:scrubjay:problem:{name}" for name in SORTS]},
+        "type": {"enum": [f"urn:scrubjay:problem:{name}" for name in PROBLEM_TYPES]},
         "title": {"type": "string"},
         "status": {"type": "integer", "minimum": 400, "maximum": 599},
         "detail": {"type": "string", "minLength": 1, "description": "What to do, in a sentence."},
-        "instance": {"type": "string", "description": "The request's id, as in the server's log."},
+        "instance": {"type": "string", "description": "The request id, as in the server's log."},
     },
 }
 
 
-def retry(after_s: float = RETRY_S) -> dict[str, str]:
-    """Return the header that says when to come again, in whole seconds."""
-    return {"Retry-After": str(max(1, -int(-after_s // 1)))}
+def retry_after(seconds: float = RETRY_S) -> dict[str, str]:
+    """Return a Retry-After header, in whole seconds."""
+    return {"Retry-After": str(max(1, -int(-seconds // 1)))}
 
 
 def problem_of(error: ScrubjayError, *, told_all: bool) -> Problem:
-    """Return the problem that an error of ours is.
-
-    `told_all` is for somebody who runs the server, who may know of its files and other servers.
-    """
+    """Return the problem for one of our errors; only an admin sees paths and addresses in it."""
     if isinstance(error, InvalidInput):
         return Problem("invalid", str(error))
     if isinstance(error, NotFound):
-        where = "; /v1/ls lists the ids" if error.of == "memory" else ""
-        return Problem("not-found", f"{error}{where}")
-    return Problem("unavailable", said_of(error, told_all=told_all), retry())
+        hint = "; /v1/ls lists the ids" if error.of == "memory" else ""
+        return Problem("not-found", f"{error}{hint}")
+    return Problem("unavailable", said_of(error, told_all=told_all), retry_after())

@@ -1,7 +1,6 @@
-"""Threads that ask the store, so that the server answers meanwhile.
+"""Thread pool with a bounded queue: one tenant gets a share of the threads, callers take turns.
 
-Nobody has all of them: the calls of one tenant, whose store may be locked, take a share at most, and those
-who ask in one store take turns.
+A tenant whose database is locked therefore does not block the others.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from scrubjay.surfaces.http.problems import Problem, retry
+from scrubjay.surfaces.http.problems import Problem, retry_after
 
 if TYPE_CHECKING:
     from scrubjay.surfaces.callers import Principal
@@ -22,107 +21,105 @@ T = TypeVar("T")
 
 
 class _Call(NamedTuple):
-    made: Callable[[], Any]
+    function: Callable[[], Any]
     answer: asyncio.Future[Any]
 
 
 class Workers:
-    """A few threads, and a line before them that is not endless.
+    """Runs calls in threads.
 
-    Of the threads, one tenant has at most `share`, and of the line, one caller at most half. What was begun
-    is finished, also when nobody waits for it any more.
+    One tenant gets at most `share` of the threads, one caller at most half of the queue. A call that
+    has started runs to its end, even when its client has disconnected.
     """
 
-    def __init__(
-        self, threads: int, most_waiting: int, name: str, share: int | None = None
-    ) -> None:
+    def __init__(self, threads: int, max_queued: int, name: str, share: int | None = None) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=f"scrubjay-{name}")
         self._threads = threads
-        self._most_waiting = most_waiting
+        self._max_queued = max_queued
         self._share = share or threads
-        # Only the thread of the loop looks at these.
-        self._lines: OrderedDict[Principal | None, deque[_Call]] = OrderedDict()
-        self._waiting = 0
+        # Used by the thread of the event loop only.
+        self._queues: OrderedDict[Principal | None, deque[_Call]] = OrderedDict()
+        self._queued = 0
         self._running: Counter[str | None] = Counter()
-        self._begun: set[Future[Any]] = set()
+        self._started: set[Future[Any]] = set()
         self._closed = False
 
     @property
     def busy(self) -> int:
-        """How many calls run or wait."""
-        return len(self._begun) + self._waiting
+        """Number of calls that run or wait."""
+        return len(self._started) + self._queued
 
-    async def do(self, call: Callable[[], T], who: Principal | None = None) -> T:
-        """Call something in a thread; a Problem where too much waits already."""
-        if self._full(who):
-            if self._waiting >= self._most_waiting:
-                raise _busy(f"{self.busy} requests are under way")
-            if len(self._lines.get(who, ())) >= max(1, self._most_waiting // 2):
-                raise _busy("too many of your own requests are under way")
+    async def do(self, call: Callable[[], T], caller: Principal | None = None) -> T:
+        """Run a call in a thread and return its result; a Problem when the queue is full."""
+        if self._must_wait(caller):
+            if self._queued >= self._max_queued:
+                raise _busy(f"{self.busy} requests are in progress")
+            if len(self._queues.get(caller, ())) >= max(1, self._max_queued // 2):
+                raise _busy("too many of your own requests are in progress")
         loop, context = asyncio.get_running_loop(), contextvars.copy_context()
         answer: asyncio.Future[T] = loop.create_future()
-        self._lines.setdefault(who, deque()).append(_Call(lambda: context.run(call), answer))
-        self._waiting += 1
-        self._begin(loop)
+        self._queues.setdefault(caller, deque()).append(_Call(lambda: context.run(call), answer))
+        self._queued += 1
+        self._start_next(loop)
         return await answer
 
     def close(self, wait_s: float) -> bool:
-        """Begin nothing more and wait for what runs; False where that takes longer."""
+        """Start nothing more and wait for running calls; False if some still run after `wait_s`."""
         self._closed = True
-        for line in self._lines.values():
-            for one in line:
-                one.answer.cancel()  # after the end of the loop, all are
+        for queue in self._queues.values():
+            for call in queue:
+                call.answer.cancel()  # no effect once the loop has ended: it cancelled them all
         self._pool.shutdown(wait=False, cancel_futures=True)
-        return not wait(list(self._begun), wait_s).not_done
+        return not wait(list(self._started), wait_s).not_done
 
-    def _full(self, who: Principal | None) -> bool:
-        """True where a call could not begin at once."""
-        return len(self._begun) >= self._threads or self._running[_tenant(who)] >= self._share
+    def _must_wait(self, caller: Principal | None) -> bool:
+        in_share = self._running[_tenant(caller)] < self._share
+        return len(self._started) >= self._threads or not in_share
 
-    def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Begin what can begin, the next of each caller in turn."""
+    def _start_next(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Start every call that may start, the next of each caller in turn."""
         if self._closed:
             return
-        for who in [*self._lines]:
-            line = self._lines[who]
-            while line and line[0].answer.cancelled():  # nobody waits for it any more
-                line.popleft()
-                self._waiting -= 1
-            if line and not self._full(who):
-                self._waiting -= 1
-                self._lines.move_to_end(who)
-                self._run(loop, who, line.popleft())
-            if not line:
-                del self._lines[who]
+        for caller in [*self._queues]:
+            queue = self._queues[caller]
+            while queue and queue[0].answer.cancelled():  # the client disconnected
+                queue.popleft()
+                self._queued -= 1
+            if queue and not self._must_wait(caller):
+                self._queued -= 1
+                self._queues.move_to_end(caller)
+                self._run(loop, caller, queue.popleft())
+            if not queue:
+                del self._queues[caller]
 
-    def _run(self, loop: asyncio.AbstractEventLoop, who: Principal | None, call: _Call) -> None:
-        self._running[_tenant(who)] += 1
-        running: Future[Any] = self._pool.submit(call.made)
-        self._begun.add(running)
+    def _run(self, loop: asyncio.AbstractEventLoop, caller: Principal | None, call: _Call) -> None:
+        tenant = _tenant(caller)
+        self._running[tenant] += 1
+        running: Future[Any] = self._pool.submit(call.function)
+        self._started.add(running)
 
-        def ended() -> None:
-            self._begun.discard(running)
-            self._running[_tenant(who)] -= 1
-            if not self._running[_tenant(who)]:
-                del self._running[_tenant(who)]
-            _pass_on(running, call.answer)
-            self._begin(loop)
+        def finish() -> None:
+            self._started.discard(running)
+            self._running[tenant] -= 1
+            if not self._running[tenant]:
+                del self._running[tenant]
+            _copy_result(running, call.answer)
+            self._start_next(loop)
 
-        def tell(_: Future[Any]) -> None:
-            # The loop is woken once: each time takes its turn with the threads that work.
+        def done(_: Future[Any]) -> None:
+            # Wakes the loop once a call: each wake-up competes with the working threads for the GIL.
             try:
-                loop.call_soon_threadsafe(ended)
-            except RuntimeError:  # it is closed, and nobody counts any more
-                self._begun.discard(running)
+                loop.call_soon_threadsafe(finish)
+            except RuntimeError:  # the loop is closed
+                self._started.discard(running)
 
-        running.add_done_callback(tell)
+        running.add_done_callback(done)
 
 
-def _pass_on(done: Future[Any], answer: asyncio.Future[Any]) -> None:
-    """Let whoever still waits for an answer have what a thread has done."""
+def _copy_result(done: Future[Any], answer: asyncio.Future[Any]) -> None:
     if answer.done():
         return
-    if done.cancelled():  # the threads were closed before one took it
+    if done.cancelled():  # the pool was closed before a thread took it
         answer.cancel()
     elif (error := done.exception()) is not None:
         answer.set_exception(error)
@@ -130,9 +127,9 @@ def _pass_on(done: Future[Any], answer: asyncio.Future[Any]) -> None:
         answer.set_result(done.result())
 
 
-def _tenant(who: Principal | None) -> str | None:
-    return None if who is None else who.tenant
+def _tenant(caller: Principal | None) -> str | None:
+    return None if caller is None else caller.tenant
 
 
 def _busy(why: str) -> Problem:
-    return Problem("busy", f"{why}; come again in a moment", retry())
+    return Problem("busy", f"{why}; try again in a moment", retry_after())

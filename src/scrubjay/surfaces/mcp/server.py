@@ -58,7 +58,7 @@ _LISTS = (
 class InThread(Protocol):
     """What carries out a call of somebody in a thread; Unavailable where there are too many."""
 
-    async def __call__(self, who: Principal, work: Callable[[], _Made]) -> _Made:
+    async def __call__(self, caller: Principal, work: Callable[[], _Made]) -> _Made:
         """Do it, and return what it returned."""
         ...
 
@@ -211,7 +211,7 @@ class _Asking:
 def _of_ones_own() -> InThread:
     limit = anyio.CapacityLimiter(_MOST_AT_ONCE)
 
-    async def in_thread(who: Principal, work: Callable[[], _Made]) -> _Made:
+    async def in_thread(caller: Principal, work: Callable[[], _Made]) -> _Made:
         # A call that is cancelled goes on to its end without an answer: a thread cannot be stopped, and
         # its place is taken until then.
         return await anyio.to_thread.run_sync(work, limiter=limit)

@@ -143,18 +143,18 @@ _CONTEXT_PARAMS = (
 
 def context(store: Store, given: Given) -> Json:
     """Return the best hits on a question as text for a prompt; without a question the landscape."""
-    from scrubjay.surfaces.context import at_the_beginning, on_question
+    from scrubjay.surfaces.context import overview_context, question_context
 
     rest = dict(given)
     question, tokens = rest.pop("question", ""), rest.pop("tokens", _TOKENS)
     if question.strip():
         with named():
-            return on_question(store, question, tokens, rest)
+            return question_context(store, question, tokens, rest)
     if others := [name for name in rest if name != "namespace"]:
         raise InvalidInput(
             f"{others[0]} goes with a question; without one, context takes tokens and namespace"
         )
-    return at_the_beginning(store, tokens, rest.get("namespace"))
+    return overview_context(store, tokens, rest.get("namespace"))
 
 
 CONTEXT = Verb(

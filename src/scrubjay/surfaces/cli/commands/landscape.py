@@ -41,7 +41,7 @@ def landscape(args: Namespace, screen: Screen) -> int:
 
 def _on_question(args: Namespace) -> int:
     from scrubjay.insight.landscape import check_tokens
-    from scrubjay.surfaces.context import on_question
+    from scrubjay.surfaces.context import question_context
 
     check_tokens(args.tokens)
     settings = settings_of(args)
@@ -49,7 +49,7 @@ def _on_question(args: Namespace) -> int:
         if profile_of(settings.profile, None).uses("embed_query"):
             fetch_model(settings)  # what is missing afterwards is in the answer's own notes
         where = {} if args.namespace is None else {"namespace": args.namespace}
-        shape = on_question(store, words_of(args.question), args.tokens, where)
+        shape = question_context(store, words_of(args.question), args.tokens, where)
     if args.json:
         from scrubjay.surfaces.render.json import dumps
 

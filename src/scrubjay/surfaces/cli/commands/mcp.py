@@ -23,11 +23,10 @@ def mcp(args: Namespace, screen: Screen) -> int:
         from scrubjay.errors import MissingExtra
 
         raise MissingExtra("mcp", 'pip install "scrubjay[mcp]"') from None
-    from scrubjay.surfaces.callers import OpenStores, Principal
+    from scrubjay.surfaces.callers import OpenStores, Principal, store_opener
     from scrubjay.surfaces.mcp.stdio import serve
-    from scrubjay.surfaces.opened import opener
 
-    stores = OpenStores(opener(args.db, args.user))
+    stores = OpenStores(store_opener(args.db, args.user))
     me = Principal(tenant=args.tenant, user=args.user)
     try:
         serve(make_server(stores, lambda _: me, args.tools), wire)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from scrubjay.config import Settings
     from scrubjay.surfaces.callers import OpenStores, Principal
-    from scrubjay.surfaces.http.observers import Watch
+    from scrubjay.surfaces.http.metrics import Monitoring
     from scrubjay.surfaces.http.settings import ServerSettings
     from scrubjay.surfaces.render.terminal import Screen
 
@@ -39,16 +39,16 @@ def serve(args: Namespace, screen: Screen) -> int:
     typed |= {"rate_per_s": args.rate, "max_body_mb": args.max_body_mb}
     wanted = server_settings(settings.server, typed, settings.config_file)
     try:
-        from scrubjay.surfaces.http.observers import Watch
+        from scrubjay.surfaces.http.metrics import Monitoring
         from scrubjay.surfaces.mcp.server import make_server
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("scrubjay"):
             raise
         raise MissingExtra("The server", 'pip install "scrubjay[server]"') from error
-    from scrubjay.surfaces.opened import opener
+    from scrubjay.surfaces.callers import store_opener
 
-    watch = Watch()
-    stores = watch.stores(opener(args.db, own.user), own.tenant)
+    watch = Monitoring()
+    stores = watch.open_stores(store_opener(args.db, own.user), own.tenant)
     try:
         return _serve(stores, own, wanted, watch, make_server, args)
     finally:
@@ -75,24 +75,24 @@ def _serve(
     stores: OpenStores,
     own: Principal,
     wanted: ServerSettings,
-    watch: Watch,
+    watch: Monitoring,
     make_server: Callable[..., Server[Any]],
     args: Namespace,
 ) -> int:
-    from scrubjay.surfaces.http import listen as serving
-    from scrubjay.surfaces.http.app import Doors, make_app
-    from scrubjay.surfaces.http.auth.admission import Admission
-    from scrubjay.surfaces.http.auth.login_routes import page_at
+    from scrubjay.surfaces.http import listen
+    from scrubjay.surfaces.http.app import ServerContext, make_app
+    from scrubjay.surfaces.http.auth import ApiKeyLookup
+    from scrubjay.surfaces.http.logins import web_ui_url
     from scrubjay.surfaces.http.mcp_mount import principal_in, threads_of
 
-    with serving.bind(wanted.host, wanted.port) as socket:
-        loopback = serving.is_loopback(socket)
-        admission = Admission(stores, loopback=loopback, own=own)
+    with listen.bind(wanted.host, wanted.port) as socket:
+        loopback = listen.is_loopback(socket)
+        admission = ApiKeyLookup(stores, loopback=loopback, own=own)
         with stores.lend(
             own
         ):  # one that cannot be opened says so now; its model is loaded from now on
-            admission.asks()
-        if not loopback and not admission.has_token():
+            admission.requires_key()
+        if not loopback and not admission.has_key():
             words = (
                 f"token create NAME --tenant {args.tenant}" if args.tenant else "token create NAME"
             )
@@ -100,8 +100,8 @@ def _serve(
                 f"{wanted.host} can be reached from other machines, and there is no token; make one"
                 f" first: {to_type(words, args.db)}, or serve on 127.0.0.1"
             )
-        url = serving.url_of(socket)
-        doors = Doors.of(
+        url = listen.url_of(socket)
+        doors = ServerContext.create(
             stores,
             admission,
             wanted,
@@ -110,9 +110,9 @@ def _serve(
             names=(wanted.host, *wanted.allow_hosts),
         )
         # Whoever reads this is who started it; where tokens are asked for, the page asks for one.
-        code = doors.sessions.link() if admission(None) is not None else ""
-        here, *elsewhere = serving.reached_at(socket, wanted.allow_hosts)
-        page = page_at(here, code)
+        code = doors.logins.new_link_code() if admission(None) is not None else ""
+        here, *elsewhere = listen.browser_urls(socket, wanted.allow_hosts)
+        page = web_ui_url(here, code)
         asked_in = threads_of(doors.workers)
         doors = doors._replace(mcp=make_server(stores, principal_in, wanted.tools, asked_in))
 
@@ -125,14 +125,14 @@ def _serve(
             err(f"scrubjay listens on {url} (Ctrl-C stops)")
             err(f"open the page in a browser: {page}")
             for place in elsewhere:
-                err(f"from other machines: {page_at(place)}")
+                err(f"from other machines: {web_ui_url(place)}")
 
-        serving.log_to_stderr()
-        listener = serving.listener(make_app(doors), listening)
+        listen.log_to_stderr()
+        listener = listen.http_server(make_app(doors), listening)
         listener.run([socket])
-    if doors.workers.close(listener.left_s) and doors.desk.close(1.0):
+    if doors.workers.close(listener.left_s) and doors.auth_workers.close(1.0):
         err("scrubjay: stopped; what was answered is stored")
         return 0
     # A thread that hangs would keep the process, which was told to stop, for ever.
-    err(f"scrubjay: stopped; something still ran after {serving.FINISH_S} seconds and was left")
+    err(f"scrubjay: stopped; something still ran after {listen.SHUTDOWN_S} seconds and was left")
     os._exit(1)

@@ -10,17 +10,15 @@ import pytest
 import scrubjay
 from scrubjay.errors import StoreError
 from scrubjay.sharing.api_keys import access_of, new_secret
-from scrubjay.surfaces.callers import ANYBODY
-from scrubjay.surfaces.http.app import Doors
-from scrubjay.surfaces.http.auth import authenticate as known
-from scrubjay.surfaces.http.auth import logins as sessions
-from scrubjay.surfaces.http.auth.admission import Admission
-from scrubjay.surfaces.http.auth.cache import FRESH_S
-from scrubjay.surfaces.http.auth.logins import IDLE_S, LIFE_S, LINK_S, Sessions
-from scrubjay.surfaces.http.observers import Watch
+from scrubjay.surfaces.callers import UNRESTRICTED
+from scrubjay.surfaces.http import auth, logins
+from scrubjay.surfaces.http.app import ServerContext
+from scrubjay.surfaces.http.auth import CACHE_S, ApiKeyLookup
+from scrubjay.surfaces.http.logins import IDLE_S, LIFETIME_S, LINK_S, Logins
+from scrubjay.surfaces.http.metrics import Monitoring
 from scrubjay.surfaces.http.settings import ServerSettings
 
-from ..conftest import Client, served, stores_at
+from .conftest import Client, served, stores_at
 
 
 class Visitor:
@@ -68,8 +66,10 @@ def now():
 def doors(tmp_path_factory, now):
     """What an open server stands on, with a clock of its own for the sessions."""
     stores = stores_at(tmp_path_factory.mktemp("sessions") / "notes.db")
-    made = Doors.of(stores, Admission(stores, loopback=True), ServerSettings(), Watch())
-    yield made._replace(sessions=Sessions(now))
+    made = ServerContext.create(
+        stores, ApiKeyLookup(stores, loopback=True), ServerSettings(), Monitoring()
+    )
+    yield made._replace(logins=Logins(now))
     stores.close()
 
 
@@ -82,7 +82,7 @@ def client(doors):
 @pytest.fixture
 def visitor(client, doors):
     """Somebody who opened the link."""
-    return Visitor(client).sign_in(code=doors.sessions.link())
+    return Visitor(client).sign_in(code=doors.logins.new_link_code())
 
 
 @pytest.fixture
@@ -114,20 +114,20 @@ def test_a_link_signs_in_whoever_opens_it(client, visitor):
 
 def test_the_cookie_is_for_this_port_and_no_script(client, doors):
     """Cookies know no ports, so its name does; Secure where the page came by TLS."""
-    answer = Visitor(client).ask("POST", "/session", {"code": doors.sessions.link()})
+    answer = Visitor(client).ask("POST", "/session", {"code": doors.logins.new_link_code()})
     plain = answer.headers["set-cookie"].split("; ")
     assert plain[0].startswith(f"scrubjay-{client.address[1]}=")
     assert plain[1:] == ["Path=/", "HttpOnly", "SameSite=Strict"]
     by_tls = Visitor(client)
     by_tls.headers = {"Host": "localhost", "Origin": "https://localhost"}
-    answer = by_tls.ask("POST", "/session", {"code": doors.sessions.link()})
+    answer = by_tls.ask("POST", "/session", {"code": doors.logins.new_link_code()})
     assert answer.headers["set-cookie"].split("; ")[-1] == "Secure"
     assert answer.headers["set-cookie"].startswith("scrubjay-web=")
 
 
 def test_one_half_is_not_enough(client, visitor, doors):
     """A server on another port is sent the cookie; it must not get in with it, nor with another's key."""
-    other = Visitor(client).sign_in(code=doors.sessions.link())
+    other = Visitor(client).sign_in(code=doors.logins.new_link_code())
     key = visitor.headers["X-Scrubjay-Page"]
     theirs = other.headers["X-Scrubjay-Page"]
     cases = (
@@ -163,7 +163,7 @@ def test_a_cookie_that_another_server_of_this_host_set_does_no_harm(client, visi
 def test_signing_in_makes_new_halves_and_ends_the_old_session(client, visitor, doors):
     """Fixation: what a browser brings along is never what it is known by afterwards."""
     before = (visitor.cookie, visitor.headers["X-Scrubjay-Page"])
-    visitor.sign_in(code=doors.sessions.link())
+    visitor.sign_in(code=doors.logins.new_link_code())
     after = (visitor.cookie, visitor.headers["X-Scrubjay-Page"])
     assert before[0] != after[0]
     assert before[1] != after[1]
@@ -184,7 +184,7 @@ def test_pages_of_other_ports_get_nothing_with_or_without_the_halves(client, vis
             ("POST", "/session/link"),
             ("OPTIONS", "/session"),
         ):
-            body = {"code": doors.sessions.link()} if method == "POST" else None
+            body = {"code": doors.logins.new_link_code()} if method == "POST" else None
             answer = visitor.ask(method, path, body, Origin=origin)
             assert answer.status == 403, (origin, method, path)
             assert not any(name.startswith("access-control") for name in answer.headers)
@@ -194,7 +194,7 @@ def test_pages_of_other_ports_get_nothing_with_or_without_the_halves(client, vis
         assert answer.status == 403
         visitor.headers["Origin"] = client.url
     form = {"Content_Type": "application/x-www-form-urlencoded"}
-    code = doors.sessions.link()
+    code = doors.logins.new_link_code()
     answer = Visitor(client).ask("POST", "/session", f"code={code}".encode(), **form)
     assert answer.status == 415
     assert visitor.ask("GET", "/v1/status").status == 200
@@ -216,7 +216,7 @@ def test_a_browser_on_an_open_door_needs_a_session_and_a_program_does_not(client
 
 def test_a_link_is_good_once_and_for_ten_minutes(client, doors, now):
     """A used one, an old one and one that never was read the same."""
-    used, late, last = (doors.sessions.link() for _ in range(3))
+    used, late, last = (doors.logins.new_link_code() for _ in range(3))
     Visitor(client).sign_in(code=used)
     now.s += LINK_S - 1
     Visitor(client).sign_in(code=last)
@@ -245,7 +245,7 @@ def test_a_session_ends_twelve_hours_after_it_was_last_used(client, visitor, now
 
 def test_a_session_ends_a_week_after_it_began_however_much_it_is_used(client, visitor, now):
     """A page left open at Health looks every half minute; that must not keep it signed in for ever."""
-    last = now.s + LIFE_S
+    last = now.s + LIFETIME_S
     while now.s + IDLE_S / 2 < last:
         now.s += IDLE_S / 2
         assert visitor.ask("GET", "/v1/status").status == 200
@@ -312,9 +312,9 @@ def test_a_token_signs_in_and_says_who(serve, token):
     assert visitor.ask("GET", "/v1/status").status == 200
     answer = visitor.ask("POST", "/v1/add", {"text": "x"})
     assert answer.status == 403
-    assert "the token 'ann-reads' has read" in answer.problem
+    assert "the API key 'ann-reads' has read" in answer.problem
     assert visitor.ask("POST", "/session/link").status == 403
-    assert "asks for a token" in root.ask("POST", "/session/link").problem
+    assert "requires an API key" in root.ask("POST", "/session/link").problem
 
 
 def test_a_session_ends_with_its_token(serve, token, db):
@@ -329,18 +329,18 @@ def test_a_session_ends_with_its_token(serve, token, db):
         with store._db.write() as connection:
             connection.execute("UPDATE access SET expires_us = 1 WHERE name = 'short'")
     again = token("laptop", "admin")  # another token of the same name is another token
-    time.sleep(FRESH_S)
+    time.sleep(CACHE_S)
     for one in (revoked, expired):
         answer = one.ask("GET", "/v1/status")
         assert answer.status == 401
-        assert "was revoked or has expired; sign in with another" in answer.problem
+        assert "revoked or has expired" in answer.problem
         assert one.ask("GET", "/v1/status").status == 401
     assert revoked.sign_in(token=again).ask("GET", "/v1/status").status == 200
 
 
 def test_a_link_is_not_used_up_while_the_store_does_not_answer(stores):
     """Whoever tries again a moment later is signed in."""
-    answers = iter((StoreError("the disk is gone"), ANYBODY))
+    answers = iter((StoreError("the disk is gone"), UNRESTRICTED))
 
     def find(secret):
         found = next(answers)
@@ -348,31 +348,31 @@ def test_a_link_is_not_used_up_while_the_store_does_not_answer(stores):
             raise found
         return found
 
-    doors = Doors.of(stores, find, ServerSettings(), Watch())
+    doors = ServerContext.create(stores, find, ServerSettings(), Monitoring())
     with served(doors) as client:
-        code = doors.sessions.link()
+        code = doors.logins.new_link_code()
         assert Visitor(client).ask("POST", "/session", {"code": code}).status == 503
         Visitor(client).sign_in(code=code)
 
 
 def test_a_session_of_a_link_ends_when_the_store_asks_for_a_token(serve, token, stores):
     """And a link that was printed before no longer opens."""
-    find = Admission(stores, loopback=True)
-    doors = Doors.of(stores, find, ServerSettings(), Watch())
+    find = ApiKeyLookup(stores, loopback=True)
+    doors = ServerContext.create(stores, find, ServerSettings(), Monitoring())
     with served(doors) as client:
-        visitor = Visitor(client).sign_in(code=doors.sessions.link())
-        unused = doors.sessions.link()
+        visitor = Visitor(client).sign_in(code=doors.logins.new_link_code())
+        unused = doors.logins.new_link_code()
         token()
-        time.sleep(FRESH_S)
-        assert "asks for a token now" in visitor.ask("GET", "/v1/status").problem
+        time.sleep(CACHE_S)
+        assert "requires an API key now" in visitor.ask("GET", "/v1/status").problem
         answer = Visitor(client).ask("POST", "/session", {"code": unused})
         assert answer.status == 401
-        assert "asks for a token now" in answer.problem
+        assert "requires an API key now" in answer.problem
 
 
 def test_a_wrong_token_signs_nobody_in_and_is_counted(serve, token, monkeypatch):
     """As in the header: with junk and with codes in one bucket, which keeps no right one out."""
-    monkeypatch.setattr(known, "WRONG_PER_S", 1.0)
+    monkeypatch.setattr(auth, "WRONG_PER_S", 1.0)
     client, secret = serve(), token()
     visitor = Visitor(client)
     answer = visitor.ask("POST", "/session", {"token": new_secret()})
@@ -387,26 +387,26 @@ def test_a_wrong_token_signs_nobody_in_and_is_counted(serve, token, monkeypatch)
 
 def test_there_are_not_endlessly_many_sessions(monkeypatch):
     """Those that were not used for the longest time go; nobody drives out the sessions of others."""
-    monkeypatch.setattr(sessions, "MOST_OF_ONE", 3)
-    monkeypatch.setattr(sessions, "MOST_SESSIONS", 5)
-    made = Sessions()
-    ann = made.begin("ann")
-    ben = [made.begin("ben") for _ in range(4)]
+    monkeypatch.setattr(logins, "MAX_LOGINS_PER_KEY", 3)
+    monkeypatch.setattr(logins, "MAX_LOGINS", 5)
+    made = Logins()
+    ann = made.start("ann")
+    ben = [made.start("ben") for _ in range(4)]
     assert made.find([ben[0].cookie], ben[0].key) is None
     assert all(made.find([one.cookie], one.key) for one in [*ben[1:], ann])
-    links = [made.begin(None) for _ in range(2)]
+    links = [made.start(None) for _ in range(2)]
     assert all(made.find([one.cookie], one.key) for one in [ann, *links, *ben[2:]])
     assert made.find([ben[1].cookie], ben[1].key) is None
 
 
 def test_nothing_that_opens_a_session_is_kept_or_shown():
     """Of the halves and of codes there are hashes; what is printed by mistake shows nothing."""
-    made = Sessions()
-    code = made.link()
-    halves = made.begin("sj_secret")
+    made = Logins()
+    code = made.new_link_code()
+    halves = made.start("sj_secret")
     kept = repr(vars(made))
     assert not any(one in kept for one in (code, halves.cookie, halves.key, "sj_secret"))
     assert halves.key not in repr(halves)
     for _ in range(100):
-        made.link()
-    assert made.take(code) is False  # there are not endlessly many links, either
+        made.new_link_code()
+    assert made.use_link_code(code) is False  # there are not endlessly many links, either

@@ -13,14 +13,12 @@ import pytest
 import scrubjay
 from scrubjay.sharing.api_keys import access_of, new_secret
 from scrubjay.surfaces.callers import Principal
-from scrubjay.surfaces.http.auth import authenticate as known
-from scrubjay.surfaces.http.auth.admission import Admission
-from scrubjay.surfaces.http.auth.cache import FRESH_S, Remembered
-from scrubjay.surfaces.http.auth.logins import Sessions
+from scrubjay.surfaces.http import auth
+from scrubjay.surfaces.http.auth import CACHE_S, ApiKeyLookup, CallerCache, RateLimiter
+from scrubjay.surfaces.http.logins import Logins
 from scrubjay.surfaces.http.problems import Problem
-from scrubjay.surfaces.http.rate_limit import Buckets
 
-from ..conftest import Client, logged, validate
+from .conftest import Client, logged, validate
 
 
 @pytest.fixture
@@ -47,7 +45,7 @@ def test_as_soon_as_there_is_a_token_everybody_needs_one(serve, token):
     client = serve()
     assert client.get("/v1/status").status == 200
     secret = token()
-    time.sleep(FRESH_S)
+    time.sleep(CACHE_S)
 
     for path in ("/v1/status", "/v1/openapi.json", "/v1/nope", "/mcp", "/metrics"):
         answer = client.get(path)
@@ -68,7 +66,7 @@ def test_to_revoke_the_last_token_opens_no_door(serve, token, db, loopback):
 
     with scrubjay.open(db, embedder=False) as store:
         access_of(store).revoke("laptop")
-        time.sleep(FRESH_S)
+        time.sleep(CACHE_S)
 
         assert client.get("/v1/status").status == 401
         assert serve(loopback=loopback).get("/v1/status").status == 401
@@ -96,7 +94,7 @@ def test_a_file_that_is_taken_away_opens_no_door(serve, token, db):
 
 def test_an_empty_store_in_the_place_of_one_with_tokens_opens_no_door(stores, token, db):
     """As when somebody restores yesterday's backup, and the store is opened anew meanwhile."""
-    find = Admission(stores, loopback=True)
+    find = ApiKeyLookup(stores, loopback=True)
     assert find(None) == Principal()
     token()
     assert find(None) is None
@@ -104,13 +102,13 @@ def test_an_empty_store_in_the_place_of_one_with_tokens_opens_no_door(stores, to
         connection.execute("DELETE FROM access")
 
     assert find(None) is None
-    assert Admission(stores, loopback=True)(None) == Principal()
+    assert ApiKeyLookup(stores, loopback=True)(None) == Principal()
 
 
 def test_a_server_of_one_tenant_takes_the_tokens_of_that_tenant_alone(stores, token):
     """They are kept where those of all tenants are."""
     acme, globex, own = token("a", tenant="acme"), token("g", tenant="globex"), token("own")
-    find = Admission(stores, loopback=True, own=Principal(tenant="acme"))
+    find = ApiKeyLookup(stores, loopback=True, own=Principal(tenant="acme"))
 
     assert find(None) is None
     assert find(acme) == Principal("a", ("read",), "acme")
@@ -147,7 +145,7 @@ def test_a_token_may_do_what_its_scope_says(serve, token):
     assert writes.get("/v1/get?id=one").status == 200
     assert refused.status == 403
     assert 'scope="write"' in refused.headers["www-authenticate"]
-    assert "add needs the scope write; the token 'reader' has read" in refused.problem
+    assert "add needs the scope write; the API key 'reader' has read" in refused.problem
     assert writes.post("/v1/reindex", {}).status == 403
     assert len(reads.get("/v1/ls").json["memories"]) == 1
 
@@ -195,7 +193,7 @@ def test_whoever_asks_too_often_is_told_when_to_come_again(serve, token):
 
 def test_whoever_tries_tokens_is_slowed_down(serve, token, monkeypatch):
     """But not those who have a right one: behind a proxy all have the same address."""
-    monkeypatch.setattr(known, "WRONG_PER_S", 0.05)
+    monkeypatch.setattr(auth, "WRONG_PER_S", 0.05)
     secret = token()
     client = serve()
 
@@ -218,14 +216,14 @@ def test_nothing_is_looked_up_for_a_token_that_is_not_whole(stores):
     def find(secret):
         asked.append(secret)
 
-    one = known.Known(find, Desk(), Sessions())
+    one = auth.Authenticator(find, Desk(), Logins())
     for given in ("junk", new_secret()[:-1]):
         scope = {"headers": [(b"authorization", f"Bearer {given}".encode())]}
         with pytest.raises(Problem, match="cut short"):
-            asyncio.run(one.who(scope))
+            asyncio.run(one.authenticate(scope))
     assert asked == []
     with pytest.raises(Problem):
-        asyncio.run(one.who({"headers": [(b"host", b"localhost")]}))
+        asyncio.run(one.authenticate({"headers": [(b"host", b"localhost")]}))
     assert asked == [None]
 
 
@@ -245,33 +243,33 @@ def test_a_token_that_was_cut_short_is_told_from_one_that_was_revoked(serve, tok
 def test_who_was_let_in_is_not_looked_up_again_for_a_second():
     """A token is looked up once a second: that took longer than a search by word."""
     now = [10.0]
-    remembered = Remembered(lambda: now[0])
+    remembered = CallerCache(lambda: now[0])
     ann = Principal("ann")
-    remembered.note("secret", now[0], ann)
+    remembered.put("secret", now[0], ann)
 
-    now[0] += FRESH_S - 0.01
-    assert remembered.who("secret") == ann
-    assert remembered.who("other") is None
-    assert remembered.who(None) is None
+    now[0] += CACHE_S - 0.01
+    assert remembered.get("secret") == ann
+    assert remembered.get("other") is None
+    assert remembered.get(None) is None
     now[0] += 0.01
-    assert remembered.who("secret") is None
+    assert remembered.get("secret") is None
 
 
 def test_who_comes_in_is_remembered_for_many_but_not_for_any_number():
     """Nor are secrets kept."""
-    remembered = Remembered(lambda: 0.0)
+    remembered = CallerCache(lambda: 0.0)
     for n in range(1001):
-        remembered.note(f"secret {n}", 0.0, Principal(str(n)))
+        remembered.put(f"secret {n}", 0.0, Principal(str(n)))
 
-    assert remembered.who("secret 0") is None
-    assert remembered.who("secret 1000") == Principal("1000")
+    assert remembered.get("secret 0") is None
+    assert remembered.get("secret 1000") == Principal("1000")
     assert "secret" not in repr(vars(remembered))
 
 
 def test_a_bucket_fills_with_time():
     """Two seconds' worth at once, then as many a second as were agreed."""
     now = [0.0]
-    buckets = Buckets(10.0, lambda: now[0])
+    buckets = RateLimiter(10.0, lambda: now[0])
 
     assert [buckets.take("a") for _ in range(20)] == [0.0] * 20
     assert buckets.take("a") == pytest.approx(0.1)

@@ -1,1 +1,0 @@
-"""Authentication: API keys and browser logins."""

@@ -1,0 +1,106 @@
+"""Files of the web UI, served from the package under a strict content security policy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import TYPE_CHECKING, NamedTuple
+
+from starlette.responses import Response
+
+from scrubjay.surfaces.http.problems import Problem
+from scrubjay.types import NOTHING
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+    from starlette.requests import Request
+
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    )
+)
+_MEDIA_TYPES = {
+    "html": "text/html; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+VARY_ACCEPT = {"Vary": "Accept"}  # `/` is the web UI for browsers and JSON for programs
+_OPENER_POLICY = {"Cross-Origin-Opener-Policy": "same-origin"}
+
+
+class _File(NamedTuple):
+    body: bytes
+    headers: dict[str, str]
+
+
+@cache
+def _files() -> dict[str, _File]:
+    """Return every file by its path below `web/`; no other path is looked up."""
+    found = _below(files("scrubjay.surfaces") / "web", "")
+    return {path: _file(path, file.read_bytes()) for path, file in found.items()}
+
+
+def _below(folder: Traversable, prefix: str) -> dict[str, Traversable]:
+    found: dict[str, Traversable] = {}
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            found |= _below(entry, f"{prefix}{entry.name}/")
+        elif _extension(entry.name) in _MEDIA_TYPES:
+            found[prefix + entry.name] = entry
+    return found
+
+
+def _file(path: str, body: bytes) -> _File:
+    headers = {
+        "Content-Type": _MEDIA_TYPES[_extension(path)],
+        "Content-Security-Policy": POLICY,
+        "Cross-Origin-Resource-Policy": "same-origin",
+        # Checked on each visit and sent only when it changed: no old file survives an upgrade.
+        "Cache-Control": "no-cache",
+        "ETag": f'"{sha256(body).hexdigest()[:32]}"',
+    }
+    return _File(body, headers)
+
+
+def _extension(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def index_page(request: Request) -> Response:
+    """Return the web UI's index.html."""
+    return _respond(request, "index.html", VARY_ACCEPT)
+
+
+async def web_ui_file(request: Request) -> Response:
+    """Return one file of the web UI."""
+    path = request.path_params["path"]
+    if path not in _files():
+        raise Problem("not-found", "the web UI has no such file")
+    return _respond(request, path)
+
+
+def _respond(request: Request, path: str, extra: Mapping[str, str] = NOTHING) -> Response:
+    file = _files()[path]
+    # Over plain HTTP from another machine a browser ignores the opener policy and logs an error. It
+    # sends Sec-Fetch-Dest only where it honors the policy.
+    opener = _OPENER_POLICY if "sec-fetch-dest" in request.headers else NOTHING
+    headers = {**file.headers, **extra, **opener}
+    cached = request.headers.get("if-none-match", "")
+    if file.headers["ETag"] in (tag.strip().removeprefix("W/") for tag in cached.split(",")):
+        del headers["Content-Type"]
+        return Response(status_code=304, headers=headers)
+    return Response(file.body, headers=headers)
