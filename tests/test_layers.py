@@ -64,8 +64,7 @@ EXCEPTIONS: dict[str, set[str]] = {
     "surfaces/render/explain_sum.py": {"search"},
     "surfaces/render/facts.py": {"storage"},
     "surfaces/render/results.py": {"search"},
-    "surfaces/verbs/share.py": {"storage"},
-    "surfaces/verbs/store.py": {"ops", "search"},
+    "surfaces/verbs/operate.py": {"ops", "search"},
 }
 
 

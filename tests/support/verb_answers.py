@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import jsonschema
 from referencing import Registry, Resource
 
-from scrubjay.surfaces import schemas as schemas_folder
+from scrubjay.surfaces import schemas
 from scrubjay.surfaces.verbs import Verb
 
-FOLDER = Path(str(schemas_folder.__path__[0]))
-SCHEMAS = {
-    file.stem: json.loads(file.read_text(encoding="utf-8")) for file in FOLDER.glob("*.json")
-}
+SCHEMAS = schemas.load()
 REGISTRY: Registry[Any] = Registry().with_resources(
     (schema["$id"], Resource.from_contents(schema)) for schema in SCHEMAS.values()
 )

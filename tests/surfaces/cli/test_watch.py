@@ -22,7 +22,7 @@ from scrubjay.types.reports import Ingested
 
 OK, FAILED = 0, 1
 DEADLINE_S = 60.0  # a busy machine is slow; a test that passes never waits for this
-SCHEMA = json.loads((Path(str(schemas.__path__[0])) / "ingested.json").read_text(encoding="utf-8"))
+SCHEMA = schemas.load()["ingested"]
 
 
 def interrupted_after(*batches: Ingested) -> Iterator[tuple[str | None, Ingested]]:

@@ -29,7 +29,7 @@ from scrubjay.surfaces.http.metrics import Monitoring
 from scrubjay.surfaces.http.settings import ServerSettings
 
 WAIT_S = 60.0
-SCHEMAS = Path(str(schemas.__path__[0]))
+SCHEMAS = schemas.load()
 JSON = {"Content-Type": "application/json"}
 
 
@@ -101,7 +101,7 @@ class Client:
 
 def validate(schema: str, answer: Any) -> None:
     """Hold an answer against its committed schema."""
-    jsonschema.validate(answer, json.loads((SCHEMAS / f"{schema}.json").read_text("utf-8")))
+    jsonschema.validate(answer, SCHEMAS[schema])
 
 
 def _named(headers: Mapping[str, str]) -> dict[str, str]:
@@ -148,7 +148,7 @@ class Process:
         """Wait until it listens."""
         assert self.popen.stdout is not None
         told = json.loads(self.popen.stdout.readline())
-        jsonschema.validate(told, json.loads((SCHEMAS / "serving.json").read_text("utf-8")))
+        jsonschema.validate(told, SCHEMAS["serving"])
         assert told["pid"] == self.popen.pid
         self.page = told["page"]
         return Client(told["url"], token)

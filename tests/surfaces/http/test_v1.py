@@ -205,7 +205,7 @@ def test_an_error_of_ours_does_not_tell_how_we_are_made(shared, caplog, monkeypa
     def broken(store, given):
         raise ZeroDivisionError("SELECT secret FROM /home/ann")
 
-    monkeypatch.setitem(VERBS, "status", VERBS["status"]._replace(call=broken))
+    monkeypatch.setitem(VERBS, "status", VERBS["status"]._replace(run=broken))
     answer = shared.get("/v1/status")
 
     assert answer.status == 500

@@ -15,11 +15,11 @@ from mcp import Client, MCPError
 
 import scrubjay
 from scrubjay.surfaces.callers import OpenStores, Principal
-from scrubjay.surfaces.cli.options.mcp import TOOL_SETS
 from scrubjay.surfaces.mcp.default_tools import COVERED
 from scrubjay.surfaces.mcp.server import make_server
 from scrubjay.surfaces.mcp.toolsets import tools_of
 from scrubjay.surfaces.render.json import results
+from scrubjay.surfaces.verbs.operate import TOOL_SETS
 from scrubjay.surfaces.verbs.table import VERBS
 from scrubjay.text import recall_tags as recalled
 from tools import mcp_tokens

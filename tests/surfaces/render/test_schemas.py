@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from pathlib import Path
 
@@ -10,13 +9,10 @@ import jsonschema
 import pytest
 from referencing import Registry, Resource
 
-from scrubjay.surfaces import schemas as schemas_folder
+from scrubjay.surfaces import schemas
 from scrubjay.surfaces.cli.parser import build
 
-FOLDER = Path(str(schemas_folder.__path__[0]))
-SCHEMAS = {
-    file.stem: json.loads(file.read_text(encoding="utf-8")) for file in FOLDER.glob("*.json")
-}
+SCHEMAS = schemas.load()
 REGISTRY: Registry = Registry().with_resources(
     (schema["$id"], Resource.from_contents(schema)) for schema in SCHEMAS.values()
 )

@@ -53,7 +53,7 @@ def test_a_verb_is_described(name):
 
     assert verb.scope in SCOPES
     assert verb.answer in SCHEMAS
-    assert verb.told.endswith(".")
+    assert verb.help.endswith(".")
     for all_forms in (False, True):
         jsonschema.Draft202012Validator.check_schema(schema_of(verb.params, all_forms=all_forms))
 

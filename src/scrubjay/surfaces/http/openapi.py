@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from scrubjay._version import __version__
+from scrubjay.surfaces import schemas as committed_schemas
 from scrubjay.surfaces.http.problems import MEDIA_TYPE, PROBLEM_TYPES, SCHEMA
 from scrubjay.surfaces.http.v1 import JSON_TYPE, methods_of
 from scrubjay.surfaces.verbs import schema_of
@@ -131,11 +131,11 @@ def _problems() -> Json:
 def _schemas() -> Json:
     """Return the committed schemas of the answers, each of their parts under its own name."""
     schemas: Json = {}
+    committed = committed_schemas.load()
     wanted = {FIGURES, *(verb.answer for verb in VERBS.values())}
     while missing := sorted(wanted - set(schemas)):
         name = missing[0]
-        text = files("scrubjay.surfaces.schemas").joinpath(f"{name}.json").read_text("utf-8")
-        schema = json.loads(text)
+        schema = committed[name]
         parts = schema.pop("$defs", {})
         for key in ("$schema", "$id"):
             schema.pop(key, None)

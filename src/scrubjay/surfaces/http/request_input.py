@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from scrubjay.surfaces.http.problems import Problem
-from scrubjay.surfaces.verbs.plain_json import MOST_DEPTH
+from scrubjay.surfaces.verbs.kinds import MOST_DEPTH
 
 if TYPE_CHECKING:
     from starlette.requests import Request

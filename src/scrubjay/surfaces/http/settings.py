@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
-from scrubjay.surfaces.cli.options.mcp import TOOL_SETS
+from scrubjay.surfaces.verbs.operate import TOOL_SETS
 
 HOST, PORT = "127.0.0.1", 8765
 BODY_MB = 10.0

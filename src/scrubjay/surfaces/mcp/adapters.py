@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrubjay.errors import InvalidInput
 from scrubjay.surfaces.render.json import Json
 from scrubjay.surfaces.verbs import Given
-from scrubjay.surfaces.verbs.kinds import SAID
+from scrubjay.surfaces.verbs.kinds import NON_EMPTY
 from scrubjay.surfaces.verbs.table import VERBS
 
 if TYPE_CHECKING:
@@ -40,13 +40,15 @@ def _refuse_to_replace(store: Store, drafts: Sequence[Given]) -> None:
 
 _ADD, _ADD_MANY = VERBS["add"], VERBS["add_many"]
 _SAID = _ADD.params[0]
-_TEXT = _SAID._replace(kind=_SAID.kind._replace(right=f"{SAID.right}; several go into memories"))
+_TEXT = _SAID._replace(
+    kind=_SAID.kind._replace(right=f"{NON_EMPTY.right}; several go into memories")
+)
 STORE = _ADD._replace(
     params=(
         *(one._replace(required=False) for one in (_TEXT, *_ADD.params[1:])),
         _ADD_MANY.params[0]._replace(required=False),
     ),
-    call=_store,
+    run=_store,
     aliases={**_ADD_MANY.aliases, **_ADD.aliases},
 )
 
@@ -58,6 +60,6 @@ def _forget(store: Store, given: Given) -> Json:
 _FORGET = VERBS["forget"]
 FORGET = _FORGET._replace(
     params=(_FORGET.params[0]._replace(name="ids"),),
-    call=_forget,
+    run=_forget,
     aliases={**dict.fromkeys(_FORGET.aliases, "ids"), "id": "ids"},
 )

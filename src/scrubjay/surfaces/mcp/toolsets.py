@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from scrubjay.errors import InvalidInput
-from scrubjay.surfaces.cli.options.mcp import TOOL_SETS
 from scrubjay.surfaces.mcp.chatgpt import FETCH, SEARCH
 from scrubjay.surfaces.mcp.default_tools import COVERED, EIGHT
 from scrubjay.surfaces.mcp.full_tools import rest
 from scrubjay.surfaces.mcp.tool import Tool
+from scrubjay.surfaces.verbs.operate import TOOL_SETS
 from scrubjay.text.validation import nearest
 
 DEFAULT = TOOL_SETS[0]

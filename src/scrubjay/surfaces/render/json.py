@@ -1,7 +1,8 @@
-"""The JSON of every command: our own data types as plain values, pinned by `schemas/*.json`."""
+"""JSON of results, memories and reports, as described by `schemas/`."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from datetime import date
 from math import isfinite
@@ -11,14 +12,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from scrubjay.errors import ScrubjayError
-    from scrubjay.types import Results
-    from scrubjay.types.reports import Ingested
+    from scrubjay.ops.doctor.finding import Finding
+    from scrubjay.search.profiles import Profile
+    from scrubjay.store import Store
+    from scrubjay.types import Memories, Memory, Messages, Results, Stored
+    from scrubjay.types.reports import Covered, Ingested
+    from scrubjay.write.fields import Change
 
 Json = dict[str, Any]
+STATES = ("failed", "skipped", "indexed")  # of a file; the first need attention
+_LONG_CHARS = 2048
 
 
 def plain(value: object) -> Any:
-    """Turn our data into what JSON knows: times become ISO strings, tuples lists, no NaN."""
+    """Turn data into JSON values: times become ISO strings, tuples become lists, NaN becomes null."""
     if value is None or isinstance(value, (str, bool, int)):
         return value
     if isinstance(value, float):
@@ -38,56 +45,53 @@ def plain(value: object) -> Any:
 
 
 def dumps(shape: Json) -> str:
-    """Write JSON for people and programs alike: indented, in its own script, safe to print."""
+    """Write JSON for people and programs: indented, not escaped to ASCII, safe to print."""
     import json
 
     return _safe(json.dumps(shape, ensure_ascii=False, indent=2, allow_nan=False))
 
 
 def line(shape: Json) -> str:
-    """Write JSON on one line, for a program that reads one document a line."""
+    """Write JSON on one line, for a program that reads one document per line."""
     import json
 
     return _safe(json.dumps(shape, ensure_ascii=False, allow_nan=False))
 
 
 def _safe(text: str) -> str:
-    """Escape DEL and C1: a terminal may obey them inside JSON, too, where an escape means the same.
+    """Escape DEL and C1, which a terminal may obey inside JSON; the escape means the same.
 
-    `str.translate` took three times as long as making the JSON did.
+    `str.translate` takes three times as long as writing the JSON.
     """
     import re
 
     return re.sub("[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-_LONG_CHARS = 2048
-
-
 def results(found: Results, *, mode: str, explain: bool, full: bool) -> Json:
-    """Return the answer of a search; trace, marks and long texts only where they were asked for.
+    """Return the results of a search; trace, marks and long texts only if requested.
 
-    A document of a whole book would fill the context of an agent that only wanted to know where.
+    The text of a whole book would fill the context of an agent.
     """
-    # The trace is most of the work, and mostly nobody asks for it.
-    told = {name: one for name, one in vars(found).items() if explain or name != "trace"}
-    shape: Json = plain(told)
+    # Converting the trace is most of the work, and rarely requested.
+    fields = {name: value for name, value in vars(found).items() if explain or name != "trace"}
+    shape: Json = plain(fields)
     shape["mode"] = mode
     if explain:
-        _take_apart(shape["hits"], found)
+        _add_sums(shape["hits"], found)
     for hit in shape["hits"]:
         if not full and len(hit["text"]) > _LONG_CHARS:
             hit["text"] = hit["snippet"]
     if explain:
         from scrubjay.surfaces.render.marks import marks
 
-        for hit, one in zip(shape["hits"], found.hits, strict=True):
-            hit["marks"] = marks(one, found.terms)
+        for hit, original in zip(shape["hits"], found.hits, strict=True):
+            hit["marks"] = marks(original, found.terms)
     return shape
 
 
-def _take_apart(shapes: list[Json], found: Results) -> None:
-    """Give each hit the sum behind its score, in the words of the shell."""
+def _add_sums(shapes: list[Json], found: Results) -> None:
+    """Give each hit the sum behind its score, as `--explain` prints it."""
     from scrubjay.surfaces.render.explain_sum import sum_of
 
     for shape, hit in zip(shapes, found.hits, strict=True):
@@ -95,24 +99,136 @@ def _take_apart(shapes: list[Json], found: Results) -> None:
 
 
 def ingested(path: str | None, done: Ingested) -> Json:
-    """Return what one ingest did, with the files it could not read and why.
-
-    Without a path it was everything that had been read before.
-    """
+    """Return the report of one ingest; without a path it was of everything ingested before."""
     return {"path": path, **reasons(plain(done), "skipped", "failed", "notes")}
 
 
 def reasons(shape: Json, *keys: str) -> Json:
-    """Return a shape in which each pair of a path and a reason says which is which."""
+    """Replace pairs of a path and a reason by objects."""
     named = {key: [{"path": where, "reason": why} for where, why in shape[key]] for key in keys}
     return {**shape, **named}
 
 
 def listing(name: str, items: Sequence[object], **more: object) -> Json:
-    """Return a list under its name, with what else there is to say."""
+    """Return a list under its name, with further fields."""
     return {name: [plain(one) for one in items], **{key: plain(one) for key, one in more.items()}}
 
 
-def failure(error: ScrubjayError, said: str = "") -> Json:
-    """Return an error as JSON, so that a program reads the same sentence as a person."""
-    return {"error": {"kind": type(error).__name__, "message": said or str(error)}}
+def failure(error: ScrubjayError, message: str = "") -> Json:
+    """Return an error as JSON."""
+    return {"error": {"kind": type(error).__name__, "message": message or str(error)}}
+
+
+def _searchable(left: int | None, why: str) -> Json:
+    """Return how stored text can be found now: `left` chunks are not embedded yet, because of `why`."""
+    stored = {"stored": True, "keyword_indexed": True}
+    return {**stored, "embedded": left == 0, "pending": left, "why_pending": why}
+
+
+def added(memory: Memory, left: int | None, why: str, known: Sequence[str] = ()) -> Json:
+    """Return a stored memory, and whether it was stored before."""
+    return {"memory": plain(memory), **_searchable(left, why), "known": list(known)}
+
+
+def added_many(memories: Stored, left: int | None, why: str) -> Json:
+    """Return stored memories, and which of them were stored before."""
+    return listing("memories", memories, **_searchable(left, why), known=memories.known)
+
+
+def messages(stored: Messages, left: int | None, why: str) -> Json:
+    """Return stored messages with warnings."""
+    return listing("messages", stored, warnings=stored.warnings, **_searchable(left, why))
+
+
+def got(found: Memories, history: Mapping[str, Sequence[Change]]) -> Json:
+    """Return memories requested by id, with their changes."""
+    more = {"missing": found.missing, "unasked": found.unasked, "tiers": found.tiers}
+    return listing("memories", found, **more, history=history)
+
+
+def listed(found: Sequence[Memory]) -> Json:
+    """Return memories of one database."""
+    return listing("memories", found, missing=())
+
+
+def of_tiers(found: Memories) -> Json:
+    """Return memories of every tier; the tiers are named only if there are several."""
+    if not found.tiers and not found.unasked:
+        return listed(found)
+    return listing("memories", found, missing=(), unasked=found.unasked, tiers=found.tiers)
+
+
+def forgotten(
+    found: Sequence[Memory],
+    facts: Sequence[Memory],
+    missing: Sequence[str],
+    count: int,
+    *,
+    done: bool,
+) -> Json:
+    """Return what was, or would be, forgotten, with the facts extracted from it."""
+    return {
+        "forgotten": count,
+        "matched": [memory.id for memory in found],
+        "facts": [memory.id for memory in facts],
+        "missing": list(missing),
+        "done": done,
+    }
+
+
+def linked(id: str, other: str, done: str) -> Json:
+    """Return two memories whose link was made or removed."""
+    return {"id": id, "neighbors": [], "done": done, "other": other}
+
+
+def neighbors(store: Store, id: str, *, depth: int, limit: int | None = None) -> Json:
+    """Return what the links of a memory reach, and the kinds of its own links."""
+    near = store.neighbors(id, depth=depth, limit=limit)
+    kinds: dict[str, list[str]] = {neighbor.id: [] for neighbor in near}
+    for link in store.get(id).links:
+        kinds.setdefault(link.to, []).append(link.kind)
+    shapes = [
+        {"id": one.id, "score": one.score, "depth": one.depth, "kinds": kinds[one.id]}
+        for one in near
+    ]
+    return {"id": id, "neighbors": shapes, "done": "shown", "other": None}
+
+
+def profiles(known: Sequence[Profile]) -> Json:
+    """Return profiles with their stages."""
+    return {"profiles": [_profile(profile) for profile in known]}
+
+
+def _profile(profile: Profile) -> Json:
+    stages = [
+        {"name": part.name, "text": str(part), "numbers": plain(part.numbers)}
+        for part in profile.stages
+    ]
+    return {
+        "name": profile.name,
+        "summary": profile.summary,
+        "stages": stages,
+        "settings": dict(profile.settings),
+    }
+
+
+def findings(found: Sequence[Finding]) -> Json:
+    """Return the findings of doctor; a missing part is no failure."""
+    ok = all(finding.state != "failed" for finding in found)
+    return {"ok": ok, **listing("findings", found)}
+
+
+def in_order(files: Sequence[Covered]) -> list[Covered]:
+    """Return files with those first that need attention."""
+    return sorted(files, key=lambda file: (STATES.index(file.state), file.path))
+
+
+def counts(files: Sequence[Covered]) -> dict[str, int]:
+    """Count the files by state."""
+    found = Counter(file.state for file in files)
+    return {state: found[state] for state in reversed(STATES)}
+
+
+def coverage(files: Sequence[Covered], shown: Sequence[Covered]) -> Json:
+    """Return the files to show, and the counts of all."""
+    return listing("files", shown, counts=counts(files))

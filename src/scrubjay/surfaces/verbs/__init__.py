@@ -1,6 +1,7 @@
-"""Every verb of a store as data: its parameters, who may use it, and the JSON that it answers.
+"""Verbs of a store and commands of the CLI as data: parameters, help, permissions, and the JSON returned.
 
-HTTP and MCP are made from this table, so that a verb is named, checked and answered the same everywhere.
+HTTP, MCP, the command line and the reference pages are made from these records. A verb is added in one of
+the modules beside this one.
 """
 
 from __future__ import annotations
@@ -9,8 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
-from scrubjay.surfaces.verbs.kinds import Kind, or_null
-from scrubjay.surfaces.verbs.plain_json import check_plain, shown
+from scrubjay.surfaces.verbs.kinds import Kind, check_plain, or_null, shown
 from scrubjay.types.key_scopes import ADMIN as ADMIN
 from scrubjay.types.key_scopes import READ as READ
 from scrubjay.types.key_scopes import WRITE as WRITE
@@ -21,43 +21,118 @@ if TYPE_CHECKING:
 
 Given = Mapping[str, Any]
 
-_FILTERING = ("filter", "filters", "where")
-_MOST_NAME_CHARS = 100  # of an unknown parameter, when the nearest is looked for
+_FILTER_NAMES = ("filter", "filters", "where")
+_MOST_NAME_CHARS = 100  # of an unknown parameter, when the nearest is searched
 
 
 class Param(NamedTuple):
-    """What a verb may be told: a name, what kind of value it takes, and what that means."""
+    """A parameter of a verb: its name, the kind of value it takes, and its help.
 
-    name: str
-    kind: Kind
-    told: str
-    required: bool = False
-
-
-class Verb(NamedTuple):
-    """Something that can be asked of a store.
-
-    `answer` names the committed schema of what `call` returns. `aliases` are names that people know from
-    elsewhere, and what they are called here.
+    `usage` is its spelling on the command line: "-n --limit N" is an option, "id..." an argument that is
+    repeated, "[name]" one that may be left out. Without it the option is `--name`. `default` is shown
+    in the help, and is what the command line passes.
     """
 
     name: str
-    told: str
+    kind: Kind
+    help: str
+    required: bool = False
+    default: Any = None
+    usage: str = ""
+
+    @property
+    def told(self) -> str:
+        """The help with the default."""
+        if self.default is None or self.default is False:
+            return self.help
+        return f"{self.help} (default: {self.default})"
+
+
+class Verb(NamedTuple):
+    """A verb of a store.
+
+    `run` calls the store; without it, the method of the same name is called. `shape` turns a result into
+    JSON, and `answer` names the committed schema of that JSON. `aliases` are names of parameters known
+    from other programs. If `found` is false of a result, the command line exits with 3.
+    """
+
+    name: str
+    help: str
     scope: str
     params: tuple[Param, ...]
     answer: str
-    call: Callable[[Store, Given], Json]
+    run: Callable[[Store, Given], Any] | None = None
     aliases: Mapping[str, str] = {}
+    shape: Callable[[Any], Json] | None = None
+    found: Callable[[Any], object] | None = None
+
+    def call(self, store: Store, given: Given) -> Json:
+        """Run the verb with checked parameters and return its JSON."""
+        return self.json(self.result(store, given))
+
+    def result(self, store: Store, given: Given) -> Any:
+        """Run the verb with checked parameters."""
+        if self.run is None:
+            return getattr(store, self.name)(**given)
+        return self.run(store, given)
+
+    def json(self, result: Any) -> Json:
+        """Return a result as JSON."""
+        if self.shape is not None:
+            return self.shape(result)
+        if isinstance(result, dict):
+            return result
+        from scrubjay.surfaces.render.json import plain
+
+        shape: Json = plain(result)
+        return shape
+
+    @property
+    def told(self) -> str:
+        """The help."""
+        return self.help
+
+
+class Action(NamedTuple):
+    """A word after a command that chooses the verb, and the options that only the command line has."""
+
+    verb: Verb
+    params: tuple[Param, ...] = ()
+
+
+class Command(NamedTuple):
+    """A command of the CLI: its help, its parameters, and what runs it.
+
+    With `actions`, its first argument chooses one. The only action of a plain command is called "". `run` is
+    "module:function" below `surfaces.cli`; by default the verb of the action is run and its result is
+    rendered. At most one parameter of each group in `exclusive` may be given.
+    """
+
+    name: str
+    help: str
+    params: tuple[Param, ...] = ()
+    actions: Mapping[str, Action] = {}
+    default_action: str = ""
+    run: str = "verbs:run"
+    description: str = ""
+    exclusive: tuple[tuple[str, ...], ...] = ()
+    embed: bool = True  # whether the store may make vectors while it is open
+
+
+def command_of(verb: Verb, *params: Param, name: str = "", **more: Any) -> Command:
+    """Return the command that runs one verb, with further options of the command line."""
+    help = verb.help[0].lower() + verb.help[1:].rstrip(".")
+    return Command(name or verb.name, help, actions={"": Action(verb, params)}, **more)
 
 
 def checked(
     verb: str, params: tuple[Param, ...], aliases: Mapping[str, str], given: Mapping[str, object]
 ) -> dict[str, Any]:
-    """Return what was given under the names of the parameters; null means that nothing was.
+    """Return the given values under the names of the parameters, without nulls.
 
-    An unknown name is refused: what is ignored would be believed to have had an effect.
+    An unknown name is refused: a caller would believe that it had an effect.
     """
-    known = {one.name: one for one in params}
+    known = {param.name: param for param in params}
     taken: dict[str, Any] = {}
     for name, value in given.items():
         own = name if name in known else aliases.get(name, name)
@@ -66,13 +141,13 @@ def checked(
         if value is None:
             continue
         if own in taken:
-            both = [one for one in given if one == own or aliases.get(one) == own]
+            both = [other for other in given if other == own or aliases.get(other) == own]
             raise InvalidInput(f"{' and '.join(both)} mean the same to {verb}; give one of them")
         check_plain(name, value)
         taken[own] = known[own].kind.take(name, value)
-    for one in params:
-        if one.required and one.name not in taken:
-            raise InvalidInput(f"{verb} needs {one.name}: {one.told}")
+    for param in params:
+        if param.required and param.name not in taken:
+            raise InvalidInput(f"{verb} needs {param.name}: {param.help}")
     return taken
 
 
@@ -83,30 +158,30 @@ def _unknown(
 
     takes = ", ".join(known) or "none"
     asked = str(name)[:_MOST_NAME_CHARS]
-    near = nearest(asked, [*known, *aliases])
-    if asked in _FILTERING and "topics" in known:
-        near = " (each filter is a parameter of its own, such as topics, types or since)"
-    return f"{verb} has no parameter {shown(name)}{near}; it takes: {takes}"
+    hint = nearest(asked, [*known, *aliases])
+    if asked in _FILTER_NAMES and "topics" in known:
+        hint = " (each filter is a separate parameter, such as topics, types or since)"
+    return f"{verb} has no parameter {shown(name)}{hint}; it takes: {takes}"
 
 
 def schema_of(params: tuple[Param, ...], *, all_forms: bool = False) -> Json:
     """Return the JSON schema of an object with these parameters and no others.
 
-    It says what one should give. With `all_forms` it says what is taken: null for what is left out, and
-    a text with commas for a list.
+    It describes what a caller should send. With `all_forms` it describes all that is accepted: null for a
+    parameter that is left out, and a text with commas for a list.
     """
     shape: Json = {
         "type": "object",
         "properties": {
-            one.name: {
-                **(_all_forms(one) if all_forms else one.kind.schema),
-                "description": one.told,
+            param.name: {
+                **(_all_forms(param) if all_forms else param.kind.schema),
+                "description": param.told,
             }
-            for one in params
+            for param in params
         },
         "additionalProperties": False,
     }
-    if required := [one.name for one in params if one.required]:
+    if required := [param.name for param in params if param.required]:
         shape["required"] = required
     return shape
 

@@ -1,137 +1,178 @@
-"""The verbs of feedback, and of the weights that follow from it."""
+"""Verbs of feedback and of the weights learned from it; and their commands."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from scrubjay.surfaces.cli.options.feedback import ACTIONS
-from scrubjay.surfaces.verbs import ADMIN, READ, WRITE, Given, Param, Verb
-from scrubjay.surfaces.verbs.fields import ID, THE_ID
-from scrubjay.surfaces.verbs.kinds import LIMIT, NAME, QUERY, choice, whole
-from scrubjay.surfaces.verbs.search import MANY, named
+from scrubjay.surfaces.verbs import (
+    ADMIN,
+    READ,
+    WRITE,
+    Action,
+    Command,
+    Given,
+    Param,
+    Verb,
+    command_of,
+)
+from scrubjay.surfaces.verbs.kinds import MOST_EXACT, NAME, QUERY, choice, whole
+from scrubjay.surfaces.verbs.params import ID_ALIASES, LIMIT_ALIASES, THE_ID, TIER, YES, limit
+from scrubjay.surfaces.verbs.search import named
 
 if TYPE_CHECKING:
     from scrubjay.store import Store
     from scrubjay.surfaces.render.json import Json
+    from scrubjay.types.reports import FeedbackGiven, Learned
 
-_MOST_NUMBER = 2**53  # whole numbers that every reader of JSON can tell apart
-_TIER = Param("tier", NAME, "in which tier, where there are several")
-
-
-def feedback(store: Store, given: Given) -> Json:
-    """Note what became of a result."""
-    from scrubjay.surfaces.render.json_lists import feedback
-
-    return feedback([store.feedback(**given)], given["action"], 1)
+RATINGS = ("accepted", "modified", "dismissed")
 
 
-def feedbacks(store: Store, given: Given) -> Json:
-    """Return the caller's feedback, newest first."""
-    from scrubjay.surfaces.render.json_lists import feedback
+class Feedback(NamedTuple):
+    """Feedback, what was done with it, and to how many. `unasked` are tiers that could not be read."""
 
+    feedback: Sequence[FeedbackGiven]
+    done: str
+    total: int
+    note: str = ""  # for a person
+    unasked: Sequence[str] = ()
+
+    def json(self) -> Json:
+        """Return it as JSON."""
+        from scrubjay.surfaces.render.json import listing
+
+        return listing("feedback", self.feedback, done=self.done, count=self.total)
+
+
+def _give(store: Store, given: Given) -> Feedback:
+    return Feedback([store.feedback(**given)], given["action"], 1)
+
+
+def _list(store: Store, given: Given) -> Feedback:
     found = store.feedbacks(**given)
-    return feedback(found, "listed", len(found))
+    return Feedback(found, "listed", len(found), unasked=found.unasked)
 
 
-def undo_feedback(store: Store, given: Given) -> Json:
-    """Take back one feedback, or the last."""
-    from scrubjay.surfaces.render.json_lists import feedback
-
-    return feedback([store.undo_feedback(**given)], "undone", 1)
+def _undo(store: Store, given: Given) -> Feedback:
+    return Feedback([store.undo_feedback(**given)], "undone", 1)
 
 
-def reset_feedback(store: Store, given: Given) -> Json:
-    """Remove the caller's feedback."""
-    from scrubjay.surfaces.render.json_lists import feedback
-
-    return feedback([], "reset", store.reset_feedback(**given))
+def _reset(store: Store, given: Given) -> Feedback:
+    return Feedback([], "reset", store.reset_feedback(**given))
 
 
-def freeze_weights(store: Store, given: Given) -> Json:
-    """Keep the weights as they are, whatever feedback comes."""
-    from scrubjay.surfaces.render.json_lists import feedback
-
+def _freeze(store: Store, given: Given) -> Feedback:
     with named():
-        store.freeze_weights(**given)
-    return feedback([], "frozen", 0)
+        moved = store.freeze_weights(**given)
+    return Feedback([], "frozen", 0, f"the weights stay as they are, {moved:+.3f} for the text")
 
 
-def thaw_weights(store: Store, _: Given) -> Json:
-    """Let the weights follow the feedback again."""
-    from scrubjay.surfaces.render.json_lists import feedback
-
-    store.thaw_weights()
-    return feedback([], "thawed", 0)
+def _thaw(store: Store, _: Given) -> Feedback:
+    changed = store.thaw_weights()
+    note = "the weights follow the feedback again" if changed else "the weights were not frozen"
+    return Feedback([], "thawed", 0, note)
 
 
-def weights(store: Store, given: Given) -> Json:
-    """Return the weights in force for a profile, and what they follow from."""
-    from scrubjay.surfaces.render.json import plain
-
+def _weights(store: Store, given: Given) -> Learned:
     with named():
-        shape: Json = plain(store.learned(**given))
-    return shape
+        return store.learned(**given)
 
 
-_PROFILE = Param("profile", NAME, "of which profile; the store's own by itself")
-
-FEEDBACK = Verb(
+_TIER = Param("tier", NAME, "the tier, if there are several (default: yours)", usage="--of TIER")
+_PROFILE = Param("profile", NAME, "the profile (default: the configured one)")
+_GIVE = Verb(
     "feedback",
-    "Say what became of a result, so that later searches learn from it.",
+    "Record whether a result helped, so that later searches learn from it.",
     WRITE,
     (
-        Param("query", QUERY, "what was searched for", required=True),
+        Param("query", QUERY, "the query that found it", required=True, usage="--query TEXT"),
         THE_ID,
-        Param("action", choice(*ACTIONS), "what became of it", required=True),
+        Param("action", choice(*RATINGS), "whether it helped", required=True),
     ),
     "feedback",
-    feedback,
-    ID | {"q": "query", "rating": "action", "feedback": "action"},
+    _give,
+    ID_ALIASES | {"q": "query", "rating": "action", "feedback": "action"},
+    shape=Feedback.json,
 )
-FEEDBACKS = Verb(
+_LIST = Verb(
     "feedbacks",
-    "List the feedback that was given, newest first.",
+    "List your feedback, newest first.",
     READ,
-    (Param("limit", LIMIT, "at most so many (50)"),),
+    (limit(50),),
     "feedback",
-    feedbacks,
-    MANY,
+    _list,
+    LIMIT_ALIASES,
+    shape=Feedback.json,
+    found=lambda result: result.feedback,
 )
-UNDO_FEEDBACK = Verb(
+_UNDO = Verb(
     "undo_feedback",
-    "Take back one feedback by its number, or the last.",
+    "Delete one feedback by its number, or the last.",
     WRITE,
     (
-        Param("number", whole(1, _MOST_NUMBER), "one that feedbacks lists; the last by itself"),
+        Param(
+            "number",
+            whole(1, MOST_EXACT),
+            "the number of a feedback (default: the last)",
+            usage="[number]",
+        ),
         _TIER,
     ),
     "feedback",
-    undo_feedback,
+    _undo,
+    shape=Feedback.json,
 )
-RESET_FEEDBACK = Verb(
-    "reset_feedback", "Remove all of one's feedback.", ADMIN, (_TIER,), "feedback", reset_feedback
+_RESET = Verb(
+    "reset_feedback",
+    "Delete all your feedback.",
+    ADMIN,
+    (_TIER,),
+    "feedback",
+    _reset,
+    shape=Feedback.json,
 )
-FREEZE_WEIGHTS = Verb(
+_FREEZE = Verb(
     "freeze_weights",
-    "Keep the weights as they are, whatever feedback comes.",
+    "Stop changing the weights when feedback arrives.",
     ADMIN,
     (_PROFILE,),
     "feedback",
-    freeze_weights,
+    _freeze,
+    shape=Feedback.json,
 )
-THAW_WEIGHTS = Verb(
+_THAW = Verb(
     "thaw_weights",
     "Let the weights follow the feedback again.",
     ADMIN,
     (),
     "feedback",
-    thaw_weights,
+    _thaw,
+    shape=Feedback.json,
 )
-WEIGHTS = Verb(
+_WEIGHTS = Verb(
     "weights",
-    "Return the weights in force for a profile, and what they follow from.",
+    "Show the weights of a profile, and the feedback they were learned from.",
     READ,
     (_PROFILE,),
     "weights",
-    weights,
+    _weights,
+)
+VERBS = (_GIVE, _LIST, _UNDO, _RESET, _WEIGHTS, _FREEZE, _THAW)
+
+COMMANDS = (
+    Command(
+        "feedback",
+        "record whether a result helped; list or undo feedback",
+        (TIER,),
+        {
+            **{word: Action(_GIVE) for word in RATINGS},
+            "list": Action(_LIST),
+            "undo": Action(_UNDO),
+            "reset": Action(_RESET, (YES,)),
+            "freeze": Action(_FREEZE._replace(params=())),
+            "thaw": Action(_THAW),
+        },
+        embed=False,
+    ),
+    command_of(_WEIGHTS, TIER),
 )

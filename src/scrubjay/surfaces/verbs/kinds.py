@@ -1,12 +1,12 @@
-"""Kinds of values that a verb takes: how each is written as a schema, checked, and read from a URL."""
+"""Kinds of values that a verb takes: the JSON schema of each, its check, and how a URL spells it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
-from scrubjay.surfaces.verbs.plain_json import is_number, shown
 from scrubjay.text.validation import MOST_NAME_CHARS
 
 if TYPE_CHECKING:
@@ -16,40 +16,93 @@ MOST_HITS = 1000
 MOST_SKIPPED = 10_000_000
 MOST_NAMES = 100  # of topics, types, namespaces, links in one list
 MOST_IDS = 1000
-MOST_QUERY_CHARS = (
-    20_000  # over a wire: the library takes any text, but whoever may read pays for it
-)
+MOST_QUERY_CHARS = 20_000  # over a wire; the library takes any text
+MOST_DEPTH = 32
+MOST_EXACT = 2**53  # the largest whole number that every reader of JSON keeps exactly
+_MOST_BITS = 64
 _MOST_TIME_CHARS = 100
+_SHOWN_CHARS = 80  # of a wrong value: a megabyte of it would hide what would be right
 _TRUE, _FALSE = ("true", "1", "yes", ""), ("false", "0", "no")
 
 
-def _as_it_is(_: str, value: Any) -> Any:
+def shown(value: object) -> str:
+    """Return a value as an error names it: the beginning of its repr."""
+    text = repr(value)
+    return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
+
+
+def is_number(value: object) -> bool:
+    """True for a finite number; booleans are not numbers here."""
+    return type(value) in (int, float) and isfinite(value)  # type: ignore[arg-type]
+
+
+def check_plain(name: str, value: object) -> None:
+    """Refuse what no database can store and what would break a reader of JSON.
+
+    Without recursion: a deeply nested list would otherwise end in Python's own error.
+    """
+    from scrubjay.text.analysis import storable
+
+    stack: list[tuple[object, int]] = [(value, 0)]
+    while stack:
+        part, depth = stack.pop()
+        if isinstance(part, str):
+            if not storable(part):
+                raise InvalidInput(
+                    f"{name} holds half of a surrogate pair, which is not a character; send the whole"
+                    " pair, or \\ufffd"
+                )
+        elif isinstance(part, bool) or part is None:
+            continue
+        elif isinstance(part, int):
+            if part.bit_length() > _MOST_BITS:
+                raise InvalidInput(
+                    f"{name} holds a number of {part.bit_length()} bits; at most {_MOST_BITS} are"
+                    " allowed: send a longer number as text"
+                )
+        elif isinstance(part, float):
+            if not isfinite(part):
+                raise InvalidInput(f"{name} holds {part}, which is no number; leave it out")
+        elif isinstance(part, Mapping | list | tuple):
+            if depth == MOST_DEPTH:
+                raise InvalidInput(
+                    f"{name} holds lists or objects in more than {MOST_DEPTH} levels; make it flatter"
+                )
+            inner: Any = part
+            if isinstance(part, Mapping):
+                stack += ((key, depth + 1) for key in part)
+                inner = part.values()
+            stack += ((one, depth + 1) for one in inner)
+        else:
+            raise InvalidInput(f"{name} holds a {type(part).__name__}, which JSON does not have")
+
+
+def _unchanged(_: str, value: Any) -> Any:
     return value
 
 
 class Kind(NamedTuple):
-    """A kind of value: `right` says in words what one is, `read` makes one of what a URL says.
+    """A kind of value.
 
-    `schema` is what one should give; `also` are other forms that are taken. `made` turns a value that is
-    accepted into what the store takes, and may find something wrong inside of it.
+    `right` describes a right value in words, `schema` in JSON schema. `read` makes one from the texts of
+    a URL. With `listed`, one text stands for a list: it is the separator of its parts, if any. `made`
+    turns an accepted value into what the store takes, and may reject what is inside.
     """
 
     right: str
     schema: Json
     accepts: Callable[[Any], bool]
     read: Callable[[Sequence[str]], object]
-    listed: str | None = (
-        None  # a single text stands for a list: the sign between its parts, if any
-    )
-    made: Callable[[str, Any], Any] = _as_it_is
+    listed: str | None = None
+    made: Callable[[str, Any], Any] = _unchanged
 
     @property
     def whole_schema(self) -> Json:
-        """Every form that is taken."""
+        """Every form that is accepted."""
         return self.schema if self.listed is None else _or(self.schema, {"type": "string"})
 
     def take(self, name: str, value: object) -> Any:
-        """Return a value that is of this kind; refuse any other, saying what would be right."""
+        """Return a value of this kind; InvalidInput says what would be right."""
         if self.listed is not None and isinstance(value, str):
             parts = value.split(self.listed) if self.listed else [value]
             value = [part.strip() for part in parts if part.strip()] if self.listed else parts
@@ -63,7 +116,7 @@ def _or(*schemas: Json) -> Json:
 
 
 def or_null(schema: Json) -> Json:
-    """Return a schema that takes null, too."""
+    """Return a schema that accepts null as well."""
     return _or(schema, {"type": "null"})
 
 
@@ -93,7 +146,7 @@ def _several(values: Sequence[str]) -> object:
 
 
 def from_json(values: Sequence[str]) -> object:
-    """Return the value that a text of a URL is in JSON; a text that is none as it is."""
+    """Parse a text of a URL as JSON; return a text that is not JSON unchanged."""
     import json
 
     try:
@@ -103,7 +156,7 @@ def from_json(values: Sequence[str]) -> object:
 
 
 def choice(*words: str) -> Kind:
-    """Return the kind of value that is one of a few words."""
+    """One of a few words."""
     return Kind(
         f"one of {', '.join(word or '(nothing)' for word in words)}",
         {"type": "string", "enum": list(words)},
@@ -113,7 +166,7 @@ def choice(*words: str) -> Kind:
 
 
 def whole(least: int, most: int) -> Kind:
-    """Return the kind of whole numbers in a range; 5.0 is one, as JSON has it."""
+    """Whole numbers in a range; 5.0 is one, as in JSON."""
     return Kind(
         f"a whole number of {least} to {most}",
         {"type": "integer", "minimum": least, "maximum": most},
@@ -124,7 +177,7 @@ def whole(least: int, most: int) -> Kind:
 
 
 def number(right: str, schema: Json, fits: Callable[[float], bool]) -> Kind:
-    """Return a kind of numbers."""
+    """Numbers that satisfy `fits`."""
     return Kind(
         right,
         {"type": "number", **schema},
@@ -134,7 +187,7 @@ def number(right: str, schema: Json, fits: Callable[[float], bool]) -> Kind:
 
 
 def texts(one: Kind, least: int, most: int, right: str, between: str = ",") -> Kind:
-    """Return the kind of lists with so many texts of a kind; a single text has signs between its parts."""
+    """Lists of texts; in a single text, `between` separates the parts."""
     return Kind(
         f"{right}, {f'{least} to' if least else 'at most'} {most}",
         {"type": "array", "items": one.schema, "minItems": least, "maxItems": most},
@@ -149,7 +202,7 @@ def texts(one: Kind, least: int, most: int, right: str, between: str = ",") -> K
 
 
 def objects(right: str, of_one: Json, most: int, made: Callable[[str, Any], Any]) -> Kind:
-    """Return the kind of lists of objects; `made` looks into each."""
+    """Lists of objects; `made` checks each."""
     return Kind(
         f"a list of at most {most} {right}",
         {"type": "array", "items": of_one, "minItems": 1, "maxItems": most},
@@ -170,7 +223,7 @@ def _short(most: int, *, blank: bool) -> Callable[[object], bool]:
 
 
 TEXT = Kind("a text", {"type": "string"}, lambda value: isinstance(value, str), _last)
-SAID = Kind(
+NON_EMPTY = Kind(
     "a text that is not empty",
     {"type": "string", "minLength": 1, "pattern": r"\S"},
     lambda value: isinstance(value, str) and bool(value.strip()),
@@ -188,12 +241,14 @@ NAME = Kind(
     _short(MOST_NAME_CHARS, blank=False),
     _last,
 )
-NAME_OR_NOTHING = Kind(
+NAME_OR_EMPTY = Kind(
     f"a text of at most {MOST_NAME_CHARS} characters",
     {"type": "string", "maxLength": MOST_NAME_CHARS},
     _short(MOST_NAME_CHARS, blank=True),
     _last,
 )
+ANY_NUMBER = number("a number", {}, lambda _: True)
+COUNT = whole(0, MOST_EXACT)
 LIMIT = whole(1, MOST_HITS)
 OFFSET = whole(0, MOST_SKIPPED)
 FLAG = Kind("true or false", {"type": "boolean"}, lambda value: isinstance(value, bool), _flag)
@@ -203,7 +258,7 @@ TIME = Kind(
     _short(_MOST_TIME_CHARS, blank=False),
     _last,
 )
-TIME_OR_NOTHING = TIME._replace(
+TIME_OR_EMPTY = TIME._replace(
     schema={"type": "string", "anyOf": [*TIME.schema["anyOf"], {"maxLength": 0}]},
     accepts=_short(_MOST_TIME_CHARS, blank=True),
 )

@@ -1,203 +1,296 @@
-"""The verbs that look up what is stored: by id, in lists, over links, in time."""
+"""Verbs that read: memories by id, lists, sessions, links, the map; and the commands of reading."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrubjay.surfaces.verbs import READ, Given, Param, Verb
-from scrubjay.surfaces.verbs.fields import ID, THE_ID
+from scrubjay.surfaces.verbs import READ, Command, Given, Param, Verb, command_of
 from scrubjay.surfaces.verbs.kinds import (
+    ANY_NUMBER,
     FLAG,
     IDS,
-    LIMIT,
     MOST_HITS,
     NAME,
-    OFFSET,
-    TEXTS,
+    QUERY,
+    TEXT,
     choice,
     whole,
 )
-from scrubjay.surfaces.verbs.search import MANY, TOKENS, WHERE
+from scrubjay.surfaces.verbs.params import (
+    ID_ALIASES,
+    LIMIT_ALIASES,
+    OWNER_ALIASES,
+    PREFIXES,
+    SCOPE_ALIASES,
+    SKIP,
+    SKIP_ALIASES,
+    THE_ID,
+    TIER,
+    filters,
+    limit,
+)
 
 if TYPE_CHECKING:
     from scrubjay.store import Store
     from scrubjay.surfaces.render.json import Json
     from scrubjay.types import Memories
+    from scrubjay.types.reports import Session
 
-_PAGE = (
-    Param("limit", LIMIT, "at most so many"),
-    Param("offset", OFFSET, "skip so many"),
-)
-_SKIP = {"skip": "offset"}
+_MOST_TURNS = 100
+_MOST_POINTS = 20_000  # more are too many for the web UI, and for one response
+_LIST_ALIASES = {"type": "types", "topic": "topics", "tags": "topics"}
 
 
-def _got(store: Store, found: Memories) -> Json:
-    from scrubjay.surfaces.render.json_memories import got
+def _with_history(store: Store, found: Memories) -> Json:
+    from scrubjay.surfaces.render.json import got
 
-    history = {one.id: changes for one in found if (changes := store.history(one.id))}
+    history = {memory.id: changes for memory in found if (changes := store.history(memory.id))}
     return got(found, history)
 
 
-def get(store: Store, given: Given) -> Json:
-    """Return one memory with its links and changes; NotFound if there is none."""
-    return _got(store, store.get_all([given["id"]]))
+def _get(store: Store, given: Given) -> Json:
+    return _with_history(store, store.get_all([given["id"]]))
 
 
-def get_many(store: Store, given: Given) -> Json:
-    """Return the memories that are there, and the ids that are not."""
-    return _got(store, store.get_many(list(dict.fromkeys(given["ids"]))))
+def _get_many(store: Store, given: Given) -> Json:
+    return _with_history(store, store.get_many(list(dict.fromkeys(given["ids"]))))
 
 
-def ls(store: Store, given: Given) -> Json:
-    """List memories, newest first."""
-    from scrubjay.surfaces.render.json_memories import listed
+def _ls(store: Store, given: Given) -> Json:
+    from scrubjay.surfaces.render.json import listed
 
     return listed(store.ls(**given))
 
 
-def neighbors(store: Store, given: Given) -> Json:
-    """Return what the links of a memory reach."""
-    from scrubjay.surfaces.render.json_memories import neighbors
+def _around(store: Store, given: Given) -> Json:
+    from scrubjay.surfaces.render.json import listed
 
-    depth, limit = given.get("depth", 1), given.get("limit", MOST_HITS)
-    return neighbors(store, given["id"], depth=depth, limit=limit)
+    return listed(store.around(**given))
 
 
-def history(store: Store, given: Given) -> Json:
-    """Return the changes of a memory, oldest first."""
+def _sessions_json(found: list[Session]) -> Json:
+    from scrubjay.surfaces.render.json import listing
+
+    return listing("sessions", found)
+
+
+def _neighbors(store: Store, given: Given) -> Json:
+    from scrubjay.surfaces.render.json import neighbors
+
+    depth, most = given.get("depth", 1), given.get("limit", MOST_HITS)
+    return neighbors(store, given["id"], depth=depth, limit=most)
+
+
+def _history(store: Store, given: Given) -> Json:
     from scrubjay.surfaces.render.json import listing
 
     return listing("changes", store.history(given["id"]), id=given["id"])
 
 
-def expiring(store: Store, given: Given) -> Json:
-    """Return what is soon no longer valid, or what is not already."""
-    from scrubjay.surfaces.render.json_memories import of_tiers
+def _expiring(store: Store, given: Given) -> Memories:
     from scrubjay.types import Memories
 
     found = store.expiring(given.get("within"), expired=given.get("expired", False))
-    most = given.get("limit", MOST_HITS)
-    shown = Memories(found[:most], found.missing, found.unasked, found.tiers)
-    return of_tiers(shown)
+    most = given.get("limit", MOST_HITS)  # None, of the CLI, is all
+    return Memories(found[:most], found.missing, found.unasked, found.tiers)
 
 
-def topics(store: Store, given: Given) -> Json:
-    """Return the topics, most used first."""
-    from scrubjay.surfaces.render.json_lists import topics
+def _expiring_json(found: Memories) -> Json:
+    from scrubjay.surfaces.render.json import of_tiers
 
-    return topics(store.topics(**{"limit": MOST_HITS, **given}))
-
-
-def landscape(store: Store, given: Given) -> Json:
-    """Return what is stored, in at most so many tokens."""
-    from scrubjay.surfaces.render.json import plain
-
-    shape: Json = plain(store.landscape(**given))
-    return shape
+    return of_tiers(found)
 
 
-def coverage(store: Store, given: Given) -> Json:
-    """Return the files that were read, those with a problem first."""
-    from scrubjay.surfaces.render.json_lists import coverage, in_order
+def _coverage(store: Store, given: Given) -> Json:
+    from scrubjay.surfaces.render.json import coverage, in_order
 
     rest = dict(given)
-    offset, limit = rest.pop("offset", 0), rest.pop("limit", MOST_HITS)
+    offset, most = rest.pop("offset", 0), rest.pop("limit", MOST_HITS)
     files = in_order(store.coverage(**rest))
-    return coverage(files, files[offset : offset + limit])
+    return coverage(files, files[offset : offset + most])
 
 
-GET = Verb("get", "Return one memory, whole.", READ, (THE_ID,), "memories", get, ID)
-GET_MANY = Verb(
-    "get_many",
-    "Return memories by their ids; those that are not there are named.",
+_STATE = Param("state", choice("indexed", "skipped", "failed"), "only files in this state")
+_DEPTH = Param("depth", whole(1, 3), "maximum number of links to follow", default=1)
+_SESSIONS = Verb(
+    "sessions",
+    "List the sessions, the one with the newest message first.",
     READ,
-    (Param("ids", IDS, "a list of ids", required=True),),
-    "memories",
-    get_many,
-    {"id": "ids", "memory_ids": "ids", "memory_id": "ids"},
+    (*filters("namespace owner agent"), limit(50), SKIP),
+    "sessions",
+    aliases=OWNER_ALIASES | LIMIT_ALIASES | SKIP_ALIASES,
+    shape=_sessions_json,
+    found=bool,
 )
-LS = Verb(
-    "ls",
-    "List memories, newest first; of a session, its latest, in the order in which they were said.",
-    READ,
-    (
-        Param("namespace", NAME, "only there; `project/` is all of a project"),
-        Param("types", TEXTS, "any of these"),
-        Param("topics", TEXTS, "any of these"),
-        Param("collection", NAME, "only in this collection"),
-        Param("session", NAME, "only of this conversation"),
-        Param("owner", NAME, "only what is of this person"),
-        Param("agent", NAME, "only what is of this agent"),
-        *_PAGE,
-    ),
-    "memories",
-    ls,
-    WHERE | MANY | _SKIP | {"type": "types", "topic": "topics", "tags": "topics"},
-)
-NEIGHBORS = Verb(
-    "neighbors",
-    "Return what the links of a memory reach, best path first.",
-    READ,
-    (
-        THE_ID,
-        Param("depth", whole(1, 3), "over so many links (1)"),
-        Param("limit", LIMIT, f"at most so many ({MOST_HITS})"),
-    ),
-    "links",
-    neighbors,
-    ID | MANY | {"hops": "depth"},
-)
-HISTORY = Verb(
-    "history", "Return the changes of a memory.", READ, (THE_ID,), "history", history, ID
-)
-EXPIRING = Verb(
+_EXPIRING = Verb(
     "expiring",
-    "Return what is soon no longer valid, soonest first.",
+    "List memories that expire soon, or have expired.",
     READ,
     (
-        Param("within", NAME, "hours, days or weeks, such as 12h, 30d or 2w (30d)"),
-        Param("expired", FLAG, "what is over already, the latest first"),
-        Param("limit", LIMIT, f"at most so many ({MOST_HITS})"),
+        Param(
+            "within",
+            NAME,
+            "hours, days or weeks, such as 12h, 30d or 2w (default: 30d; expired: any time)",
+            usage="--within TIME",
+        ),
+        Param("expired", FLAG, "memories that have expired, the latest first"),
+        limit(),
     ),
     "memories",
-    expiring,
-    MANY,
+    _expiring,
+    LIMIT_ALIASES,
+    shape=_expiring_json,
+    found=bool,
 )
-TOPICS = Verb(
-    "topics",
-    "Return the topics with how many memories have each, most first.",
-    READ,
-    (
-        Param("namespace", NAME, "only there"),
-        Param("limit", LIMIT, f"at most so many ({MOST_HITS})"),
+_LS_FILTERS = filters("namespace types topics collection session owner agent")
+VERBS = (
+    Verb("get", "Return one memory in full.", READ, (THE_ID,), "memories", _get, ID_ALIASES),
+    Verb(
+        "get_many",
+        "Return memories by their ids, and the ids that do not exist.",
+        READ,
+        (Param("ids", IDS, "a list of ids", required=True),),
+        "memories",
+        _get_many,
+        {"id": "ids", "memory_ids": "ids", "memory_id": "ids"},
     ),
-    "topics",
-    topics,
-    MANY | {"project": "namespace"},
+    Verb(
+        "ls",
+        "List memories, newest first; of a session, the latest messages in their order.",
+        READ,
+        (*_LS_FILTERS, limit(50), SKIP),
+        "memories",
+        _ls,
+        SCOPE_ALIASES | LIMIT_ALIASES | SKIP_ALIASES | _LIST_ALIASES,
+    ),
+    Verb(
+        "neighbors",
+        "Return the memories that the links of a memory reach, best path first.",
+        READ,
+        (THE_ID, _DEPTH, limit(MOST_HITS)),
+        "links",
+        _neighbors,
+        ID_ALIASES | LIMIT_ALIASES | {"hops": "depth"},
+    ),
+    Verb(
+        "history",
+        "Return the changes of a memory, oldest first.",
+        READ,
+        (THE_ID,),
+        "history",
+        _history,
+        ID_ALIASES,
+    ),
+    _SESSIONS,
+    Verb(
+        "around",
+        "Return a message with the messages before and after it.",
+        READ,
+        (
+            THE_ID,
+            Param("turns", whole(0, _MOST_TURNS), "number of messages on each side", default=2),
+        ),
+        "memories",
+        _around,
+        ID_ALIASES | {"depth": "turns", "n": "turns"},
+    ),
+    _EXPIRING,
+    Verb(
+        "coverage",
+        "List the ingested files, and those that were skipped or failed, with the reason.",
+        READ,
+        (_STATE, *filters("collection namespace"), limit(MOST_HITS), SKIP),
+        "coverage",
+        _coverage,
+        LIMIT_ALIASES | SKIP_ALIASES | {"project": "namespace"},
+    ),
+    Verb(
+        "map",
+        "Return the memories as points of a plane; similar ones are close together.",
+        READ,
+        (
+            Param("query", QUERY, "also return the point of this query, and its neighbors"),
+            limit(10_000, whole(1, _MOST_POINTS), "maximum number of points, a random sample"),
+            Param("points", FLAG, "false: only the point of the query (default: true)"),
+            *filters("namespace collection types topics session owner agent since until"),
+        ),
+        "map",
+        aliases=SCOPE_ALIASES
+        | LIMIT_ALIASES
+        | _LIST_ALIASES
+        | {"q": "query", "after": "since", "before": "until"},
+    ),
+    Verb(
+        "surroundings",
+        "Return the graph around a memory: what its links reach, and the links among these.",
+        READ,
+        (THE_ID, _DEPTH, limit(50)),
+        "graph",
+        aliases=ID_ALIASES | LIMIT_ALIASES | {"hops": "depth"},
+    ),
 )
-LANDSCAPE = Verb(
-    "landscape",
-    "Say what is stored: types, topics, preferences, open tasks, summaries, decisions.",
-    READ,
-    (
-        Param("tokens", TOKENS, "at most so many, at four characters each (800)"),
-        Param("namespace", NAME, "only what is there"),
+
+COMMANDS = (
+    Command(
+        "get",
+        "show memories in full",
+        (
+            Param("ids", IDS, PREFIXES, usage="id..."),
+            Param("md", FLAG, "print Markdown"),
+            Param(
+                "around",
+                whole(0, _MOST_TURNS),
+                "of a message, also this many messages before and after it",
+                usage="--around N",
+            ),
+            TIER,
+        ),
+        run="read:get",
     ),
-    "landscape",
-    landscape,
-    {"project": "namespace", "max_tokens": "tokens", "token_budget": "tokens"},
-)
-COVERAGE = Verb(
-    "coverage",
-    "Return the files that were read, or were not, and why.",
-    READ,
-    (
-        Param("state", choice("indexed", "skipped", "failed"), "only those"),
-        Param("collection", NAME, "only of this collection"),
-        Param("namespace", NAME, "only there"),
-        *_PAGE,
+    Command(
+        "ls",
+        "list memories, newest first",
+        (
+            *_LS_FILTERS,
+            limit(help="maximum number of results (default: 50; --coverage: all)"),
+            SKIP._replace(default=0),
+            Param("coverage", FLAG, "list ingested files instead, and whether they were indexed"),
+            _STATE._replace(help="with --coverage: only files in this state"),
+        ),
+        run="read:ls",
+        description="List memories, newest first; with --session, the latest messages of a session in"
+        " their order.",
     ),
-    "coverage",
-    coverage,
-    MANY | _SKIP | {"project": "namespace"},
+    command_of(_SESSIONS),
+    command_of(_EXPIRING, TIER, embed=False),
+    Command(
+        "link",
+        "link two memories, remove a link, or show linked memories",
+        (
+            Param("id", NAME, "a memory", usage="id"),
+            Param("other", NAME, "the memory to link it with", usage="[other]"),
+            Param("kind", NAME, "the kind of the link (default: related)"),
+            Param(
+                "strength", ANY_NUMBER, "above 0 and at most 1", default=1.0, usage="--strength N"
+            ),
+            Param("unlink", FLAG, "remove the link"),
+            Param("show", FLAG, "show linked memories"),
+            _DEPTH._replace(help="with --show: maximum number of links to follow"),
+        ),
+        run="read:link",
+        exclusive=(("unlink", "show"),),
+    ),
+    Command(
+        "export",
+        "write memories as Markdown files or JSON lines",
+        (
+            Param("md", TEXT, "one Markdown file each, in this folder", usage="--md DIR"),
+            Param("jsonl", TEXT, "JSON lines (default: standard output)", usage="--jsonl FILE"),
+            *filters("namespace collection types topics session"),
+            Param("force", FLAG, "replace files that exist, even if edited by hand"),
+            Param("prune", FLAG, "with --md: delete files of entries that are not exported"),
+        ),
+        run="transfer:export",
+        exclusive=(("md", "jsonl"),),
+    ),
 )

@@ -1,4 +1,4 @@
-"""The verbs of finding: a search, and what an agent is told before it answers."""
+"""Verbs of search, and the commands `search`, `vsearch`, `query` and `landscape`."""
 
 from __future__ import annotations
 
@@ -7,28 +7,37 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, NotFound
-from scrubjay.surfaces.verbs import READ, Given, Param, Verb
+from scrubjay.surfaces.verbs import READ, Command, Given, Param, Verb
 from scrubjay.surfaces.verbs.kinds import (
     FLAG,
     LIMIT,
     MAPPING,
     NAME,
     QUERY,
+    TEXT,
     TEXTS,
-    TIME,
     Kind,
     from_json,
+    is_number,
     number,
     whole,
 )
-from scrubjay.surfaces.verbs.plain_json import is_number
+from scrubjay.surfaces.verbs.params import (
+    FILTER_ALIASES,
+    FILTERS,
+    LIMIT_ALIASES,
+    NAMESPACE,
+    SETS,
+    TIER,
+    filters,
+    limit,
+)
 
 if TYPE_CHECKING:
     from scrubjay.store import Store
     from scrubjay.surfaces.render.json import Json
 
 LEAST_TOKENS, MOST_TOKENS = 50, 100_000
-TOKENS = whole(LEAST_TOKENS, MOST_TOKENS)
 _TOKENS = 800
 _WEIGHTS = Kind(
     "an object of numbers of 0 or more, or the name of a pattern",
@@ -42,73 +51,51 @@ _WEIGHTS = Kind(
         isinstance(value, str)
         or (
             isinstance(value, Mapping)
-            and all(is_number(one) and one >= 0 for one in value.values())
+            and all(is_number(weight) and weight >= 0 for weight in value.values())
         )
     ),
     from_json,
 )
 _SCORE = number("a number of 0 or more", {"minimum": 0}, lambda value: value >= 0)
+_TOKENS_PARAM = Param(
+    "tokens",
+    whole(LEAST_TOKENS, MOST_TOKENS),
+    f"maximum number of tokens of four characters each, {LEAST_TOKENS} or more",
+    default=_TOKENS,
+    usage="--tokens N",
+)
+_TOKENS_ALIASES = {"max_tokens": "tokens", "token_budget": "tokens"}
 
-# Names that people know from other memories.
-WHOSE = {"user_id": "owner", "user": "owner", "agent_id": "agent", "project": "namespace"}
-WHERE = WHOSE | {"session_id": "session", "run_id": "session", "thread_id": "session"}
-MANY = {"k": "limit", "top_k": "limit", "n": "limit", "max_results": "limit", "page_size": "limit"}
-_FILTERED = (
-    WHERE
-    | {"type": "types", "topic": "topics", "container_tag": "namespace"}
-    | {"category": "topics", "categories": "topics"}
-    | {"after": "since", "before": "until", "date_from": "since", "date_to": "until"}
-    | {"dateStart": "since", "dateEnd": "until", "includeNamespaces": "namespaces"}
+_QUERY = Param(
+    "query", QUERY, "the text to search for; every text is valid", required=True, usage="query..."
 )
-
-_HOW = (
-    Param("profile", NAME, "which engine: default, gnosis, gno, vault, cognis, novamem"),
-    Param("mode", NAME, "how thoroughly: the profile's own word, such as fast or keyword"),
+_PROFILE = Param(
+    "profile", NAME, "the profile: default, gnosis, gno, vault, cognis, novamem or your own"
 )
-FILTERS = (
-    Param("namespace", NAME, "only there; `project/` is all of a project"),
-    Param("namespaces", TEXTS, "only in these"),
-    Param("collection", NAME, "only in this collection"),
-    Param("topics", TEXTS, "any of these"),
-    Param("types", TEXTS, "any of these, such as fact, preference, decision"),
-    Param("owner", NAME, "only what is of this person"),
-    Param("agent", NAME, "only what is of this agent"),
-    Param("since", TIME, "stored or said not before that day or moment"),
-    Param("until", TIME, "stored or said not after that day or moment"),
-    Param("session", NAME, "only of this conversation"),
+_MODE = Param("mode", NAME, "a mode of the profile, such as fast or keyword")
+_MIN_SCORE = Param(
+    "min_score", _SCORE, "drop results with a lower score, such as 0.2", usage="--min-score SCORE"
 )
-SEARCH_PARAMS = (
-    Param("query", QUERY, "what to look for; any text is a legal query", required=True),
-    *_HOW,
-    Param("limit", LIMIT, "at most so many hits"),
-    *FILTERS,
-    Param("only_domain", NAME, "only of this domain"),
-    Param("min_score", _SCORE, "no hit below it"),
-    Param("overrides", MAPPING, "numbers of the profile's stages, such as {'rrf': {'k': 30}}"),
-    Param("tags", TEXTS, "the query's own tags, which score (vault)"),
-    Param("domain", NAME, "the query's own domain, which scores (vault)"),
-    Param("weights", _WEIGHTS, "weights of the tiers (novamem)"),
-    Param("include_expired", FLAG, "what is not valid now, too"),
-    Param("explain", FLAG, "with the trace of every stage"),
-    Param("full", FLAG, "long texts whole, not as a passage"),
-)
-_SHAPING = ("query", "explain", "full")
+_TAGS = Param("tags", TEXTS, "tags that raise a result (profile vault)", usage="--tag TAG")
+_DOMAIN = Param("domain", NAME, "a domain that raises a result (profile vault)")
+_EXPLAIN = Param("explain", FLAG, "show how each stage scored the results")
+_FULL = Param("full", FLAG, "whole texts instead of passages of long ones")
+_JSON_ONLY = ("query", "explain", "full")
 
 
 @contextmanager
 def named() -> Iterator[None]:
-    """Let a profile of a wrong name be wrong input, as at the shell: no memory is missing."""
+    """Report an unknown profile as wrong input, as the CLI does: no memory is missing."""
     try:
         yield
     except NotFound as unknown:
         raise InvalidInput(str(unknown)) from unknown
 
 
-def search(store: Store, given: Given) -> Json:
-    """Search, and return what `--json` of the shell prints."""
+def _search(store: Store, given: Given) -> Json:
     from scrubjay.surfaces.render.json import results
 
-    asked = {name: value for name, value in given.items() if name not in _SHAPING}
+    asked = {name: value for name, value in given.items() if name not in _JSON_ONLY}
     with named():
         found = store.search(given["query"], **asked)
     return results(
@@ -119,30 +106,8 @@ def search(store: Store, given: Given) -> Json:
     )
 
 
-SEARCH = Verb(
-    "search",
-    "Find memories by word, meaning, topic, link and time.",
-    READ,
-    SEARCH_PARAMS,
-    "results",
-    search,
-    _FILTERED
-    | MANY
-    | {"q": "query", "text": "query", "search": "query", "question": "query"}
-    | {"threshold": "min_score", "minScore": "min_score"},
-)
-
-_CONTEXT_PARAMS = (
-    Param("question", QUERY, "what the answer is for; without one, what is stored at all"),
-    Param("tokens", TOKENS, f"at most so many, at four characters each ({_TOKENS})"),
-    *_HOW,
-    Param("limit", LIMIT, "of at most so many hits; by itself as many as could fit"),
-    *FILTERS,
-)
-
-
-def context(store: Store, given: Given) -> Json:
-    """Return the best hits on a question as text for a prompt; without a question the landscape."""
+def _context(store: Store, given: Given) -> Json:
+    """Return the best results on a question as text for a prompt; without a question the landscape."""
     from scrubjay.surfaces.context import overview_context, question_context
 
     rest = dict(given)
@@ -152,20 +117,129 @@ def context(store: Store, given: Given) -> Json:
             return question_context(store, question, tokens, rest)
     if others := [name for name in rest if name != "namespace"]:
         raise InvalidInput(
-            f"{others[0]} goes with a question; without one, context takes tokens and namespace"
+            f"{others[0]} needs a question; without one, context takes tokens and namespace"
         )
     return overview_context(store, tokens, rest.get("namespace"))
 
 
-CONTEXT = Verb(
-    "context",
-    "Say what is stored on a question, or at all, as text for a prompt, in a number of tokens.",
-    READ,
-    _CONTEXT_PARAMS,
-    "context",
-    context,
-    _FILTERED
-    | MANY
-    | {"query": "question", "q": "question", "text": "question", "topic_query": "question"}
-    | {"max_tokens": "tokens", "token_budget": "tokens", "budget": "tokens"},
+VERBS = (
+    Verb(
+        "search",
+        "Find memories by keyword, meaning, topic, link and time.",
+        READ,
+        (
+            _QUERY,
+            _PROFILE,
+            _MODE,
+            limit(),
+            *FILTERS,
+            *filters("only_domain"),
+            _MIN_SCORE,
+            Param("overrides", MAPPING, "numbers of stages, such as {'rrf': {'k': 30}}"),
+            _TAGS,
+            _DOMAIN,
+            Param("weights", _WEIGHTS, "weights of the sources (profile novamem)"),
+            *filters("include_expired"),
+            _EXPLAIN,
+            _FULL,
+        ),
+        "results",
+        _search,
+        FILTER_ALIASES
+        | LIMIT_ALIASES
+        | {"q": "query", "text": "query", "search": "query", "question": "query"}
+        | {"threshold": "min_score", "minScore": "min_score"},
+    ),
+    Verb(
+        "context",
+        "Return what is stored on a question, or an overview of everything, as text for a prompt.",
+        READ,
+        (
+            Param("question", QUERY, "the question to answer (default: an overview)"),
+            _TOKENS_PARAM,
+            _PROFILE,
+            _MODE,
+            limit(help="maximum number of results (default: as many as could fit)"),
+            *FILTERS,
+        ),
+        "context",
+        _context,
+        FILTER_ALIASES
+        | LIMIT_ALIASES
+        | _TOKENS_ALIASES
+        | {"query": "question", "q": "question", "text": "question", "topic_query": "question"}
+        | {"budget": "tokens"},
+    ),
+    Verb(
+        "landscape",
+        "Return an overview of what is stored: types, topics, preferences, open tasks, decisions.",
+        READ,
+        (_TOKENS_PARAM, NAMESPACE),
+        "landscape",
+        aliases={"project": "namespace", **_TOKENS_ALIASES},
+        found=lambda seen: seen.memories,
+    ),
+)
+
+_SEARCH_OPTIONS = (
+    _QUERY._replace(help="the text to search for; - reads standard input"),
+    limit(None, LIMIT, "maximum number of results (default: 10; gnosis: 32; vault: up to 49)"),
+    _EXPLAIN,
+    _FULL,
+    Param("files", FLAG, "print paths with line numbers, for scripts"),
+    Param("md", FLAG, "print Markdown"),
+    _PROFILE._replace(help="the profile; see: scrubjay profiles"),
+    SETS,
+    _MIN_SCORE,
+    Param(
+        "weights",
+        TEXT,
+        "weights of keyword, vector, graph, or exact_id, semantic, roaming (profile novamem)",
+        usage="--weights NAME=NUMBER,…",
+    ),
+    *filters("only_domain namespace collection types topics session owner agent since until"),
+    *filters("include_expired"),
+)
+_MODES = (
+    _MODE._replace(help="a mode of the profile"),
+    Param("fast", FLAG, "mode fast: no reranking"),
+    Param("thorough", FLAG, "mode thorough: more candidates, and query expansion if configured"),
+    Param("deep", FLAG, "mode deep: everything about a subject (profile gnosis)"),
+    Param("scan", FLAG, "mode scan: only the beginning of each entry (profile vault)"),
+)
+COMMANDS = (
+    Command(
+        "search",
+        "search by keyword; needs no model",
+        (*_SEARCH_OPTIONS, _TAGS, _DOMAIN),
+        run="search:search",
+    ),
+    Command("vsearch", "search by meaning", _SEARCH_OPTIONS, run="search:search"),
+    Command(
+        "query",
+        "search by keyword and meaning together",
+        (
+            *_SEARCH_OPTIONS,
+            _TAGS,
+            _DOMAIN,
+            *_MODES,
+            Param("no_expand", FLAG, "do not ask the language model for query variants"),
+            Param("no_rerank", FLAG, "do not rerank the best results"),
+            TIER,
+        ),
+        run="search:search",
+        exclusive=(tuple(param.name for param in _MODES),),
+    ),
+    Command(
+        "landscape",
+        "print an overview of what is stored, for the start of a conversation",
+        (
+            Param(
+                "question", TEXTS, "print what is stored on this instead", usage="[question...]"
+            ),
+            _TOKENS_PARAM,
+            NAMESPACE,
+        ),
+        run="search:landscape",
+    ),
 )

@@ -1,181 +1,343 @@
-"""The verbs of collections and topics, and of who shares a collection."""
+"""Verbs of topics, collections and sharing; and their commands."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from scrubjay.storage.sql.collections import ROLES
-from scrubjay.surfaces.verbs import ADMIN, READ, WRITE, Given, Param, Verb
-from scrubjay.surfaces.verbs.fields import ID, THE_ID
-from scrubjay.surfaces.verbs.kinds import NAME, choice
+from scrubjay.surfaces.verbs import (
+    ADMIN,
+    READ,
+    WRITE,
+    Action,
+    Command,
+    Given,
+    Param,
+    Verb,
+    command_of,
+)
+from scrubjay.surfaces.verbs.kinds import MOST_HITS, NAME, TEXTS, choice
+from scrubjay.surfaces.verbs.params import (
+    ID_ALIASES,
+    LIMIT_ALIASES,
+    NAMESPACE,
+    THE_ID,
+    YES,
+    limit,
+)
 
 if TYPE_CHECKING:
     from scrubjay.store import Store
     from scrubjay.surfaces.render.json import Json
+    from scrubjay.types import Memory
+    from scrubjay.types.reports import Collection
 
-_NAME = Param("name", NAME, "the name of a collection", required=True)
-_USER = Param("user", NAME, "the name of a person", required=True)
-_WHERE = Param("namespace", NAME, "which, where one's own and a shared one have the same name")
-_COLLECTION = {"collection": "name"}
-_PERSON = _COLLECTION | {"person": "user", "user_id": "user"}
-
-
-def collections(store: Store, _: Given) -> Json:
-    """Return the collections."""
-    from scrubjay.surfaces.render.json_lists import collections
-
-    return collections(store.collections())
+READER = "reader"
+ROLES = ("owner", "writer", READER)
 
 
-def create_collection(store: Store, given: Given) -> Json:
-    """Make a collection to share, and return all that there are."""
-    from scrubjay.surfaces.render.json_lists import collections
+class Topics(NamedTuple):
+    """The topics now, and how many memories had the one that was renamed."""
 
-    store.create_collection(given["name"])
-    return collections(store.collections(), "created")
+    topics: Mapping[str, int]
+    done: str = "listed"
+    memories: int = 0
 
-
-def rename_collection(store: Store, given: Given) -> Json:
-    """Give a collection another name, and return all that there are."""
-    from scrubjay.surfaces.render.json_lists import collections
-
-    count = store.rename_collection(**given)
-    return collections(store.collections(), "renamed", count)
+    def json(self) -> Json:
+        """Return them as JSON."""
+        topics = [{"topic": name, "memories": count} for name, count in self.topics.items()]
+        return {"topics": topics, "done": self.done, "memories": self.memories}
 
 
-def remove_collection(store: Store, given: Given) -> Json:
-    """Forget everything in a collection, and return those that are left."""
-    from scrubjay.surfaces.render.json_lists import collections
+class Collections(NamedTuple):
+    """The collections now, what was done to one, and with how many memories."""
 
-    count = store.remove_collection(**given)
-    return collections(store.collections(), "removed", count)
+    collections: Sequence[Collection]
+    done: str = "listed"
+    memories: int = 0
 
+    def json(self) -> Json:
+        """Return them as JSON."""
+        from scrubjay.surfaces.render.json import listing
 
-def members(store: Store, given: Given) -> Json:
-    """Return who belongs to a collection."""
-    from scrubjay.surfaces.render.json_lists import members
-
-    return members(given["name"], store.members(given["name"]))
-
-
-def share(store: Store, given: Given) -> Json:
-    """Invite somebody, or give them another role."""
-    from scrubjay.surfaces.render.json_lists import members
-
-    return members(given["name"], store.share(**given), "shared")
+        return listing("collections", self.collections, done=self.done, memories=self.memories)
 
 
-def unshare(store: Store, given: Given) -> Json:
-    """Remove somebody from a collection."""
-    from scrubjay.surfaces.render.json_lists import members
+class Members(NamedTuple):
+    """The members of a collection now, with their roles."""
 
-    return members(given["name"], store.unshare(**given), "unshared")
+    collection: str
+    members: Mapping[str, str]
+    done: str = "listed"
 
-
-def publish(store: Store, given: Given) -> Json:
-    """Copy a memory into a collection."""
-    from scrubjay.surfaces.render.json_lists import published
-
-    return published(given["id"], given["name"], store.publish(**given))
+    def json(self) -> Json:
+        """Return them as JSON."""
+        return {"collection": self.collection, "members": dict(self.members), "done": self.done}
 
 
-def unpublish(store: Store, given: Given) -> Json:
-    """Take a copy out of a collection again."""
-    from scrubjay.surfaces.render.json_lists import published
+class Published(NamedTuple):
+    """The copy of a memory in a collection, or None if it was removed."""
 
-    store.unpublish(**given)
-    return published(given["id"], given["name"], None)
+    id: str
+    collection: str
+    copy: Memory | None
+
+    def json(self) -> Json:
+        """Return it as JSON."""
+        from scrubjay.surfaces.render.json import plain
+
+        done = "unpublished" if self.copy is None else "published"
+        return {**self._asdict(), "copy": plain(self.copy), "done": done}
 
 
-def rename_topic(store: Store, given: Given) -> Json:
-    """Give a topic another name, and return all that there are."""
-    from scrubjay.surfaces.render.json_lists import topics
-    from scrubjay.surfaces.verbs.kinds import MOST_HITS
+def _topics(store: Store, given: Given) -> Topics:
+    return Topics(store.topics(**{"limit": MOST_HITS, **given}))
 
+
+def _rename_topic(store: Store, given: Given) -> Topics:
     count = store.rename_topic(**given)
-    return topics(store.topics(limit=MOST_HITS), "renamed", count)
+    return Topics(store.topics(limit=MOST_HITS), "renamed", count)
 
 
-COLLECTIONS = Verb("collections", "List the collections.", READ, (), "collections", collections)
-CREATE_COLLECTION = Verb(
+def _collections(store: Store, _: Given) -> Collections:
+    return Collections(store.collections())
+
+
+def _create_collection(store: Store, given: Given) -> Collections:
+    store.create_collection(**given)
+    return Collections(store.collections(), "created")
+
+
+def _rename_collection(store: Store, given: Given) -> Collections:
+    count = store.rename_collection(**given)
+    return Collections(store.collections(), "renamed", count)
+
+
+def _remove_collection(store: Store, given: Given) -> Collections:
+    count = store.remove_collection(**given)
+    return Collections(store.collections(), "removed", count)
+
+
+def _members(store: Store, given: Given) -> Members:
+    return Members(given["name"], store.members(given["name"]))
+
+
+def _share(store: Store, given: Given) -> Members:
+    name, user = given["name"], given["user"]
+    role = given.get("role", READER)
+    if role is None:  # of the CLI without --role: a member keeps their role
+        role = store.members(name).get(user.strip(), READER)
+    return Members(name, store.share(name, user, role), "shared")
+
+
+def _unshare(store: Store, given: Given) -> Members:
+    return Members(given["name"], store.unshare(**given), "unshared")
+
+
+def _publish(store: Store, given: Given) -> Published:
+    return Published(given["id"], given["name"], store.publish(**given))
+
+
+def _unpublish(store: Store, given: Given) -> Published:
+    store.unpublish(**given)
+    return Published(given["id"], given["name"], None)
+
+
+_NAME = Param("name", NAME, "the name of a collection", required=True, usage="name")
+_USER = Param("user", NAME, "the name of a person", required=True, usage="person")
+_WHICH = Param("namespace", NAME, "which one, if your own and a shared one have the same name")
+_NAME_ALIASES = {"collection": "name"}
+_USER_ALIASES = _NAME_ALIASES | {"person": "user", "user_id": "user"}
+
+_TOPICS = Verb(
+    "topics",
+    "List topics with the number of their memories, most used first.",
+    READ,
+    (NAMESPACE, limit()),
+    "topics",
+    _topics,
+    LIMIT_ALIASES | {"project": "namespace"},
+    shape=Topics.json,
+    found=lambda result: result.topics,
+)
+_RENAME_TOPIC = Verb(
+    "rename_topic",
+    "Rename a topic, or merge it into another.",
+    WRITE,
+    (
+        Param("old", NAME, "the topic to rename", required=True, usage="old"),
+        Param(
+            "new", NAME, "its new name, or a topic to merge it into", required=True, usage="new"
+        ),
+    ),
+    "topics",
+    _rename_topic,
+    {"topic": "old", "name": "old", "new_name": "new"},
+    shape=Topics.json,
+)
+_COLLECTIONS = Verb(
+    "collections",
+    "List the collections.",
+    READ,
+    (),
+    "collections",
+    _collections,
+    shape=Collections.json,
+    found=lambda result: result.collections,
+)
+_CREATE = Verb(
     "create_collection",
-    "Make a collection to share.",
+    "Create a collection that can be shared.",
     WRITE,
     (_NAME,),
     "collections",
-    create_collection,
-    _COLLECTION,
+    _create_collection,
+    _NAME_ALIASES,
+    shape=Collections.json,
 )
-RENAME_COLLECTION = Verb(
+_RENAME = Verb(
     "rename_collection",
-    "Give a collection another name.",
+    "Rename a collection.",
     WRITE,
-    (_NAME, Param("new_name", NAME, "what it is called from now on", required=True), _WHERE),
+    (_NAME, Param("new_name", NAME, "the new name", required=True, usage="new_name"), _WHICH),
     "collections",
-    rename_collection,
-    _COLLECTION | {"new": "new_name"},
+    _rename_collection,
+    _NAME_ALIASES | {"new": "new_name"},
+    shape=Collections.json,
 )
-REMOVE_COLLECTION = Verb(
+_REMOVE = Verb(
     "remove_collection",
-    "Forget everything in a collection, for good.",
+    "Delete a collection with all its memories, permanently.",
     ADMIN,
-    (_NAME, _WHERE),
+    (_NAME, _WHICH),
     "collections",
-    remove_collection,
-    _COLLECTION,
+    _remove_collection,
+    _NAME_ALIASES,
+    shape=Collections.json,
 )
-MEMBERS = Verb(
-    "members", "Say who belongs to a collection.", READ, (_NAME,), "members", members, _COLLECTION
+_MEMBERS = Verb(
+    "members",
+    "List the members of a collection.",
+    READ,
+    (_NAME,),
+    "members",
+    _members,
+    _NAME_ALIASES,
+    shape=Members.json,
 )
-SHARE = Verb(
+_SHARE = Verb(
     "share",
-    "Invite somebody into a collection, or give them another role.",
+    "Invite a person into a collection, or change their role.",
     WRITE,
     (
         _NAME,
         _USER,
-        Param("role", choice(*ROLES), "a reader sees, a writer writes, an owner invites (reader)"),
+        Param(
+            "role",
+            choice(*ROLES),
+            "reader reads, writer also writes, owner also invites (default: reader)",
+            usage="--role ROLE",
+        ),
     ),
     "members",
-    share,
-    _PERSON,
+    _share,
+    _USER_ALIASES,
+    shape=Members.json,
 )
-UNSHARE = Verb(
+_UNSHARE = Verb(
     "unshare",
-    "Remove somebody from a collection.",
+    "Remove a person from a collection.",
     WRITE,
     (_NAME, _USER),
     "members",
-    unshare,
-    _PERSON,
+    _unshare,
+    _USER_ALIASES,
+    shape=Members.json,
 )
-PUBLISH = Verb(
+_PUBLISH = Verb(
     "publish",
     "Copy a memory into a shared collection.",
     WRITE,
     (THE_ID, _NAME),
     "published",
-    publish,
-    ID | _COLLECTION,
+    _publish,
+    ID_ALIASES | _NAME_ALIASES,
+    shape=Published.json,
 )
-UNPUBLISH = Verb(
+_UNPUBLISH = Verb(
     "unpublish",
-    "Take a memory out of a shared collection again.",
+    "Remove the copy of a memory from a shared collection.",
     WRITE,
     (THE_ID, _NAME),
     "published",
-    unpublish,
-    ID | _COLLECTION,
+    _unpublish,
+    ID_ALIASES | _NAME_ALIASES,
+    shape=Published.json,
 )
-RENAME_TOPIC = Verb(
-    "rename_topic",
-    "Give a topic another name, or that of another, which it then joins.",
-    WRITE,
-    (
-        Param("old", NAME, "a topic", required=True),
-        Param("new", NAME, "its new name", required=True),
+VERBS = (
+    *(_TOPICS, _RENAME_TOPIC, _COLLECTIONS, _CREATE, _RENAME, _REMOVE, _MEMBERS),
+    *(_SHARE, _UNSHARE, _PUBLISH, _UNPUBLISH),
+)
+_KEY = Param("name", NAME, "the name of the key: laptop, ci", usage="name", required=True)
+
+
+def _key(name: str, *params: Param) -> Action:
+    """Return an action of `key`: it has parameters only, because keys are no verbs of a store."""
+    return Action(Verb(name, "", ADMIN, params, "tokens", lambda *_: None))
+
+
+_KEY_ACTIONS = {
+    "create": _key(
+        "create",
+        _KEY,
+        Param(
+            "scopes",
+            TEXTS,
+            "read, write (includes read) or admin (everything) (default: read)",
+            usage="--scope SCOPE",
+        ),
+        Param("expires", NAME, "12h, 90d, 2w or a date (default: never)", usage="--expires TIME"),
     ),
-    "topics",
-    rename_topic,
-    {"topic": "old", "name": "old", "new_name": "new"},
+    "list": _key("list"),
+    "revoke": _key("revoke", _KEY),
+    "open": _key("open"),
+}
+_KEY_DESCRIPTION = (
+    "Create an API key for callers of a server over HTTP or MCP, list the keys, or revoke one. The secret"
+    " of a new key is shown once. With --tenant a key opens the store of that tenant; with --user it sees"
+    " what that person sees; list shows only such keys then. Keys of all tenants are stored in the"
+    " database without a tenant, unless the settings name one. Once a key has been created, servers"
+    " require one, even after the last is revoked; open allows callers on this machine without a key again."
+)
+COMMANDS = (
+    Command(
+        "topics",
+        "list topics, or rename one",
+        actions={"list": Action(_TOPICS), "rename": Action(_RENAME_TOPIC)},
+        default_action="list",
+    ),
+    Command(
+        "collections",
+        "list collections; create, rename or remove one; list its members",
+        actions={
+            "list": Action(_COLLECTIONS),
+            "create": Action(_CREATE),
+            "members": Action(_MEMBERS),
+            "rename": Action(_RENAME),
+            "remove": Action(_REMOVE, (YES,)),
+        },
+        default_action="list",
+    ),
+    command_of(_SHARE),
+    command_of(_UNSHARE),
+    command_of(_PUBLISH),
+    command_of(_UNPUBLISH),
+    Command(
+        "key",
+        "create, list or revoke API keys for a server, or open it without",
+        actions=_KEY_ACTIONS,
+        run="keys:key",
+        description=_KEY_DESCRIPTION,
+    ),
+    Command("token", "alias for key", actions=_KEY_ACTIONS, run="keys:key"),
 )

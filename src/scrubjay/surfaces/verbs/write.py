@@ -1,57 +1,83 @@
-"""The verbs of writing: remember, change, mark, connect, forget."""
+"""Verbs that write: add, update, link, forget, messages; and the commands of writing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
-from scrubjay.surfaces.verbs import WRITE, Given, Param, Verb, schema_of
-from scrubjay.surfaces.verbs.fields import (
+from scrubjay.surfaces.verbs import ADMIN, WRITE, Command, Given, Param, Verb, schema_of
+from scrubjay.surfaces.verbs.kinds import (
+    FLAG,
+    IDS,
+    LIMIT,
+    MOST_IDS,
+    NAME,
+    NON_EMPTY,
+    TEXT,
+    TEXTS,
+    TIME,
+    objects,
+    texts,
+)
+from scrubjay.surfaces.verbs.params import (
     ADD_ALIASES,
     ADD_PARAMS,
     FIELDS,
-    ID,
+    ID_ALIASES,
     LINK_PARAMS,
+    NO_EMBED,
+    PREFIXES,
+    SCOPE_ALIASES,
+    SESSION_ALIASES,
     THE_ID,
     THE_TEXT,
+    YES,
     changeable,
-    inside,
+    checked_item,
+    fields,
+    limit,
 )
-from scrubjay.surfaces.verbs.kinds import MOST_IDS, NAME, SAID, TEXT, objects, texts
 
 if TYPE_CHECKING:
     from scrubjay.store import Store
     from scrubjay.surfaces.render.json import Json
+    from scrubjay.types import Memory
 
 MOST_ENTRIES = 10_000
 
 
-def add(store: Store, given: Given) -> Json:
-    """Remember a text; it is durable when this returns, and nobody waits for its vectors."""
-    from scrubjay.surfaces.render.json_memories import added
+class Marked(NamedTuple):
+    """Memories before and after they were marked as done or not done, and ids that do not exist."""
 
-    kept = store.add_many([given])
-    return added(kept[0], store.unembedded(), store.why_unembedded(), kept.known)
-
-
-def add_many(store: Store, given: Given) -> Json:
-    """Remember many texts, all of them checked before the first is stored."""
-    from scrubjay.surfaces.render.json_memories import added_many
-
-    memories = store.add_many(given["memories"])
-    return added_many(memories, store.unembedded(), store.why_unembedded())
+    before: Sequence[Memory]
+    after: Sequence[Memory]
+    missing: Sequence[str] = ()
 
 
-def update(store: Store, given: Given) -> Json:
-    """Change fields of a memory; an empty text takes a field away, as at the shell."""
-    from scrubjay.surfaces.render.json_memories import added
+def _add(store: Store, given: Given) -> Json:
+    """Store a text. It is durable when this returns; vectors follow."""
+    from scrubjay.surfaces.render.json import added
+
+    stored = store.add_many([given])
+    return added(stored[0], store.unembedded(), store.why_unembedded(), stored.known)
+
+
+def _add_many(store: Store, given: Given) -> Json:
+    from scrubjay.surfaces.render.json import added_many
+
+    stored = store.add_many(given["memories"])
+    return added_many(stored, store.unembedded(), store.why_unembedded())
+
+
+def _update(store: Store, given: Given) -> Json:
+    from scrubjay.surfaces.render.json import added
 
     changes = {
         name: None if value == "" else value for name, value in given.items() if name != "id"
     }
     if not changes:
-        raise InvalidInput("nothing to change was given; name it, such as text or valid_until")
+        raise InvalidInput("no change was given; name a field, such as text or valid_until")
     for name in ("text", "type"):
         if name in changes and changes[name] is None:
             raise InvalidInput(f"{name} is empty; every memory has one")
@@ -59,137 +85,351 @@ def update(store: Store, given: Given) -> Json:
     return added(memory, store.unembedded(), store.why_unembedded())
 
 
-def forget(store: Store, given: Given) -> Json:
-    """Forget memories by id; one that is not there is named, and is gone as it was asked to be."""
-    from scrubjay.surfaces.render.json_memories import forgotten
+def _forget(store: Store, given: Given) -> Json:
+    from scrubjay.surfaces.render.json import forgotten
 
-    ids = list(dict.fromkeys(given["id"]))
-    found = store.get_many(ids)
-    known = [one.id for one in found]
-    drawn = store.only_of(known)
-    count = store.forget(known)
-    return forgotten(found, drawn, found.missing, count, done=True)
+    found = store.get_many(list(dict.fromkeys(given["id"])))
+    ids = [memory.id for memory in found]
+    extracted = store.only_of(ids)
+    count = store.forget(ids)
+    return forgotten(found, extracted, found.missing, count, done=True)
 
 
-def done(store: Store, given: Given) -> Json:
-    """Mark a memory as done."""
-    from scrubjay.surfaces.render.json_memories import marked
-
-    return marked([store.get(given["id"])], [store.done(given["id"])], ())
+def _done(store: Store, given: Given) -> Marked:
+    return Marked([store.get(given["id"])], [store.done(given["id"])])
 
 
-def undone(store: Store, given: Given) -> Json:
-    """Take the mark away."""
-    from scrubjay.surfaces.render.json_memories import marked
-
-    return marked([store.get(given["id"])], [store.undone(given["id"])], ())
+def _undone(store: Store, given: Given) -> Marked:
+    return Marked([store.get(given["id"])], [store.undone(given["id"])])
 
 
-def link(store: Store, given: Given) -> Json:
-    """Connect two memories."""
-    from scrubjay.surfaces.render.json_memories import linked
+def marked_json(marked: Marked) -> Json:
+    """Return marked memories, which of them changed, and the ids that do not exist."""
+    from scrubjay.surfaces.render.json import listing
+
+    pairs = zip(marked.before, marked.after, strict=True)
+    changed = [new.id for old, new in pairs if old.type != new.type]
+    return listing("memories", marked.after, changed=changed, missing=marked.missing)
+
+
+def _link(store: Store, given: Given) -> Json:
+    from scrubjay.surfaces.render.json import linked
 
     store.link(**given)
     return linked(given["a"], given["b"], "linked")
 
 
-def unlink(store: Store, given: Given) -> Json:
-    """Take a connection away."""
-    from scrubjay.surfaces.render.json_memories import linked
+def _unlink(store: Store, given: Given) -> Json:
+    from scrubjay.surfaces.render.json import linked
 
     store.unlink(**given)
     return linked(given["a"], given["b"], "unlinked")
 
 
+def _add_message(store: Store, given: Given) -> Json:
+    return _messages(store, [dict(given)], {})
+
+
+def _add_messages(store: Store, given: Given) -> Json:
+    rest = dict(given)
+    return _messages(store, rest.pop("messages"), rest)
+
+
+def _messages(store: Store, messages: list[Any], shared: dict[str, Any]) -> Json:
+    from scrubjay.surfaces.render.json import messages as shape
+
+    stored = store.add_messages(messages, **shared)
+    return shape(stored, store.unembedded(), store.why_unembedded())
+
+
 def _entries(name: str, value: list[Any]) -> list[dict[str, Any]]:
     return [
-        inside(
-            f"{name}[{n}]", ADD_PARAMS, ADD_ALIASES, {"text": one} if isinstance(one, str) else one
+        checked_item(
+            f"{name}[{n}]",
+            ADD_PARAMS,
+            ADD_ALIASES,
+            {"text": entry} if isinstance(entry, str) else entry,
         )
-        for n, one in enumerate(value)
+        for n, entry in enumerate(value)
     ]
+
+
+def _unchecked(_: str, value: list[Any]) -> list[Any]:
+    return (
+        value  # the store accepts the names of chat programs, and reports which message is wrong
+    )
 
 
 _ONE_OR_MANY = texts(NAME, 1, MOST_IDS, "an id, or a list of ids", between="")
 _ONE_OR_MANY = _ONE_OR_MANY._replace(
     schema={"anyOf": [NAME.schema, _ONE_OR_MANY.schema]}, listed=_ONE_OR_MANY.listed
 )
-_ENDS = (
-    Param("a", NAME, "the id of a memory", required=True),
-    Param("b", NAME, "the id of the other", required=True),
-)
-_ENDS_ALIASES = {"id": "a", "other": "b", "from": "a", "to": "b", "source": "a", "target": "b"}
-
-ADD = Verb(
-    "add",
-    "Remember a text; it is durable and found by word when this answers.",
-    WRITE,
-    ADD_PARAMS,
-    "added",
-    add,
-    ADD_ALIASES,
-)
 _ENTRIES = objects("objects with the fields of add", schema_of(ADD_PARAMS), MOST_ENTRIES, _entries)
 _ENTRIES = _ENTRIES._replace(
     right=f"a list of at most {MOST_ENTRIES} texts, or objects with the fields of add",
-    schema={**_ENTRIES.schema, "items": {"anyOf": [SAID.schema, schema_of(ADD_PARAMS)]}},
+    schema={**_ENTRIES.schema, "items": {"anyOf": [NON_EMPTY.schema, schema_of(ADD_PARAMS)]}},
     accepts=lambda value: (
         isinstance(value, list)
         and 1 <= len(value) <= MOST_ENTRIES
-        and all(isinstance(one, str | Mapping) for one in value)
+        and all(isinstance(entry, str | Mapping) for entry in value)
     ),
 )
-ADD_MANY = Verb(
-    "add_many",
-    "Remember many texts; they are checked before any is stored.",
-    WRITE,
-    (
-        Param(
-            "memories",
-            _ENTRIES,
-            "texts, or objects with the fields of add",
-            required=True,
+_ENDS = (
+    Param("a", NAME, "the id of a memory", required=True),
+    Param("b", NAME, "the id of the other memory", required=True),
+)
+_ENDS_ALIASES = {"id": "a", "other": "b", "from": "a", "to": "b", "source": "a", "target": "b"} | {
+    "relation": "kind",
+    "type": "kind",
+}
+_SESSION = Param("session", NAME, "the session of the message")
+_MESSAGE_PARAMS = (
+    Param("role", NAME, "who speaks: user, assistant, … (default: user)"),
+    Param("at", TIME, "when it was said (default: now)", usage="--at TIME"),
+)
+_SPEAKERS = (
+    Param("owner", NAME, "the person in the session", usage="--owner NAME"),
+    Param("agent", NAME, "the agent in the session", usage="--agent NAME"),
+)
+_MESSAGE_ALIASES = {name: own for name, own in SCOPE_ALIASES.items() if own != "namespace"}
+# What a caller should send; the names of chat programs are accepted as well.
+_MESSAGE: Json = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["text"],
+    "properties": {
+        "text": NON_EMPTY.schema,
+        "role": NAME.schema,
+        "at": TIME.schema,
+        "session": NAME.schema,
+        "owner": NAME.schema,
+        "agent": NAME.schema,
+    },
+}
+_EXTRACT_PARAMS = (
+    Param("session", NAME, "only messages of this session"),
+    Param("retry", FLAG, "also messages that were given up after failures"),
+)
+
+VERBS = (
+    Verb(
+        "add",
+        "Store a text. It is durable when this returns, and keyword search finds it.",
+        WRITE,
+        ADD_PARAMS,
+        "added",
+        _add,
+        ADD_ALIASES,
+    ),
+    Verb(
+        "add_many",
+        "Store many texts; all of them are checked before the first is stored.",
+        WRITE,
+        (Param("memories", _ENTRIES, "texts, or objects with the fields of add", required=True),),
+        "added_many",
+        _add_many,
+        {"entries": "memories", "items": "memories", "texts": "memories"},
+    ),
+    Verb(
+        "update",
+        "Change fields of a memory; others stay, and an empty text removes a value.",
+        WRITE,
+        (THE_ID, *map(changeable, (THE_TEXT._replace(kind=TEXT, required=False), *FIELDS))),
+        "added",
+        _update,
+        ADD_ALIASES,
+    ),
+    Verb(
+        "forget",
+        "Delete memories permanently, with their vectors, links and copies.",
+        WRITE,
+        (Param("id", _ONE_OR_MANY, "an id, or a list of ids", required=True),),
+        "forgotten",
+        _forget,
+        ID_ALIASES | {"ids": "id", "memory_ids": "id"},
+    ),
+    Verb(
+        "done",
+        "Mark a memory as done.",
+        WRITE,
+        (THE_ID,),
+        "marked",
+        _done,
+        ID_ALIASES,
+        shape=marked_json,
+    ),
+    Verb(
+        "undone",
+        "Mark a memory as not done.",
+        WRITE,
+        (THE_ID,),
+        "marked",
+        _undone,
+        ID_ALIASES,
+        shape=marked_json,
+    ),
+    Verb(
+        "link",
+        "Link two memories.",
+        WRITE,
+        (*_ENDS, *LINK_PARAMS[1:]),
+        "links",
+        _link,
+        _ENDS_ALIASES | {"weight": "strength"},
+    ),
+    Verb(
+        "unlink",
+        "Remove the links between two memories.",
+        WRITE,
+        (*_ENDS, Param("kind", NAME, "only links of this kind (default: all)")),
+        "links",
+        _unlink,
+        _ENDS_ALIASES,
+    ),
+    Verb(
+        "add_message",
+        "Store one message of a session unchanged.",
+        WRITE,
+        (
+            Param("text", NON_EMPTY, "the text of the message", required=True),
+            _SESSION._replace(required=True),
+            *_MESSAGE_PARAMS,
+            *_SPEAKERS,
         ),
+        "said",
+        _add_message,
+        _MESSAGE_ALIASES
+        | {"content": "text", "message": "text", "timestamp": "at", "created_at": "at"},
     ),
-    "added_many",
-    add_many,
-    {"entries": "memories", "items": "memories", "texts": "memories"},
+    Verb(
+        "add_messages",
+        "Store messages of sessions in their order; all are checked before the first is stored.",
+        WRITE,
+        (
+            Param(
+                "messages",
+                objects(
+                    "objects such as {'role': 'user', 'text': …}",
+                    _MESSAGE,
+                    MOST_ENTRIES,
+                    _unchecked,
+                ),
+                "objects with text, role, at, and the other parameters of add_message",
+                required=True,
+            ),
+            _SESSION._replace(help="the session of messages that name none"),
+            *_SPEAKERS,
+        ),
+        "said",
+        _add_messages,
+        _MESSAGE_ALIASES | {"conversation": "messages", "turns": "messages"},
+    ),
+    Verb(
+        "extract",
+        "Extract facts from the messages in the queue, with the configured language model.",
+        ADMIN,
+        _EXTRACT_PARAMS,
+        "extracted",
+        aliases={name: own for name, own in SESSION_ALIASES.items() if name != "thread_id"},
+    ),
 )
-UPDATE = Verb(
-    "update",
-    "Change fields of a memory; the rest stays, and an empty text takes a field away.",
-    WRITE,
-    (THE_ID, *map(changeable, (THE_TEXT._replace(kind=TEXT, required=False), *FIELDS))),
-    "added",
-    update,
-    ADD_ALIASES,
+
+_ENTRY_FIELDS = fields("severity domain context valid_from valid_until")
+_ADD_OPTIONS = (
+    Param("text", TEXTS, "the text; - reads standard input; paths are ingested", usage="text..."),
+    Param("as_text", FLAG, "never treat the text as a path", usage="--text"),
+    *fields("id title type topics namespace collection session"),
+    *_ENTRY_FIELDS,
+    *fields("source created_at"),
+    NO_EMBED,
 )
-FORGET = Verb(
-    "forget",
-    "Remove memories for good, with their vectors, links and copies.",
-    WRITE,
-    (Param("id", _ONE_OR_MANY, "an id, or a list of ids", required=True),),
-    "forgotten",
-    forget,
-    ID | {"ids": "id", "memory_ids": "id"},
-)
-DONE = Verb("done", "Mark a memory as done.", WRITE, (THE_ID,), "marked", done, ID)
-UNDONE = Verb("undone", "Take the mark away.", WRITE, (THE_ID,), "marked", undone, ID)
-LINK = Verb(
-    "link",
-    "Connect two memories.",
-    WRITE,
-    (*_ENDS, *LINK_PARAMS[1:]),
-    "links",
-    link,
-    _ENDS_ALIASES | {"weight": "strength", "relation": "kind", "type": "kind"},
-)
-UNLINK = Verb(
-    "unlink",
-    "Take the connection of two memories away.",
-    WRITE,
-    (*_ENDS, Param("kind", NAME, "only of this kind; all by itself")),
-    "links",
-    unlink,
-    _ENDS_ALIASES | {"relation": "kind", "type": "kind"},
+_IDS = Param("ids", IDS, PREFIXES, usage="id...")
+COMMANDS = (
+    Command("add", "store a text, or ingest files and folders", _ADD_OPTIONS, run="write:add"),
+    Command("remember", "alias for add", _ADD_OPTIONS, run="write:add"),
+    Command(
+        "update",
+        "change fields of a memory",
+        (
+            Param(
+                "id", NAME, "a memory, or the first four or more characters of its id", usage="id"
+            ),
+            Param("text", TEXT, "the new text; - reads standard input", usage="--text TEXT"),
+            *fields("title type"),
+            *(fields("topics")[0]._replace(help="replace its topics"),),
+            Param("add_topics", TEXTS, "add this topic", usage="--add-topic --add-tag TOPIC"),
+            *_ENTRY_FIELDS,
+            *fields("source"),
+            NO_EMBED,
+        ),
+        run="write:update",
+        description='Change fields of a memory. Other fields stay; an empty value, as in --severity "",'
+        " removes a value.",
+    ),
+    Command(
+        "say",
+        "store a message of a session",
+        (
+            Param("text", TEXTS, "the message; - reads standard input", usage="text..."),
+            _SESSION,
+            *_MESSAGE_PARAMS,
+            *_SPEAKERS,
+            NO_EMBED,
+        ),
+        run="write:say",
+        description="Store a message of a session. With -, standard input is read: if it begins with { or"
+        " [, it is JSON, one message a line or a list of messages; otherwise it is one message. Fields of"
+        " a message override the options.",
+    ),
+    Command(
+        "ingest",
+        "read files and folders, and follow their changes",
+        (
+            Param(
+                "paths", TEXTS, "files and folders (default: all read before)", usage="[path...]"
+            ),
+            Param("watch", FLAG, "follow changes until Ctrl-C"),
+            *fields("namespace collection"),
+            NO_EMBED,
+        ),
+        run="ingest:ingest",
+    ),
+    Command(
+        "extract",
+        "extract facts from messages, with the configured language model",
+        _EXTRACT_PARAMS,
+        run="write:extract",
+    ),
+    Command(
+        "import",
+        "import entries from Markdown files or JSON lines",
+        (
+            Param(
+                "paths",
+                TEXTS,
+                "folders of Markdown, .md and .jsonl files; - reads JSON lines",
+                usage="path...",
+            ),
+            Param("dry_run", FLAG, "check everything, store nothing"),
+            Param("namespace", NAME, "store all entries in this namespace"),
+            Param("collection", NAME, "store all entries in this collection"),
+            NO_EMBED,
+        ),
+        run="transfer:import_",
+    ),
+    Command("done", "mark memories as done", (_IDS,), run="write:done"),
+    Command("undone", "mark memories as not done", (_IDS,), run="write:done"),
+    Command(
+        "forget",
+        "delete memories permanently",
+        (
+            _IDS._replace(usage="[id...]"),
+            Param("query", TEXT, "delete what a keyword search for this finds"),
+            Param("session", NAME, "delete all messages of this session"),
+            limit(10, LIMIT, "with --query: maximum number of memories"),
+            Param("namespace", NAME, "with --query or --session: only this namespace"),
+            YES,
+        ),
+        run="write:forget",
+    ),
 )

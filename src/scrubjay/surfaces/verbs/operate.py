@@ -1,0 +1,317 @@
+"""Verbs about the store itself: status, indexes, profiles, tiers; and the commands that operate it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrubjay.surfaces.verbs import ADMIN, READ, WRITE, Command, Given, Param, Verb, command_of
+from scrubjay.surfaces.verbs.kinds import (
+    ANY_NUMBER,
+    COUNT,
+    FLAG,
+    LIMIT,
+    MAPPING,
+    NAME,
+    TEXT,
+    TEXTS,
+    TIME,
+    choice,
+    number,
+)
+from scrubjay.surfaces.verbs.params import SETS, TIER, limit
+from scrubjay.surfaces.verbs.search import named
+
+if TYPE_CHECKING:
+    from scrubjay.store import Store
+    from scrubjay.surfaces.render.json import Json
+    from scrubjay.types.reports import TierState
+
+TOOL_SETS = ("default", "read", "chatgpt", "full")
+_WAIT_S, _MOST_WAIT_S = 30.0, 60
+_SECONDS = number(
+    f"a number of seconds, 0 to {_MOST_WAIT_S}",
+    {"minimum": 0, "maximum": _MOST_WAIT_S},
+    lambda value: 0 <= value <= _MOST_WAIT_S,
+)
+
+
+def _pending(store: Store, given: Given) -> Json:
+    """Wait for vectors, but not forever; return how many chunks have none."""
+    wait, timeout_s = given.get("wait", True), given.get("timeout_s", _WAIT_S)
+    return {"pending": store.pending(wait, timeout_s=timeout_s)}
+
+
+def tiers_json(tiers: list[TierState]) -> Json:
+    """Return the tiers as JSON."""
+    from scrubjay.surfaces.render.json import listing
+
+    return listing("tiers", tiers)
+
+
+def _servers(store: Store, _: Given) -> Json:
+    from scrubjay.surfaces.render.json import listing
+
+    return listing("servers", store.servers())
+
+
+def _profiles(_: Store, given: Given) -> Json:
+    """Return the profiles, or one of them with changed numbers."""
+    from scrubjay.errors import InvalidInput
+    from scrubjay.search.profiles import get, names
+    from scrubjay.surfaces.render.json import profiles
+
+    if "name" not in given:
+        if given:
+            raise InvalidInput("overrides change one profile; give its name")
+        return profiles([get(name) for name in names()])
+    with named():
+        return profiles([get(given["name"], given.get("overrides"))])
+
+
+def _doctor(store: Store, _: Given) -> Json:
+    """Check the store and, for callers without a tenant and a user, the installation."""
+    from scrubjay.ops.doctor.open_store import examine_store
+    from scrubjay.surfaces.render.json import findings
+
+    return findings(examine_store(store))
+
+
+_STATUS = Verb(
+    "status",
+    "Show what is stored, the models, and what is waiting.",
+    READ,
+    (),
+    "status",
+    None,
+)
+_TIERS = Verb(
+    "tiers",
+    "List the databases that are searched together, and their state.",
+    READ,
+    (),
+    "tiers",
+    shape=tiers_json,
+)
+_HITS = Verb(
+    "hits",
+    "Count the results of each source, by the hour.",
+    READ,
+    (Param("since", TIME, "from this date or time on", usage="--since TIME"),),
+    "hits",
+    aliases={"after": "since"},
+    found=lambda counted: counted.searches,
+)
+_WHAT = Param("what", choice("words", "vectors", "graph"), "only this index", usage="[what]")
+_DROP = Param("drop", FLAG, "stop sending changes to the replica of this index")
+VERBS = (
+    _STATUS,
+    Verb(
+        "pending",
+        "Wait until everything stored is embedded, and return how many chunks are not.",
+        WRITE,
+        (
+            Param("wait", FLAG, "false: only count (default: true)"),
+            Param("timeout_s", _SECONDS, "maximum number of seconds to wait", default=_WAIT_S),
+        ),
+        "pending",
+        _pending,
+        {"timeout": "timeout_s"},
+    ),
+    Verb(
+        "profiles",
+        "List the profiles with their stages and numbers.",
+        READ,
+        (
+            Param("name", NAME, "only this profile, such as gno:thorough"),
+            Param("overrides", MAPPING, "changed numbers, such as {'rrf': {'k': 30}}"),
+        ),
+        "profiles",
+        _profiles,
+        {"profile": "name"},
+    ),
+    _HITS,
+    _TIERS,
+    Verb(
+        "servers",
+        "List the replicas, and the changes that each still has to receive.",
+        READ,
+        (),
+        "servers",
+        _servers,
+    ),
+    Verb(
+        "reindex",
+        "Rebuild the indexes from the stored memories.",
+        ADMIN,
+        (_WHAT, _DROP),
+        "reindexed",
+    ),
+    Verb(
+        "doctor",
+        "Check the store and the server, and return the command that fixes each problem.",
+        ADMIN,
+        (),
+        "doctor",
+        _doctor,
+    ),
+)
+
+
+def _move(name: str, source: str, target: str, to: Param, kept: str) -> Command:
+    return Command(
+        name,
+        f"move the store from {source} to {target} while it is in use",
+        (to._replace(required=True), Param("keep", FLAG, f"keep {kept}, as a copy")),
+        run="transfer:move",
+        description=f"Move the store from {source} to {target} while it is in use: copy it, compare every"
+        " row and the results of searches, then switch. Run it again to resume after an interruption.",
+    )
+
+
+COMMANDS = (
+    command_of(_STATUS),
+    Command("doctor", "check every part and show how to fix problems", run="doctor:doctor"),
+    command_of(_HITS, embed=False),
+    Command(
+        "profiles",
+        "list profiles with their stages and numbers",
+        (Param("name", NAME, "show this profile", usage="[name]"), SETS),
+        run="search:profiles",
+    ),
+    Command(
+        "tiers",
+        "list the databases that are searched together",
+        (TIER,),
+        run="doctor:tiers",
+    ),
+    Command(
+        "reindex",
+        "rebuild indexes from the stored memories",
+        (_WHAT, _DROP),
+        run="transfer:reindex",
+    ),
+    Command(
+        "backup",
+        "copy the database into another file while it is in use",
+        (
+            Param("path", TEXT, "the file to write; it is a complete store", usage="path"),
+            Param("force", FLAG, "replace a file that exists"),
+        ),
+        run="transfer:backup",
+    ),
+    _move(
+        *("promote", "its file", "Postgres"),
+        Param("to", TEXT, "postgres://user@host:5432/database", usage="--to URL"),
+        "the file",
+    ),
+    _move(
+        *("demote", "Postgres", "a file"),
+        Param("to", TEXT, "the file to create", usage="--to FILE"),
+        "the schema",
+    ),
+    Command(
+        "models",
+        "list models, download one, or measure the speed of the reranker",
+        (
+            Param(
+                "action",
+                choice("list", "pull", "calibrate"),
+                "what to do",
+                default="list",
+                usage="[action]",
+            ),
+            Param("name", NAME, "the model (default: the configured one)", usage="[name]"),
+        ),
+        run="models:models",
+    ),
+    Command(
+        "eval",
+        "measure how well your questions find their answers",
+        (
+            Param(
+                "questions",
+                TEXT,
+                'a file with lines such as {"query": "…", "expect": ["id"]}, or a folder with'
+                " corpus.jsonl, queries.jsonl and qrels.tsv",
+                usage="questions",
+            ),
+            Param(
+                "profiles",
+                TEXTS,
+                "a profile (default: the configured one); others are compared with the first",
+                usage="--profile NAME[:MODE]",
+            ),
+            SETS,
+            limit(10, LIMIT, "number of results to measure for each question"),
+            Param("misses", COUNT, "number of misses to show", default=5, usage="--misses N"),
+            Param(
+                "at_least",
+                ANY_NUMBER,
+                "fail if nDCG of a profile is lower, such as 0.8",
+                usage="--at-least NDCG",
+            ),
+            Param("keep", TEXT, "with a corpus: keep its store in this file", usage="--keep FILE"),
+        ),
+        run="evaluate:evaluate",
+    ),
+    Command(
+        "demo",
+        "show scrubjay on sample memories, in a temporary store",
+        (
+            Param("docs", TEXT, "also ingest this folder", usage="--docs DIR"),
+            Param("keep", TEXT, "keep the store in this file", usage="--keep FILE"),
+        ),
+        run="demo:demo",
+    ),
+    Command(
+        "serve",
+        "serve the store over HTTP and MCP, with a web UI, until Ctrl-C",
+        (
+            Param(
+                "host",
+                TEXT,
+                "an address or a name of this machine (default: 127.0.0.1)",
+                usage="--host HOST",
+            ),
+            Param("port", TEXT, "0 chooses a free port (default: 8765)", usage="--port PORT"),
+            Param(
+                "tools",
+                TEXT,
+                f"tools of /mcp: {', '.join(TOOL_SETS)} (default: {TOOL_SETS[0]})",
+                usage="--tools SET",
+            ),
+            Param(
+                "rate",
+                TEXT,
+                "requests per second and API key (default: 100; without keys: unlimited)",
+                usage="--rate N",
+            ),
+            Param("max_body_mb", TEXT, "largest request (default: 10)", usage="--max-body-mb MB"),
+            Param(
+                "allow_hosts",
+                TEXTS,
+                "another name of this server, as in a browser's address bar",
+                usage="--allow-host NAME",
+            ),
+        ),
+        run="serve:serve",
+        description="Serve the store over HTTP (/v1) and MCP (/mcp), with a web UI whose link it prints,"
+        " until Ctrl-C. By default only this machine can connect. Other machines need --host and an API key:"
+        " scrubjay key create NAME, with the same --db and --tenant. With --tenant it serves only that"
+        " tenant, and accepts only keys for it.",
+    ),
+    Command(
+        "mcp",
+        "serve the store to an agent as MCP tools over standard input and output",
+        (
+            Param(
+                "tools",
+                choice(*TOOL_SETS),
+                "default: eight tools; read: only those that read; chatgpt: search and fetch; full:"
+                " every verb",
+                default="default",
+            ),
+        ),
+        run="serve:mcp",
+    ),
+)
