@@ -11,9 +11,9 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
-from scrubjay.surfaces.verbs.operate import TOOL_SETS
 from scrubjay.surfaces.mcp.server import listed
 from scrubjay.surfaces.mcp.toolsets import tools_of
+from scrubjay.surfaces.verbs.operate import TOOL_SETS
 
 ENCODING = "o200k_base"
 
