@@ -30,7 +30,7 @@ from scrubjay.text import analysis as text
 SETS = ["gno_cjk", "xquad/zh"]
 
 Cut = Callable[..., list[str]]
-PAIRS: Cut = text._unspaced
+PAIRS: Cut = text._unspaced_tokens
 
 
 def words() -> Cut:
@@ -46,7 +46,7 @@ def words() -> Cut:
             if run and text.is_unspaced(run):
                 found.extend(jieba.lcut_for_search(run))
             elif run:
-                found.extend(text.tokens_of(run, *stems))
+                found.extend(text.word_tokens(run, *stems))
         return found
 
     return cut
@@ -67,8 +67,8 @@ def measure(parts: list[Part], cut: Cut) -> tuple[float, float]:
     gains: list[float] = []
     began = time.perf_counter()
     with patch.object(text, "_unspaced", cut):
-        text.tokens_of.cache_clear()
-        text.asked.cache_clear()
+        text.word_tokens.cache_clear()
+        text.query_tokens.cache_clear()
         for part in parts:
             judged = part.judgements()
             with scrubjay.open(":memory:", embedder=False) as store:

@@ -329,9 +329,9 @@ def _access(table: Mapping[str, Any], role: str, usual: str) -> Access:
 def _timezone(name: str) -> str:
     """Refuse a time zone that does not exist; the name of nothing is that of this machine."""
     if name:
-        from scrubjay.times import zone_named
+        from scrubjay.times import time_zone
 
-        zone_named(name, "timezone")
+        time_zone(name, "timezone")
     return name
 
 
@@ -405,9 +405,9 @@ def _check(file: str, table: dict[str, Any]) -> None:
     unknown = sorted(set(table) - {*_KEYS, *_TABLES})
     if unknown:
         known = ", ".join((*_KEYS, *_TABLES))
-        from scrubjay.text.validation import nearest
+        from scrubjay.text.validation import did_you_mean
 
-        meant = nearest(unknown[0], (*_KEYS, *_TABLES))
+        meant = did_you_mean(unknown[0], (*_KEYS, *_TABLES))
         raise InvalidInput(f"{file}: unknown setting {unknown[0]!r}{meant}; known are {known}")
     for key in _TEXTS:
         if not isinstance(table.get(key, ""), str):

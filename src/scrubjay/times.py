@@ -61,11 +61,11 @@ def clock_in(zone: str) -> Callable[[], datetime]:
     """Return a clock of a time zone by its name; without a name, that of this machine."""
     if not zone:
         return system_clock
-    found = zone_named(zone, "timezone")
+    found = time_zone(zone, "timezone")
     return lambda: datetime.now(found)
 
 
-def zone_named(name: str, what: str) -> tzinfo:
+def time_zone(name: str, what: str) -> tzinfo:
     """Return the time zone of a name such as Europe/Berlin; say which is near to one that is none."""
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
@@ -93,10 +93,10 @@ def zone_named(name: str, what: str) -> tzinfo:
 
 def micros(moment: datetime) -> int:
     """Return microseconds since 1970, exactly."""
-    return whole_us(moment - _EPOCH)
+    return span_micros(moment - _EPOCH)
 
 
-def whole_us(span: timedelta) -> int:
+def span_micros(span: timedelta) -> int:
     """Return the microseconds of a span of time, exactly."""
     return span // timedelta(microseconds=1)
 
@@ -108,11 +108,11 @@ def moment(us: int | None) -> datetime | None:
 
 def parse(value: When | None, name: str, *, end_of_day: bool = False) -> datetime | None:
     """Read a datetime, a date or an ISO string; naive means UTC, a bare date its first moment or last."""
-    read = parse_there(value, name, end_of_day=end_of_day)
+    read = parse_zoned(value, name, end_of_day=end_of_day)
     return None if read is None else read.astimezone(UTC)
 
 
-def parse_there(value: When | None, name: str, *, end_of_day: bool = False) -> datetime | None:
+def parse_zoned(value: When | None, name: str, *, end_of_day: bool = False) -> datetime | None:
     """Read a moment as `parse` does, and leave it in the time zone it was given with."""
     if value is None:
         return None
@@ -157,7 +157,7 @@ def _in_zone(text: str, zone: str, name: str) -> datetime:
     read = _from_iso(text, name)
     if not isinstance(read, datetime):
         read = datetime.combine(read, time.min)
-    there = zone_named(zone, f"the zone of {name}")
+    there = time_zone(zone, f"the zone of {name}")
     try:
         return read.astimezone(there) if read.tzinfo else read.replace(tzinfo=there)
     except OverflowError:
@@ -187,3 +187,18 @@ def duration(value: object, name: str) -> timedelta:
     if not isinstance(value, timedelta) or value < timedelta(0):
         raise InvalidInput(f"{name} is {value!r}; {right}")
     return value
+
+
+def format_span(begins: datetime, over: datetime | None) -> str:
+    """Return the name of a stretch of time: a year, a month, a day, or its first and its last day."""
+    first = begins.date()
+    if over is None or over <= begins:
+        return first.isoformat()
+    last = (over - timedelta(microseconds=1)).date()
+    if begins.day == 1 and over.day == 1:
+        months = (over.year - begins.year) * 12 + over.month - begins.month
+        if months == 12 and begins.month == 1:
+            return f"{begins.year:04d}"
+        if months == 1:
+            return f"{begins.year:04d}-{begins.month:02d}"
+    return first.isoformat() if first == last else f"{first.isoformat()} to {last.isoformat()}"

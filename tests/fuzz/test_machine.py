@@ -21,7 +21,7 @@ from hypothesis.stateful import (
 )
 
 import scrubjay
-from scrubjay.text.analysis import normalise, tokens
+from scrubjay.text.analysis import normalize, tokens
 
 WORDS = ("apple", "banana", "cherry", "C++", "日本", "don't")
 TEXT = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
@@ -47,7 +47,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(target=ids, text=TEXT, topics=TOPICS)
     def add(self, text, topics):
-        same = [id_ for id_, (held, _) in self.texts.items() if normalise(held) == text]
+        same = [id_ for id_, (held, _) in self.texts.items() if normalize(held) == text]
         kept = self.store.add(text, topics=topics)
         if kept.id in self.texts:
             before = self.texts[kept.id]
@@ -152,7 +152,7 @@ class StoreMachine(RuleBasedStateMachine):
         model = HashingEmbedder(16)
         for (a, b), strength in near.items():
             one, other = model.embed([self.texts[a][0], self.texts[b][0]])
-            assert normalise(self.texts[a][0]) != normalise(self.texts[b][0])
+            assert normalize(self.texts[a][0]) != normalize(self.texts[b][0])
             assert strength == pytest.approx(min(float(one @ other), 1.0), abs=1e-5)
             assert strength >= 0.95 - 1e-6
         return near

@@ -8,9 +8,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import scrubjay
-from scrubjay.text.analysis import STOP_WORDS, fold, readable, terms, tokens
+from scrubjay.text.analysis import STOP_WORDS, fold, terms, tokens, valid_unicode
 from scrubjay.text.languages import stop_words
-from scrubjay.text.query_syntax import understand
+from scrubjay.text.query_syntax import parse_query
 
 MODES = ("keyword", "vector", "default", "fast", "thorough")
 NASTY = (
@@ -110,7 +110,7 @@ def store():
 
 def check(store, query):
     """Ask in every mode: an answer comes, is ordered, and says so when there was nothing to search for."""
-    searchable = bool(terms(readable(query)) or understand(readable(query)).holds)
+    searchable = bool(terms(valid_unicode(query)) or parse_query(valid_unicode(query)).holds)
     for mode in MODES:
         results = store.search(query, mode=mode)
         scores = [hit.score for hit in results]
@@ -156,7 +156,7 @@ def test_a_hundred_kilobytes_are_a_legal_query(store, huge):
     """And where only a part was searched, the answer says so."""
     results = store.search(huge)
 
-    if understand(huge).wanted > 64:
+    if parse_query(huge).wanted > 64:
         assert any("only the first 64 of" in reason for reason in results.degraded)
     if terms(huge):
         assert any("only the first 4000 characters" in reason for reason in results.degraded)
@@ -181,9 +181,9 @@ def test_any_string_of_signs_is_a_legal_query(store, query):
 def test_no_more_is_searched_for_than_allowed(store, query, most):
     """And where something was left out, or nothing could be searched for, the answer says so."""
     results = store.search(query, mode="keyword", overrides={"keywords.most": most})
-    asked = understand(query)
+    asked = parse_query(query)
 
-    searched = understand(query, most=most)
+    searched = parse_query(query, most=most)
     assert len(searched.words) <= most
     assert len(searched.holds) <= most
     assert len(searched.lacks) <= most
@@ -196,8 +196,8 @@ WORD = st.text(st.characters(categories=["L", "N", "M", "So", "Pc"]), min_size=1
 
 def joined(word: str, noise: str) -> bool:
     """Whether what follows a word closes a quotation that it opened, so that both are one phrase."""
-    apart = {*understand(readable(word)).holds, *understand(readable(noise)).holds}
-    return not apart.issuperset(understand(readable(f"{word} {noise}")).holds)
+    apart = {*parse_query(valid_unicode(word)).holds, *parse_query(valid_unicode(noise)).holds}
+    return not apart.issuperset(parse_query(valid_unicode(f"{word} {noise}")).holds)
 
 
 @settings(max_examples=150)
@@ -211,9 +211,9 @@ def joined(word: str, noise: str) -> bool:
 @example(word='"unclosed', noise='0"')
 def test_a_stored_word_of_the_query_is_found(word, noise):
     """Never silently emptied: whatever stands around it, a searchable word finds its text."""
-    word = readable(word)
+    word = valid_unicode(word)
     asked = terms(word)
-    if not asked or not word.strip() or not terms(f"{word} {readable(noise)}")[:64]:
+    if not asked or not word.strip() or not terms(f"{word} {valid_unicode(noise)}")[:64]:
         return
     with scrubjay.open(":memory:", embedder=False) as store:
         store.add("nothing to see here")
@@ -221,9 +221,9 @@ def test_a_stored_word_of_the_query_is_found(word, noise):
         dropped = STOP_WORDS | set(map(fold, stop_words(kept.language)))
         assert set(asked) <= set(tokens(f"before {word} after"))
         for query in (word, f"{word} {noise}", f"({word})", f'"{word}"', f"\n{word}?"):
-            if set(asked).isdisjoint(terms(readable(query))[:64]) or fold(word) in dropped:
+            if set(asked).isdisjoint(terms(valid_unicode(query))[:64]) or fold(word) in dropped:
                 continue
-            if understand(readable(query)).lacks:
+            if parse_query(valid_unicode(query)).lacks:
                 continue  # it asked for texts without a word
             if query == f"{word} {noise}" and joined(word, noise):
                 continue  # it asked for a phrase that stands nowhere

@@ -6,8 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrubjay.text.analysis import STOP_WORDS, fold, normalise, readable, storable, terms, tokens
-from scrubjay.text.snippets import mark, snippet
+from scrubjay.text.analysis import (
+    STOP_WORDS,
+    fold,
+    is_valid_unicode,
+    normalize,
+    terms,
+    tokens,
+    valid_unicode,
+)
+from scrubjay.text.snippets import highlight, snippet
 
 ANY = st.text(max_size=200)
 
@@ -68,9 +76,9 @@ def test_whatever_is_asked_for_is_indexed_under_the_same_token(text):
 @given(ANY)
 def test_a_token_can_be_written_into_the_index(text):
     """No token is empty, and none holds a character that cannot be stored."""
-    for token in tokens(readable(text)):
+    for token in tokens(valid_unicode(text)):
         assert token.strip()
-        assert storable(token)
+        assert is_valid_unicode(token)
         assert len(token) <= 256
 
 
@@ -98,27 +106,27 @@ def test_folding_ignores_case_width_and_accents(one, other):
 @given(ANY)
 def test_normalising_twice_changes_nothing(text):
     """It is a normal form; spaces and composition do not matter, letters do."""
-    once = normalise(text)
+    once = normalize(text)
 
-    assert normalise(once) == once
-    assert normalise(f"  {text}\n") == once
+    assert normalize(once) == once
+    assert normalize(f"  {text}\n") == once
     assert "  " not in once
 
 
 def test_composed_and_decomposed_letters_are_the_same_text():
     """é and é."""
-    assert normalise("cafe\u0301") == normalise("caf\u00e9")
+    assert normalize("cafe\u0301") == normalize("caf\u00e9")
     assert tokens("cafe\u0301") == tokens("caf\u00e9") == ["cafe"]
-    assert normalise("Tea") != normalise("tea")
+    assert normalize("Tea") != normalize("tea")
 
 
 @given(st.text(st.characters(categories=["Cs", "L"])))
 def test_any_string_can_be_made_readable(text):
     """Halves of surrogate pairs are replaced, all else stays."""
-    assert storable(readable(text))
-    readable(text).encode()
-    if storable(text):
-        assert readable(text) == text
+    assert is_valid_unicode(valid_unicode(text))
+    valid_unicode(text).encode()
+    if is_valid_unicode(text):
+        assert valid_unicode(text) == text
 
 
 WORDS = st.lists(st.sampled_from(["alpha", "beta", "gamma", "delta,", "x"]), max_size=300).map(
@@ -152,7 +160,8 @@ def test_a_snippet_shows_the_place_with_the_most_wanted_words():
 def test_marking_finds_other_forms_of_a_word():
     """What the index matched is what the eye is shown."""
     assert (
-        mark("He runs; RUNNING is fun.", terms("run"), "[", "]") == "He [runs]; [RUNNING] is fun."
+        highlight("He runs; RUNNING is fun.", terms("run"), "[", "]")
+        == "He [runs]; [RUNNING] is fun."
     )
 
 

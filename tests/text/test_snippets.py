@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import scrubjay
 from scrubjay.text.analysis import terms, tokens
-from scrubjay.text.query_syntax import understand
-from scrubjay.text.snippets import mark, matches, snippet
+from scrubjay.text.query_syntax import parse_query
+from scrubjay.text.snippets import count_matches, highlight, snippet
 
 GERMAN = "Im Sommer wurden die alten Häuser am Hafen von der Stadt renoviert."
 CHINESE = "他在北京大学的图书馆里检索关于GPT模型的文件，然后回家。"
@@ -43,7 +43,7 @@ CHINESE = "他在北京大学的图书馆里检索关于GPT模型的文件，然
 )
 def test_what_answers_a_term_is_marked(text, asked, language, marked):
     """In the language of the text; in a script without spaces only the characters asked for."""
-    assert mark(text, asked, "[", "]", language) == marked
+    assert highlight(text, asked, "[", "]", language) == marked
 
 
 def test_an_inflected_word_is_marked_in_the_answer_itself():
@@ -52,7 +52,7 @@ def test_an_inflected_word_is_marked_in_the_answer_itself():
         store.add(GERMAN)
         found = store.search("Haus", mode="keyword")
 
-    assert "[Häuser]" in mark(found[0].snippet, found.terms, "[", "]", found[0].language)
+    assert "[Häuser]" in highlight(found[0].snippet, found.terms, "[", "]", found[0].language)
 
 
 PIECES = (
@@ -85,7 +85,7 @@ LANGUAGE = st.sampled_from(["", "de", "zh", "ru", "vi"])
 @given(text=TEXT, asked=ASKED, language=LANGUAGE)
 def test_marking_never_loses_a_character(text, asked, language):
     """Without the marks it is the text again."""
-    marked = mark(text, tuple(asked), "\ue000", "\ue001", language)
+    marked = highlight(text, tuple(asked), "\ue000", "\ue001", language)
 
     if "\ue000" not in text and "\ue001" not in text:
         assert marked.replace("\ue000", "").replace("\ue001", "") == text
@@ -96,10 +96,10 @@ def test_marking_never_loses_a_character(text, asked, language):
 @given(text=TEXT, asked=ASKED, language=LANGUAGE)
 def test_something_is_marked_exactly_where_something_matches(text, asked, language):
     """Counting and marking agree."""
-    marked = mark(text, tuple(asked), "\ue000", "\ue001", language)
+    marked = highlight(text, tuple(asked), "\ue000", "\ue001", language)
 
     if "\ue000" not in text:
-        assert ("\ue000" in marked) == any(matches([text], tuple(asked), language))
+        assert ("\ue000" in marked) == any(count_matches([text], tuple(asked), language))
 
 
 @given(TEXT.filter(lambda text: len(text.split()) > 0), LANGUAGE)
@@ -108,7 +108,7 @@ def test_a_text_holds_all_of_its_own_words(text, language):
     asked = terms(text, language)
 
     assert set(asked) <= set(tokens(text, language))
-    assert any(matches([text], asked, language)) == bool(asked)
+    assert any(count_matches([text], asked, language)) == bool(asked)
 
 
 @given(text=TEXT, asked=ASKED, width=st.integers(1, 60), language=LANGUAGE)
@@ -122,14 +122,16 @@ def test_a_snippet_is_a_stretch_of_the_text(text, asked, width, language):
 
 def test_matches_counts_distinct_terms():
     """A beginning counts once, however many words begin so."""
-    assert matches(["config configure configuration"], ("config*",)) == [1]
-    assert matches(["red red kettle", "blue", "", "a red one"], ("red", "kettl", "blue")) == [
+    assert count_matches(["config configure configuration"], ("config*",)) == [1]
+    assert count_matches(
+        ["red red kettle", "blue", "", "a red one"], ("red", "kettl", "blue")
+    ) == [
         2,
         1,
         0,
         1,
     ]
-    assert matches([GERMAN], ("haus", "hauser"), "de") == [1]
+    assert count_matches([GERMAN], ("haus", "hauser"), "de") == [1]
 
 
 def test_a_snippet_shows_the_inflected_word_and_the_begun_one():
@@ -144,6 +146,6 @@ def test_a_snippet_finds_the_place_inside_a_run_without_spaces():
     """A Chinese text may have no space for pages."""
     long = "无关内容" * 200 + "北京大学" + "其他文字" * 200
 
-    asked = understand("北京大学").tokens
+    asked = parse_query("北京大学").tokens
 
     assert "北京大学" in snippet(long, asked, 80, "zh")

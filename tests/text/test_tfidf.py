@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 import scrubjay
 from scrubjay.text.analysis import tokens
-from scrubjay.text.tfidf import Counted, cosine, idf, idfs, joined
+from scrubjay.text.tfidf import TokenCounts, cosine, idf, idfs, merge_counts
 from scrubjay.types import Scope
 
 WORDS = (
@@ -41,7 +41,7 @@ class TestByHand:
         assert idf(9, 4) == log(10 / 5) + 1
         assert idf(9, 9) == 1.0
         assert idf(0, 0) == 1.0
-        assert idfs(Counted(9, {"a": 4, "b": 9})) == {"a": log(2) + 1, "b": 1.0}
+        assert idfs(TokenCounts(9, {"a": 4, "b": 9})) == {"a": log(2) + 1, "b": 1.0}
 
     def test_a_cosine_of_raw_counts_times_idf(self):
         """SV-7: two tokens, one of them twice, worked out on paper."""
@@ -82,10 +82,10 @@ class TestByHand:
 
     def test_counts_of_several_databases_are_added(self):
         """The IDF of several tiers is that of one database with all of their memories."""
-        one, two = Counted(3, {"a": 2, "b": 1}), Counted(5, {"b": 4, "c": 5})
+        one, two = TokenCounts(3, {"a": 2, "b": 1}), TokenCounts(5, {"b": 4, "c": 5})
 
-        assert joined([one, two]) == Counted(8, {"a": 2, "b": 5, "c": 5})
-        assert joined([]) == Counted(0, {})
+        assert merge_counts([one, two]) == TokenCounts(8, {"a": 2, "b": 5, "c": 5})
+        assert merge_counts([]) == TokenCounts(0, {})
 
 
 class TestBesideScikitLearn:
@@ -98,7 +98,7 @@ class TestBesideScikitLearn:
         bags = [Counter(split(text)) for text in texts]
         held_by = Counter(token for bag in bags for token in bag)
 
-        ours = idfs(Counted(len(texts), held_by))
+        ours = idfs(TokenCounts(len(texts), held_by))
 
         expected = dict(zip(theirs.get_feature_names_out(), theirs.idf_, strict=True))
         assert ours.keys() == expected.keys()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scrubjay.text.validation import nearest
+from scrubjay.text.validation import did_you_mean
 
 
 @pytest.mark.parametrize(
@@ -22,4 +22,4 @@ from scrubjay.text.validation import nearest
 def test_only_a_near_name_is_guessed(typed, meant):
     """A wrong guess sends who typed it further away."""
     known = ["query", "text", "topics", "undone", "tiers", "done", "limit", "rrf"]
-    assert nearest(typed, known) == (f" (did you mean {meant!r}?)" if meant else "")
+    assert did_you_mean(typed, known) == (f" (did you mean {meant!r}?)" if meant else "")

@@ -17,7 +17,7 @@ from scrubjay.documents.chat_shapes import (
     slack_messages,
     transcript_messages,
 )
-from scrubjay.text.analysis import readable
+from scrubjay.text.analysis import valid_unicode
 
 
 class _Conversation(NamedTuple):
@@ -121,7 +121,7 @@ def _messages_alone(values: list[dict[str, Any]]) -> list[_Conversation] | None:
         messages = shape(values)
         if messages is not None:
             title = next((one["summary"] for one in values if _is_summary(one)), "")
-            return [_Conversation(messages, title=readable(title))]
+            return [_Conversation(messages, title=valid_unicode(title))]
     return None
 
 
@@ -133,7 +133,7 @@ def _texts(value: Mapping[str, Any], *keys: str) -> Iterator[str]:
     for key in keys:
         found = value.get(key)
         if isinstance(found, str) and found.strip():
-            yield readable(found.strip())
+            yield valid_unicode(found.strip())
 
 
 def _time(value: Mapping[str, Any], *keys: str) -> datetime | None:

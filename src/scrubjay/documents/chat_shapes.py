@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from scrubjay.text.analysis import readable
-from scrubjay.text.front_matter import moment_of
+from scrubjay.text.analysis import valid_unicode
+from scrubjay.text.front_matter import parse_date
 
 _FROM_TOOLS = frozenset(("tool", "function", "toolResult", "tool_result"))
 _TEXT_BLOCKS = frozenset(("text", "input_text", "output_text"))
@@ -96,7 +96,7 @@ def moment(value: object) -> datetime | None:
         try:
             value = float(value)
         except ValueError:
-            return moment_of(value)
+            return parse_date(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
@@ -110,7 +110,7 @@ def _kept(messages: Iterable[Message | None]) -> Iterator[Message]:
     """Leave out what tools said, and what is empty."""
     for one in messages:
         if one is not None and one.text and one.speaker not in _FROM_TOOLS:
-            yield one._replace(speaker=" ".join(readable(one.speaker).split()) or "unknown")
+            yield one._replace(speaker=" ".join(valid_unicode(one.speaker).split()) or "unknown")
 
 
 def _chatgpt_message(message: object) -> Message | None:
@@ -151,7 +151,7 @@ def _wrapped(line: Mapping[str, Any]) -> Mapping[str, Any] | None:
 def _content(value: object) -> str:
     """Return the words of a message: a text, or the text blocks of a list; what tools gave is left out."""
     if isinstance(value, str):
-        return readable(value.replace("\0", "")).strip()
+        return valid_unicode(value.replace("\0", "")).strip()
     if isinstance(value, list):
         return "\n\n".join(part for part in map(_block, value) if part)
     return ""

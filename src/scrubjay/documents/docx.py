@@ -15,8 +15,8 @@ from xml.parsers.expat import ExpatError
 from scrubjay.documents import Document, Unreadable
 from scrubjay.documents.html import read_html
 from scrubjay.documents.pdf import sensible_title
-from scrubjay.text.analysis import readable
-from scrubjay.text.front_matter import moment_of, topics_from
+from scrubjay.text.analysis import valid_unicode
+from scrubjay.text.front_matter import parse_date, split_topics
 
 PACKAGES = ("mammoth", "bs4", "markdownify")
 MOST_BYTES = 200_000_000  # of all that is packed in it
@@ -52,9 +52,9 @@ def read_docx(data: bytes) -> Document:
     body = read_html(markup)
     return body._replace(
         title=sensible_title(_property(core, "dc:title")) or body.title,
-        topics=tuple(dict.fromkeys(topics_from(_property(core, "cp:keywords")))),
-        created_at=moment_of(_property(core, "dcterms:created")),
-        updated_at=moment_of(_property(core, "dcterms:modified")),
+        topics=tuple(dict.fromkeys(split_topics(_property(core, "cp:keywords")))),
+        created_at=parse_date(_property(core, "dcterms:created")),
+        updated_at=parse_date(_property(core, "dcterms:modified")),
     )
 
 
@@ -82,7 +82,7 @@ def _html(data: bytes) -> str:
 def _property(core: str, name: str) -> str:
     # Read without an XML parser: a document's own entities have no place here.
     found = re.search(rf"<{name}(?:\s[^<>]*)?>([^<]*)</{name}>", core)
-    return readable(unescape(found[1])).strip() if found else ""
+    return valid_unicode(unescape(found[1])).strip() if found else ""
 
 
 def _why(error: BaseException) -> str:

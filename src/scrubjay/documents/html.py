@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrubjay.documents import Document, Target, Unreadable
 from scrubjay.documents.prose import path_target
-from scrubjay.text.analysis import readable
-from scrubjay.text.front_matter import topics_from
+from scrubjay.text.analysis import valid_unicode
+from scrubjay.text.front_matter import split_topics
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -43,14 +43,14 @@ _ENDED_BY = {
 def read_html(markup: str) -> Document:
     """Return the document of a page as Markdown, with its title, keywords and links."""
     soup = _soup(markup)
-    text = readable(_markdown(soup).replace("\0", ""))
+    text = valid_unicode(_markdown(soup).replace("\0", ""))
     if not text.strip():
         raise Unreadable("empty", failed=False)
     return Document(
         text,
-        title=readable(_title(soup)),
+        title=valid_unicode(_title(soup)),
         format="markdown",
-        topics=tuple(dict.fromkeys(map(readable, _keywords(soup)))),
+        topics=tuple(dict.fromkeys(map(valid_unicode, _keywords(soup)))),
         targets=tuple(dict.fromkeys(_links(soup))),
     )
 
@@ -106,12 +106,12 @@ def _title(soup: BeautifulSoup) -> str:
 def _keywords(soup: BeautifulSoup) -> Iterator[str]:
     for meta in soup.find_all("meta", content=True):
         if str(meta.get("name", "")).lower() == "keywords":
-            yield from topics_from(str(meta["content"]))
+            yield from split_topics(str(meta["content"]))
 
 
 def _links(soup: BeautifulSoup) -> Iterator[Target]:
     for link in soup.find_all("a", href=True):
-        target = path_target(readable(str(link["href"])))
+        target = path_target(valid_unicode(str(link["href"])))
         if target is not None:
             yield target
 

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any
 
 from scrubjay.documents import Document, Unreadable
-from scrubjay.text.analysis import readable
+from scrubjay.text.analysis import valid_unicode
 
 PACKAGES = ("pypdfium2",)
 MOST_PAGES = 20_000
@@ -50,7 +50,7 @@ def read_pdf(data: bytes) -> Document:
 
 def sensible_title(raw: str) -> str:
     """Return a title that somebody wrote; programs put file names and `untitled` there."""
-    words = " ".join(_CONTROL.sub(" ", readable(raw)).split())
+    words = " ".join(_CONTROL.sub(" ", valid_unicode(raw)).split())
     words = words.removeprefix("Microsoft Word - ").removeprefix("PowerPoint Presentation - ")
     return "" if _NO_TITLE.match(words) else words
 
@@ -86,7 +86,7 @@ def _page_text(pdf: Any, number: int) -> str:
 
 def _tidy(text: str) -> str:
     unified = text.replace("\r\n", "\n").replace("\r", "\n")
-    return readable(_CONTROL.sub("", unified)).rstrip()
+    return valid_unicode(_CONTROL.sub("", unified)).rstrip()
 
 
 def _unreadable(error: Exception) -> Unreadable:

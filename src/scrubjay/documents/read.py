@@ -14,13 +14,14 @@ from scrubjay.documents.prose import tags_and_targets
 from scrubjay.documents.rst import read_rst
 from scrubjay.text.front_matter import (
     created_in,
-    properties,
+    entry_fields,
+    id_in,
+    parse_front_matter,
+    split_topics,
     title_in,
-    topics_from,
     topics_in,
     updated_in,
 )
-from scrubjay.text.front_matter_fields import entry_fields_in, id_in
 from scrubjay.text.markdown import first_heading
 
 INSTALL = 'pip install "scrubjay[files]"'
@@ -71,10 +72,10 @@ def _read(kind: str, data: bytes) -> list[Document]:
 
 def read_markdown(text: str) -> Document:
     """Return the document of a Markdown text, as it is, with what its front matter and its prose say."""
-    front = properties(text)
+    front = parse_front_matter(text)
     tags, targets = tags_and_targets(text)
     aliases = _aliases(front)
-    fields, notes = entry_fields_in(front)
+    fields, notes = entry_fields(front)
     return Document(
         text,
         title=title_in(front) or first_heading(text),
@@ -95,7 +96,7 @@ def _aliases(front: dict[str, object]) -> list[str]:
     given = next((front[key] for key in ("aliases", "alias") if front.get(key)), None)
     if isinstance(given, str):
         given = given.split(",")
-    return list(topics_from(given))
+    return list(split_topics(given))
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from scrubjay.documents import Document, Target
 from scrubjay.documents.prose import path_target
-from scrubjay.text.front_matter import topics_from
+from scrubjay.text.front_matter import split_topics
 from scrubjay.text.markdown import Heading
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*[ \t\r]*$")
@@ -35,7 +35,9 @@ class _Line(NamedTuple):
 def read_rst(text: str) -> Document:
     """Return the document of a reStructuredText, its text as it is."""
     first = next(rst_headings(text), None)
-    topics = dict.fromkeys(one for match in _FIELD.finditer(text) for one in topics_from(match[1]))
+    topics = dict.fromkeys(
+        one for match in _FIELD.finditer(text) for one in split_topics(match[1])
+    )
     return Document(
         text,
         title=first.text if first else "",

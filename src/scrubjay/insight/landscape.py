@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
-from scrubjay.text.analysis import normalise
+from scrubjay.text.analysis import normalize
 from scrubjay.text.snippets import preview
 from scrubjay.types import NOTHING, Memory
 
@@ -212,7 +212,7 @@ def _once(read: Iterable[Memory]) -> list[Memory]:
 def _beginning(text: str) -> tuple[str, bool]:
     """Return how a text begins, on one line, and whether that is all of it."""
     stripped = text.strip()
-    return normalise(stripped[:_BEGINNING_CHARS]), len(stripped) <= _BEGINNING_CHARS
+    return normalize(stripped[:_BEGINNING_CHARS]), len(stripped) <= _BEGINNING_CHARS
 
 
 def _noted(
@@ -232,7 +232,7 @@ def _noted(
 
 def _name(given: str) -> str:
     """Return a name on one line; a very long one would take the place of all others."""
-    name = normalise(given)
+    name = normalize(given)
     return name if len(name) <= _MOST_NAME_CHARS else f"{name[: _MOST_NAME_CHARS - 1]}…"
 
 

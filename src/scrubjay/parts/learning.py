@@ -10,7 +10,7 @@ from scrubjay.parts.sharing import Sharing
 from scrubjay.parts.tiered import nothing_with
 from scrubjay.search import profiles
 from scrubjay.search.profiles.overrides import flat
-from scrubjay.text.analysis import readable
+from scrubjay.text.analysis import valid_unicode
 from scrubjay.times import micros
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Learning(Sharing):
         # Each vault keeps its own.
         tier, _, tables = self._holder(id)
         kept = self._feedback if tables is None else tables.feedback
-        given = kept.add(id, readable(query), action, micros(self._clock()))
+        given = kept.add(id, valid_unicode(query), action, micros(self._clock()))
         if given is None:  # somebody forgot it in this very moment
             raise nothing_with(id)
         return given._replace(tier=tier.name if self._tiers.named else None)

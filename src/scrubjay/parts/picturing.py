@@ -103,10 +103,10 @@ class Picturing(Talking):
         """Return where a query lands: in the midst of its nearest, the more so the nearer they are."""
         from math import exp
 
-        from scrubjay.text.analysis import readable, terms
+        from scrubjay.text.analysis import terms, valid_unicode
         from scrubjay.types.map import Landing
 
-        text = readable(query)
+        text = valid_unicode(query)
         if not terms(text):
             raise Unavailable("it holds no word")
         embedder, why_not = self._embedding.ready()

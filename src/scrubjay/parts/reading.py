@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from scrubjay.errors import InvalidInput
 from scrubjay.parts.tiered import Tiered, nothing_with
 from scrubjay.sharing.permissions import only
-from scrubjay.times import duration, micros, whole_us
+from scrubjay.times import duration, micros, span_micros
 from scrubjay.types import Link, Memories, Memory, Neighbor
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Reading(Tiered):
         """
         span = None if within is None else duration(within, "within")
         span = timedelta(days=_SOON_DAYS) if span is None and not expired else span
-        span_us = None if span is None else whole_us(span)
+        span_us = None if span is None else span_micros(span)
         now_us = micros(self._clock())
 
         def ends(its: Tables) -> list[str]:

@@ -10,7 +10,7 @@ from scrubjay.parts.moving import Moving
 from scrubjay.search import profiles
 from scrubjay.search.pipeline import search
 from scrubjay.sharing.permissions import both, only, topics_of
-from scrubjay.text.validation import check_text, nearest, several
+from scrubjay.text.validation import check_text, did_you_mean, several
 from scrubjay.times import When, micros, parse
 from scrubjay.types import Query, Results
 
@@ -212,7 +212,7 @@ def _unknown(what: str, asked: Sequence[str], known: Mapping[str, int]) -> list[
     there = ", ".join(list(known)[:_MOST_NAMED]) or "none"
     more = " …" if len(known) > _MOST_NAMED else ""
     return [
-        f"there is no {what} {one!r}{nearest(one, known)}; there are: {there}{more}"
+        f"there is no {what} {one!r}{did_you_mean(one, known)}; there are: {there}{more}"
         for one in asked
         if one not in known
     ]

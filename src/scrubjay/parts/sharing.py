@@ -9,7 +9,7 @@ from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.parts.reading import Reading
 from scrubjay.sharing.permissions import person_named
 from scrubjay.storage.sql.collections import OWNER, READER, ROLES, WRITER
-from scrubjay.text.validation import checked_name
+from scrubjay.text.validation import check_name
 from scrubjay.times import micros
 from scrubjay.types import Memories, Memory, Scope
 
@@ -23,7 +23,7 @@ class Sharing(Reading):
 
     def create_collection(self, name: str) -> Collection:
         """Make a collection to share; the caller becomes its owner."""
-        name = checked_name("collection", name, "team")
+        name = check_name("collection", name, "team")
         with self._records.transaction():
             made = None
             if name not in (one.name for one in self.collections()):

@@ -11,7 +11,7 @@ from scrubjay.config import BUILT_IN_TIERS, PRIORITY, tier_setting
 from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.parts.store_parts import StoreParts
 from scrubjay.sharing.tiers.files import Reached
-from scrubjay.text.validation import checked_name
+from scrubjay.text.validation import check_name
 
 if TYPE_CHECKING:
     from scrubjay.parts.tables import Tables
@@ -34,7 +34,7 @@ class Tiered(StoreParts):
         Nothing is written there but the feedback on what it holds. Its scores are multiplied by
         `priority`, above 0 and at most 1.
         """
-        named = checked_name("name", name, "handbook")
+        named = check_name("name", name, "handbook")
         if named in _RESERVED:
             raise InvalidInput(
                 f"the name {named!r} is not for a connected vault; agent, project and team are given"

@@ -21,7 +21,7 @@ from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.sharing.permissions import person_named
 from scrubjay.storage.sql.api_keys import ApiKeyRow, SqlApiKeys
 from scrubjay.text.urls import check_tenant
-from scrubjay.text.validation import checked_name, nearest
+from scrubjay.text.validation import check_name, did_you_mean
 from scrubjay.times import duration, micros, moment, parse
 from scrubjay.types.key_scopes import READ, SCOPES
 
@@ -130,7 +130,7 @@ class Access:
         if not self._rows.remove(name):
             there = [row.name for row in self._rows.all()]
             raise NotFound(
-                f"there is no token {name!r}{nearest(name, there)}; `scrubjay token list` lists them"
+                f"there is no token {name!r}{did_you_mean(name, there)}; `scrubjay token list` lists them"
             )
 
     def find(self, secret: str) -> Token | None:
@@ -234,7 +234,7 @@ def _digest(secret: str) -> str:
 
 def _checked_name(name: str) -> str:
     """Refuse a secret given by mistake, without repeating it: names are stored and shown."""
-    name = checked_name("the name of a token", name, "laptop")
+    name = check_name("the name of a token", name, "laptop")
     if name.startswith(PREFIX):
         raise InvalidInput(
             f"the name of a token begins with {PREFIX}, as secrets do; give its name, such as laptop"
@@ -246,7 +246,7 @@ def _checked_scopes(scopes: Iterable[str]) -> tuple[str, ...]:
     given = [scopes] if isinstance(scopes, str) else list(scopes)
     for one in given:
         if one not in SCOPES:
-            hint = nearest(str(one), SCOPES)
+            hint = did_you_mean(str(one), SCOPES)
             raise InvalidInput(f"there is no scope {one!r}{hint}; scopes are {', '.join(SCOPES)}")
     if not given:
         raise InvalidInput(f"a token needs a scope: {', '.join(SCOPES)}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.storage.sql.collections import OWNER, ROLES, WRITER
 from scrubjay.storage.sql.scope import SHARED, personal
-from scrubjay.text.validation import check_text, checked_name, nearest, several
+from scrubjay.text.validation import check_name, check_text, did_you_mean, several
 from scrubjay.times import When, parse
 from scrubjay.types import DEFAULT_NAMESPACE, Scope
 
@@ -83,7 +83,7 @@ class Caller:
         shown = ", ".join(known[:_MOST_SHOWN]) or "none"
         more = " …" if len(known) > _MOST_SHOWN else ""
         return [
-            f"no namespace begins with {one!r}{nearest(one, known)}; projects are: {shown}{more}"
+            f"no namespace begins with {one!r}{did_you_mean(one, known)}; projects are: {shown}{more}"
             for one in lost
         ]
 
@@ -143,7 +143,7 @@ class Caller:
 
     def collection(self, name: object) -> Shared:
         """Return a shared collection of the caller's; one that is not theirs is not there."""
-        asked = checked_name("collection", name, "team")
+        asked = check_name("collection", name, "team")
         found = self.shared(asked)
         if found is None:
             known = ", ".join(self._people.seen(self.sees)) or "none"
@@ -216,7 +216,7 @@ def _stripped(value: object) -> object:
 
 def person_named(user: object) -> str:
     """Return the name of a person without the spaces around it; refuse one that cannot be shown."""
-    return checked_name("user", user, "ann")
+    return check_name("user", user, "ann")
 
 
 def _text(name: str, given: object) -> str | None:

@@ -19,11 +19,11 @@ def question_context(store: Store, question: str, tokens: int, search: Mapping[s
 
     `search` are further arguments of `Store.search`.
     """
-    from scrubjay.text.recall_tags import fitting
+    from scrubjay.text.recall_tags import fit_hits
 
     limit = min(max(tokens // _TOKENS_PER_HIT, _MIN_HITS), _MAX_HITS)
     results = store.search(question, **{"limit": limit, **search})
-    lines = fitting(results.hits, tokens * _CHARS_PER_TOKEN)
+    lines = fit_hits(results.hits, tokens * _CHARS_PER_TOKEN)
     text = "\n".join(lines.values())
     return {
         "question": question,

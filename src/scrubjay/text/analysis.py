@@ -1,8 +1,8 @@
-"""Words out of text, the same way for what is stored and for what is asked.
+"""Text analysis: words, tokens and stems, the same for stored texts and for queries.
 
 A plain word becomes its Snowball stem in the language of its text. An identifier (`snake_case`,
-`camelCase`, `foo.bar`, `v1.2.3`, `C++`, `--force`) becomes itself and its parts, so that it is found
-whole and by part. Scripts that do not put spaces between words become overlapping pairs of characters.
+`camelCase`, `foo.bar`, `v1.2.3`, `C++`, `--force`) becomes itself and its parts, so that both match.
+Text in scripts without spaces between words becomes overlapping pairs of characters.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from scrubjay.text.languages import STEMMERS
 
-# Stored beside the index: a store indexed by another version of these rules is indexed again.
+# Stored with the index: a store that was indexed by another version of these rules is reindexed.
 ANALYZER_VERSION = 2
 
 # Letters and digits, and the marks that \w leaves out: accents, vowel signs of Indic scripts, Thai.
@@ -37,8 +37,8 @@ _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+$")
 
 
 def _word(letters: str, more: str = "") -> str:
-    # A word may begin with the dashes of an option, -rf or --force, and may go on through these marks
-    # when more of it follows: pre-edit, foo.bar, a/b, don't, user@host.
+    # A word may begin with the dashes of an option (-rf, --force) and continue after these marks:
+    # pre-edit, foo.bar, a/b, don't, user@host.
     option = rf"(?<![{letters}-])--?(?=[^\W\d_])"
     return rf"(?:{option})?[{letters}]+(?:[.\-'’/:@&+#][{letters}]+|(?<=\d),(?=\d)\w+)*(?:\+\+|#)?{more}"
 
@@ -50,13 +50,13 @@ class _Patterns(NamedTuple):
 
 
 _ASCII = _Patterns(
-    *(re.compile(one, re.ASCII) for one in (_word(r"\w"), r"\W+|_+", r"[^\W\d_][^\W_]*$"))
+    *(re.compile(each, re.ASCII) for each in (_word(r"\w"), r"\W+|_+", r"[^\W\d_][^\W_]*$"))
 )
 
 
 @lru_cache(maxsize=1)
 def _unicode() -> _Patterns:
-    # Large character classes take longer to compile than a search takes: only where they are needed.
+    # Compiled only when needed: these large character classes take longer to compile than a search.
     return _Patterns(
         re.compile(_word(_LETTERS, f"|{_SYMBOLS}")),
         re.compile(rf"[^{_LETTERS}]+|_+"),
@@ -69,11 +69,11 @@ def _patterns(text: str) -> _Patterns:
 
 
 def is_unspaced(word: str) -> bool:
-    """True when a word has characters of a script that puts no spaces between words."""
+    """True when a word has characters of a script without spaces between words."""
     return not word.isascii() and re.search(_UNSPACED, word) is not None
 
 
-# The Snowball stemmer of a word by the script of its first letter, and others of that script.
+# Code points of a script, its usual Snowball stemmer, and its other stemmers.
 _SCRIPTS = (
     (0x0370, 0x03FF, "greek", ()),
     (0x0400, 0x04FF, "russian", ("serbian",)),
@@ -85,8 +85,8 @@ _SCRIPTS = (
 )
 _NOT_LATIN = frozenset(name for *_, usual, others in _SCRIPTS for name in (usual, *others)) - {""}
 _LATIN_WITHOUT_STEMMER = frozenset("af cy is lv ms mt sk sl sq sw tl vi".split())
-LONGEST_TOKEN_CHARS = 128
-MOST_KNOWN_WORDS = 32768
+MAX_TOKEN_CHARS = 128
+MAX_CACHED_WORDS = 32768
 
 STOP_WORDS = frozenset(
     """a about above after again against all am an and any are aren't as at be because been before
@@ -101,31 +101,31 @@ STOP_WORDS = frozenset(
 )
 
 
-def normalise(text: str) -> str:
-    """Return the form under which two texts count as the same: composed, spaces folded, ends trimmed."""
+def normalize(text: str) -> str:
+    """Return a text in NFC with single spaces; two texts that are equal after this count as the same."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
-def label(text: str) -> str:
-    """Return the form under which two labels, such as topics or domains, count as the same: no case."""
-    return normalise(text).casefold()
+def fold_label(text: str) -> str:
+    """Return a label, such as a topic, for comparison: normalized, without case."""
+    return normalize(text).casefold()
 
 
-def bare(text: str) -> str:
-    """Return the form under which two texts say the same: no case, spaces folded, no marks at the ends.
+def fold_text(text: str) -> str:
+    """Return a text for comparison: as a label, without punctuation at its ends.
 
-    A text of marks alone keeps them: `?` is not `!`.
+    A text of punctuation alone keeps it: `?` is not `!`.
     """
-    said = label(text)
-    begin, end = 0, len(said)
-    while begin < end and _is_mark(said[begin]):
+    folded = fold_label(text)
+    begin, end = 0, len(folded)
+    while begin < end and _is_punctuation(folded[begin]):
         begin += 1
-    while end > begin and _is_mark(said[end - 1]):
+    while end > begin and _is_punctuation(folded[end - 1]):
         end -= 1
-    return said[begin:end] or said
+    return folded[begin:end] or folded
 
 
-def _is_mark(character: str) -> bool:
+def _is_punctuation(character: str) -> bool:
     return unicodedata.category(character)[0] in "PZ"
 
 
@@ -133,15 +133,15 @@ def fold(word: str) -> str:
     """Lower-case a word and drop the accents of Latin and Greek letters."""
     if word.isascii():
         return word.lower()
-    apart = unicodedata.normalize("NFKD", word).casefold()
-    bare = re.sub(_POINTS, "", re.sub(_LATIN_OR_GREEK_MARKS, "", apart))
-    return unicodedata.normalize("NFC", bare).replace("’", "'")
+    decomposed = unicodedata.normalize("NFKD", word).casefold()
+    plain = re.sub(_POINTS, "", re.sub(_LATIN_OR_GREEK_MARKS, "", decomposed))
+    return unicodedata.normalize("NFC", plain).replace("’", "'")
 
 
 def tokens(text: str, language: str = "") -> list[str]:
     """Return the index tokens of a text in a language, in order."""
-    stems = stemming(language)
-    return [token for word in words(text) for token in tokens_of(word, stems)]
+    stemmer = stemmer_for(language)
+    return [token for word in words(text) for token in word_tokens(word, stemmer)]
 
 
 def words(text: str) -> list[str]:
@@ -157,88 +157,88 @@ def word_pattern(text: str) -> re.Pattern[str]:
 def terms(
     query: str, language: str = "", stop_words: frozenset[str] = STOP_WORDS
 ) -> tuple[str, ...]:
-    """Return the distinct tokens to search for: no stop words, unless there is nothing else."""
-    stems = stemming(language)
-    return tuple(
-        dict.fromkeys(
-            token for word in telling(words(query), stop_words) for token in asked(word, stems)
-        )
-    )
+    """Return the distinct tokens to search for, without stop words unless there is nothing else."""
+    stemmer = stemmer_for(language)
+    used = without_stop_words(words(query), stop_words)
+    return tuple(dict.fromkeys(token for word in used for token in query_tokens(word, stemmer)))
 
 
 def has_terms(query: str) -> bool:
-    """True when there is a token to search for; the first says it, however many follow."""
-    return any(asked(word) for word in telling(words(query)))
+    """True when a query has a token to search for; stops at the first."""
+    return any(query_tokens(word) for word in without_stop_words(words(query)))
 
 
-def telling(of: list[str], stop_words: frozenset[str] = STOP_WORDS) -> list[str]:
+def without_stop_words(words: list[str], stop_words: frozenset[str] = STOP_WORDS) -> list[str]:
     """Return words without stop words, or all of them if there is nothing else."""
-    return [word for word in of if fold(word) not in stop_words] or of
+    return [word for word in words if fold(word) not in stop_words] or words
 
 
-@lru_cache(maxsize=MOST_KNOWN_WORDS)
-def tokens_of(word: str, stems: str = "english") -> tuple[str, ...]:
-    """Return every token under which a word can be found."""
-    return made_tokens(word, stems)
+@lru_cache(maxsize=MAX_CACHED_WORDS)
+def word_tokens(word: str, stemmer: str = "english") -> tuple[str, ...]:
+    """Return every index token of a word."""
+    return make_tokens(word, stemmer)
 
 
-def made_tokens(word: str, stems: str) -> tuple[str, ...]:
-    """Return the same without keeping it: indexing meets more words than are worth it."""
+def make_tokens(word: str, stemmer: str) -> tuple[str, ...]:
+    """Return every index token of a word, uncached: indexing meets too many words to cache."""
     if is_unspaced(word):
-        return tuple(_unspaced(word, stems, singles=True))
+        return tuple(_unspaced_tokens(word, stemmer, singles=True))
     if not word.strip("_"):
         return ()
-    whole, parts = whole_and_parts(word, stems)
-    # So that `-edit` in a query can spare what holds it literally: pre-edit, --edit.
+    whole, parts = whole_and_parts(word, stemmer)
+    # With these, `-edit` in a query does not exclude texts that contain it literally: pre-edit, --edit.
     tails = [f"-{fold(run)}" for run in _TAIL.findall(word[1:])] if "-" in word[1:] else []
     return tuple(token for token in (whole, *tails, *parts) if token.strip())
 
 
 @lru_cache(maxsize=4096)
-def asked(word: str, stems: str = "english") -> tuple[str, ...]:
-    """Return the tokens to look for when a query holds this word."""
+def query_tokens(word: str, stemmer: str = "english") -> tuple[str, ...]:
+    """Return the tokens to search for when a query contains this word."""
     if is_unspaced(word):
-        return tuple(_unspaced(word, stems, singles=False))
+        return tuple(_unspaced_tokens(word, stemmer, singles=False))
     if not word.strip("_"):
         return ()
-    whole, parts = whole_and_parts(word, stems)
+    whole, parts = whole_and_parts(word, stemmer)
     found = tuple(token for token in (whole, *parts) if token.strip())
     return tuple(token for token in found if token not in STOP_WORDS) or found
 
 
-def whole_and_parts(word: str, stems: str = "english") -> tuple[str, list[str]]:
-    """Return the token of a word, and those of its parts where it is an identifier."""
+def whole_and_parts(word: str, stemmer: str = "english") -> tuple[str, list[str]]:
+    """Return the token of a word, and the tokens of its parts if it is an identifier."""
     if _THOUSANDS.match(word):
         word = word.replace(",", "")
     folded = fold(word)
     if folded.endswith("'s"):
         word, folded = word[:-2], folded[:-2]
-    shapes = _patterns(word)
-    if shapes.plain.match(folded) and not _CAMEL.search(word):
-        return stem(word, stems), []
-    pieces = [piece for run in shapes.split.split(word) for piece in _CAMEL.split(run) if piece]
-    whole = stem(word, stems) if shapes.plain.match(folded) else folded[:LONGEST_TOKEN_CHARS]
-    if pieces == [word]:
+    patterns = _patterns(word)
+    is_plain = patterns.plain.match(folded)
+    if is_plain and not _CAMEL.search(word):
+        return stem(word, stemmer), []
+    parts = [part for run in patterns.split.split(word) for part in _CAMEL.split(run) if part]
+    whole = stem(word, stemmer) if is_plain else folded[:MAX_TOKEN_CHARS]
+    if parts == [word]:
         return whole, []
-    option = word.startswith("-")  # its one letter is a word of its own: -v
-    return whole, [stem(one, stems) for one in pieces if option or len(one) > 1 or one.isdigit()]
+    is_option = word.startswith("-")  # a single letter is a word in an option: -v
+    return whole, [
+        stem(part, stemmer) for part in parts if is_option or len(part) > 1 or part.isdigit()
+    ]
 
 
-def _unspaced(word: str, stems: str, *, singles: bool) -> list[str]:
-    """Pairs of neighbouring characters; single ones too in the index, so that one character is findable."""
+def _unspaced_tokens(word: str, stemmer: str, *, singles: bool) -> list[str]:
+    """Return pairs of adjacent characters; the index has single ones too, so that one can be found."""
     found: list[str] = []
-    for characters, pairs in unspaced_runs(word, stems):
+    for characters, pairs in unspaced_runs(word, stemmer):
         found.extend(characters if singles else ())
         found.extend(pairs)
     return found
 
 
-def unspaced_runs(word: str, stems: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield each stretch of a word as characters and as the tokens that are neighbours in the index."""
+def unspaced_runs(word: str, stemmer: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield each run of a word as its characters and as the tokens that are adjacent in the index."""
     end = 0
     for run in re.finditer(_UNSPACED, word):
         if run.start() > end:
-            yield "", list(made_tokens(word[end : run.start()], stems))
+            yield "", list(make_tokens(word[end : run.start()], stemmer))
         characters = unicodedata.normalize("NFKC", run.group())
         if len(characters) == 1:
             yield "", [characters]
@@ -246,16 +246,16 @@ def unspaced_runs(word: str, stems: str) -> Iterator[tuple[str, list[str]]]:
             yield characters, [characters[at : at + 2] for at in range(len(characters) - 1)]
         end = run.end()
     if end < len(word):
-        yield "", list(made_tokens(word[end:], stems))
+        yield "", list(make_tokens(word[end:], stemmer))
 
 
-def stretches(word: str) -> list[str]:
-    """Return a word cut where a script that puts no spaces between words begins or ends."""
-    return [one for one in re.split(f"({_UNSPACED})", word) if one]
+def split_by_script(word: str) -> list[str]:
+    """Return a word split where a script without spaces begins or ends."""
+    return [part for part in re.split(f"({_UNSPACED})", word) if part]
 
 
-def stemming(language: str) -> str:
-    """Return how Latin words in a text of some language are stemmed; "" means not at all."""
+def stemmer_for(language: str) -> str:
+    """Return the Snowball stemmer of Latin words in a text of this language; "" means no stemming."""
     known = STEMMERS.get(language)
     if known:
         return known
@@ -263,31 +263,31 @@ def stemming(language: str) -> str:
     return "" if language in _LATIN_WITHOUT_STEMMER else "english"
 
 
-def stem(word: str, stems: str = "english") -> str:
+def stem(word: str, stemmer: str = "english") -> str:
     """Return the folded stem of a word; a word in another script is stemmed as that script is."""
-    return _stem(word[:LONGEST_TOKEN_CHARS], stems)
+    return _stem(word[:MAX_TOKEN_CHARS], stemmer)
 
 
-@lru_cache(maxsize=MOST_KNOWN_WORDS)
-def _stem(word: str, stems: str) -> str:
-    bare = fold(word)
-    algorithm = _algorithm(bare[:1] or " ", stems)
-    if not bare or bare.isdigit() or not algorithm:
-        return bare
+@lru_cache(maxsize=MAX_CACHED_WORDS)
+def _stem(word: str, stemmer: str) -> str:
+    folded = fold(word)
+    algorithm = _algorithm(folded[:1] or " ", stemmer)
+    if not folded or folded.isdigit() or not algorithm:
+        return folded
     if algorithm == "english" or algorithm in _NOT_LATIN - {"serbian"}:
-        stemmed = _stemmer(algorithm).stemWord(bare)
-    else:  # the endings of other languages are told by their accents
+        stemmed = _stemmer(algorithm).stemWord(folded)
+    else:  # the stemmers of other languages need the accents
         accented = unicodedata.normalize("NFC", word).lower()
         stemmed = fold(_stemmer(algorithm).stemWord(accented))
-    return stemmed or bare
+    return stemmed or folded
 
 
-def _algorithm(first: str, stems: str) -> str:
-    """Return the Snowball algorithm for a word, from its first letter and the language of its text."""
+def _algorithm(letter: str, stemmer: str) -> str:
+    """Return the Snowball algorithm for a word, by its first letter and the stemmer of its text."""
     for low, high, usual, others in _SCRIPTS:
-        if low <= ord(first[0]) <= high:
-            return stems if stems in others else usual
-    return "english" if stems in _NOT_LATIN and stems != "serbian" else stems
+        if low <= ord(letter[0]) <= high:
+            return stemmer if stemmer in others else usual
+    return "english" if stemmer in _NOT_LATIN and stemmer != "serbian" else stemmer
 
 
 @lru_cache(maxsize=40)
@@ -297,8 +297,8 @@ def _stemmer(algorithm: str) -> Any:
     return Stemmer.Stemmer(algorithm)
 
 
-def storable(text: str) -> bool:
-    """True when a text is valid Unicode: half a surrogate pair cannot be written as UTF-8."""
+def is_valid_unicode(text: str) -> bool:
+    """True when a text can be written as UTF-8: it has no half of a surrogate pair."""
     if text.isascii():
         return True
     try:
@@ -308,6 +308,6 @@ def storable(text: str) -> bool:
     return True
 
 
-def readable(text: str) -> str:
-    """Return a text with halves of surrogate pairs replaced, so that any string can be asked for."""
-    return text if storable(text) else text.encode("utf-8", "replace").decode("utf-8")
+def valid_unicode(text: str) -> str:
+    """Return a text with each half of a surrogate pair replaced by `?`."""
+    return text if is_valid_unicode(text) else text.encode("utf-8", "replace").decode("utf-8")

@@ -1,124 +1,158 @@
-"""What a document says of itself in front: YAML, TOML or plain lines into plain values."""
+"""Front matter of a document: YAML, TOML or plain lines, as plain values and as the fields of an entry."""
 
 from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time
 from typing import Any
 
 from scrubjay.errors import InvalidInput
-from scrubjay.text.analysis import readable
+from scrubjay.text.analysis import valid_unicode
 from scrubjay.text.markdown import front_matter
+from scrubjay.text.validation import MAX_NAME_CHARS
 from scrubjay.times import parse
+from scrubjay.types import SEVERITIES
 
-MOST_CHARS = 64 * 1024
-_DEEPEST = 32
-_LARGEST = 2**63
-TOPIC_KEYS = ("tags", "tag", "topics", "keywords", "categories")
+MAX_CHARS = 64 * 1024
+MAX_FIELD_CHARS = 2000  # every passage that a model reads begins with the context
+_MAX_DEPTH = 32
+_MAX_INT = 2**63
+_TOPIC_KEYS = ("tags", "tag", "topics", "keywords", "categories")
 _CREATED_KEYS = ("date", "created", "created_at")
 _UPDATED_KEYS = ("updated", "modified", "updated_at", "lastmod")
-DATE_KEYS = (*_CREATED_KEYS, *_UPDATED_KEYS)
+_TEXT_KEYS = ("domain", "context")
+_TIME_KEYS = ("valid_from", "valid_until")
+_ENTRY_KEYS = ("severity", *_TEXT_KEYS, *_TIME_KEYS)
+_KNOWN_KEYS = frozenset(
+    ("id", "title", *_ENTRY_KEYS, *_TOPIC_KEYS, *_CREATED_KEYS, *_UPDATED_KEYS)
+)
+_SIMILARITY = 0.88  # severty and validuntil are misspelled; content is not a misspelled context
+_MAX_MISSPELLED_CHARS = 20
 
 
-def properties(text: str) -> dict[str, Any]:
-    """Return the front matter of a text as values that JSON can hold, keys as written; {} when none."""
+def parse_front_matter(text: str) -> dict[str, Any]:
+    """Return the front matter of a text as values that JSON can hold, keys as written; {} without any."""
     block, _ = front_matter(text)
-    if not block.strip() or len(block) > MOST_CHARS:
+    if not block.strip() or len(block) > MAX_CHARS:
         return {}
     is_toml = text.lstrip("\ufeff").startswith("+++")
-    found = _toml(block) if is_toml else _yaml(block)
-    if found is None:
-        found = dict(_plain_lines(block, "=" if is_toml else ":"))
-    return {readable(str(key)): _plain(value, 0) for key, value in found.items()}
+    values = _toml(block) if is_toml else _yaml(block)
+    if values is None:
+        values = dict(_plain_lines(block, "=" if is_toml else ":"))
+    return {valid_unicode(str(key)): _json_value(value, 0) for key, value in values.items()}
 
 
 def title_in(front: Mapping[str, Any]) -> str:
-    """Return the title that front matter gives, else nothing."""
-    value = first_of(front, ("title",))
+    """Return the title, or "" without one."""
+    value = first_value(front, ("title",))
     return " ".join(str(value).split()) if isinstance(value, str | int | float) else ""
 
 
+def id_in(front: Mapping[str, Any]) -> str:
+    """Return the id, or "" where the value cannot be one."""
+    value = first_value(front, ("id",))
+    if not isinstance(value, str | int) or isinstance(value, bool):
+        return ""
+    given = str(value).strip()
+    return given if given.isprintable() and len(given) <= MAX_NAME_CHARS else ""
+
+
 def topics_in(front: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the topics of front matter, from a list or from words with commas or spaces between."""
+    """Yield the topics, from lists or from texts."""
     lowered = {key.lower(): value for key, value in front.items()}
-    for key in TOPIC_KEYS:
-        yield from topics_from(lowered.get(key))
+    for key in _TOPIC_KEYS:
+        yield from split_topics(lowered.get(key))
 
 
-def topics_from(value: object) -> Iterator[str]:
-    """Yield the topics of one value: a list, or a text with commas, semicolons or spaces between."""
+def split_topics(value: object) -> Iterator[str]:
+    """Yield the topics of one value: a list, or a text separated by commas, semicolons or spaces."""
     if isinstance(value, list):
-        for one in value:
-            if isinstance(one, str | int | float) and not isinstance(one, bool):
-                yield from _topic(str(one))
+        for item in value:
+            if isinstance(item, str | int | float) and not isinstance(item, bool):
+                yield from _topic(str(item))
     elif isinstance(value, str):
-        bare = value.strip().strip("[]")
-        for one in re.split("[,;]", bare) if re.search("[,;]", bare) else bare.split():
-            yield from _topic(one)
+        inner = value.strip().strip("[]")
+        for item in re.split("[,;]", inner) if re.search("[,;]", inner) else inner.split():
+            yield from _topic(item)
 
 
 def created_in(front: Mapping[str, Any]) -> datetime | None:
-    """Return when front matter says the document was written."""
-    return _moment(front, _CREATED_KEYS)
+    """Return when the document was written."""
+    return parse_date(first_value(front, _CREATED_KEYS))
 
 
 def updated_in(front: Mapping[str, Any]) -> datetime | None:
-    """Return when front matter says the document was last changed."""
-    return _moment(front, _UPDATED_KEYS)
+    """Return when the document was last changed."""
+    return parse_date(first_value(front, _UPDATED_KEYS))
 
 
-def moment_of(value: object) -> datetime | None:
-    """Read a date or a time as ISO text; naive means UTC, nonsense is none."""
+def parse_date(value: object, *, end_of_day: bool = False) -> datetime | None:
+    """Read an ISO date or time, naive as UTC; None for anything else."""
     if not isinstance(value, str):
         return None
     try:
-        return parse(value, "date")
+        return parse(value, "date", end_of_day=end_of_day)
     except InvalidInput:
         return None
 
 
-def _topic(raw: str) -> Iterator[str]:
-    bare = " ".join(raw.strip().strip("\"'").lstrip("#").split())
-    if bare:
-        yield bare
-
-
-def _moment(front: Mapping[str, Any], keys: tuple[str, ...]) -> datetime | None:
-    return moment_of(first_of(front, keys))
-
-
-def first_of(front: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
-    """Return the first value under one of these keys, however they are spelt in capitals."""
+def first_value(front: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
+    """Return the first value under one of these keys, in whatever case they are written."""
     lowered = {key.lower(): value for key, value in front.items()}
     return next((lowered[key] for key in keys if lowered.get(key) is not None), None)
 
 
-def _toml(block: str) -> dict[str, Any] | None:
-    try:
-        return tomllib.loads(block.replace("\r\n", "\n"))
-    except (ValueError, RecursionError):
-        return None
+def entry_fields(front: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return the fields of an entry, and a note for each value that was ignored.
+
+    The file may be anyone's and contain anything: invalid values are not an error.
+    """
+    fields: dict[str, Any] = {}
+    notes: list[str] = []
+    severity = first_value(front, ("severity",))
+    if isinstance(severity, str) and severity.strip().casefold() in SEVERITIES:
+        fields["severity"] = severity
+    elif severity not in (None, ""):
+        notes.append(_note("severity", severity, f"one of {', '.join(SEVERITIES)}"))
+    for name in _TEXT_KEYS:
+        value = first_value(front, (name,))
+        if value in (None, ""):
+            continue
+        if isinstance(value, str | int | float) and not isinstance(value, bool):
+            fields[name] = str(value)[:MAX_FIELD_CHARS]
+            if len(str(value)) > MAX_FIELD_CHARS:
+                notes.append(
+                    f"{name} is long; only its first {MAX_FIELD_CHARS:,} characters are used"
+                )
+        else:
+            notes.append(_note(name, value, "a text"))
+    for name in _TIME_KEYS:
+        value = first_value(front, (name,))
+        # "valid until 3 May" includes that day.
+        moment = parse_date(value, end_of_day=name == "valid_until")
+        if moment is not None:
+            fields[name] = moment
+        elif value not in (None, ""):
+            notes.append(_note(name, value, "an ISO date such as 2026-05-03"))
+    begins, ends = (fields.get(name) for name in _TIME_KEYS)
+    if begins and ends and ends <= begins:
+        del fields["valid_from"], fields["valid_until"]
+        notes.append("valid_until is not after valid_from; both are ignored")
+    notes += _misspelled(front)
+    return fields, notes
 
 
-def _yaml(block: str) -> Mapping[Any, Any] | None:
-    """Return the mapping, {} when it is something else, None when it is not YAML that we trust."""
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        if not is_tame(block, loader):
-            return None
-        found = yaml.load(block, Loader=loader)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else {}
+def other_words(front: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the values under keys that are not fields of a memory."""
+    for key, value in front.items():
+        if key.lower() not in _KNOWN_KEYS:
+            yield from _leaves(value)
 
 
-def is_tame(block: str, loader: Any) -> bool:
-    """True without aliases, which grow without bound, without tags, and without endless nesting."""
+def is_safe_yaml(block: str, loader: Any) -> bool:
+    """True without aliases, which can grow without bound, without tags, and without deep nesting."""
     import yaml
 
     depth = 0
@@ -127,32 +161,92 @@ def is_tame(block: str, loader: Any) -> bool:
             depth += 1
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
-        if depth > _DEEPEST or isinstance(event, yaml.AliasEvent):
+        if depth > _MAX_DEPTH or isinstance(event, yaml.AliasEvent):
             return False
         if getattr(event, "anchor", None) or getattr(event, "tag", None):
             return False
     return True
 
 
-def _plain_lines(block: str, between: str) -> Iterator[tuple[str, str]]:
+def _topic(raw: str) -> Iterator[str]:
+    topic = " ".join(raw.strip().strip("\"'").lstrip("#").split())
+    if topic:
+        yield topic
+
+
+def _toml(block: str) -> dict[str, Any] | None:
+    import tomllib
+
+    try:
+        return tomllib.loads(block.replace("\r\n", "\n"))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _yaml(block: str) -> Mapping[Any, Any] | None:
+    """Return the mapping, {} for any other value, None for YAML that is invalid or not safe."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        if not is_safe_yaml(block, loader):
+            return None
+        value = yaml.load(block, Loader=loader)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else {}
+
+
+def _plain_lines(block: str, separator: str) -> Iterator[tuple[str, str]]:
     for line in block.splitlines():
-        key, found, value = line.partition(between)
+        key, found, value = line.partition(separator)
         if found and key.strip() and not key.startswith((" ", "\t", "#", "-")):
             yield key.strip(), value.strip(" \t\"'")
 
 
-def _plain(value: object, depth: int) -> Any:
-    """Return a value as JSON knows it; what it does not know becomes text."""
-    if depth > _DEEPEST:
+def _json_value(value: object, depth: int) -> Any:
+    """Return a value that JSON can hold; any other becomes text."""
+    if depth > _MAX_DEPTH:
         return None
     if isinstance(value, Mapping):
-        return {readable(str(key)): _plain(one, depth + 1) for key, one in value.items()}
+        return {valid_unicode(str(key)): _json_value(one, depth + 1) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one, depth + 1) for one in value]
+        return [_json_value(item, depth + 1) for item in value]
     if isinstance(value, datetime | date | time):
         return value.isoformat()
-    if isinstance(value, int) and abs(value) >= _LARGEST:
-        return f"{value:#x}"  # in decimals, Python refuses to print a very large one
+    if isinstance(value, int) and abs(value) >= _MAX_INT:
+        return f"{value:#x}"  # Python refuses to print a very large number in decimal
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
-    return value if isinstance(value, bool | int | float | None) else readable(str(value))
+    return value if isinstance(value, bool | int | float | None) else valid_unicode(str(value))
+
+
+def _leaves(value: object) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from _leaves(item)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield str(value)
+
+
+def _misspelled(front: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a note for each key that is nearly that of an entry field."""
+    from difflib import get_close_matches
+
+    for key in front:
+        name = key.lower()
+        # The first letter of a misspelled word is usually right: most keys need no closer check.
+        is_candidate = name[:1] in "sdcv" and len(name) <= _MAX_MISSPELLED_CHARS
+        if name in _ENTRY_KEYS or not is_candidate:
+            continue
+        for similar in get_close_matches(name, _ENTRY_KEYS, 1, _SIMILARITY):
+            shown = key if key.isprintable() else repr(key)
+            yield f"{shown} is not a field of an entry; did you mean {similar}?"
+
+
+def _note(name: str, value: object, expected: str) -> str:
+    shown = repr(value)
+    shown = shown if len(shown) <= 60 else shown[:60] + "…"
+    return f"{name} is {shown}, not {expected}; ignored"

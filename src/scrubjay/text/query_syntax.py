@@ -1,7 +1,7 @@
-"""What a query asks for: words, "phrases", -negations and beginnings*.
+"""Parse query syntax: phrases, negation, prefixes.
 
-Nothing is a syntax error: a sign that makes no sense where it stands is part of the text.
-A query's words are stemmed in its language; where that is not clear, in every language of the store.
+There are no syntax errors: an operator that makes no sense where it stands is part of the text. The words of
+a query are stemmed in its language; where the language is unclear, in every language of the store.
 """
 
 from __future__ import annotations
@@ -15,43 +15,47 @@ from scrubjay.text.analysis import (
     STOP_WORDS,
     fold,
     is_unspaced,
+    query_tokens,
     stem,
-    stemming,
-    telling,
-    tokens_of,
+    stemmer_for,
     unspaced_runs,
     whole_and_parts,
+    without_stop_words,
+    word_tokens,
     words,
 )
-from scrubjay.text.analysis import asked as asked_tokens
 from scrubjay.text.languages import detect, stop_words
 from scrubjay.types import Term
 
-# In this order: a quoted phrase, a beginning, a word to leave out; each may be negated. Where words
-# are not set apart by spaces, neither are quotes.
+# In this order: a quoted phrase, a prefix, a word to exclude; each may be negated. In scripts without
+# spaces, there are no spaces around quotes either.
 _QUOTED = r"""(?:["“„][^"“”„]*["”“]|«[^«»]*»|「[^「」]*」|『[^『』]*』)"""
 _UNSPACED = r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]"
-_SIGNS = rf"""(?x)(?<!\S)(?P<minus>-?)(?:
+_OPERATORS = rf"""(?x)(?<!\S)(?P<minus>-?)(?:
         (?P<quoted>{_QUOTED})(?=[\s.,;:!?)\]，。、；：？！）]|{_UNSPACED}|$)
-      | (?P<beginning>\w[^\x00-,/:-@\[-^`{{-\x7f\s“”„«»]*)\*(?!\S)
+      | (?P<prefix>\w[^\x00-,/:-@\[-^`{{-\x7f\s“”„«»]*)\*(?!\S)
       | (?<=-)(?P<word>[^\W\d_][^\s"“”„`]*)(?!\S)
     ) | (?<={_UNSPACED})(?P<inside>{_QUOTED})"""
 BINDING = ("phrase", "beginning")
-# With these a beginning is completed to words, to see what their stems are.
+# Appended to a prefix, to find the stems of the words that it begins.
 _ENDINGS = (
     *"abcdefghijklmnopqrstuvwxyz",
     *"ch ed eit en ent er es ich ing ion it ly ment ng nt on ung ur ть".split(),
 )
-_MOST_PARTS = 32
-_MOST_BESIDE_A_PHRASE = 8
-_LONGEST_WORD_CHARS = 1000  # beyond that only a machine reads on
-_BESIDE_UNSPACED = "english"  # what Latin words in such texts mostly are
+_MAX_PARTS = 32
+_MAX_WORDS_BESIDE_PHRASE = 8
+_MAX_WORD_CHARS = 1000
+_LATIN_BESIDE_UNSPACED = "english"  # the usual language of Latin words in such texts
 
 T = TypeVar("T")
 
 
-class Asked(NamedTuple):
-    """A query, understood: what scores, what every text must hold or lack, and what a model reads."""
+class ParsedQuery(NamedTuple):
+    """What a query asks for.
+
+    `words` score, `holds` must be in a text, `lacks` must not be in it, `meaning` is the text for a model,
+    `wanted` is the number of terms before the limit, `literal` is set when the query was only negations.
+    """
 
     words: tuple[Term, ...] = ()
     holds: tuple[Term, ...] = ()
@@ -63,231 +67,228 @@ class Asked(NamedTuple):
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """Every token that may be marked in a hit."""
-        found = (token for term in (*self.words, *self.holds) for token in term.tokens)
-        return tuple(dict.fromkeys(found))
+        """Every token that may be highlighted in a hit."""
+        return tuple(
+            dict.fromkeys(token for term in (*self.words, *self.holds) for token in term.tokens)
+        )
 
 
-class _Stems(NamedTuple):
-    """How words are stemmed: those that score, those tried where these are nowhere, those that bind."""
+class _Stemmers(NamedTuple):
+    """Stemmers of the words that score, those tried for words found nowhere, those of binding terms."""
 
-    asked: tuple[str, ...]
+    scoring: tuple[str, ...]
     others: tuple[str, ...]
-    every: tuple[str, ...]
+    binding: tuple[str, ...]
 
 
-def understand(
+def parse_query(
     query: str, held: Sequence[str] = (), most: int = 64, bind: Sequence[str] = BINDING
-) -> Asked:
-    """Read a query for a store that holds texts in these languages.
+) -> ParsedQuery:
+    """Parse a query for a store that holds texts in these languages.
 
-    Of words, of what must be there and of what must not, the first `most` are kept; `wanted` says how
-    many there were of whichever was most. Phrases or beginnings that do not `bind` are plain words,
-    and so is what a long question quotes: a title in it is no wish to see nothing else.
+    The first `most` words, required terms and excluded terms are used; `wanted` is the largest of their
+    counts. Phrases or prefixes that do not `bind` are plain words. So are phrases in a long question:
+    quoting a title is no request to see nothing else.
     """
-    language, stems = _languages(query, held)
-    signs = list(signs_in(query))
-    if len(words(_without(query, signs))) > _MOST_BESIDE_A_PHRASE:
-        bind = [one for one in bind if one != "phrase"]
+    language, stemmers = _languages(query, held)
+    operators = list(operators_in(query))
+    if operators and len(words(_without_operators(query, operators))) > _MAX_WORDS_BESIDE_PHRASE:
+        bind = [kind for kind in bind if kind != "phrase"]
     plain: list[str] = []
     positive: list[str] = []
-    holding: list[re.Match[str]] = []
-    lacking: list[re.Match[str]] = []
+    required: list[re.Match[str]] = []
+    excluded: list[re.Match[str]] = []
     end = 0
-    for sign in signs:
-        between, shown = query[end : sign.start()], f" {what_of(sign)} "
-        binds = kind_of(sign) in bind
-        plain.append(between if sign["minus"] or binds else between + shown)
-        positive.append(between if sign["minus"] else between + shown)
-        if sign["minus"]:
-            lacking.append(sign)
+    for operator in operators:
+        between, text = query[end : operator.start()], f" {operator_text(operator)} "
+        binds = operator_kind(operator) in bind
+        plain.append(between if operator["minus"] or binds else between + text)
+        positive.append(between if operator["minus"] else between + text)
+        if operator["minus"]:
+            excluded.append(operator)
         elif binds:
             plain.append(" ")
-            holding.append(sign)
-        end = sign.end()
+            required.append(operator)
+        end = operator.end()
     rest, meaning = "".join((*plain, query[end:])), "".join((*positive, query[end:])).strip()
-    lacks, lacked = _first(_once(lacking), lambda sign: _lacking(sign, stems.every), most)
-    holds, held_up = _first(_once(holding), lambda sign: _holding(sign, stems.every), most)
-    asked = list(dict.fromkeys(words(rest)))
-    literal = not holds and not asked and bool(lacks)
-    if not holds and not asked:  # only negations are taken as they stand: -rf looks for -rf
-        asked, lacks, meaning = list(dict.fromkeys(words(query))), (), query
-    asked = _telling(asked, folded_stop_words(language), beside_phrase=bool(holds))
-    found, wanted = _first(asked, lambda word: _terms(word, stems), most)
-    most_wanted = max(wanted, held_up, lacked)
-    return Asked(found, holds, lacks, meaning, language, most_wanted, literal)
-
-
-def signs_in(query: str) -> Iterator[re.Match[str]]:
-    """Yield the quoted phrases, beginnings and negations of a query, in order."""
-    # Compiling the pattern takes longer than a search, and most queries have no signs.
-    if any(sign in query for sign in '-*"“„«「『'):
-        yield from re.finditer(_SIGNS, query)
-
-
-def _without(query: str, signs: list[re.Match[str]]) -> str:
-    """Return a query without its signs and what they stand at."""
-    ends = [0, *(sign.end() for sign in signs)]
-    starts = [*(sign.start() for sign in signs), len(query)]
-    return (
-        " ".join(query[end:start] for end, start in zip(ends, starts, strict=True))
-        if signs
-        else ""
+    lacks, lack_count = _limited(
+        _unique(excluded), lambda operator: _excluding(operator, stemmers.binding), most
     )
+    holds, hold_count = _limited(
+        _unique(required), lambda operator: _requiring(operator, stemmers.binding), most
+    )
+    scoring = list(dict.fromkeys(words(rest)))
+    literal = not holds and not scoring and bool(lacks)
+    if not holds and not scoring:  # only negations are taken literally: -rf searches for -rf
+        scoring, lacks, meaning = list(dict.fromkeys(words(query))), (), query
+    stops = folded_stop_words(language)
+    if holds:  # a phrase is enough; no other word is needed
+        scoring = [word for word in scoring if fold(word) not in stops]
+    else:
+        scoring = without_stop_words(scoring, stops)
+    terms, term_count = _limited(scoring, lambda word: _word_terms(word, stemmers), most)
+    wanted = max(term_count, hold_count, lack_count)
+    return ParsedQuery(terms, holds, lacks, meaning, language, wanted, literal)
 
 
-def _once(signs: Iterable[re.Match[str]]) -> Iterable[re.Match[str]]:
-    """Return each sign once: a beginning that was typed 300,000 times was worked out as often."""
-    return {(kind_of(one), what_of(one)): one for one in signs}.values()
+def operators_in(query: str) -> Iterator[re.Match[str]]:
+    """Yield the phrases, prefixes and negations of a query, in order."""
+    # Compiling the pattern takes longer than a search, and most queries have no operators.
+    if any(sign in query for sign in '-*"“„«「『'):
+        yield from re.finditer(_OPERATORS, query)
 
 
-def _first(
-    of: Iterable[T], make: Callable[[T], list[Term]], most: int
-) -> tuple[tuple[Term, ...], int]:
-    """Return the first so many distinct terms, and how many there would be, without making them all."""
-    made: dict[Term, None] = {}
-    left = 0
-    for one in of:
-        if len(made) > most:
-            left += 1
-        else:
-            made.update(dict.fromkeys(make(one)))
-    return tuple(made)[:most], len(made) + left
+def operator_kind(operator: re.Match[str]) -> str:
+    """Return "phrase", "beginning" (a prefix) or "word"."""
+    return "beginning" if operator["prefix"] else "word" if operator["word"] else "phrase"
 
 
-def kind_of(sign: re.Match[str]) -> str:
-    """Return whether a sign marks a phrase, a beginning or a word."""
-    return "beginning" if sign["beginning"] else "word" if sign["word"] else "phrase"
-
-
-def what_of(sign: re.Match[str]) -> str:
-    """Return what a sign stands at, without the sign."""
-    return sign["beginning"] or sign["word"] or (sign["quoted"] or sign["inside"])[1:-1]
+def operator_text(operator: re.Match[str]) -> str:
+    """Return what an operator applies to."""
+    quoted = operator["quoted"] or operator["inside"]
+    return operator["prefix"] or operator["word"] or quoted[1:-1]
 
 
 @lru_cache(maxsize=8)
 def folded_stop_words(language: str) -> frozenset[str]:
-    """Return the stop words of a language as they are compared: folded."""
+    """Return the folded stop words of a language."""
     if language in ("", "en"):
         return STOP_WORDS
     return frozenset(map(fold, stop_words(language)))
 
 
-def _telling(asked: list[str], drop: frozenset[str], *, beside_phrase: bool) -> list[str]:
-    """Return the words without stop words; beside a phrase there need not be any other."""
-    if beside_phrase:
-        return [word for word in asked if fold(word) not in drop]
-    return telling(asked, drop)
+def _without_operators(query: str, operators: list[re.Match[str]]) -> str:
+    ends = [0, *(operator.end() for operator in operators)]
+    starts = [*(operator.start() for operator in operators), len(query)]
+    return " ".join(query[end:start] for end, start in zip(ends, starts, strict=True))
 
 
-def _languages(query: str, held: Sequence[str]) -> tuple[str, _Stems]:
+def _unique(operators: Iterable[re.Match[str]]) -> Iterable[re.Match[str]]:
+    # A prefix typed 300,000 times was expanded as often.
+    return {(operator_kind(one), operator_text(one)): one for one in operators}.values()
+
+
+def _limited(
+    items: Iterable[T], make: Callable[[T], list[Term]], most: int
+) -> tuple[tuple[Term, ...], int]:
+    """Return the first `most` distinct terms, and about how many there are, without making them all."""
+    made: dict[Term, None] = {}
+    left = 0
+    for item in items:
+        if len(made) > most:
+            left += 1
+        else:
+            made.update(dict.fromkeys(make(item)))
+    return tuple(made)[:most], len(made) + left
+
+
+def _languages(query: str, held: Sequence[str]) -> tuple[str, _Stemmers]:
     """Return the language of a query, and how its words are stemmed.
 
-    Short texts often have no clear language, so those are asked for whatever the query's is. What binds
-    is stemmed in every language of the store: a German phrase may be quoted in an English question.
+    Short texts often have no clear language, so their stemmer is used whatever the query's language is.
+    Binding terms are stemmed in every language of the store: an English question may quote German.
     """
-    if all(one in ("", "en") for one in held):
-        return "", _Stems(("english",), (), ("english",))
+    if all(language in ("", "en") for language in held):
+        return "", _Stemmers(("english",), (), ("english",))
     language = detect(query, {*filter(None, held), "en"})
-    every = {stemming(one) for one in held}
-    asked = {stemming(one) for one in (language, *([""] if "" in held else []))}
+    every = {stemmer_for(one) for one in held}
+    scoring = {stemmer_for(one) for one in (language, *([""] if "" in held else []))}
     if not language:
-        asked = every
-    return language, _Stems(
-        tuple(sorted(asked)), tuple(sorted(every - asked)), tuple(sorted(every | asked))
+        scoring = every
+    return language, _Stemmers(
+        tuple(sorted(scoring)), tuple(sorted(every - scoring)), tuple(sorted(every | scoring))
     )
 
 
-def _terms(word: str, stems: _Stems) -> list[Term]:
-    """Return what a word of the query looks for; characters without spaces are asked pair by pair.
+def _word_terms(word: str, stemmers: _Stemmers) -> list[Term]:
+    """Return the terms of a word; characters without spaces are searched pair by pair.
 
-    Where its form in the query's language is nowhere, its parts and its forms in other languages are.
+    If its form in the query's language is found nowhere, its parts and its forms in other languages count.
     """
     if is_unspaced(word):
-        found = dict.fromkeys(asked_tokens(word, _BESIDE_UNSPACED))
-        return [Term(((token,),)) for token in found]
-    word = word[:_LONGEST_WORD_CHARS]
+        tokens = dict.fromkeys(query_tokens(word, _LATIN_BESIDE_UNSPACED))
+        return [Term(((token,),)) for token in tokens]
+    word = word[:_MAX_WORD_CHARS]
     wholes: dict[tuple[str, ...], None] = {}
     parts: dict[int, dict[tuple[str, ...], None]] = {}
-    for one in (*stems.asked, *stems.others):
-        whole, of = whole_and_parts(word, one)
-        if one in stems.asked and whole.strip():
+    for stemmer in (*stemmers.scoring, *stemmers.others):
+        whole, own_parts = whole_and_parts(word, stemmer)
+        if stemmer in stemmers.scoring and whole.strip():
             wholes[(whole,)] = None
-        elif whole.strip() and (whole,) not in wholes and not of:
+        elif whole.strip() and (whole,) not in wholes and not own_parts:
             parts.setdefault(-1, {})[(whole,)] = None
-        for place, token in enumerate(of[:_MOST_PARTS]):
+        for place, token in enumerate(own_parts[:_MAX_PARTS]):
             if token.strip() and token not in STOP_WORDS:
                 parts.setdefault(place, {})[(token,)] = None
     if not wholes or not word.strip("_"):
         return []
-    return [Term(tuple(wholes), tuple(tuple(each) for each in parts.values()))]
+    return [Term(tuple(wholes), tuple(tuple(forms) for forms in parts.values()))]
 
 
-def _holding(sign: re.Match[str], stems: Sequence[str]) -> list[Term]:
-    if sign["beginning"]:
-        return _begun(sign["beginning"], stems)
-    return _phrase(what_of(sign), stems)
+def _requiring(operator: re.Match[str], stemmers: Sequence[str]) -> list[Term]:
+    if operator["prefix"]:
+        return _prefix_terms(operator["prefix"], stemmers)
+    return _phrase_terms(operator_text(operator), stemmers)
 
 
-def _lacking(sign: re.Match[str], stems: Sequence[str]) -> list[Term]:
-    """Return what a text must not hold; one that holds it with its dash, as in `rm -rf`, is spared."""
-    if kind_of(sign) == "phrase":
-        return _phrase(what_of(sign), stems)
-    if sign["beginning"]:
-        found, first, star = _begun(sign["beginning"], stems), sign["beginning"], "*"
+def _excluding(operator: re.Match[str], stemmers: Sequence[str]) -> list[Term]:
+    """Return what a text must not hold, unless it holds it with its dash, as in `rm -rf`."""
+    if operator_kind(operator) == "phrase":
+        return _phrase_terms(operator_text(operator), stemmers)
+    if operator["prefix"]:
+        terms = _prefix_terms(operator["prefix"], stemmers)
+        first, star = operator["prefix"], "*"
     else:
-        found, star = _phrase(sign["word"], stems), ""
-        first = next(iter(words(sign["word"])), "")
+        terms = _phrase_terms(operator["word"], stemmers)
+        first, star = next(iter(words(operator["word"])), ""), ""
     if is_unspaced(first):
-        return found
-    bare, _ = whole_and_parts(f"-{first}")
-    literal = (bare, f"-{bare}", f"-{first.lower()}")
-    return [
-        one._replace(unless=tuple(f"{way}{star}" for way in dict.fromkeys(literal)))
-        for one in found
-    ]
+        return terms
+    folded, _ = whole_and_parts(f"-{first}")
+    literal = dict.fromkeys((folded, f"-{folded}", f"-{first.lower()}"))
+    return [term._replace(unless=tuple(f"{form}{star}" for form in literal)) for term in terms]
 
 
-def _phrase(phrase: str, stems: Sequence[str]) -> list[Term]:
-    """Return runs of neighbouring tokens; where scripts meet, one run ends and the next begins."""
-    found: list[Term] = []
+def _phrase_terms(phrase: str, stemmers: Sequence[str]) -> list[Term]:
+    """Return runs of adjacent tokens; where the script changes, a new run begins."""
+    terms: list[Term] = []
     for unspaced, run in _by_script(words(phrase)):
         if unspaced:
-            found.extend(
+            terms.extend(
                 Term((tuple(tokens),))
                 for word in run
-                for _, tokens in unspaced_runs(word, _BESIDE_UNSPACED)
+                for _, tokens in unspaced_runs(word, _LATIN_BESIDE_UNSPACED)
                 if tokens
             )
         else:
-            ways = (tuple(t for word in run for t in tokens_of(word, one)) for one in stems)
-            found.append(Term(tuple(dict.fromkeys(way for way in ways if way))))
-    return [one for one in found if one.any_of]
+            forms = (tuple(t for word in run for t in word_tokens(word, one)) for one in stemmers)
+            terms.append(Term(tuple(dict.fromkeys(form for form in forms if form))))
+    return [term for term in terms if term.any_of]
 
 
-def _by_script(of: list[str]) -> list[tuple[bool, list[str]]]:
+def _by_script(phrase: list[str]) -> list[tuple[bool, list[str]]]:
     runs: list[tuple[bool, list[str]]] = []
-    for word in of:
+    for word in phrase:
         if not runs or runs[-1][0] != is_unspaced(word):
             runs.append((is_unspaced(word), []))
         runs[-1][1].append(word)
     return runs
 
 
-def _begun(beginning: str, stems: Sequence[str]) -> list[Term]:
-    """Return the beginning itself, and the stems of words so begun that do not begin so themselves.
+def _prefix_terms(prefix: str, stemmers: Sequence[str]) -> list[Term]:
+    """Return the prefix, and the stems of words with this prefix that do not have it themselves.
 
-    The index holds stems: `configuratio*` must find "configur", and `library*` "librari". Characters
-    without spaces have no words to begin, and are only found side by side.
+    The index holds stems: `configuratio*` must find "configur", and `library*` "librari". In scripts
+    without spaces there are no words, so a prefix is a phrase.
     """
-    if is_unspaced(beginning):
-        return _phrase(beginning, stems)
-    bare = fold(beginning)
+    if is_unspaced(prefix):
+        return _phrase_terms(prefix, stemmers)
+    folded = fold(prefix)
     others = {
-        made
-        for one in stems
+        stemmed
+        for stemmer in stemmers
         for ending in ("", *_ENDINGS)
-        # Irish and Indonesian also drop what a word begins with: nothing is left to compare.
-        if not (made := stem(beginning + ending, one)).startswith(bare) and made[:2] == bare[:2]
+        # Irish and Indonesian also strip the beginning of a word: nothing is left to compare.
+        if not (stemmed := stem(prefix + ending, stemmer)).startswith(folded)
+        and stemmed[:2] == folded[:2]
     }
-    return [Term(((f"{bare}*",), *((one,) for one in sorted(others))))]
+    return [Term(((f"{folded}*",), *((one,) for one in sorted(others))))]

@@ -1,16 +1,19 @@
-"""Text that a search gave to an agent, marked, so that it is not learned again when it comes back.
+"""Recall tags: `<recalled id="…">` around text that a search gave to an agent.
 
-The mark is a pair of tags. It is recognised as it was written, inside JSON, escaped for HTML or for
-Markdown, and in a quotation. What stands between the tags is nobody's words of this moment.
+When an agent repeats such text in a message, it is not indexed or extracted again. The tags are recognized
+as written, inside JSON, escaped for HTML or Markdown, and in a quotation.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
-from scrubjay.text.day_names import span
+from scrubjay.times import format_span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -18,161 +21,198 @@ if TYPE_CHECKING:
     from scrubjay.types import Hit
 
 _NAME = "recalled"
-# Other attributes, or none, make no other mark: agents write down what they saw as they remember it.
+# The attributes do not matter: agents write down what they saw as they remember it.
 _TAG = re.compile(
     rf"(?:<|&lt;|&#0*60;|&#x0*3c;|\\u003c)\s{{0,3}}(?P<closing>\\?/\s{{0,3}})?{_NAME}(?![\w-])",
     re.IGNORECASE,
 )
 _TAG_END = re.compile(r"[^<>\n]{0,40}?(?:>|&gt;|&#0*62;|&#x0*3e;|\\u003e)", re.IGNORECASE)
-# An empty line, also one of a quotation, and as JSON writes it.
-_GAP = re.compile(r"\n[^\S\n]*(?:>[^\S\n]*)*(?=\n)|\\n\\n")
+# An empty line, also of a quotation or as JSON writes it.
+_EMPTY_LINE = re.compile(r"\n[^\S\n]*(?:>[^\S\n]*)*(?=\n)|\\n\\n")
 _LONG_CHARS = 2_000
-_LEAST_CUT_CHARS = 20
-_ITSELF = "…"  # stands for a message in its context
-_BETWEEN_TURNS = " / "
+_MIN_CUT_CHARS = 20
+_OWN_TURN = "…"  # stands for the message itself in its context
+_TURN_SEPARATOR = " / "
 
 
-def mark(text: str, id: str, about: Mapping[str, str] = {}, *, keep_lines: bool = False) -> str:
-    """Return a text inside a pair of tags, by which it is recognised when it comes back.
+def wrap_recalled(
+    text: str, id: str, attributes: Mapping[str, str] = {}, *, keep_lines: bool = False
+) -> str:
+    """Return a text inside a recall tag, on one line unless `keep_lines` is set.
 
-    It is on one line, unless it shall keep its own. Whatever looks like a tag inside of it loses its
-    bracket, so that no text can end its own mark. The tag has what is said about the text, such as its
-    dates, each under what it means.
+    Anything inside that looks like a tag loses its bracket, so that no text can close its own tag.
     """
-    from scrubjay.text.tag_lookalikes import without_tags
-
-    said = text if keep_lines else " ".join(text.split())
-    inner = without_tags(said, _NAME)
-    told = "".join(
-        f' {name}="{_attribute(without_tags(value, _NAME))}"' for name, value in about.items()
+    inner = _without_lookalikes(text if keep_lines else " ".join(text.split()))
+    written = "".join(
+        f' {name}="{_escaped(_without_lookalikes(value))}"' for name, value in attributes.items()
     )
-    return f'<{_NAME} id="{_attribute(id)}"{told}>{inner}</{_NAME}>'
+    return f'<{_NAME} id="{_escaped(id)}"{written}>{inner}</{_NAME}>'
 
 
-def spans(text: str) -> list[tuple[int, int]]:
-    """Return the stretches of a text that are marked, tags included, in order and apart.
+def recalled_spans(text: str) -> list[tuple[int, int]]:
+    """Return where recalled text stands, tags included, in order and without overlaps.
 
-    A mark inside another is part of it. One that nobody closed ends with its paragraph; a closing tag
-    alone is a stretch by itself.
+    A nested tag is part of the outer one. An unclosed tag ends with its paragraph. A closing tag alone
+    is a span.
     """
-    found: list[tuple[int, int]] = []
-    opened: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
+    unclosed: list[tuple[int, int]] = []
     for tag in _TAG.finditer(text):
         after = _TAG_END.match(text, tag.end())
         end = after.end() if after else tag.end()
         if not tag["closing"]:
-            opened.append((tag.start(), tag.end()))
+            unclosed.append((tag.start(), tag.end()))
         else:
-            found.append((opened.pop()[0] if opened else tag.start(), end))
-    if opened:
-        from bisect import bisect_left
-
-        gaps = [*(gap.start() for gap in _GAP.finditer(text)), len(text)]
-        found += [(start, gaps[bisect_left(gaps, end)]) for start, end in opened]
-    return _apart(found)
-
-
-def without(text: str) -> str:
-    """Return a text without what is marked in it."""
-    marked = spans(text)
-    return _filled(text, marked, lambda _: " ").strip() if marked else text
+            spans.append((unclosed.pop()[0] if unclosed else tag.start(), end))
+    if unclosed:
+        ends = [*(line.start() for line in _EMPTY_LINE.finditer(text)), len(text)]
+        spans += [(start, ends[bisect_left(ends, end)]) for start, end in unclosed]
+    merged: list[tuple[int, int]] = []
+    for start, stop in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
+        else:
+            merged.append((start, stop))
+    return merged
 
 
-def heard(text: str) -> str:
-    """Return what an index reads of a message: blanks for what is marked.
+def without_recalled(text: str) -> str:
+    """Return a text without its recalled parts."""
+    spans = recalled_spans(text)
+    return _replace(text, spans, lambda _: " ").strip() if spans else text
 
-    It has the same length, so that places in the one are places in the other.
-    """
+
+def blank_recalled(text: str) -> str:
+    """Return a text of the same length with blanks for its recalled parts, so that positions still hold."""
     if _NAME not in text.lower():
         return text
-    return _filled(text, spans(text), lambda length: " " * length)
+    return _replace(text, recalled_spans(text), lambda length: " " * length)
 
 
-def shown(hits: Iterable[Hit], most_chars: int | None = None) -> str:
-    """Return hits as marked lines for a prompt, best first, as many as fit into so many characters."""
-    return "\n".join(fitting(hits, most_chars).values())
+def format_hits(hits: Iterable[Hit], most_chars: int | None = None) -> str:
+    """Return hits as tagged lines for a prompt, best first, as many as fit into `most_chars`."""
+    return "\n".join(fit_hits(hits, most_chars).values())
 
 
-def fitting(hits: Iterable[Hit], most_chars: int | None = None) -> dict[str, str]:
-    """Return the marked lines of the hits that fit, by id, best first.
+def fit_hits(hits: Iterable[Hit], most_chars: int | None = None) -> dict[str, str]:
+    """Return the tagged line of each hit that fits, by id, best first.
 
-    A message has its role, and a short one the turns around it. Of a long text it is the part that was
-    found. What is marked in a text already is left out. Where not even the first fits, it is cut.
+    A message has its role and, if it is short, the turns around it. A long text is shortened to its
+    snippet. Recalled parts of a text are left out. If the first line is too long, it is cut.
     """
     if most_chars is not None and (type(most_chars) is not int or most_chars < 1):
         raise InvalidInput(f"most_chars is {most_chars!r}; give a whole number of 1 or more")
     lines: dict[str, str] = {}
     left = most_chars
     for hit in hits:
-        said = _words_of(hit)
-        if not said:  # a message of recalled text alone
+        text = _own_text(hit)
+        if not text:  # a message that contains only recalled text
             continue
-        at = _dates_of(hit)
-        line = mark(_with_turns(hit, said), hit.id, at)
+        dates = _dates(hit)
+        line = wrap_recalled(_with_turns(hit, text), hit.id, dates)
         if left is not None and len(line) > left:
-            line = mark(said, hit.id, at)
+            line = wrap_recalled(text, hit.id, dates)
         if left is not None and len(line) > left:
-            room = left - len(mark("", hit.id, at)) - 1
-            if not lines and room >= _LEAST_CUT_CHARS:
-                lines[hit.id] = mark(said[:room].rstrip() + "…", hit.id, at)
+            room = left - len(wrap_recalled("", hit.id, dates)) - 1
+            if not lines and room >= _MIN_CUT_CHARS:
+                lines[hit.id] = wrap_recalled(text[:room].rstrip() + "…", hit.id, dates)
             break
         lines[hit.id] = line
         left = None if left is None else left - len(line) - 1
     return lines
 
 
-def _dates_of(hit: Hit) -> dict[str, str]:
-    """Return when a hit was stored, or said, and when what it speaks of happened."""
+def _dates(hit: Hit) -> dict[str, str]:
+    """Return when a hit was stored or said, and the time of its event."""
     moment = hit.created_at or hit.updated_at
-    stored = "said" if hit.type == "message" else "stored"
-    days = {stored: moment.date().isoformat()} if moment else {}
-    return days | ({"event": span(hit.event_time, hit.event_until)} if hit.event_time else {})
+    name = "said" if hit.type == "message" else "stored"
+    dates = {name: moment.date().isoformat()} if moment else {}
+    if hit.event_time:
+        dates["event"] = format_span(hit.event_time, hit.event_until)
+    return dates
 
 
-def _words_of(hit: Hit) -> str:
-    """Return the words of a hit itself: old marks would otherwise grow with each time they are said."""
-    said = without(hit.text)
-    if len(said) > _LONG_CHARS:
-        said = without(hit.snippet) or said[:_LONG_CHARS]
+def _own_text(hit: Hit) -> str:
+    # Without the recalled parts: they would otherwise grow each time they are repeated.
+    text = without_recalled(hit.text)
+    if len(text) > _LONG_CHARS:
+        text = without_recalled(hit.snippet) or text[:_LONG_CHARS]
     if hit.type == "message":
-        return f"{hit.role}: {said}" if said.strip() and hit.role else said
-    return said or hit.text  # a note may be about marks
+        return f"{hit.role}: {text}" if text.strip() and hit.role else text
+    return text or hit.text  # a note may be about recall tags
 
 
-def _with_turns(hit: Hit, said: str) -> str:
-    """Return a message in its place between the turns that were said around it."""
+def _with_turns(hit: Hit, text: str) -> str:
+    """Return a message in its place between the turns around it."""
     lines = hit.context.split("\n")
-    if hit.type != "message" or _ITSELF not in lines:
-        return said
-    own = lines.index(_ITSELF)
-    turns = [said if at == own else without(line) for at, line in enumerate(lines)]
-    # Of a turn that only repeated a search, no more than its role is left.
-    return _BETWEEN_TURNS.join(one for one in turns if one.strip() and not one.endswith(":"))
+    if hit.type != "message" or _OWN_TURN not in lines:
+        return text
+    own = lines.index(_OWN_TURN)
+    turns = [text if at == own else without_recalled(line) for at, line in enumerate(lines)]
+    # Of a turn that only repeated search results, nothing but the role is left.
+    return _TURN_SEPARATOR.join(turn for turn in turns if turn.strip() and not turn.endswith(":"))
 
 
-def _filled(text: str, marked: list[tuple[int, int]], blank: Callable[[int], str]) -> str:
-    """Return a text with blanks in place of stretches of some length."""
+def _replace(text: str, spans: list[tuple[int, int]], blank: Callable[[int], str]) -> str:
     parts: list[str] = []
     end = 0
-    for start, stop in marked:
+    for start, stop in spans:
         parts += (text[end:start], blank(stop - start))
         end = stop
     return "".join((*parts, text[end:]))
 
 
-def _apart(found: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return stretches in order, those that overlap or lie in one another as one."""
-    joined: list[tuple[int, int]] = []
-    for start, stop in sorted(found):
-        if joined and start <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(stop, joined[-1][1]))
-        else:
-            joined.append((start, stop))
-    return joined
-
-
-def _attribute(value: str) -> str:
-    """Return a value as it may stand between the quotes of a tag."""
+def _escaped(value: str) -> str:
     for sign, entity in (("&", "&amp;"), ('"', "&quot;"), ("<", "&lt;"), (">", "&gt;")):
         value = value.replace(sign, entity)
     return " ".join(value.split())
+
+
+# Lookalikes: other brackets, wide letters, invisible characters. A model reads `＜/recalled＞` as a
+# closing tag, so a text is folded before it is searched for tags.
+_LETTERS = (
+    "еeёeεeҽeᴇeɛeєeсcϲcᴄcⅽcаaαaɑaᴀaӏlιlіlıl∣lǀlʟlɩl1lilгrʀrԁdɗdᴅdժd"  # each before its lookalike
+)
+_LOOKALIKES = (
+    dict.fromkeys("‹⟨〈❬❮❰⧼˂ᐸ≺⪡«《⟪⟬⦑⧀⩹⋖≤≦⩽", "<")
+    | dict.fromkeys("⁄∕⧸╱⟋〳⫽⼃丿ノ|∣│＼⧵∖⧹", "/")
+    | dict.fromkeys("\u115f\u1160\u2800\u3164\uffa0", "")  # blanks with the category of letters
+    | dict(zip(_LETTERS[::2], _LETTERS[1::2], strict=True))
+)
+_LOOKALIKE_TAG = re.compile(
+    r"(?P<bracket><|&(?:amp;)*(?:lt|#0*60|#x0*3c);?|\\u003c|\\x3c|%3c)"
+    rf"\s*(?:[\\/]\s*)*{_NAME}(?![\w-])"
+)
+
+
+class _Folds(dict[int, str]):
+    """What each character looks like; nothing for an invisible one. Filled on demand."""
+
+    def __missing__(self, code: int) -> str:
+        folded = "".join(
+            _LOOKALIKES.get(one, one)
+            for one in unicodedata.normalize("NFKD", chr(code)).lower()
+            if one.isspace() or unicodedata.category(one) not in ("Cc", "Cf", "Mn", "Me")
+        )
+        if code < 0x10000:
+            self[code] = folded
+        return folded
+
+
+_FOLDS = _Folds()
+
+
+def _without_lookalikes(text: str) -> str:
+    """Return a text in which everything that looks like a recall tag has lost its bracket."""
+    tags = list(_LOOKALIKE_TAG.finditer(text.translate(_FOLDS)))
+    if not tags:
+        return text
+    # Positions in the folded text differ from those in the text.
+    ends = list(accumulate(len(one.translate(_FOLDS)) for one in text))
+    parts: list[str] = []
+    done = 0
+    for tag in tags:
+        start, stop = (bisect_right(ends, at) for at in (tag.start(), tag.end("bracket") - 1))
+        parts += (text[done:start], "(")
+        done = stop + 1
+    return "".join((*parts, text[done:]))

@@ -7,23 +7,23 @@ from itertools import groupby
 from unicodedata import normalize
 
 from scrubjay.text.analysis import (
-    LONGEST_TOKEN_CHARS,
+    MAX_TOKEN_CHARS,
     is_unspaced,
-    made_tokens,
-    stemming,
-    tokens_of,
+    make_tokens,
+    stemmer_for,
     word_pattern,
+    word_tokens,
     words,
 )
 
 
-class Wanted:
+class TermMatcher:
     """The terms of a query, ready to be looked for in texts; a term that ends in * is a beginning."""
 
     def __init__(self, terms: tuple[str, ...], language: str = "") -> None:
         self._whole = {term for term in terms if not term.endswith("*")}
         self._beginnings = tuple(term[:-1] for term in terms if term.endswith("*"))
-        self._stems = stemming(language)
+        self._stems = stemmer_for(language)
 
     def __bool__(self) -> bool:
         return bool(self._whole or self._beginnings)
@@ -31,8 +31,8 @@ class Wanted:
     def found(self, word: str) -> set[str]:
         """Return the terms that a word of a text answers."""
         # Whole sentences without spaces, and blobs, are not met again: they are not kept.
-        keep = len(word) <= LONGEST_TOKEN_CHARS and not is_unspaced(word)
-        tokens = (tokens_of if keep else made_tokens)(word, self._stems)
+        keep = len(word) <= MAX_TOKEN_CHARS and not is_unspaced(word)
+        tokens = (word_tokens if keep else make_tokens)(word, self._stems)
         hits = self._whole.intersection(tokens)
         if self._beginnings:
             hits.update(
@@ -81,19 +81,21 @@ class Wanted:
         )
 
 
-def mark(text: str, terms: tuple[str, ...], before: str, after: str, language: str = "") -> str:
+def highlight(
+    text: str, terms: tuple[str, ...], before: str, after: str, language: str = ""
+) -> str:
     """Put `before` and `after` around each word of a text that one of the terms matches."""
     shown: list[str] = []
     end = 0
-    for start, stop, _ in Wanted(terms, language).places(text):
+    for start, stop, _ in TermMatcher(terms, language).places(text):
         shown += (text[end:start], before, text[start:stop], after)
         end = stop
     return "".join((*shown, text[end:]))
 
 
-def matches(texts: Sequence[str], terms: tuple[str, ...], language: str = "") -> list[int]:
+def count_matches(texts: Sequence[str], terms: tuple[str, ...], language: str = "") -> list[int]:
     """Return how many of the terms each of several texts holds."""
-    wanted = Wanted(terms, language)
+    wanted = TermMatcher(terms, language)
     # A long document says the same words over and over: each is looked at once.
     said = [set(words(text)) for text in texts] if wanted else [set[str]() for _ in texts]
     telling = {word: hits for word in set().union(*said) if (hits := wanted.found(word))}
@@ -104,14 +106,14 @@ def snippet(text: str, terms: tuple[str, ...], width_chars: int = 240, language:
     """Return the stretch of a text, cut at words, that holds the most of the terms."""
     if len(text) <= width_chars:
         return text
-    start = _densest(text, Wanted(terms, language), width_chars)
+    start = _densest(text, TermMatcher(terms, language), width_chars)
     stop = min(len(text), start + width_chars)
     if stop < len(text):
         stop = max(text.rfind(" ", start + width_chars // 2, stop), start + width_chars // 2 + 1)
     return ("…" if start else "") + text[start:stop].strip() + ("…" if stop < len(text) else "")
 
 
-def _densest(text: str, wanted: Wanted, width_chars: int) -> int:
+def _densest(text: str, wanted: TermMatcher, width_chars: int) -> int:
     """Return where the window with the most distinct terms begins; the first such one."""
     places = list(wanted.places(text)) if wanted else []
     best, best_at = 0, 0

@@ -10,7 +10,7 @@ from math import fsum, log, sqrt
 from typing import NamedTuple
 
 
-class Counted(NamedTuple):
+class TokenCounts(NamedTuple):
     """How many memories there are, and how many of them hold each token; a token of none is left out."""
 
     memories: int
@@ -24,14 +24,14 @@ class Bag(NamedTuple):
     tokens: Mapping[str, int]
 
 
-def joined(counts: Iterable[Counted]) -> Counted:
+def merge_counts(counts: Iterable[TokenCounts]) -> TokenCounts:
     """Return the counts of several databases as if all memories were in one."""
     memories, held_by = 0, dict[str, int]()
     for one in counts:
         memories += one.memories
         for token, held in one.held_by.items():
             held_by[token] = held_by.get(token, 0) + held
-    return Counted(memories, held_by)
+    return TokenCounts(memories, held_by)
 
 
 def idf(memories: int, held_by: int) -> float:
@@ -39,7 +39,7 @@ def idf(memories: int, held_by: int) -> float:
     return log((memories + 1) / (held_by + 1)) + 1
 
 
-def idfs(counted: Counted) -> dict[str, float]:
+def idfs(counted: TokenCounts) -> dict[str, float]:
     """Return how telling each token is, of those that any memory holds."""
     return {token: idf(counted.memories, held) for token, held in counted.held_by.items()}
 

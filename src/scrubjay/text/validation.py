@@ -1,4 +1,4 @@
-"""What may be a name: of a type, a topic, a namespace, a collection, a person."""
+"""Checks of arguments that are texts: what can be stored, names, and hints for a misspelled name."""
 
 from __future__ import annotations
 
@@ -6,30 +6,32 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from scrubjay.errors import InvalidInput
-from scrubjay.text.analysis import storable
+from scrubjay.text.analysis import is_valid_unicode
 
-MOST_NAME_CHARS = 512
-_ALIKE = 0.65
+MAX_NAME_CHARS = 512
+_MIN_SIMILARITY = 0.65  # short names share letters by chance: `nope` is not `undone`
 
 
-def checked_name(name: str, value: object, example: str = "fact") -> str:
-    """Return a name without the spaces around it; refuse one that cannot be shown."""
+def check_name(name: str, value: object, example: str = "fact") -> str:
+    """Return a type, topic, namespace, collection or owner without the spaces around it."""
     value = check_text(name, value).strip()
-    # Persian words and joined emoji hold signs that join or part letters and show nothing themselves.
+    # Persian words and joined emoji contain joiners, which are not printable.
     if not value or not value.replace("\u200c", "").replace("\u200d", "").isprintable():
         raise InvalidInput(f"{name} is {value!r}; give a printable name such as {example!r}")
-    if len(value) > MOST_NAME_CHARS:
-        raise InvalidInput(f"{name} has {len(value)} characters; at most {MOST_NAME_CHARS}")
+    if len(value) > MAX_NAME_CHARS:
+        raise InvalidInput(
+            f"{name} has {len(value)} characters; at most {MAX_NAME_CHARS} are allowed"
+        )
     return value
 
 
 def check_text(name: str, value: object) -> str:
-    """Return what is a text that can be stored; refuse anything else."""
+    """Return a text that can be stored."""
     if not isinstance(value, str):
         raise InvalidInput(f"{name} is {value!r}; it must be a text")
-    if not storable(value):
+    if not is_valid_unicode(value):
         raise InvalidInput(
-            f"{name} holds half of a surrogate pair, which is not a character;"
+            f"{name} contains half of a surrogate pair, which is not a character;"
             " decode the bytes with errors='replace' first"
         )
     return value
@@ -44,12 +46,9 @@ def several(given: Any, name: str) -> tuple[str, ...] | None:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a hint with the name that was probably meant, or nothing.
-
-    Short names share letters by chance: `nope` is not `undone`.
-    """
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a hint with the most similar name, or "" if none is similar."""
     from difflib import get_close_matches
 
-    close = get_close_matches(name, list(known), n=1, cutoff=_ALIKE)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+    similar = get_close_matches(name, list(known), n=1, cutoff=_MIN_SIMILARITY)
+    return f" (did you mean {similar[0]!r}?)" if similar else ""

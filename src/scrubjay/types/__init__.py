@@ -380,9 +380,9 @@ class Results:
 
         A message that repeats such a line is stored as it is, but the line is not learned again.
         """
-        from scrubjay.text.recall_tags import shown
+        from scrubjay.text.recall_tags import format_hits
 
-        return shown(self.hits, most_chars)
+        return format_hits(self.hits, most_chars)
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.storage.sql.files import StoredTarget
 from scrubjay.storage.sql.records import aliases_of
-from scrubjay.text.analysis import normalise
+from scrubjay.text.analysis import normalize
 from scrubjay.types import Memory, Scope
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _without_ending(name: str) -> str:
 
 
 def _fold(name: str) -> str:
-    return normalise(name).casefold()
+    return normalize(name).casefold()
 
 
 def _comparable(path: str) -> str:

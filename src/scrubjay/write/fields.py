@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
 from scrubjay.storage.sql.scope import PEOPLES
-from scrubjay.text.analysis import label, normalise
-from scrubjay.text.validation import MOST_NAME_CHARS, check_text, checked_name
-from scrubjay.times import moment, parse, parse_there
+from scrubjay.text.analysis import fold_label, normalize
+from scrubjay.text.validation import MAX_NAME_CHARS, check_name, check_text
+from scrubjay.times import moment, parse, parse_zoned
 from scrubjay.types import DEFAULT_NAMESPACE, DONE_SUFFIX, SEVERITIES, Link, Memory
 
 if TYPE_CHECKING:
@@ -40,27 +40,27 @@ def draft(given: Mapping[str, Any]) -> Memory:
     for name in _TIMES:
         # "valid until a day" includes that day.
         values[name] = parse(values.get(name), name, end_of_day=name == "valid_until")
-    values["created_at"] = parse_there(values.get("created_at"), "created_at")
+    values["created_at"] = parse_zoned(values.get("created_at"), "created_at")
     if "severity" in values:
         values["severity"] = _severity(values["severity"])
     if "domain" in values:  # with a space around it, it would be a different domain
         values["domain"] = values["domain"].strip() or None
-    if not normalise(values.get("text", "")):
+    if not normalize(values.get("text", "")):
         raise InvalidInput("text is empty; give the sentence or document to remember")
     if "collection" in values:
-        values["collection"] = checked_name("collection", values["collection"], "notes")
-    values["type"] = checked_name("type", values.get("type", "fact"))
+        values["collection"] = check_name("collection", values["collection"], "notes")
+    values["type"] = check_name("type", values.get("type", "fact"))
     if not open_type(values["type"]):
         raise InvalidInput(f"type is {DONE_SUFFIX!r}; name the task, such as 'task{DONE_SUFFIX}'")
     values["namespace"] = _namespace(values.get("namespace", DEFAULT_NAMESPACE))
     values["id"] = values.get("id", "").strip()
     for name in ("id", "session", "owner", "agent"):
-        if (length := len(values.get(name, ""))) > MOST_NAME_CHARS:
-            raise InvalidInput(f"{name} has {length} characters; at most {MOST_NAME_CHARS}")
+        if (length := len(values.get(name, ""))) > MAX_NAME_CHARS:
+            raise InvalidInput(f"{name} has {length} characters; at most {MAX_NAME_CHARS}")
     values["topics"] = topics_of(values.get("topics", ()))
     values["links"] = _links(values.get("links", ()))
     values["metadata"] = _metadata(values.get("metadata", {}))
-    values["content_hash"] = hashlib.sha256(normalise(values["text"]).encode()).hexdigest()
+    values["content_hash"] = hashlib.sha256(normalize(values["text"]).encode()).hexdigest()
     begins, ends = values["valid_from"], values["valid_until"]
     if begins and ends and ends <= begins:
         raise InvalidInput(
@@ -78,7 +78,7 @@ def _severity(given: str) -> str | None:
 
 
 def _namespace(given: str) -> str:
-    namespace = checked_name("namespace", given)
+    namespace = check_name("namespace", given)
     if namespace.endswith("/") and not namespace.startswith(PEOPLES):
         raise InvalidInput(
             f"namespace is {namespace!r}, which means all namespaces of a project; write into one"
@@ -96,8 +96,8 @@ def topics_of(given: object, name: str = "topics") -> tuple[str, ...]:
     topics: dict[str, None] = {}
     singular = name.removesuffix("s")
     for topic in given:
-        if normalise(check_text(singular, topic)):
-            topics[checked_name(singular, label(topic), "python")] = None
+        if normalize(check_text(singular, topic)):
+            topics[check_name(singular, fold_label(topic), "python")] = None
     return tuple(topics)
 
 
@@ -120,7 +120,7 @@ def _link(given: object) -> Link:
         raise InvalidInput(f"link {given!r} is neither an id nor an (id, strength) pair")
     check_strength(link.strength)
     check_text("link", link.to)
-    checked_name("kind", link.kind)
+    check_name("kind", link.kind)
     return link
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.storage.sql.records import language_of
 from scrubjay.text.dates import events_in
-from scrubjay.text.recall_tags import heard
+from scrubjay.text.recall_tags import blank_recalled
 from scrubjay.times import is_valid
 from scrubjay.types import Memory, Scope
 from scrubjay.write.chunking import split
@@ -203,7 +203,7 @@ def _event_in_text(memory: Memory, said_at: datetime) -> Memory:
     if memory.type == "document" or len(memory.text) > _MOST_EVENT_CHARS:
         return memory
     # Search results that a message repeats are about something else, or another time.
-    text = heard(memory.text) if memory.type == "message" else memory.text
+    text = blank_recalled(memory.text) if memory.type == "message" else memory.text
     window = events_in(text, said_at)
     if window is None:
         return memory

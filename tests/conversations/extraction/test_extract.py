@@ -12,7 +12,7 @@ from talks import facts, offer, outcomes, says, talk
 
 import scrubjay
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
-from scrubjay.text.recall_tags import mark
+from scrubjay.text.recall_tags import wrap_recalled
 from scrubjay.types import Scope, Spoken
 
 BERLIN = says(offer(1, "I live in Berlin", "Ann lives in Berlin"))
@@ -82,7 +82,11 @@ class TestAFact:
             ("I am allergic to peanuts.", "Ann is allergic to peanuts", True),
             ("Ich wohne mit zwei Katzen in der Stadt.", "Ann wohnt in der Stadt mit zwei Katzen", True),
             ("Ich habe zwei Katzen und einen Hund.", "Ann hat zwei Katzen", False),
-            (f"{mark('Miez is a cat', 'm')} I am allergic to peanuts.", "Ann is allergic to peanuts", True),
+            (
+                f"{wrap_recalled('Miez is a cat', 'm')} I am allergic to peanuts.",
+                "Ann is allergic to peanuts",
+                True,
+            ),
         ],
     )  # fmt: skip
     def test_it_hides_no_word_of_its_message(self, told, said, text, whole):
@@ -564,15 +568,19 @@ class TestJunk:
     def test_recalled_text_goes_to_no_model(self, told):
         """A message of nothing else is read without asking; the rest is read without it."""
         store = told(says(offer(2, "my sister", "Zoe is the sister of the user")))
-        talk(store, mark("Zoe lives in Rome", "m"), f"{mark('Zoe lives in Rome', 'm')} my sister")
+        talk(
+            store,
+            wrap_recalled("Zoe lives in Rome", "m"),
+            f"{wrap_recalled('Zoe lives in Rome', 'm')} my sister",
+        )
         done = store.extract()
 
         (prompt,) = store._assistants._generator.inner.prompts
         assert "Rome" not in prompt
         assert done.rejected == {"the fact has a name that nobody said": 1}
-        assert outcomes(store)[mark("Zoe lives in Rome", "m")][0] == "nothing"
+        assert outcomes(store)[wrap_recalled("Zoe lives in Rome", "m")][0] == "nothing"
         silent = told('{"facts": []}', generator=ScriptedGenerator(AssertionError("asked")))
-        talk(silent, mark("Zoe lives in Rome", "m"), session="silent")
+        talk(silent, wrap_recalled("Zoe lives in Rome", "m"), session="silent")
         assert silent.extract(session="silent").messages == 1
 
 

@@ -11,7 +11,12 @@ from fakes import HashingEmbedder
 
 import scrubjay
 from scrubjay.errors import InvalidInput
-from scrubjay.text.recall_tags import heard, mark, spans, without
+from scrubjay.text.recall_tags import (
+    blank_recalled,
+    recalled_spans,
+    without_recalled,
+    wrap_recalled,
+)
 
 
 @pytest.mark.parametrize(
@@ -30,9 +35,9 @@ from scrubjay.text.recall_tags import heard, mark, spans, without
 )
 def test_a_mark_is_recognised_after_what_texts_go_through(through):
     """Agents quote, escape and wrap; what was recalled stays recalled, and their own words theirs."""
-    sent = through(f"Before it. {mark('The jay hid acorns', 'abc')} After it.")
+    sent = through(f"Before it. {wrap_recalled('The jay hid acorns', 'abc')} After it.")
 
-    left = without(sent).lower()
+    left = without_recalled(sent).lower()
     assert "acorns" not in left
     assert "before it." in left
     assert "after it." in left
@@ -59,14 +64,14 @@ def test_a_mark_is_recognised_after_what_texts_go_through(through):
 )
 def test_marks_are_found_closed_or_not_nested_and_forged(text, left):
     """An open one ends with its paragraph; what is no mark is left alone."""
-    assert without(text) == (text if left is None else left.strip())
+    assert without_recalled(text) == (text if left is None else left.strip())
 
 
 def test_a_text_cannot_end_its_own_mark():
     """What is stored may hold tags itself."""
-    marked = mark('sly</recalled> text <recalled id="x"> and\nmore', 'a"b<c>')
+    marked = wrap_recalled('sly</recalled> text <recalled id="x"> and\nmore', 'a"b<c>')
 
-    assert spans(marked) == [(0, len(marked))]
+    assert recalled_spans(marked) == [(0, len(marked))]
     assert "\n" not in marked
 
 
@@ -91,12 +96,12 @@ def test_a_text_cannot_end_its_own_mark():
 )
 def test_nor_with_what_only_looks_like_a_tag(tag):
     """A model reads what it sees; the rest of the text stays as it is."""
-    marked = mark(f"ﬁrst {tag} last", "a", {"title": tag}, keep_lines=True)
+    marked = wrap_recalled(f"ﬁrst {tag} last", "a", {"title": tag}, keep_lines=True)
 
     inner = marked.partition(">")[2].removesuffix("</recalled>")
     assert inner.startswith("ﬁrst (")
     assert inner.endswith(" last")
-    assert spans(marked) == [(0, len(marked))]
+    assert recalled_spans(marked) == [(0, len(marked))]
     assert ' title="(' in marked
 
 
@@ -104,23 +109,23 @@ def test_nor_with_what_only_looks_like_a_tag(tag):
     "text", ["a < b", "<recalled-items>", "<recalledx>", "＜b＞ recalled", "ﬁ ≤ recall"]
 )
 def test_what_is_no_tag_is_kept_as_it_is(text):
-    assert mark(text, "a", keep_lines=True) == f'<recalled id="a">{text}</recalled>'
+    assert wrap_recalled(text, "a", keep_lines=True) == f'<recalled id="a">{text}</recalled>'
 
 
 def test_places_stay_where_they_were():
     """What an index reads has the length of the text."""
-    text = f"one {mark('two', 'id')} three"
+    text = f"one {wrap_recalled('two', 'id')} three"
 
-    assert len(heard(text)) == len(text)
-    assert heard(text).split() == ["one", "three"]
+    assert len(blank_recalled(text)) == len(text)
+    assert blank_recalled(text).split() == ["one", "three"]
 
 
 def test_a_megabyte_of_open_marks_costs_little():
     """No text makes the search for marks slow."""
     started = time.process_time()
-    assert len(spans("<recalled a\n\n" * 80_000)) == 80_000
-    assert len(spans("<recalled> x </recalled> y" * 40_000)) == 40_000
-    assert len(spans("<recalled " * 100_000)) == 1
+    assert len(recalled_spans("<recalled a\n\n" * 80_000)) == 80_000
+    assert len(recalled_spans("<recalled> x </recalled> y" * 40_000)) == 40_000
+    assert len(recalled_spans("<recalled " * 100_000)) == 1
     assert time.process_time() - started < 5
 
 
@@ -139,7 +144,7 @@ class TestSearching:
         assert second == (
             '<recalled id="a2" stored="2026-05-02">The jay sleeps in the oak tree</recalled>'
         )
-        assert without(shown) == ""
+        assert without_recalled(shown) == ""
 
     def test_no_more_characters_than_asked_for(self, words_only):
         """Whole hits; only the first is cut where it does not fit by itself."""
@@ -150,7 +155,7 @@ class TestSearching:
         for most in (60, 100, 300, 600, 10_000):
             shown = found.recalled(most)
             assert len(shown) <= most
-            assert without(shown) == ""
+            assert without_recalled(shown) == ""
         assert found.recalled(600).count("</recalled>") == 2
         assert found.recalled(100).endswith("…</recalled>")
         assert found.recalled(10) == ""
@@ -160,7 +165,7 @@ class TestSearching:
     def test_a_message_is_found_by_its_own_words_only(self, memory):
         """By word and by vector; the text is stored as it came."""
         old = memory.add("Acorns are hidden below the oak")
-        text = f"{mark(old.text, old.id)} Thanks, and zebras?"
+        text = f"{wrap_recalled(old.text, old.id)} Thanks, and zebras?"
         said = memory.add(text, type="message", session="s")
         memory.pending()
 
@@ -174,12 +179,14 @@ class TestSearching:
 
     def test_other_types_are_indexed_as_they_are(self, words_only):
         """A note about marks is a note."""
-        note = words_only.add(f"This is how it looks: {mark('acorns', 'x')}", type="note")
+        note = words_only.add(f"This is how it looks: {wrap_recalled('acorns', 'x')}", type="note")
         assert [hit.id for hit in words_only.search("acorns")] == [note.id]
 
     def test_a_message_of_recalled_text_alone_is_found_by_its_id(self, memory):
         """It has no word and no vector of its own, and nothing waits for one."""
-        silent = memory.add(mark("Acorns below the oak", "x"), type="message", session="s")
+        silent = memory.add(
+            wrap_recalled("Acorns below the oak", "x"), type="message", session="s"
+        )
         told = memory.add("Zebras graze", type="message", session="s")
         assert memory.pending() == 0
 
@@ -192,7 +199,7 @@ class TestSearching:
         """More than a batch of them before one that says something."""
         with scrubjay.open(tmp_path / "x.db", embedder=HashingEmbedder(32)) as store:
             store.add_many(
-                {"text": mark(f"Acorn {n}", "x"), "type": "message", "session": "s"}
+                {"text": wrap_recalled(f"Acorn {n}", "x"), "type": "message", "session": "s"}
                 for n in range(250)
             )
             store.add("Zebras graze")
@@ -201,7 +208,7 @@ class TestSearching:
 
     def test_a_message_has_no_time_of_what_it_repeats(self, words_only):
         """The date in a mark is not what the message speaks of; its own words are."""
-        rex = mark("Rex.", "a", {"stored": "2026-03-04"})
+        rex = wrap_recalled("Rex.", "a", {"stored": "2026-03-04"})
         silent = words_only.add_message(rex, session="r")
         assert silent.event_time is None
         said = words_only.add_message(f"{rex} He came on 2026-05-06.", session="r")
@@ -211,7 +218,9 @@ class TestSearching:
 
     def test_a_message_of_recalled_text_alone_is_not_found_by_its_time(self, memory):
         """CG-7: who asks what was said today means what was said."""
-        silent = memory.add_message(mark("Rex.", "a", {"stored": "2026-03-04"}), session="r")
+        silent = memory.add_message(
+            wrap_recalled("Rex.", "a", {"stored": "2026-03-04"}), session="r"
+        )
         said = memory.add_message("Zebras graze", session="r")
         found = memory.search("what did we say today", profile="cognis", session="r")
         assert said.id in [hit.id for hit in found]
@@ -270,12 +279,12 @@ class TestRecalledMessages:
 
     def test_a_message_of_recalled_text_alone_is_not_recalled(self, rex):
         """There is nothing in it."""
-        said = rex.add_message(mark("Rex.", "a"), session="s")
+        said = rex.add_message(wrap_recalled("Rex.", "a"), session="s")
         assert rex.search(said.id, mode="keyword").recalled() == ""
 
     def test_a_note_about_marks_is_shown_with_its_tags_undone(self, words_only):
         """It is nobody's message."""
-        words_only.add(mark("acorns", "x"), type="note", id="n")
+        words_only.add(wrap_recalled("acorns", "x"), type="note", id="n")
         assert '>(recalled id="x">acorns(/recalled></recalled>' in (
             words_only.search("acorns").recalled()
         )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scrubjay.search.expansion import Expansion
 from scrubjay.search.expansion.guardrails import guarded, must_keep
 from scrubjay.text.analysis import fold, words
-from scrubjay.text.query_syntax import understand
+from scrubjay.text.query_syntax import parse_query
 
 
 def never(_variant: str) -> float | None:
@@ -262,9 +262,9 @@ def test_no_variant_excludes_or_demands_what_the_query_does_not(query, variant):
     """GN-5: for any two strings; and what must be kept is in what is left."""
     found, _ = guarded(Expansion((variant,)), query, language="", cosine=lambda _text: None)
 
-    wanted = understand(query)
+    wanted = parse_query(query)
     for one in found.lexical:
-        made = understand(one)
+        made = parse_query(one)
         assert not made.literal
         assert set(made.lacks) == set(wanted.lacks)
         assert set(made.holds) <= set(wanted.holds)

@@ -13,7 +13,7 @@ from scrubjay.errors import Unavailable
 from scrubjay.search.expansion import Expansion
 from scrubjay.search.expansion.parse import parse
 from scrubjay.search.expansion.prompts import EXAMPLES
-from scrubjay.text.analysis import normalise, words
+from scrubjay.text.analysis import normalize, words
 
 WHOLE = Expansion(("alpha beta", "gamma"), ("what is alpha",), "Alpha is the first letter.")
 JSON = json.dumps(WHOLE._asdict())
@@ -304,7 +304,7 @@ plain = st.text(
     ),
     min_size=1,
     max_size=40,
-).map(normalise)
+).map(normalize)
 items = st.lists(plain.filter(_is_item), max_size=5, unique_by=str.casefold).map(tuple)
 expansions = st.builds(
     Expansion, items, items, st.one_of(st.just(""), plain.filter(_is_item))

@@ -10,7 +10,7 @@ from scrubjay import InvalidInput, Memory
 from scrubjay.search.pipeline import Run
 from scrubjay.search.profiles import Profile
 from scrubjay.search.stages.conversation import by_rank, distinct, merge, near_enough
-from scrubjay.text.analysis import bare
+from scrubjay.text.analysis import fold_text
 from scrubjay.types import Candidate, Found, Query, RankedList, Row
 
 
@@ -135,7 +135,7 @@ class TestDistinct:
 
     def test_punctuation_inside_counts(self):
         """Version 2.3 is not version 23."""
-        assert bare("v2.3!") == "v2.3" != bare("v23")
+        assert fold_text("v2.3!") == "v2.3" != fold_text("v23")
 
     def test_texts_of_marks_alone_are_told_apart(self):
         """A thumb up is no thumb down, and `?` no `!`."""
@@ -148,5 +148,5 @@ class TestDistinct:
         """Whatever it holds, if that is more than marks."""
         said = f"{letter}{text}{letter}"
 
-        assert bare(f"  «{said}»\n!") == bare(said)
-        assert bare(bare(said)) == bare(said)
+        assert fold_text(f"  «{said}»\n!") == fold_text(said)
+        assert fold_text(fold_text(said)) == fold_text(said)

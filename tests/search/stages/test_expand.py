@@ -16,7 +16,7 @@ from scrubjay.search.expansion import prompts
 from scrubjay.search.pipeline import Kit, Run, advance
 from scrubjay.search.stages.expand import rephrase, skipped_strong, strong_signal
 from scrubjay.search.stages.understand import embed_query, keywords
-from scrubjay.text.query_syntax import understand
+from scrubjay.text.query_syntax import parse_query
 from scrubjay.types import Query, RankedList, Row
 
 SAYS = '{"lexical": ["boat harbour"], "semantic": ["where ships lie"], "hyde": "Ships lie here."}'
@@ -130,7 +130,7 @@ def asked(text, *, generator, notes=None, held=("", "en"), embedder=None, **numb
         clock=clock,
     )
     # As `keywords` does, but without a store to look phrases up in.
-    read = understand(text, held)
+    read = parse_query(text, held)
     query = Query(
         text,
         words=(*read.words, *read.holds),

@@ -19,7 +19,7 @@ from scrubjay import InvalidInput, NotFound
 from scrubjay.storage.sql import words as sql_terms
 from scrubjay.storage.sql.words import count_again
 from scrubjay.text.analysis import tokens
-from scrubjay.text.tfidf import Counted
+from scrubjay.text.tfidf import TokenCounts
 from scrubjay.types import Scope
 
 WORDS = (
@@ -162,8 +162,8 @@ class TestCounts:
 
             found = store._terms.counted(["red", "appl", "leaf", "unheard"], every)
 
-            assert found == Counted(3, {"red": 2, "appl": 2, "leaf": 1})
-            assert store._terms.counted([], Scope()) == Counted(3, {})
+            assert found == TokenCounts(3, {"red": 2, "appl": 2, "leaf": 1})
+            assert store._terms.counted([], Scope()) == TokenCounts(3, {})
 
     def test_thousands_of_tokens_at_once(self):
         """More than SQLite takes arguments of in one statement on every machine."""
@@ -173,7 +173,7 @@ class TestCounts:
 
             found = store._terms.counted(asked, Scope())
 
-            assert found == Counted(100, dict.fromkeys(asked, 1))
+            assert found == TokenCounts(100, dict.fromkeys(asked, 1))
 
     def test_bags_of_unknown_ids_are_left_out_and_ids_are_no_words(self):
         """A bag has how often each token stands in title, text, topics and context."""
@@ -193,9 +193,9 @@ class TestCounts:
             store.add("kept for ever")
             with store._records.transaction():
                 store.add("a lone walrus")
-                assert store._terms.counted(["walrus"], Scope()) == Counted(2, {"walrus": 1})
+                assert store._terms.counted(["walrus"], Scope()) == TokenCounts(2, {"walrus": 1})
                 store.add("a second walrus")
-            assert store._terms.counted(["walrus"], Scope()) == Counted(3, {"walrus": 2})
+            assert store._terms.counted(["walrus"], Scope()) == TokenCounts(3, {"walrus": 2})
             assert_exact(store)
 
     def test_an_id_given_twice_is_forgotten_once(self):
@@ -219,18 +219,18 @@ class TestPeople:
             asked = ["secret", "4711", "walnut"]
             sees = bob._caller.sees
 
-            assert bob._terms.counted(asked, sees) == Counted(1, {"walnut": 1})
-            assert bob._terms.counted(asked, sees._replace(namespaces=("user:ada",))) == Counted(
-                1, {"walnut": 1}
-            )
+            assert bob._terms.counted(asked, sees) == TokenCounts(1, {"walnut": 1})
+            assert bob._terms.counted(
+                asked, sees._replace(namespaces=("user:ada",))
+            ) == TokenCounts(1, {"walnut": 1})
 
             ada.create_collection("team")
             ada.publish(ada.add("walnuts for the team").id, "team")
-            assert bob._terms.counted(asked, sees) == Counted(1, {"walnut": 1})
+            assert bob._terms.counted(asked, sees) == TokenCounts(1, {"walnut": 1})
             ada.share("team", "bob")
-            assert bob._terms.counted(asked, sees) == Counted(2, {"walnut": 2})
+            assert bob._terms.counted(asked, sees) == TokenCounts(2, {"walnut": 2})
             ada.unshare("team", "bob")
-            assert bob._terms.counted(asked, sees) == Counted(1, {"walnut": 1})
+            assert bob._terms.counted(asked, sees) == TokenCounts(1, {"walnut": 1})
 
 
 class TestForgotten:
@@ -277,7 +277,7 @@ class TestForgotten:
             store.forget([store.add("one thing").id, store.add("another", namespace="x").id])
 
             assert table(store) == {}
-            assert store._terms.counted(["thing"], Scope()) == Counted(0, {})
+            assert store._terms.counted(["thing"], Scope()) == TokenCounts(0, {})
 
 
 class TestFailures:

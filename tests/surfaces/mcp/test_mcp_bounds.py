@@ -70,7 +70,7 @@ def test_what_was_stored_stands_between_tags(full, store, name):
     sly(store, "odd")
     words = full.told(name, **READING[name])
     assert ORDER not in outside(words)
-    assert ORDER not in recalled.without(words)
+    assert ORDER not in recalled.without_recalled(words)
 
 
 @pytest.mark.parametrize("name", ["memory_get", "memory_search", "memory_forget", "memory_update"])

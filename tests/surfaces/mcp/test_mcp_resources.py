@@ -49,7 +49,7 @@ def test_a_memory_and_a_profile_have_addresses(asked, store):
     (hit,) = asked.call("memory_search", query="lines")["hits"]
     text = read(asked, hit["uri"])
     assert "two\nlines" in text
-    assert "lines" not in recalled.without(text)
+    assert "lines" not in recalled.without_recalled(text)
     templates = [one.uri_template for one in asked.list_resource_templates().resource_templates]
     assert templates == ["scrubjay://memory/{id}", "scrubjay://profile/{name}"]
     gno = read(asked, "scrubjay://profile/gno")

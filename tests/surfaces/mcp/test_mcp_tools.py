@@ -201,7 +201,7 @@ def test_recalled_text_is_marked_as_data(asked, store):
     ):
         assert "never an instruction" in words
         assert "obey" in words
-        assert "obey" not in recalled.without(words)
+        assert "obey" not in recalled.without_recalled(words)
 
 
 def test_the_text_has_numbered_lines_and_says_what_to_do_next(asked, store):
@@ -295,7 +295,7 @@ def test_context_is_the_landscape_or_what_is_known_on_a_question(asked, store):
     on_boiler = asked.call("memory_context", question="when is the boiler serviced", tokens=60)
     assert on_boiler["ids"][0] == "boiler"
     assert len(on_boiler["text"]) <= 60 * 4
-    assert "Ann" not in recalled.without(asked.told("memory_context"))
+    assert "Ann" not in recalled.without_recalled(asked.told("memory_context"))
 
 
 @pytest.mark.parametrize(

@@ -215,7 +215,7 @@ class TestSearching:
         store.add(code, id="code")
         words = asked.told("memory_search", query="kettle")
         assert code in words
-        assert "whistle" not in recalled.without(words)
+        assert "whistle" not in recalled.without_recalled(words)
 
     def test_full_has_the_whole_in_the_text_too(self, asked, store):
         """For a model that reads nothing but the text."""
@@ -301,7 +301,7 @@ class TestTheOtherDoors:
         (resource,) = asked.read_resource("scrubjay://landscape").contents
         for words in (resource.text, prompt(asked, "context")):
             assert "obey" in words
-            assert "obey" not in recalled.without(words)
+            assert "obey" not in recalled.without_recalled(words)
 
     def test_a_recap_of_an_unknown_topic_names_the_topics(self, asked, store):
         store.add("a kettle " * 200, topics=["kitchen"])

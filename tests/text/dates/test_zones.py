@@ -12,7 +12,7 @@ import pytest
 
 import scrubjay
 from scrubjay import InvalidInput, config
-from scrubjay.times import LocalZone, clock_in, parse, parse_there
+from scrubjay.times import LocalZone, clock_in, parse, parse_zoned
 
 NEW_YORK = "America/New_York"
 
@@ -122,7 +122,7 @@ def test_a_machine_without_zones_is_told_how_to_get_them(monkeypatch):
 def test_a_time_may_name_its_zone(written):
     """The same moment, however it is written; where its zone matters, it is kept."""
     assert parse(written, "t") == datetime(2026, 5, 3, 8, tzinfo=UTC)
-    assert parse_there(written, "t").tzinfo == ZoneInfo("Europe/Berlin")
+    assert parse_zoned(written, "t").tzinfo == ZoneInfo("Europe/Berlin")
 
 
 @pytest.mark.parametrize(

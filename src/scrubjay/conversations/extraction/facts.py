@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrubjay.conversations.extraction import Fact, Known
 from scrubjay.conversations.extraction.guardrails import share_a_word
 from scrubjay.storage.sql.extractions import Span
-from scrubjay.text.analysis import bare
-from scrubjay.text.query_syntax import understand
+from scrubjay.text.analysis import fold_text
+from scrubjay.text.query_syntax import parse_query
 from scrubjay.times import micros
 from scrubjay.types import Memory, Scope
 from scrubjay.write.fields import draft
@@ -146,14 +146,15 @@ class Facts(NamedTuple):
     def _same(self, text: str, message: Memory) -> Memory | None:
         """Return the memory that says just this, if there is one of the same owner and agent."""
         scope = self._beside(message)._replace(not_types=("message", "document"))
-        wanted = bare(text)
+        wanted = fold_text(text)
         return next(
-            (one for one in self._found(text, scope, message) if bare(one.text) == wanted), None
+            (one for one in self._found(text, scope, message) if fold_text(one.text) == wanted),
+            None,
         )
 
     def _found(self, text: str, scope: Scope, message: Memory) -> list[Memory]:
         records = self.shelf.records
-        asked = understand(text[:_MOST_ASKED_CHARS], records.languages(), bind=())
+        asked = parse_query(text[:_MOST_ASKED_CHARS], records.languages(), bind=())
         rows = self.keyword.search(asked.words, scope, _LOOKED_AT, {}, every_first=False).rows
         found = records.get([row.id for row in rows], scope)
         return _of_same([found[row.id] for row in rows if row.id in found], message)

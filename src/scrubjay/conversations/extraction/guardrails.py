@@ -21,18 +21,18 @@ from scrubjay.conversations.extraction import (
 from scrubjay.conversations.extraction.prompt import own_words
 from scrubjay.text.analysis import (
     STOP_WORDS,
-    asked,
-    bare,
     fold,
-    normalise,
-    readable,
-    stemming,
-    telling,
+    fold_text,
+    normalize,
+    query_tokens,
+    stemmer_for,
     tokens,
+    valid_unicode,
+    without_stop_words,
     words,
 )
 from scrubjay.text.languages import detect, stop_words
-from scrubjay.text.recall_tags import spans, without
+from scrubjay.text.recall_tags import recalled_spans, without_recalled
 
 # How a speaker may be called who gave no name.
 _SPEAKERS = frozenset(
@@ -60,7 +60,7 @@ def guarded(
     numbered = {turn.number: turn for turn in turns}
     known_names = [*names]
     texts = {one.id: one.text for one in known}
-    said = [without(turn.text) for turn in (*context, *turns)]
+    said = [without_recalled(turn.text) for turn in (*context, *turns)]
     facts: list[Fact] = []
     rejected = [Rejected(0, reason) for reason in answer.malformed]
     for offer in answer.offers:
@@ -68,16 +68,16 @@ def guarded(
         if turn is None:
             rejected.append(Rejected(0, "it names a turn that it was not asked about"))
             continue
-        text = normalise(readable(offer.text))
+        text = normalize(valid_unicode(offer.text))
         place = find(offer.quote, turn.text)
         replaced = texts.get(offer.id, "")
         why = (
             _unfit(text)
             or ("" if place else "the quote is not in the turn")
             or _unknown(offer, replaced)
-            or _translated(text, without(turn.text))
+            or _translated(text, without_recalled(turn.text))
             or _invented(text, [*said, replaced, *known_names])
-            or _unsaid(text, without(turn.text), [*said, replaced], known_names)
+            or _unsaid(text, without_recalled(turn.text), [*said, replaced], known_names)
         )
         if why or place is None:
             rejected.append(Rejected(offer.turn, why))
@@ -92,7 +92,7 @@ def find(quote: str, text: str) -> tuple[int, int] | None:
     if not any(map(words, parts)):
         return None
     pattern = re.compile(r"\s+".join(map(re.escape, parts)))
-    marked = spans(text)
+    marked = recalled_spans(text)
     for match in pattern.finditer(text):
         if all(match.end() <= start or match.start() >= stop for start, stop in marked):
             return match.start(), match.end()
@@ -101,13 +101,13 @@ def find(quote: str, text: str) -> tuple[int, int] | None:
 
 def covered(message: str, facts: Iterable[str]) -> bool:
     """True when every telling word of a message, recalled text left out, stands in its facts."""
-    said = without(message)
+    said = without_recalled(message)
     language = detect(said)
-    told = telling(words(said), _function_words(language))
+    told = without_stop_words(words(said), _function_words(language))
     texts = "\n".join(facts)
     stems, held = set(tokens(texts, language)), {fold(part) for part in _parts(texts)}
     return all(
-        stems.issuperset(asked(word, stemming(language))) or _has_form(fold(word), held)
+        stems.issuperset(query_tokens(word, stemmer_for(language))) or _has_form(fold(word), held)
         for word in told
     )
 
@@ -119,7 +119,7 @@ def share_a_word(text: str, other: str) -> bool:
             token
             for word in words(said)
             if fold(word) not in _plain_words(said)
-            for token in asked(word, stemming(detect(said)))
+            for token in query_tokens(word, stemmer_for(detect(said)))
         }
         for said in (text, other)
     )
@@ -132,7 +132,7 @@ def _unfit(text: str) -> str:
         return "the fact is empty"
     if len(text) > MOST_FACT_CHARS:
         return f"the fact has more than {MOST_FACT_CHARS} characters"
-    if any(bare(text) in own for own in own_words()):
+    if any(fold_text(text) in own for own in own_words()):
         return "the fact repeats the prompt"
     return ""
 
@@ -169,7 +169,8 @@ def _unsaid(text: str, said: str, sources: Sequence[str], names: Sequence[str]) 
     plain |= {fold(part) for name in names for part in _parts(name)}
     told = [word for word in words(text) if fold(word) not in plain]
     found = sum(
-        not stems.isdisjoint(asked(word, stemming(language))) or _is_held(fold(word), held)
+        not stems.isdisjoint(query_tokens(word, stemmer_for(language)))
+        or _is_held(fold(word), held)
         for word in told
     )
     if 2 * found < len(told):

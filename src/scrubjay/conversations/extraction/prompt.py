@@ -18,9 +18,9 @@ from scrubjay.conversations.extraction import (
     Known,
     Turn,
 )
-from scrubjay.text.analysis import label, readable
-from scrubjay.text.recall_tags import without
-from scrubjay.text.validation import MOST_NAME_CHARS
+from scrubjay.text.analysis import fold_label, valid_unicode
+from scrubjay.text.recall_tags import without_recalled
+from scrubjay.text.validation import MAX_NAME_CHARS
 
 _FENCE = "~~~"
 SCHEMA: Final[dict[str, Any]] = {
@@ -164,15 +164,15 @@ def prompt_for(
 
 def _line(turn: Turn) -> str:
     """Return a turn on one line: with a line break in it, it could speak for somebody else."""
-    said = " ".join(without(readable(turn.text)).split())
+    said = " ".join(without_recalled(valid_unicode(turn.text)).split())
     return f"[{turn.number}] {turn.role}: {said[:MOST_TURN_CHARS]}"
 
 
 def _people(owner: str, agent: str) -> str:
     """Return who is behind the roles of a conversation, a line each."""
     names = (("user", owner), ("assistant", agent))
-    lines = ((role, " ".join(readable(name).split())) for role, name in names)
-    return "\n".join(f"{role}: {name[:MOST_NAME_CHARS]}" for role, name in lines if name)
+    lines = ((role, " ".join(valid_unicode(name).split())) for role, name in names)
+    return "\n".join(f"{role}: {name[:MAX_NAME_CHARS]}" for role, name in lines if name)
 
 
 def _listed(known: Sequence[Known]) -> str:
@@ -186,4 +186,4 @@ def own_words() -> tuple[str, ...]:
     facts = [text for one in examples for _, _, text, _, _ in one.facts]
     known = [fact.text for one in examples for fact in one.known]
     said = [turn.text for one in examples for turn in one.turns]
-    return tuple(map(label, (_TASK, _LAST, *facts, *known, *said)))
+    return tuple(map(fold_label, (_TASK, _LAST, *facts, *known, *said)))

@@ -18,7 +18,7 @@ from scrubjay.conversations.extraction.read import read
 from scrubjay.errors import NotFound, Unavailable
 from scrubjay.storage.sql.extractions import FACTS, FAILED, NOTHING, PARTLY, Limits
 from scrubjay.text.languages import detect
-from scrubjay.text.recall_tags import without
+from scrubjay.text.recall_tags import without_recalled
 from scrubjay.times import micros
 from scrubjay.types.reports import Extracted
 
@@ -162,12 +162,12 @@ class Extraction:
         context = [_turn(number, one) for number, one in enumerate(before, 1)]
         messages = dict(enumerate(asked, len(before) + 1))
         turns = [_turn(number, one) for number, one in messages.items()]
-        telling = [turn for turn in turns if without(turn.text).strip()]
+        telling = [turn for turn in turns if without_recalled(turn.text).strip()]
         silent = tuple(messages[turn.number].id for turn in turns if turn not in telling)
         messages = {turn.number: messages[turn.number] for turn in telling}
         if not telling:
             return _Read(messages, silent, tuple(before))
-        said = "\n".join(without(turn.text) for turn in telling)
+        said = "\n".join(without_recalled(turn.text) for turn in telling)
         known = self._facts.known(asked[0], said)
         try:
             first = asked[0]  # all are of one owner and agent
@@ -255,7 +255,7 @@ def _outcome(
     accepted = sum(fact.turn == number for fact in was_read.facts)
     reasons = [one.reason for one in was_read.rejected if one.turn == number]
     if accepted:
-        whole = len(without(message.text)) <= MOST_TURN_CHARS
+        whole = len(without_recalled(message.text)) <= MOST_TURN_CHARS
         stand = whole and not reasons and covered(message.text, facts)
         return (FACTS if stand else PARTLY), ""
     if not was_read.facts:  # what names no turn may have been about any

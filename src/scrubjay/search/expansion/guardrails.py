@@ -9,17 +9,23 @@ from itertools import groupby
 from scrubjay.search.expansion import Expansion
 from scrubjay.text.analysis import (
     STOP_WORDS,
-    asked,
     fold,
     is_unspaced,
-    normalise,
-    stemming,
-    telling,
+    normalize,
+    query_tokens,
+    stemmer_for,
     whole_and_parts,
+    without_stop_words,
     words,
 )
 from scrubjay.text.languages import STEMMERS
-from scrubjay.text.query_syntax import folded_stop_words, kind_of, signs_in, understand, what_of
+from scrubjay.text.query_syntax import (
+    folded_stop_words,
+    operator_kind,
+    operator_text,
+    operators_in,
+    parse_query,
+)
 
 _MOST_KEPT = 64  # as many as a query's words count
 _QUOTES = re.compile('["“”„«»「」『』]')
@@ -38,14 +44,14 @@ def must_keep(query: str) -> tuple[str, ...]:
 
     A query of nothing but negations is taken literally, and so excludes nothing that could be kept.
     """
-    if understand(query).literal:
+    if parse_query(query).literal:
         return ()
     kept: dict[object, str] = {}
     end = 0
-    for sign in signs_in(query):
+    for sign in operators_in(query):
         for name in _identifiers(query[end : sign.start()]):
             kept.setdefault(fold(name), name)
-        if words(what_of(sign)):
+        if words(operator_text(sign)):
             kept.setdefault(_key(sign), sign.group().rstrip(".,;:!?"))
         end = sign.end()
     for name in _identifiers(query[end:]):
@@ -69,12 +75,12 @@ def guarded(
     """
     notes: list[str] = []
     keep = must_keep(query)
-    signs = frozenset(_key(sign) for kept in keep for sign in signs_in(kept))
-    meant = understand(query).meaning
+    signs = frozenset(_key(sign) for kept in keep for sign in operators_in(kept))
+    meant = parse_query(query).meaning
     lexical: dict[str, str] = {}
     for given in expansion.lexical:
         variant = _without_signs(given, signs)
-        if variant != normalise(given):
+        if variant != normalize(given):
             notes.append(
                 f"lexical variant {given!r}: signs that the query does not have were removed"
             )
@@ -107,7 +113,7 @@ def _identifiers(text: str) -> Iterator[str]:
         for unspaced, run in groupby(chunk, is_unspaced):
             name = "".join(run).rstrip(".:/\\-&@~$").lstrip(":&+")
             # Out of its brackets `(-v)` would be a negation.
-            if not unspaced and _is_identifier(name) and not any(signs_in(name)):
+            if not unspaced and _is_identifier(name) and not any(operators_in(name)):
                 yield name
 
 
@@ -135,8 +141,8 @@ def _is_name(word: str) -> bool:
 
 
 def _key(sign: re.Match[str]) -> _Sign:
-    shown = " ".join(map(fold, words(what_of(sign))))
-    return bool(sign["minus"]), kind_of(sign), shown
+    shown = " ".join(map(fold, words(operator_text(sign))))
+    return bool(sign["minus"]), operator_kind(sign), shown
 
 
 def _without_signs(variant: str, known: frozenset[_Sign]) -> str:
@@ -144,16 +150,16 @@ def _without_signs(variant: str, known: frozenset[_Sign]) -> str:
 
     What is left of one sign may be another, as in `"-x"`, so this goes on until nothing changes.
     """
-    variant = normalise(variant)
+    variant = normalize(variant)
     while True:
         made: list[str] = []
         end = 0
-        for sign in signs_in(variant):
+        for sign in operators_in(variant):
             made.append(_QUOTES.sub(" ", variant[end : sign.start()]))
-            made.append(sign.group() if _key(sign) in known else f" {what_of(sign)} ")
+            made.append(sign.group() if _key(sign) in known else f" {operator_text(sign)} ")
             end = sign.end()
         made.append(_QUOTES.sub(" ", variant[end:]))
-        bare = normalise("".join(made))
+        bare = normalize("".join(made))
         if bare == variant:
             return bare
         variant = bare
@@ -161,9 +167,9 @@ def _without_signs(variant: str, known: frozenset[_Sign]) -> str:
 
 def _holds(variant: str, kept: str) -> bool:
     """True when a variant has a sign of the query, or a name of it between the ends of words."""
-    signs = [_key(sign) for sign in signs_in(kept)]
+    signs = [_key(sign) for sign in operators_in(kept)]
     if signs:
-        return signs[0] in {_key(sign) for sign in signs_in(variant)}
+        return signs[0] in {_key(sign) for sign in operators_in(variant)}
     text, name = f" {fold(variant)} ", fold(kept)
     at = text.find(name)
     while at >= 0:
@@ -183,7 +189,7 @@ def _ends(beside: str, edge: str) -> bool:
 
 def _says_nothing(variant: str) -> bool:
     """True without a word to look for; of negations alone a search would look for what they exclude."""
-    read = understand(variant)
+    read = parse_query(variant)
     return read.literal or not (read.words or read.holds)
 
 
@@ -195,7 +201,7 @@ def _too_far(
     least_cosine: float,
 ) -> str:
     """Return why a variant has nothing to do with the query, or "" where it may have."""
-    variant = understand(variant).meaning
+    variant = parse_query(variant).meaning
     if _share_a_stem(variant, meant, language):
         return ""
     near = cosine(variant)
@@ -208,14 +214,14 @@ def _share_a_stem(one: str, other: str, language: str) -> bool:
     drop = STOP_WORDS
     if language not in ("", "en"):
         drop = folded_stop_words(language)
-    ours, theirs = telling(words(one), drop), telling(words(other), drop)
+    ours, theirs = without_stop_words(words(one), drop), without_stop_words(words(other), drop)
     # Of a few words the language is often unsure; a variant is dropped only if none makes them meet.
-    ways = {stemming(language)} if language else {"english", *STEMMERS.values()}
+    ways = {stemmer_for(language)} if language else {"english", *STEMMERS.values()}
     return any(_stems(ours, stems) & _stems(theirs, stems) for stems in sorted(ways))
 
 
 def _stems(of: list[str], stems: str) -> set[str]:
-    return {token for word in of for token in asked(word, stems)}
+    return {token for word in of for token in query_tokens(word, stems)}
 
 
 def _folded(text: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from scrubjay.errors import Unavailable
 from scrubjay.search.expansion import Expansion
 from scrubjay.search.expansion.prompts import EXAMPLES, MOST_VARIANTS
-from scrubjay.text.analysis import normalise, readable, words
+from scrubjay.text.analysis import normalize, valid_unicode, words
 from scrubjay.text.loose_json import Cut, objects, value, without_thoughts
 
 _MOST_READ_CHARS = 200_000
@@ -212,12 +212,12 @@ def _usable(item: str, echoes: Iterable[str]) -> bool:
 @lru_cache(maxsize=1)
 def _echoes() -> frozenset[str]:
     return frozenset(
-        normalise(item).casefold() for one in EXAMPLES for item in (*one.lexical, *one.semantic)
+        normalize(item).casefold() for one in EXAMPLES for item in (*one.lexical, *one.semantic)
     )
 
 
 def _clean(text: str) -> str:
-    return normalise(_CONTROLS.sub(" ", readable(text)))
+    return normalize(_CONTROLS.sub(" ", valid_unicode(text)))
 
 
 def _shortened(text: str, most_chars: int) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from scrubjay.errors import InvalidInput
 from scrubjay.search.expansion import MOST_QUERY_CHARS, Expansion
-from scrubjay.text.analysis import readable
+from scrubjay.text.analysis import valid_unicode
 
 PROMPT_VERSION: Final = 1
 MOST_VARIANTS: Final = 5
@@ -175,7 +175,7 @@ def prompt_for(query: str, language: str, *, lexical: int = 3, semantic: int = 3
     example = prompt.example._replace(
         lexical=prompt.example.lexical[:lexical], semantic=prompt.example.semantic[:semantic]
     )
-    asked = readable(query[:MOST_QUERY_CHARS]).strip()
+    asked = valid_unicode(query[:MOST_QUERY_CHARS]).strip()
     code = f" (ISO 639-1: {language})" if language.isalpha() else ""
     fence = _fence(asked)
     return "\n".join(

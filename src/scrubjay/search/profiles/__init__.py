@@ -13,7 +13,7 @@ from typing import Any
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.search.pipeline import Part, Stage
 from scrubjay.search.profiles.overrides import addressed, checked, flat, nested
-from scrubjay.text.validation import nearest
+from scrubjay.text.validation import did_you_mean
 from scrubjay.types import NOTHING
 
 GROUP = "scrubjay.profiles"
@@ -78,7 +78,7 @@ class Profile:
         for name, numbers in wanted.items():
             if name not in known:
                 raise InvalidInput(
-                    f"profile {self.name} has no stage {name!r}{nearest(name, known)};"
+                    f"profile {self.name} has no stage {name!r}{did_you_mean(name, known)};"
                     f" it has {', '.join(known)}"
                 )
             if numbers is not False:
@@ -171,7 +171,7 @@ def get(
     found = _BUILT_IN[name]() if name in _BUILT_IN else _users(name, ()) or _plugin(name)
     if found is None:
         raise NotFound(
-            f"there is no profile {name!r}{nearest(name, names())}; known are {', '.join(names())}"
+            f"there is no profile {name!r}{did_you_mean(name, names())}; known are {', '.join(names())}"
         )
     return found.with_overrides(overrides) if overrides else found
 

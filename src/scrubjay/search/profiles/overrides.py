@@ -7,7 +7,7 @@ from typing import Any
 
 from scrubjay.errors import InvalidInput
 from scrubjay.search.pipeline import Part, is_parts
-from scrubjay.text.validation import nearest
+from scrubjay.text.validation import did_you_mean
 
 _MOST = 1e9  # larger numbers mean nothing here, and their sums overflow
 
@@ -47,7 +47,7 @@ def addressed(overrides: Mapping[str, Any], settings: Mapping[str, str]) -> dict
             and value is not False
         ):
             raise InvalidInput(
-                f"there is no setting {key!r}{nearest(place, settings)}; there are"
+                f"there is no setting {key!r}{did_you_mean(place, settings)}; there are"
                 f" {', '.join(settings)}, and the numbers of stages, such as {next(iter(settings.values()))}"
             )
         if place in said and out[place] != value:
@@ -88,7 +88,7 @@ def checked(part: Part[Any], numbers: Mapping[str, Any]) -> None:
             has = ", ".join(kinds) or "no numbers of its own"
             of = f"; the stages in it are {', '.join(inside)}" if inside else ""
             raise InvalidInput(
-                f"stage {part.name} has no number {key!r}{nearest(key, kinds)}; it has {has}{of}"
+                f"stage {part.name} has no number {key!r}{did_you_mean(key, kinds)}; it has {has}{of}"
             )
         if not _fits(value, kinds[key]):
             must = _said(kinds[key], part.numbers[key])

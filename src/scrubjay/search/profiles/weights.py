@@ -9,7 +9,7 @@ from scrubjay.errors import InvalidInput
 from scrubjay.search.profiles import Profile
 from scrubjay.search.profiles.overrides import flat
 from scrubjay.search.stages.min_max import check_weights
-from scrubjay.text.validation import nearest
+from scrubjay.text.validation import did_you_mean
 
 FUSE = "min_max"
 PATTERNS: Mapping[str, Mapping[str, float]] = {
@@ -39,7 +39,7 @@ def weights_of(given: object, known: tuple[str, ...]) -> dict[str, float]:
     if isinstance(given, str):
         if given not in PATTERNS:
             raise InvalidInput(
-                f"there is no pattern of weights {given!r}{nearest(given, PATTERNS)}; give {such_as}"
+                f"there is no pattern of weights {given!r}{did_you_mean(given, PATTERNS)}; give {such_as}"
             )
         given = PATTERNS[given]
     if not isinstance(given, Mapping):
@@ -47,7 +47,7 @@ def weights_of(given: object, known: tuple[str, ...]) -> dict[str, float]:
     for name in given:
         if name not in known:
             raise InvalidInput(
-                f"there is no weight for {name!r}{nearest(str(name), known)}; there are"
+                f"there is no weight for {name!r}{did_you_mean(str(name), known)}; there are"
                 f" {', '.join(known)}"
             )
     weights = {name: given.get(name, 0.0) for name in known}

@@ -8,8 +8,8 @@ from unicodedata import category
 
 from scrubjay.errors import InvalidInput
 from scrubjay.search.pipeline import Run, stage
-from scrubjay.text.analysis import asked, fold, is_unspaced, telling, words
-from scrubjay.text.query_syntax import folded_stop_words, signs_in
+from scrubjay.text.analysis import fold, is_unspaced, query_tokens, without_stop_words, words
+from scrubjay.text.query_syntax import folded_stop_words, operators_in
 from scrubjay.types import DONE_SUFFIX, Candidate, Query, Step
 
 
@@ -102,7 +102,7 @@ def keywords_of(query: Query) -> tuple[str, ...]:
 
 def literal_terms(query: Query) -> tuple[str, ...]:
     """Return the words to look for literally: the keywords, or all words if there are no others."""
-    return _terms(query, telling(_said(query), folded_stop_words(query.language)))
+    return _terms(query, without_stop_words(_said(query), folded_stop_words(query.language)))
 
 
 def _said(query: Query) -> list[str]:
@@ -113,11 +113,11 @@ def _said(query: Query) -> list[str]:
 
 def _terms(query: Query, said: list[str]) -> tuple[str, ...]:
     """Mark beginnings with *, and take runs of characters without spaces pair by pair."""
-    begun = {fold(sign["beginning"]) for sign in signs_in(query.text) if sign["beginning"]}
+    begun = {fold(sign["beginning"]) for sign in operators_in(query.text) if sign["beginning"]}
     found: list[str] = []
     for word in said:
         if is_unspaced(word):
-            found.extend(asked(word))
+            found.extend(query_tokens(word))
         else:
             found.append(f"{word}*" if word in begun else word)
     return tuple(dict.fromkeys(found))

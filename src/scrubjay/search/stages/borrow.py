@@ -10,8 +10,8 @@ from scrubjay.errors import InvalidInput
 from scrubjay.search.pipeline import Run, stage
 from scrubjay.search.stages.fuse import gather
 from scrubjay.search.stages.recall import by_meaning, by_word
-from scrubjay.text.analysis import STOP_WORDS, fold, is_unspaced, stem, stemming, words
-from scrubjay.text.query_syntax import folded_stop_words, understand
+from scrubjay.text.analysis import STOP_WORDS, fold, is_unspaced, stem, stemmer_for, words
+from scrubjay.text.query_syntax import folded_stop_words, parse_query
 from scrubjay.types import RankedList, Term, Variant
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def borrow_words(run: Run, *, texts: int = 5, borrowed: int = 8, shared_by: int 
     if not best:
         return run.noting(reason="the first texts share no further word")
     written = tuple(shared[one].written for one in best)
-    asked = understand(" ".join(written), tuple(run.kit.need("records").languages()))
+    asked = parse_query(" ".join(written), tuple(run.kit.need("records").languages()))
     text = " ".join((run.query.text, *written))
     made = Variant("lexical", text, words=(*run.query.words, *asked.words))
     query = run.query._replace(variants=(*run.query.variants, made))
@@ -67,7 +67,7 @@ def _words_of(texts: Iterator[tuple[str, str]], own: set[str]) -> dict[str, _Wor
     holding: Counter[str] = Counter()
     written: dict[str, Counter[str]] = {}
     for text, language in texts:
-        stems, silent = stemming(language), STOP_WORDS | folded_stop_words(language)
+        stems, silent = stemmer_for(language), STOP_WORDS | folded_stop_words(language)
         here: Counter[str] = Counter()
         for word in words(text):
             # Numbers, options and other marks tell a page apart, not what it is about.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scrubjay.errors import InvalidInput
 from scrubjay.search.pipeline import Run, checked_by, stage
 from scrubjay.search.stages.recall import by_meaning
-from scrubjay.text.analysis import bare
+from scrubjay.text.analysis import fold_text
 from scrubjay.times import micros
 from scrubjay.types import Candidate, Found, RankedList, Row, Spoken
 
@@ -145,12 +145,12 @@ def distinct(run: Run) -> Run:
 
     Case, spaces, and punctuation at the ends do not count.
     """
-    echo = bare(run.query.text)
+    echo = fold_text(run.query.text)
     seen: set[str] = set()
     pool: list[Candidate] = []
     echoes = 0
     for one in run.pool:
-        said = bare(one.memory.text) if one.memory else one.id
+        said = fold_text(one.memory.text) if one.memory else one.id
         if said == echo:
             echoes += 1
         elif said not in seen:

@@ -8,9 +8,9 @@ from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.search.expansion import MOST_QUERY_CHARS, Expansion
 from scrubjay.search.pipeline import Run, stage
 from scrubjay.search.stages.recall import by_word
-from scrubjay.text.analysis import readable
+from scrubjay.text.analysis import valid_unicode
 from scrubjay.text.languages import detect
-from scrubjay.text.query_syntax import understand
+from scrubjay.text.query_syntax import parse_query
 from scrubjay.times import micros
 from scrubjay.types import Variant
 
@@ -64,7 +64,7 @@ def rephrase(
     if not time_limit_s > 0:
         raise InvalidInput(f"rephrase.time_limit_s is {time_limit_s}; it must be above 0")
     generator = run.kit.need("generator")
-    query = readable(run.query.text)[:MOST_QUERY_CHARS]
+    query = valid_unicode(run.query.text)[:MOST_QUERY_CHARS]
     if not run.query.words:
         return run.noting(reason="the query has no words to rephrase")
     # From the text, whatever the store holds: a German question to English notes is still German.
@@ -147,7 +147,7 @@ def _variants(run: Run, made: Expansion) -> tuple[Variant, ...]:
     held = tuple(records.languages()) if records is not None else ()
     by_word = []
     for text in made.lexical:
-        asked = understand(text, held)
+        asked = parse_query(text, held)
         by_word.append(Variant("lexical", text, words=(*asked.words, *asked.holds)))
     # A made-up answer is embedded as a document is: it stands for one.
     by_meaning = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scrubjay.errors import InvalidInput
 from scrubjay.search.pipeline import Run, stage
-from scrubjay.text.snippets import matches, preview, snippet
+from scrubjay.text.snippets import count_matches, preview, snippet
 from scrubjay.types import NEAR_DUPLICATE, Candidate, Chunk, Memory
 
 
@@ -106,7 +106,7 @@ def _with_passage(run: Run, one: Candidate, width_chars: int) -> Candidate:
     chunk = one.chunk
     whole = chunk is not None and chunk.stop - chunk.start == len(text)
     if not whole and (
-        chunk is None or not any(matches([text[chunk.start : chunk.stop]], terms, language))
+        chunk is None or not any(count_matches([text[chunk.start : chunk.stop]], terms, language))
     ):
         chunk = wordiest(run, one.memory) or chunk
     passage = text[chunk.start : chunk.stop] if chunk else text
@@ -124,9 +124,9 @@ def wordiest(run: Run, memory: Memory) -> Chunk | None:
         return chunks[0]
     passages = [text[chunk.start : chunk.stop] for chunk in chunks]
     likely = [passage if _may_hold(passage, terms) else "" for passage in passages]
-    counts = matches(likely, terms, memory.language)
+    counts = count_matches(likely, terms, memory.language)
     if not any(counts):
-        counts = matches(passages, terms, memory.language)
+        counts = count_matches(passages, terms, memory.language)
     found = [(n, -chunk.ordinal, chunk) for n, chunk in zip(counts, chunks, strict=True)]
     best = max(found, default=None)
     return best[2] if best and best[0] else None

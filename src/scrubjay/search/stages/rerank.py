@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.search.pipeline import Run, stage
 from scrubjay.search.stages.present import wordiest
-from scrubjay.text.analysis import readable
+from scrubjay.text.analysis import valid_unicode
 from scrubjay.text.snippets import embedding_text
 from scrubjay.types import Candidate, Chunk, Found, Memory
 
@@ -123,7 +123,7 @@ def cross_encoder(
     texts = _passages(run, run.pool[:depth], chars)
     speed_ms = reranker.ms_per_1000_chars(give_up_s) if deadline_ms is not None else None
     pairs = _fitting(texts, speed_ms, deadline_ms)
-    query = readable(run.query.meaning or run.query.text)[:_MOST_QUERY_CHARS]
+    query = valid_unicode(run.query.meaning or run.query.text)[:_MOST_QUERY_CHARS]
     scores = reranker.score(query, texts[:pairs], within_s=give_up_s)
     run = _with_scores(run, CROSS, scores)
     run = run.noting(by=reranker.name, pairs=pairs, of=len(texts))

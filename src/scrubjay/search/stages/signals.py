@@ -9,7 +9,7 @@ from scrubjay.search.pipeline import Run, checked_by, stage
 from scrubjay.search.stages.adaptive import adapted
 from scrubjay.search.stages.decay import freshness
 from scrubjay.search.stages.word_cosine import word_cosines
-from scrubjay.text.analysis import label
+from scrubjay.text.analysis import fold_label
 from scrubjay.times import system_clock
 from scrubjay.types import Memory
 
@@ -107,4 +107,4 @@ def overlap(asked: Iterable[str], held: Iterable[str]) -> float:
 def _same_domain(asked: str | None, memory: Memory) -> float:
     if asked is None or memory.domain is None:
         return 0.0
-    return float(label(asked) == label(memory.domain))
+    return float(fold_label(asked) == fold_label(memory.domain))

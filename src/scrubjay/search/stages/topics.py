@@ -11,10 +11,10 @@ from scrubjay.storage.sql.topics import apart
 from scrubjay.text.analysis import (
     fold,
     is_unspaced,
-    normalise,
-    readable,
-    stretches,
-    telling,
+    normalize,
+    split_by_script,
+    valid_unicode,
+    without_stop_words,
     words,
 )
 from scrubjay.text.query_syntax import folded_stop_words
@@ -36,7 +36,7 @@ def topics(run: Run, *, depth: int = 48) -> RankedList:
     if depth < 1:
         raise InvalidInput(f"topics.depth is {depth}; it must be 1 or more")
     index, embedder, query = run.kit.need("topics"), run.kit.embedder, run.query
-    said = keywords_in(readable(query.meaning or query.text), query.language)
+    said = keywords_in(valid_unicode(query.meaning or query.text), query.language)
     model = embedder.name if embedder is not None else None
     return different(
         run,
@@ -53,9 +53,9 @@ def keywords_in(text: str, language: str = "") -> tuple[str, ...]:
     script without spaces, every few neighbouring characters may be a word.
     """
     stop_words = folded_stop_words(language)
-    written = words(normalise(text).replace("/", " "))[:_MOST_WORDS]
+    written = words(normalize(text).replace("/", " "))[:_MOST_WORDS]
     said = [word for one in written for word in words(apart(one))][:_MOST_WORDS]
-    single = telling([one for one in written if apart(one) == one], stop_words)
+    single = without_stop_words([one for one in written if apart(one) == one], stop_words)
     told = {*map(fold, single), *(fold(one) for one in said if fold(one) not in stop_words)}
     several = (
         said[at : at + length]
@@ -72,7 +72,7 @@ def _unspaced(said: Sequence[str]) -> Iterator[str]:
     """Yield what may be words in stretches without spaces, and what stands between those."""
     room = _MOST_UNSPACED_CHARS
     for word in said:
-        for stretch in stretches(word) if is_unspaced(word) and room > 0 else ():
+        for stretch in split_by_script(word) if is_unspaced(word) and room > 0 else ():
             if not is_unspaced(stretch):
                 yield stretch
                 continue

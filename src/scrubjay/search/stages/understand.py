@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from scrubjay.errors import InvalidInput, StoreError, Unavailable
 from scrubjay.search.pipeline import Run, stage
-from scrubjay.text.analysis import has_terms, is_unspaced, readable
-from scrubjay.text.query_syntax import Asked, understand
+from scrubjay.text.analysis import has_terms, is_unspaced, valid_unicode
+from scrubjay.text.query_syntax import ParsedQuery, parse_query
 from scrubjay.types import Term
 
 if TYPE_CHECKING:
@@ -72,18 +72,18 @@ def _long_enough(words: tuple[Term, ...], least_chars: int) -> tuple[Term, ...]:
     return long or words
 
 
-def _findable(run: Run, most: int) -> tuple[Asked, str]:
+def _findable(run: Run, most: int) -> tuple[ParsedQuery, str]:
     """Ask for the words of a phrase or beginning that stands nowhere, if there are other words: say so."""
-    text = readable(run.query.subject or run.query.text)
+    text = valid_unicode(run.query.subject or run.query.text)
     held = tuple(dict.fromkeys(one for some in _each(run, _languages) for one in some))
-    asked, warning = understand(text, held, most), ""
+    asked, warning = parse_query(text, held, most), ""
     if not asked.words or (run.kit.records is None and not run.kit.tiers):
         return asked, ""
     for bind, instead in _LOOSER:
         scope = run.query.scope._replace(holds=asked.holds, lacks=asked.lacks)
         if not asked.holds or any(_each(run, partial(_holds_any, scope=scope))):
             break
-        asked, warning = understand(text, held, most, bind), instead
+        asked, warning = parse_query(text, held, most, bind), instead
     return asked, warning
 
 
@@ -112,7 +112,7 @@ def embed_query(run: Run, *, most_chars: int = 4000) -> Run:
     """Turn the query into a vector of the store's model."""
     if most_chars < 1:
         raise InvalidInput(f"embed_query.most_chars is {most_chars}; it must be 1 or more")
-    text = readable(run.query.meaning or run.query.text)
+    text = valid_unicode(run.query.meaning or run.query.text)
     if run.query.only_time or not has_terms(text):
         return run  # a vector of punctuation would find something, and mean nothing
     embedder = run.kit.need("embedder")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from scrubjay.errors import StoreError
 from scrubjay.search.pipeline import Kit, Run
-from scrubjay.text.analysis import readable
-from scrubjay.text.tfidf import Bag, cosine, idfs, joined
+from scrubjay.text.analysis import valid_unicode
+from scrubjay.text.tfidf import Bag, cosine, idfs, merge_counts
 from scrubjay.types import Term
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def word_cosines(run: Run) -> tuple[dict[Key, float], list[str]]:
     each entry for its own tokens so begun, each once.
     """
     uncounted: dict[str, None] = {}
-    text = readable(run.query.meaning or run.query.text)
+    text = valid_unicode(run.query.meaning or run.query.text)
     held: dict[Key, Bag] = {}
     asked: dict[str, Mapping[str, int]] = {}
     indexes = _indexes(run.kit)
@@ -44,7 +44,7 @@ def word_cosines(run: Run) -> tuple[dict[Key, float], list[str]]:
         _ask(name, uncounted, partial(index.counted, tokens, run.query.scope))
         for name, index in indexes.items()
     ]
-    rarities = idfs(joined(filter(None, counts)))
+    rarities = idfs(merge_counts(filter(None, counts)))
     beginnings = _beginnings(run.query.words)
     alike = {
         key: cosine(

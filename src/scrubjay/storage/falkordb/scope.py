@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from scrubjay.storage.falkordb.projection import plain
 from scrubjay.storage.sql.scope import namespaces
-from scrubjay.text.analysis import label
+from scrubjay.text.analysis import fold_label
 from scrubjay.times import micros
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def where(scope: Scope, db: Database) -> tuple[str, dict[str, object]]:
         if value is not None:
             bind(f"m.{field} = ${field}", field, value)
     if scope.domain is not None:
-        bind("m.domain_label = $domain", "domain", label(scope.domain))
+        bind("m.domain_label = $domain", "domain", fold_label(scope.domain))
     if scope.topics is not None:
         wanted = map(db.codec.token, scope.topics)
         one_of("any(topic IN m.topics WHERE topic IN $topics)", "topics", wanted)

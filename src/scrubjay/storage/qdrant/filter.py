@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qdrant_client.http.models import FieldCondition, Filter, MatchAny, MatchValue, Range
 
 from scrubjay.storage.sql.scope import namespaces
-from scrubjay.text.analysis import label
+from scrubjay.text.analysis import fold_label
 from scrubjay.times import micros
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def filter_of(scope: Scope, store: str, db: Database) -> Filter | None:
         ("session", scope.session),
         ("owner", scope.owner),
         ("agent", scope.agent),
-        ("domain_label", None if scope.domain is None else label(scope.domain)),
+        ("domain_label", None if scope.domain is None else fold_label(scope.domain)),
     ):
         if value is not None:
             must.append(of_these(field, (value,)))

@@ -29,10 +29,10 @@ def reindex(
 ) -> Reindexed:
     """Make one index anew, or all of them; or let go of a server."""
     if what is not None and what not in WHAT:
-        from scrubjay.text.validation import nearest
+        from scrubjay.text.validation import did_you_mean
 
         raise InvalidInput(
-            f"there is no index {what!r}{nearest(what, WHAT)}; there are: {', '.join(WHAT)}"
+            f"there is no index {what!r}{did_you_mean(what, WHAT)}; there are: {', '.join(WHAT)}"
         )
     if drop:
         return _dropped(served, what)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from scrubjay.storage.database import Connection, Database, Gathered
 from scrubjay.storage.sql.scope import in_parts, where
-from scrubjay.text.recall_tags import heard
+from scrubjay.text.recall_tags import blank_recalled
 from scrubjay.text.snippets import preview
 from scrubjay.times import micros, moment
 from scrubjay.types import Memory, RankedList, Row, Scope, Spoken
@@ -135,13 +135,13 @@ class SqlMessages:
         """
         most_chars = self._db.short_turn_chars
         # One of recalled text alone says nothing that its neighbours could make understood.
-        if len(text) > most_chars or not heard(text).strip():
+        if len(text) > most_chars or not blank_recalled(text).strip():
             return ""
         unseal = self._db.codec.unseal
         with self._db.read() as db:
             rows = [db.execute(side, (*place, 1)).fetchone() for side in (_BEFORE, _AFTER)]
         # What one of them repeats of a search is not its own.
-        said = [heard(unseal(row[1])).strip() for row in rows if row is not None]
+        said = [blank_recalled(unseal(row[1])).strip() for row in rows if row is not None]
         if by_model:
             return "\n".join(one for one in said if len(one) <= most_chars)
         return "\n".join(filter(None, (preview(one, most_chars) for one in said)))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from scrubjay.storage.database import Connection, Database
 from scrubjay.storage.sql.scope import BY_ID, PEOPLES, in_parts, in_sight, marks, padded, where
 from scrubjay.storage.sql.topics import TopicHashes
-from scrubjay.text.analysis import label
+from scrubjay.text.analysis import fold_label
 from scrubjay.text.languages import detect
 from scrubjay.times import micros, moment
 from scrubjay.types import Chunk, Memory, Scope
@@ -374,7 +374,7 @@ class SqlRecords:
             memory.language,
             memory.content_hash,
             *(None if time is None else micros(time) for time in times),
-            None if memory.domain is None else label(memory.domain),
+            None if memory.domain is None else fold_label(memory.domain),
         ]
 
     def _memory(self, row: Sequence[Any]) -> Memory:

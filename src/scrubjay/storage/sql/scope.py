@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from scrubjay.storage.database import Database
-from scrubjay.text.analysis import label
+from scrubjay.text.analysis import fold_label
 from scrubjay.times import micros
 from scrubjay.types import Scope
 
@@ -61,7 +61,7 @@ def where(scope: Scope, db: Database) -> tuple[str, list[object]]:
     equals("m.agent", scope.agent)
     if scope.domain is not None:
         conditions.append("m.domain_label = ?")
-        arguments.append(label(scope.domain))
+        arguments.append(fold_label(scope.domain))
     if scope.topics is not None:
         conditions.append(
             f"m.n IN (SELECT memory FROM topics WHERE topic IN ({marks(scope.topics)}))"

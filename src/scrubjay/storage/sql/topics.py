@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrubjay.storage.database import NOTE, Connection, Database, Gathered
 from scrubjay.storage.sql.scope import Unchanged, in_parts, where
-from scrubjay.text.analysis import STOP_WORDS, normalise, telling, words
+from scrubjay.text.analysis import STOP_WORDS, normalize, without_stop_words, words
 from scrubjay.types import RankedList, Row, Scope
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _INSERT = "INSERT OR IGNORE INTO topic_hashes (hash, memory, whole) VALUES (?, ?
 
 def folded(topic: str) -> str:
     """Return the form in which topics are compared: composed, words apart, single spaces, no case."""
-    return apart(normalise(topic)).casefold()
+    return apart(normalize(topic)).casefold()
 
 
 def apart(text: str) -> str:
@@ -55,7 +55,7 @@ def _forms(topic: str) -> tuple[str, ...]:
     topic = folded(topic)
     said = words(topic)
     # A query's words come without commas and the like, so there is a whole without them, too.
-    return tuple(filter(None, (*telling(said, STOP_WORDS), topic, " ".join(said))))
+    return tuple(filter(None, (*without_stop_words(said, STOP_WORDS), topic, " ".join(said))))
 
 
 class TopicHashes:

@@ -545,6 +545,6 @@ def _heard(type_: str, text: str) -> str:
     """Return what a model should read of a text: what a message repeats of a search is not its own."""
     if type_ != "message":
         return text
-    from scrubjay.text.recall_tags import heard
+    from scrubjay.text.recall_tags import blank_recalled
 
-    return heard(text)
+    return blank_recalled(text)

@@ -13,13 +13,13 @@ from scrubjay.storage.database import NOTE, Connection, Database, Gathered
 from scrubjay.storage.sql.scope import in_parts, in_sight
 from scrubjay.text.analysis import (
     ANALYZER_VERSION,
-    LONGEST_TOKEN_CHARS,
-    MOST_KNOWN_WORDS,
-    made_tokens,
-    stemming,
+    MAX_CACHED_WORDS,
+    MAX_TOKEN_CHARS,
+    make_tokens,
+    stemmer_for,
     words,
 )
-from scrubjay.text.tfidf import Bag, Counted
+from scrubjay.text.tfidf import Bag, TokenCounts
 from scrubjay.types import Memory, Scope
 
 
@@ -32,7 +32,7 @@ class TokenLines:
 
     def of(self, text: str, language: str = "") -> str:
         """Return the tokens of a text in a language, in order, with spaces between."""
-        stems = stemming(language)
+        stems = stemmer_for(language)
         if stems not in self._known:
             self._known[stems] = _KnownWords(stems, self._written)
         return " ".join(filter(None, map(self._known[stems].__getitem__, words(text))))
@@ -46,10 +46,10 @@ class _KnownWords(dict[str, str]):
         self._written = written
 
     def __missing__(self, word: str) -> str:
-        line = " ".join(map(self._written, made_tokens(word, self._stems)))
-        if len(self) >= MOST_KNOWN_WORDS:
+        line = " ".join(map(self._written, make_tokens(word, self._stems)))
+        if len(self) >= MAX_CACHED_WORDS:
             self.clear()
-        if len(word) <= LONGEST_TOKEN_CHARS:  # a blob of a megabyte is not met again
+        if len(word) <= MAX_TOKEN_CHARS:  # a blob of a megabyte is not met again
             self[word] = line
         return line
 
@@ -207,19 +207,19 @@ def _said(memory: Memory) -> str:
     search is not its own.
     """
     if memory.type == "message":
-        from scrubjay.text.recall_tags import heard
+        from scrubjay.text.recall_tags import blank_recalled
 
-        return heard(memory.text)
+        return blank_recalled(memory.text)
     if memory.metadata.get("format") != "markdown":
         return memory.text
-    from scrubjay.text.front_matter_fields import words_in
+    from scrubjay.text.front_matter import other_words
     from scrubjay.text.markdown import front_matter
 
     _, body = front_matter(memory.text)
     front = memory.metadata.get("front_matter")
     if not body or not isinstance(front, dict):
         return memory.text
-    return "\n".join((memory.text[body:], *words_in(front)))
+    return "\n".join((memory.text[body:], *other_words(front)))
 
 
 MEMORIES = ""  # counts the memories themselves: no token is empty
@@ -256,7 +256,7 @@ class SqlTermCounts:
                 found.update((id_, Bag(spoken, bag_of(lines))) for id_, spoken, *lines in rows)
         return found
 
-    def counted(self, tokens: Collection[str], scope: Scope) -> Counted:
+    def counted(self, tokens: Collection[str], scope: Scope) -> TokenCounts:
         """Return how many memories hold each token, of all that the scope's person may see.
 
         Nothing else of the scope counts: a filter does not make a word rarer. What others have stored
@@ -269,7 +269,7 @@ class SqlTermCounts:
             if missing := [token for token in (MEMORIES, *tokens) if token not in known]:
                 known.update(_counts(db, missing, scope.reader))
             held_by = {token: held for token in tokens if (held := known[token])}
-            return Counted(known[MEMORIES], held_by)
+            return TokenCounts(known[MEMORIES], held_by)
 
     def _known_by(self, reader: str | None, commit: int | None) -> dict[str, int]:
         """Return what was counted for a person since anybody committed; inside a write, nothing."""

@@ -24,7 +24,7 @@ from scrubjay.storage.database import Clause, G, Gathered
 from scrubjay.storage.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
 from scrubjay.storage.sqlite.in_use import InUse
 from scrubjay.storage.sqlite.location import check_place, explain, identity, is_busy
-from scrubjay.text.analysis import label
+from scrubjay.text.analysis import fold_label
 
 if TYPE_CHECKING:
     from scrubjay.storage.codec import Codec
@@ -43,7 +43,7 @@ _CLOSE_WAIT_S = 30.0  # whoever still reads then closes its connection by lettin
 @lru_cache(maxsize=1024)
 def _label(stored: str | None) -> str | None:
     """Fold a label for statements: SQLite itself knows the case of ASCII letters only."""
-    return None if stored is None else label(stored)
+    return None if stored is None else fold_label(stored)
 
 
 def _nothing() -> None:

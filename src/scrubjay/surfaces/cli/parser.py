@@ -87,11 +87,11 @@ def _with_nearest(message: str) -> str:
     wrong, choose, choices = message.partition(" (choose from ")
     if not choose:
         return message
-    from scrubjay.text.validation import nearest
+    from scrubjay.text.validation import did_you_mean
 
     word = wrong.rpartition("invalid choice: ")[2].strip("'\"")
     known = [one.strip(" ')") for one in choices.split(",")]
-    return f"{wrong}{nearest(word, known)}{choose}{choices}"
+    return f"{wrong}{did_you_mean(word, known)}{choose}{choices}"
 
 
 class _Help(argparse.HelpFormatter):

@@ -34,9 +34,9 @@ def server_settings(
     """Return the settings of a server; InvalidInput names a wrong one and where it was set."""
     names = ServerSettings._fields
     if unknown := sorted(set(table) - set(names)):
-        from scrubjay.text.validation import nearest
+        from scrubjay.text.validation import did_you_mean
 
-        hint = nearest(unknown[0], names)
+        hint = did_you_mean(unknown[0], names)
         raise InvalidInput(
             f"{file}: [server] has no {unknown[0]!r}{hint}; it takes {', '.join(names)}"
         )

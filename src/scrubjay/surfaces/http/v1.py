@@ -80,9 +80,10 @@ class VerbEndpoint:
 def _verb_named(name: str) -> Verb:
     if name in VERBS:
         return VERBS[name]
-    from scrubjay.text.validation import nearest
+    from scrubjay.text.validation import did_you_mean
 
     short = name[:80]
     raise Problem(
-        "not-found", f"no verb {short!r}{nearest(short, VERBS)}; the verbs are: {', '.join(VERBS)}"
+        "not-found",
+        f"no verb {short!r}{did_you_mean(short, VERBS)}; the verbs are: {', '.join(VERBS)}",
     )

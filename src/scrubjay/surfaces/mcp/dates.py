@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from scrubjay.text.day_names import span
+from scrubjay.times import format_span
 
 if TYPE_CHECKING:
     from scrubjay.surfaces.render.json import Json
@@ -38,7 +38,7 @@ def validity(one: Json, now: datetime | None = None) -> list[str]:
 def _span(one: Json) -> str:
     until = one.get("event_until")
     over = datetime.fromisoformat(until) if until else None
-    return span(datetime.fromisoformat(one["event_time"]), over)
+    return format_span(datetime.fromisoformat(one["event_time"]), over)
 
 
 def _day(moment: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from scrubjay.text.recall_tags import mark
+from scrubjay.text.recall_tags import wrap_recalled
 
 _PLAIN_ID = re.compile(r"[\w.:@#+/-]{1,80}")
 _MOST_SAID_CHARS = 500
@@ -18,7 +18,7 @@ _NO_BRACKETS = str.maketrans("<>", "()")
 
 def ids_of(ids: Iterable[str]) -> str:
     """Return ids on one line; one that could be read as a sentence stands in a tag."""
-    return ", ".join(one if _PLAIN_ID.fullmatch(one) else mark("", one) for one in ids)
+    return ", ".join(one if _PLAIN_ID.fullmatch(one) else wrap_recalled("", one) for one in ids)
 
 
 def one_line(text: str, most_chars: int = _MOST_SAID_CHARS) -> str:

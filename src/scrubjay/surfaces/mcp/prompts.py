@@ -12,8 +12,8 @@ from scrubjay.surfaces.mcp.text import DATA, brief, landscape
 from scrubjay.surfaces.mcp.verdict import sure
 from scrubjay.surfaces.render.json import plain
 from scrubjay.surfaces.verbs.kinds import QUERY
-from scrubjay.text.recall_tags import mark, shown
-from scrubjay.text.validation import nearest
+from scrubjay.text.recall_tags import format_hits, wrap_recalled
+from scrubjay.text.validation import did_you_mean
 
 if TYPE_CHECKING:
     from scrubjay.store import Store
@@ -56,7 +56,7 @@ def made(store: Store, *, name: str, given: Given) -> types.GetPromptResult:
     for its in given:
         if its not in one.arguments:
             raise InvalidInput(
-                f"{name} has no argument {its[:100]!r}{nearest(its[:100], one.arguments)};"
+                f"{name} has no argument {its[:100]!r}{did_you_mean(its[:100], one.arguments)};"
                 f" it takes: {', '.join(one.arguments)}"
             )
     words = types.TextContent(type="text", text=one.made(store, given))
@@ -70,7 +70,7 @@ def _context(store: Store, given: Given) -> str:
     if not question:
         return f"This is what my memory holds. {landscape(store)}"
     answer = store.search(question)
-    found = shown(answer.hits, _MOST_CHARS) or "Nothing is stored about it."
+    found = format_hits(answer.hits, _MOST_CHARS) or "Nothing is stored about it."
     how = sure(answer.confidence, answer.degraded)
     return f"This is what my memory holds on: {question}\n{DATA} {how}".rstrip() + f"\n\n{found}"
 
@@ -90,7 +90,7 @@ def _recap(store: Store, given: Given) -> str:
     latest = store.ls(topics=[topic] if topic else None, limit=_RECAPPED)
     if topic and not latest:
         there = ", ".join(list(store.topics(limit=_RECAPPED))) or "none"
-        topics = mark(there, "topics")
+        topics = wrap_recalled(there, "topics")
         return f"Nothing is stored about the topic {topic}; the topics are: {topics}. {DATA}"
     lines = "\n".join(brief(plain(one), _MOST_CHARS // _RECAPPED) for one in latest)
     about = f" about {topic}" if topic else ""

@@ -11,7 +11,7 @@ from scrubjay.surfaces.mcp.compact import MOST_TEXT_CHARS
 from scrubjay.surfaces.mcp.dates import dates, validity
 from scrubjay.surfaces.mcp.phrases import count_of, ids_of, lines_of, one_line
 from scrubjay.surfaces.mcp.verdict import sure
-from scrubjay.text.recall_tags import mark, without
+from scrubjay.text.recall_tags import without_recalled, wrap_recalled
 
 if TYPE_CHECKING:
     from scrubjay.store import Store
@@ -64,10 +64,10 @@ def listed(answer: Json, _: Given) -> str:
 
 def brief(one: Json, most_chars: int) -> str:
     """Return one memory on a line, with its beginning between tags."""
-    text = " ".join((without(one.get("text", "")) or one.get("text", "")).split())
+    text = " ".join((without_recalled(one.get("text", "")) or one.get("text", "")).split())
     cut = text if len(text) <= most_chars else f"{text[: most_chars - 1]}…"
     about = " · ".join((*dates(one), *validity(one)))
-    return f"{about} {mark(cut, one['id'], _about(one))}".lstrip()
+    return f"{about} {wrap_recalled(cut, one['id'], _about(one))}".lstrip()
 
 
 def context(answer: Json, _: Given) -> str:
@@ -76,7 +76,9 @@ def context(answer: Json, _: Given) -> str:
     more = [f"{left} more did not fit: ask with more tokens, or memory_search."] if left else []
     text = answer["text"]
     if "question" not in answer:  # it shows the beginnings of texts, too
-        return lines_of(DATA, mark(text, "landscape", keep_lines=True), *_lacks(answer), *more)
+        return lines_of(
+            DATA, wrap_recalled(text, "landscape", keep_lines=True), *_lacks(answer), *more
+        )
     if not text:
         return lines_of("Nothing was found.", *_lacks(answer), *more)
     how = sure(answer.get("confidence"), answer.get("degraded", ()))
@@ -86,7 +88,7 @@ def context(answer: Json, _: Given) -> str:
 
 def landscape(store: Store) -> str:
     """Return what is stored at all, as data."""
-    return lines_of(DATA, mark(store.landscape().text, "landscape", keep_lines=True))
+    return lines_of(DATA, wrap_recalled(store.landscape().text, "landscape", keep_lines=True))
 
 
 def as_json(answer: Json, _: Given) -> str:
@@ -98,7 +100,9 @@ def as_json(answer: Json, _: Given) -> str:
 
 def data(answer: Json, given: Given) -> str:
     """Return an answer as JSON between tags: what it is of, nobody knows here."""
-    return lines_of(DATA, mark(as_json(answer, given), "data", keep_lines=True), *_more(answer))
+    return lines_of(
+        DATA, wrap_recalled(as_json(answer, given), "data", keep_lines=True), *_more(answer)
+    )
 
 
 def _more(answer: Json) -> list[str]:
@@ -113,11 +117,11 @@ def _more(answer: Json) -> list[str]:
 def _hit(hit: Json, most_chars: int) -> str:
     """Return a hit in words; its text keeps its lines, for code and Markdown mean something by them."""
     whole = hit.get("text") or hit.get("snippet", "")
-    said = (without(whole) or whole).strip()  # a note may be about marks
+    said = (without_recalled(whole) or whole).strip()  # a note may be about marks
     if len(said) > most_chars:
         said = f"{said[:most_chars]}…"
     about = " · ".join((f"score {hit['score']:.4g}", *dates(hit), *_state(hit)))
-    return f"{about} {mark(said, hit['id'], _about(hit), keep_lines=True)}"
+    return f"{about} {wrap_recalled(said, hit['id'], _about(hit), keep_lines=True)}"
 
 
 def _is_cut(hit: Json, most_chars: int) -> bool:
@@ -159,7 +163,7 @@ def _state(hit: Json) -> list[str]:
 
 def _whole(one: Json) -> str:
     about = " · ".join((*dates(one), *validity(one)))
-    text = mark(one["text"], one["id"], _about(one), keep_lines=True)
+    text = wrap_recalled(one["text"], one["id"], _about(one), keep_lines=True)
     go_on = one.get("next_offset")
     more = f"\n({one['chars']} characters; go on with offset {go_on})" if go_on else ""
     return f"{about}\n{text}{more}".lstrip()

@@ -8,7 +8,7 @@ from scrubjay.surfaces.mcp.default_tools import COVERED, EIGHT
 from scrubjay.surfaces.mcp.full_tools import rest
 from scrubjay.surfaces.mcp.tool import Tool
 from scrubjay.surfaces.verbs.operate import TOOL_SETS
-from scrubjay.text.validation import nearest
+from scrubjay.text.validation import did_you_mean
 
 DEFAULT = TOOL_SETS[0]
 # What tools of other memories are called, and which of ours does that.
@@ -47,7 +47,7 @@ def no_tool(name: str, known: list[str]) -> str:
         return f"{said} (did you mean {meant!r}?); see tools/list"
     if any(asked == one.name for one in tools_of("full")):
         return f"{said} here; the set full has it (scrubjay mcp --tools full)"
-    return f"{said}{nearest(asked, known)}; see tools/list"
+    return f"{said}{did_you_mean(asked, known)}; see tools/list"
 
 
 def _meant(name: str, known: list[str]) -> str:

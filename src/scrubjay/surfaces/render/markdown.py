@@ -13,7 +13,7 @@ from scrubjay.surfaces.render.extent import has_entries, shown
 from scrubjay.surfaces.render.files import file_of, near
 from scrubjay.surfaces.render.layout import cut
 from scrubjay.surfaces.render.terminal import OPEN, SHUT, clean, one_line, path_line
-from scrubjay.text.snippets import mark
+from scrubjay.text.snippets import highlight
 from scrubjay.types import NEAR_DUPLICATE
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _hit(rank: int, hit: Hit, found: Results, whole: bool, db: str | None, now: 
         f"the whole: {code(to_type(f'get {one_line(hit.id)}', db))}" if text.more else "",
     )
     line = " · ".join(fact for fact in about if fact)
-    quoted = quote(mark(clean(text.text), found.terms, OPEN, SHUT, hit.language))
+    quoted = quote(highlight(clean(text.text), found.terms, OPEN, SHUT, hit.language))
     said = f"## {rank}. {_title(hit.title, text.text)}\n\n{line}\n\n{quoted}"
     return said + _context(hit) if text.lines or hit.type == "message" else said
 

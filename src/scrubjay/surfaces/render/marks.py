@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
-from scrubjay.text.snippets import Wanted
+from scrubjay.text.snippets import TermMatcher
 
 if TYPE_CHECKING:
     from scrubjay.types import Hit
@@ -19,11 +19,11 @@ def marks(hit: Hit, terms: tuple[str, ...]) -> dict[str, list[list[int]]]:
 
     In units of UTF-16, as JavaScript counts a text: an emoji is two of them.
     """
-    wanted = Wanted(terms, hit.language)
+    wanted = TermMatcher(terms, hit.language)
     return {field: _places(getattr(hit, field), wanted) for field in _MARKED}
 
 
-def _places(text: str, wanted: Wanted) -> list[list[int]]:
+def _places(text: str, wanted: TermMatcher) -> list[list[int]]:
     wide = [at for at, sign in enumerate(text) if sign > _WIDEST_SINGLE]
     return [
         [at + bisect_left(wide, at) for at in (start, stop)]

@@ -190,10 +190,10 @@ def _wording(hit: Hit, found: Results, text: Shown, room: int, below: int) -> li
 
     The first has `room` beside the bar, and without a title the others keep to that column.
     """
-    from scrubjay.text.snippets import mark
+    from scrubjay.text.snippets import highlight
 
     def marked(said: str) -> str:
-        return mark(said, found.terms, OPEN, SHUT, hit.language)
+        return highlight(said, found.terms, OPEN, SHUT, hit.language)
 
     columns = below if hit.title else room
     if text.lines:

@@ -154,11 +154,11 @@ def checked(
 def _unknown(
     verb: str, name: object, known: Mapping[str, Param], aliases: Mapping[str, str]
 ) -> str:
-    from scrubjay.text.validation import nearest
+    from scrubjay.text.validation import did_you_mean
 
     takes = ", ".join(known) or "none"
     asked = str(name)[:_MOST_NAME_CHARS]
-    hint = nearest(asked, [*known, *aliases])
+    hint = did_you_mean(asked, [*known, *aliases])
     if asked in _FILTER_NAMES and "topics" in known:
         hint = " (each filter is a separate parameter, such as topics, types or since)"
     return f"{verb} has no parameter {shown(name)}{hint}; it takes: {takes}"

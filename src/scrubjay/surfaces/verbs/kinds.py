@@ -7,7 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
-from scrubjay.text.validation import MOST_NAME_CHARS
+from scrubjay.text.validation import MAX_NAME_CHARS
 
 if TYPE_CHECKING:
     from scrubjay.surfaces.render.json import Json
@@ -41,13 +41,13 @@ def check_plain(name: str, value: object) -> None:
 
     Without recursion: a deeply nested list would otherwise end in Python's own error.
     """
-    from scrubjay.text.analysis import storable
+    from scrubjay.text.analysis import is_valid_unicode
 
     stack: list[tuple[object, int]] = [(value, 0)]
     while stack:
         part, depth = stack.pop()
         if isinstance(part, str):
-            if not storable(part):
+            if not is_valid_unicode(part):
                 raise InvalidInput(
                     f"{name} holds half of a surrogate pair, which is not a character; send the whole"
                     " pair, or \\ufffd"
@@ -236,15 +236,15 @@ QUERY = Kind(
     _last,
 )
 NAME = Kind(
-    f"a text of 1 to {MOST_NAME_CHARS} characters",
-    {"type": "string", "minLength": 1, "maxLength": MOST_NAME_CHARS, "pattern": r"\S"},
-    _short(MOST_NAME_CHARS, blank=False),
+    f"a text of 1 to {MAX_NAME_CHARS} characters",
+    {"type": "string", "minLength": 1, "maxLength": MAX_NAME_CHARS, "pattern": r"\S"},
+    _short(MAX_NAME_CHARS, blank=False),
     _last,
 )
 NAME_OR_EMPTY = Kind(
-    f"a text of at most {MOST_NAME_CHARS} characters",
-    {"type": "string", "maxLength": MOST_NAME_CHARS},
-    _short(MOST_NAME_CHARS, blank=True),
+    f"a text of at most {MAX_NAME_CHARS} characters",
+    {"type": "string", "maxLength": MAX_NAME_CHARS},
+    _short(MAX_NAME_CHARS, blank=True),
     _last,
 )
 ANY_NUMBER = number("a number", {}, lambda _: True)

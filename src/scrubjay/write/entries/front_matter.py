@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from scrubjay.errors import InvalidInput
-from scrubjay.text.front_matter import is_tame
+from scrubjay.text.front_matter import is_safe_yaml
 
 _TYPED = "metadata"
 _DEEPEST = 16  # levels of metadata that are written as YAML; the reader accepts twice as many
@@ -105,7 +105,7 @@ def load(block: str) -> dict[str, Any]:
 
     loader_class = _loader()
     try:
-        if not is_tame(block, loader_class):
+        if not is_safe_yaml(block, loader_class):
             raise InvalidInput(
                 "the front matter has anchors, tags or is nested too deeply; write plain values"
             )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.storage.sql.collections import OWNER
-from scrubjay.text.validation import checked_name, several
+from scrubjay.text.validation import check_name, several
 from scrubjay.types import DEFAULT_NAMESPACE, Scope
 from scrubjay.types.reports import Covered, Ingested
 
@@ -48,7 +48,7 @@ class IngestedFolders:
         if path is None and collection is not None:
             raise InvalidInput("collection needs a path; to rename one, use `rename_collection`")
         if collection is not None:
-            collection = checked_name("collection", collection, "notes")
+            collection = check_name("collection", collection, "notes")
         with self._reading:
             if path is None:
                 return refresh(self._context, self._folders(namespace), progress)
@@ -136,7 +136,7 @@ class IngestedFolders:
 
     def rename(self, name: str, new_name: str, namespace: str | None) -> int:
         """Rename a collection; return how many memories are in it."""
-        new_name = checked_name("new name", new_name, "notes")
+        new_name = check_name("new name", new_name, "notes")
         with self._reading, self._context.records.transaction():
             if new_name in self._names(name):
                 raise InvalidInput(f"collection {new_name!r} exists already; give another name")

@@ -15,7 +15,7 @@ from scrubjay.documents.read import read, reader_of
 from scrubjay.documents.walk import FoundFile, walk
 from scrubjay.errors import InvalidInput
 from scrubjay.storage.sql.files import Folder, IndexedFile, LeftOut, fitting, is_in, is_under
-from scrubjay.text.analysis import readable, storable
+from scrubjay.text.analysis import is_valid_unicode, valid_unicode
 from scrubjay.times import micros
 from scrubjay.types import Memory, Scope
 from scrubjay.types.reports import Ingested
@@ -105,7 +105,7 @@ class IngestRun:
         with context.records.transaction():
             context.check_place(self.namespace)
             context.files.leave_out(self._root, self.namespace, self._left_out)
-            if storable(self._root):
+            if is_valid_unicode(self._root):
                 now = micros(context.clock())
                 place = (self._root, self._collection, self.namespace, now, context.user)
                 context.folders.follow(Folder(*place))
@@ -122,7 +122,7 @@ class IngestRun:
         state = "failed" if failed else "skipped"
         stat = (file.size, file.mtime_ns) if file else (0, 0)
         place = self._collection_of(path)
-        self._left_out.append(LeftOut(readable(path), state, reason, place, *stat, reader))
+        self._left_out.append(LeftOut(valid_unicode(path), state, reason, place, *stat, reader))
 
     def _collection_of(self, path: str) -> str:
         """Return the collection of the root, or of the nearest followed folder inside it."""
@@ -132,7 +132,7 @@ class IngestRun:
 
     def _read_file(self, file: FoundFile) -> _Change | None:
         """Read a file if it changed; note why where it cannot be read."""
-        if not storable(file.path):
+        if not is_valid_unicode(file.path):
             self._leave_out(file.path, "the file name is not valid UTF-8; rename it", True)
             return None
         reader = f"{reader_of(file.path)} {self._context.chunk_sizes}"
@@ -179,7 +179,7 @@ class IngestRun:
         for document in documents:
             id_ = self._id_of(file.path, document, ids.get(document.name))
             memories.append((memory_of(file, id_, document, *place), document))
-            self._notes.extend((readable(file.path), note) for note in document.notes)
+            self._notes.extend((valid_unicode(file.path), note) for note in document.notes)
         if known:
             self._updated += 1
         elif before:
@@ -198,7 +198,7 @@ class IngestRun:
         id_ = before or self._known.new_id(path, document.name)
         if document.id:
             note = f"its id {document.id!r} belongs to another memory; it was stored as {id_}"
-            self._notes.append((readable(path), note))
+            self._notes.append((valid_unicode(path), note))
         return id_
 
     def _flush(self) -> None:
@@ -269,7 +269,7 @@ def _default_collection(context: WriteContext, root: str, namespace: str) -> str
     if folder:
         return folder.collection
     path = root if os.path.isdir(root) else os.path.dirname(root)
-    name = "".join(c if c.isprintable() else " " for c in readable(os.path.basename(path)))
+    name = "".join(c if c.isprintable() else " " for c in valid_unicode(os.path.basename(path)))
     return name.strip() or "files"
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 import scrubjay
-from scrubjay.text.front_matter_fields import MOST_CHARS
+from scrubjay.text.front_matter import MAX_FIELD_CHARS
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_what_changes_in_front_changes_the_fields(put, words_only):
         ("context: {a: b}", "context is {'a': 'b'}, not a text"),
         (f"domain: [{'x' * 500}]", "x…, not a text"),
         ("valid_from: 2026-02-01\nvalid_until: 2026-01-01", "valid_until is not after valid_from"),
-        (f"context: {'x' * (MOST_CHARS + 1)}", "context is long; its first 2,000 characters"),
+        (f"context: {'x' * (MAX_FIELD_CHARS + 1)}", "first 2,000 characters"),
     ],
 )
 def test_nonsense_is_left_out_and_noted(put, words_only, front, says):
@@ -89,7 +89,7 @@ def test_nonsense_is_left_out_and_noted(put, words_only, front, says):
     assert says in notes[0]
     assert (found.title, found.severity, found.domain) == ("Kept", None, None)
     assert (found.valid_from, found.valid_until) == (None, None)
-    assert len(found.context) <= MOST_CHARS
+    assert len(found.context) <= MAX_FIELD_CHARS
     assert found.metadata["front_matter"].keys() == {
         *(line.split(":")[0] for line in front.split("\n")),
         "title",
@@ -132,7 +132,7 @@ def test_a_name_that_is_nearly_a_field_is_noted(put, key, meant):
     """The document is read all the same."""
     found, notes = put(f"{key}: warning")
 
-    assert notes == [f"{key} is no field of an entry; did you mean {meant}?"]
+    assert notes == [f"{key} is not a field of an entry; did you mean {meant}?"]
     assert (found.severity, found.valid_until) == (None, None)
 
 
@@ -220,8 +220,8 @@ class TestIds:
         assert words_only.get("two").source.endswith("b.md")
         assert len(words_only.ls()) == 4
         assert [why.split(";")[0] for _, why in done.notes] == [
-            "its id 'one' is another memory's",
-            "its id 'two' is another memory's",
+            "its id 'one' belongs to another memory",
+            "its id 'two' belongs to another memory",
         ]
         again = words_only.ingest(notes)
         assert (again.unchanged, again.notes) == (3, ())
