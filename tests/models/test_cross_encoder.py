@@ -358,15 +358,13 @@ class TestFolders:
     @pytest.mark.parametrize("source", ["", "reranker", "a/b/c", "a/../b", "a/b@"])
     def test_what_is_neither_is_refused(self, source):
         """The error says how each is written."""
-        with pytest.raises(
-            InvalidInput, match=r"owner/name@revision; a folder is written \./name"
-        ):
+        with pytest.raises(InvalidInput, match=r"owner/name@revision.*folder"):
             OnnxCrossEncoder(source)
 
     @pytest.mark.parametrize("counts", [{"most_tokens": 0}, {"most_windows": 0}])
     def test_counts_start_at_one(self, folder, counts):
         """None at all is refused when the model is made, not when it is asked."""
-        with pytest.raises(InvalidInput, match="start at 1"):
+        with pytest.raises(InvalidInput, match="at least 1"):
             OnnxCrossEncoder(folder, **counts)
 
     def test_of_several_exports_always_the_same_is_taken(self, tmp_path):

@@ -131,7 +131,7 @@ class TestReranker:
         assert scored(first) == scored(second) == fusion
         assert len(judge.asked) == 1
         assert len(lost(first, "cross_encoder")) == 1
-        assert "scripted is left alone for another 30 s" in lost(second, "cross_encoder")[0]
+        assert "scripted is paused for another 30 s" in lost(second, "cross_encoder")[0]
         assert all(hit.rerank_score is None for hit in first)
         clock.advance(seconds=31)
         store.search("old harbour", profile=profile)
@@ -196,7 +196,7 @@ class TestReranker:
 
         assert len(found) == 10
         assert lost(found, "cross_encoder") == ["scripted did not answer within 0.05 s"]
-        assert "left alone" in lost(again, "cross_encoder")[0]
+        assert "paused" in lost(again, "cross_encoder")[0]
         assert len(judge.asked) == 1
 
     def test_a_callers_own_is_called_once_a_search(self, opened):
@@ -255,7 +255,7 @@ class TestGenerator:
 
         assert scored(first) == plain
         assert len(lost(first, "rephrase")) == 1
-        assert "scribe is left alone for another 30 s" in lost(second, "rephrase")[0]
+        assert "scribe is paused for another 30 s" in lost(second, "rephrase")[0]
         assert len(second) == 10
         assert len(scribe.prompts) == 1
         clock.advance(seconds=31)
@@ -391,7 +391,7 @@ class TestEndpoints:
 
         assert len(first) == len(second) == 10
         assert says in lost(first, "rephrase")[0]
-        assert "left alone" in lost(second, "rephrase")[0]
+        assert "paused" in lost(second, "rephrase")[0]
         assert len(server.requests) == asked > 0
         assert "sk-secret" not in repr((first.degraded, second.degraded, first.trace))
         server.answers = []
@@ -415,7 +415,7 @@ class TestEndpoints:
 
         assert scored(first) == scored(second) == fusion
         assert len(lost(first, "cross_encoder")) == 1
-        assert "left alone" in lost(second, "cross_encoder")[0]
+        assert "paused" in lost(second, "cross_encoder")[0]
         assert len(server.requests) == asked > 0
         assert "sk-secret" not in repr((first.degraded, second.degraded, first.trace))
         server.answers = []
@@ -552,7 +552,7 @@ def test_another_process_does_not_wait_for_what_has_just_failed(
     assert asked[0] == asked[1] > 0
     first, second = ([one for one in why if one.startswith(stage)] for _, why in said)
     assert "500" in first[0]
-    assert "is left alone for another" in second[0]
+    assert "is paused for another" in second[0]
 
 
 class TestFile:

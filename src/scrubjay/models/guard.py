@@ -1,32 +1,44 @@
-"""The boundary to other people's models: whatever they raise or return, we raise Unavailable."""
+"""Checks around models: whatever a model raises or returns, callers get a valid answer or Unavailable.
+
+Models come from plug-ins, other machines and callers of the library, so none of them is trusted.
+"""
 
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from scrubjay.errors import InvalidInput, Unavailable
+from scrubjay.models.breaker import Breaker, Notes
+from scrubjay.runtime.worker import call_within
+from scrubjay.times import micros
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from datetime import datetime
 
-    from scrubjay.models import Embedder, TokenEmbedder
+    from scrubjay.models import Embedder, Generator, Matrix, Reranker, TokenEmbedder
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
+
+_SLACK = 1e-6  # a sigmoid in float32 may exceed 1 by that much
+_SAMPLE_PAIRS = 8
+_SAMPLE = "A plain sentence of ten words that says nothing at all. " * 18  # about 1,000 characters
+_SAMPLE_WAIT_S = 30.0
+_LONGEST_TIMEOUT_S = 3600.0
+_PATIENT_S = 120.0
+_PATIENT_TOKENS = 2_000
+_GRACE_S = 1.0  # so that a model can report its own time-out
 
 
 class GuardedEmbedder:
     """An embedder whose answers are checked: one finite unit vector of the right width a text."""
 
     def __init__(self, inner: Embedder) -> None:
-        for need in ("name", "dims", "embed"):
-            if not hasattr(inner, need):
-                raise InvalidInput(
-                    f"embedder {inner!r} has no {need!r}; it needs name, dims and embed(texts)"
-                )
+        _check_has(inner, "embedder", "name, dims and embed(texts)", "name", "dims", "embed")
         self.inner = inner
         self.name = str(inner.name)
         self.dims = int(inner.dims)
@@ -35,31 +47,30 @@ class GuardedEmbedder:
         self.texts_at_once: int | None = getattr(inner, "texts_at_once", None)
         # Without a rotation of its own, a model's token vectors are stored in full width.
         has_tokens = callable(getattr(inner, "tokens", None))
-        self.token_dims = _whole(inner, "token_dims", self.dims) if has_tokens else 0
-        self._rotation: NDArray[np.float32] | None = None
+        self.token_dims = _token_dims(inner, self.dims) if has_tokens else 0
+        self._rotation: Matrix | None = None
 
     def is_ready(self) -> bool:
         """True when the model can answer without downloading anything first."""
         is_here: Callable[[], bool] | None = getattr(self.inner, "is_here", None)
         return is_here is None or is_here()
 
-    def embed(self, texts: Sequence[str], *, as_query: bool = False) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], *, as_query: bool = False) -> Matrix:
         """Return unit vectors, or raise Unavailable with the reason."""
-        return self._vectors(
-            self._asked(lambda: self.inner.embed(texts, as_query=as_query)), texts
-        )
+        answer = _call(self.name, lambda: self.inner.embed(texts, as_query=as_query))
+        return self._unit_vectors(answer, texts)
 
     def encode(
         self, texts: Sequence[str], *, as_query: bool = False
-    ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]] | None]:
+    ) -> tuple[Matrix, list[Matrix] | None]:
         """Return unit vectors and token vectors as they are stored, from one pass where the model can.
 
-        Vectors are worth having without tokens: a model that fails at those gives None.
+        Vectors are useful without token vectors: a model that fails at those gives None.
         """
         both = getattr(self.inner, "embed_with_tokens", None)
         if both is not None and self.token_dims:
-            vectors, tokens = self._asked(lambda: _pair(both(texts, as_query=as_query)))
-            return self._vectors(vectors, texts), self._tokens_or_none(lambda: tokens, texts)
+            vectors, tokens = _call(self.name, lambda: _pair(both(texts, as_query=as_query)))
+            return self._unit_vectors(vectors, texts), self._tokens_or_none(lambda: tokens, texts)
         vectors = self.embed(texts, as_query=as_query)
         if not self.token_dims:
             return vectors, None
@@ -67,43 +78,33 @@ class GuardedEmbedder:
         return vectors, self._tokens_or_none(lambda: inner.tokens(texts, as_query=as_query), texts)
 
     def _tokens_or_none(
-        self, ask: Callable[[], object], texts: Sequence[str]
-    ) -> list[NDArray[np.float32]] | None:
-        """Return what a model gives of tokens, checked; whatever is wrong with it costs those alone."""
+        self, call: Callable[[], object], texts: Sequence[str]
+    ) -> list[Matrix] | None:
         try:
-            return self._asked(lambda: self._tokens(ask(), texts))
-        except Unavailable as gone:
-            log.warning("%s", gone)
+            return _call(self.name, lambda: self._token_vectors(call(), texts))
+        except Unavailable as failure:
+            log.warning("%s", failure)
             return None
 
-    def _asked(self, call: Callable[[], T]) -> T:
-        """Make a call of foreign code; whatever it raises is Unavailable."""
-        try:
-            return call()
-        except Unavailable:
-            raise
-        except Exception as error:  # foreign code may raise anything
-            raise Unavailable(f"{self.name} failed: {type(error).__name__}: {error}") from error
-
-    def _tokens(self, answer: object, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """Check a model's token vectors and turn them the way they are stored."""
+    def _token_vectors(self, answer: object, texts: Sequence[str]) -> list[Matrix]:
+        """Check a model's token vectors and rotate them as they are stored."""
         import numpy as np
 
         from scrubjay.text.token_vectors import rotate
 
         if self._rotation is None and self.token_dims < self.dims:
             self._rotation = np.asarray(getattr(self.inner, "rotation"), np.float32)  # noqa: B009
-        matrices = [np.asarray(one, np.float32) for one in list(answer)]  # type: ignore[call-overload]
+        matrices = [np.asarray(matrix, np.float32) for matrix in list(answer)]  # type: ignore[call-overload]
         if len(matrices) != len(texts) or any(
-            one.ndim != 2 or one.shape[1] != self.dims or not np.isfinite(one).all()
-            for one in matrices
+            matrix.ndim != 2 or matrix.shape[1] != self.dims or not np.isfinite(matrix).all()
+            for matrix in matrices
         ):
             raise Unavailable(
                 f"{self.name} gave token vectors that are not one matrix of width {self.dims} a text"
             )
-        return [rotate(one, self._rotation) for one in matrices]
+        return [rotate(matrix, self._rotation) for matrix in matrices]
 
-    def _vectors(self, answer: object, texts: Sequence[str]) -> NDArray[np.float32]:
+    def _unit_vectors(self, answer: object, texts: Sequence[str]) -> Matrix:
         """Check a model's vectors and scale them to length one."""
         import numpy as np
 
@@ -114,30 +115,178 @@ class GuardedEmbedder:
         if matrix.shape != (len(texts), self.dims):
             raise Unavailable(
                 f"{self.name} gave an array of shape {matrix.shape} for {len(texts)} texts;"
-                f" it should be {(len(texts), self.dims)}"
+                f" expected {(len(texts), self.dims)}"
             )
         if not np.isfinite(matrix).all():
             raise Unavailable(f"{self.name} gave a vector with values that are not numbers")
         norms = np.linalg.norm(matrix, axis=1, keepdims=True)
-        units: NDArray[np.float32] = np.divide(
-            matrix, norms, out=np.zeros_like(matrix), where=norms > 0
-        )
+        units: Matrix = np.divide(matrix, norms, out=np.zeros_like(matrix), where=norms > 0)
         return units
 
 
-def _whole(model: Embedder, name: str, usual: int) -> int:
-    given = getattr(model, name, usual)
-    if type(given) is not int or not 0 < given <= usual:
+class GuardedReranker:
+    """A reranker whose answers are checked: one number in 0..1 a text, in time."""
+
+    def __init__(
+        self,
+        inner: Reranker,
+        notes: Notes,
+        clock: Callable[[], datetime],
+        *,
+        calibrates: bool = False,
+    ) -> None:
+        _check_has(inner, "reranker", "name and score(query, texts)", "name", "score")
+        self._calibrates = calibrates
+        self._speed_ms: float | None = (
+            None  # where it could not be stored, since the file was busy
+        )
+        self.inner = inner
+        self.name = str(inner.name)
+        self.key = str(getattr(inner, "key", self.name))
+        self._notes = notes
+        self._clock = clock
+        self._breaker = Breaker(self.name, f"reranker {self.key}", notes, clock)
+
+    def score(self, query: str, texts: Sequence[str], *, within_s: float) -> list[float]:
+        """Return one score a text, or raise Unavailable with the reason."""
+        return self._breaker.call(lambda: self._score(query, texts, within_s))
+
+    def _score(self, query: str, texts: Sequence[str], within_s: float) -> list[float]:
+        # One too many is enough: an endless iterator would fill the memory.
+        answer = _call_in_time(
+            self.inner,
+            within_s,
+            lambda: [*islice(self.inner.score(query, list(texts)), len(texts) + 1)],
+        )
+        try:
+            scores = [float(score) for score in answer]
+        except Exception as error:  # foreign numbers may raise anything
+            raise Unavailable(f"{self.name} gave a score that is not a number: {error}") from error
+        if len(scores) > len(texts):
+            raise Unavailable(f"{self.name} gave more scores than the {len(texts)} texts")
+        if len(scores) < len(texts):
+            raise Unavailable(f"{self.name} gave {len(scores)} scores for {len(texts)} texts")
+        wrong = [
+            score for score in scores if not -_SLACK <= score <= 1 + _SLACK
+        ]  # NaN is wrong too
+        if wrong:
+            shown = "a score that is not a number" if math.isnan(wrong[0]) else f"{wrong[0]:g}"
+            raise Unavailable(f"{self.name} gave {shown}; scores must be between 0 and 1")
+        return [min(max(score, 0.0), 1.0) for score in scores]
+
+    def ms_per_1000_chars(self, within_s: float) -> float | None:
+        """Return how long it takes to read a thousand characters, as it was once measured.
+
+        None for an object that a caller passed in: it is called for searches only, unless the caller
+        asks for a measurement with `calibrate`.
+        """
+        stored = self._notes.get("speed", self.key)
+        if stored:
+            return float(stored)
+        if self._speed_ms is None and self._calibrates:
+            self._speed_ms = self._breaker.call(lambda: self._measure(within_s))
+        return self._speed_ms
+
+    def calibrate(self) -> float:
+        """Measure the speed on a fixed sample and store it; the depth of every search follows from it."""
+        self._speed_ms = self._measure(_SAMPLE_WAIT_S)
+        self._breaker.reset()
+        return self._speed_ms
+
+    def _measure(self, within_s: float) -> float:
+        from time import perf_counter
+
+        self._score("a warm-up", [_SAMPLE], within_s)  # not counted: it may load the model
+        started = perf_counter()
+        self._score("what does it say?", [_SAMPLE] * _SAMPLE_PAIRS, within_s)
+        took_ms = (perf_counter() - started) * 1000
+        speed_ms = took_ms / _SAMPLE_PAIRS / (len(_SAMPLE) / 1000)
+        self._notes.put("speed", self.key, f"{speed_ms:.6g}", micros(self._clock()))
+        return speed_ms
+
+
+class GuardedGenerator:
+    """A generator that answers in time with a text, or is Unavailable."""
+
+    def __init__(self, inner: Generator, notes: Notes, clock: Callable[[], datetime]) -> None:
+        _check_has(inner, "generator", "name and complete(prompt, schema=…)", "name", "complete")
+        self.inner = inner
+        self.name = str(inner.name)
+        self.key = str(getattr(inner, "key", self.name))
+        self._breaker = Breaker(self.name, f"generator {self.key}", notes, clock)
+
+    def complete(
+        self,
+        prompt: str,
+        *,
+        schema: dict[str, object] | None = None,
+        within_s: float,
+        read: Callable[[str], T],
+    ) -> T:
+        """Return what `read` makes of the answer; an answer that cannot be read is a failure too."""
+
+        def ask() -> T:
+            answer = _call_in_time(
+                self.inner, within_s, lambda: self.inner.complete(prompt, schema=schema)
+            )
+            if not isinstance(answer, str):
+                raise Unavailable(f"{self.name} gave {type(answer).__name__} instead of a text")
+            return read(answer)
+
+        return self._breaker.call(ask)
+
+    def patient(self) -> GuardedGenerator:
+        """Return the same model for background work, with the same circuit breaker.
+
+        A server is given more time and more tokens than the settings allow for a search.
+        """
+        from copy import copy
+
+        from scrubjay.models.generate.remote import RemoteGenerator
+
+        other = copy(self)
+        if isinstance(self.inner, RemoteGenerator):
+            other.inner = self.inner.patient(_PATIENT_TOKENS, _PATIENT_S)
+        return other
+
+
+def _call(name: str, call: Callable[[], T]) -> T:
+    """Call foreign code; whatever it raises is Unavailable."""
+    try:
+        return call()
+    except Unavailable:
+        raise
+    except Exception as error:
+        raise Unavailable(f"{name} failed: {type(error).__name__}: {error}") from error
+
+
+def _call_in_time(model: Reranker | Generator, within_s: float, call: Callable[[], T]) -> T:
+    """Call foreign code with a time limit: the model's own where it has one, as a server does."""
+    name, own_s = str(model.name), getattr(model, "timeout_s", None)
+    if isinstance(own_s, int | float) and 0 < own_s <= _LONGEST_TIMEOUT_S:
+        within_s = own_s + _GRACE_S
+    return _call(name, lambda: call_within(within_s, call, name))
+
+
+def _check_has(model: object, role: str, shape: str, *names: str) -> None:
+    for name in names:
+        if not hasattr(model, name):
+            raise InvalidInput(f"{role} {model!r} has no {name!r}; it needs {shape}")
+
+
+def _token_dims(model: Embedder, dims: int) -> int:
+    given = getattr(model, "token_dims", dims)
+    if type(given) is not int or not 0 < given <= dims:
         raise InvalidInput(
-            f"{name} of embedder {model.name} is {given!r}; give a whole number of 1 to {usual}"
+            f"token_dims of embedder {model.name} is {given!r}; give a whole number of 1 to {dims}"
         )
     return given
 
 
 def _prefixes(model: Embedder) -> tuple[int, ...]:
-    """Return the lengths at which a model's vectors can be cut, as it says itself; none for most."""
+    """Return the lengths at which a model's vectors can be cut, as it declares; none for most."""
     given = tuple(getattr(model, "matryoshka", ()))
-    if any(type(one) is not int or not 0 < one <= model.dims for one in given):
+    if any(type(length) is not int or not 0 < length <= model.dims for length in given):
         raise InvalidInput(
             f"matryoshka of embedder {model.name} is {given!r}; give whole numbers of 1 to {model.dims}"
         )
@@ -145,6 +294,6 @@ def _prefixes(model: Embedder) -> tuple[int, ...]:
 
 
 def _pair(answer: tuple[object, object]) -> tuple[object, object]:
-    """Return two things, or raise where there are none or more."""
+    """Return two values, or raise where there are fewer or more."""
     vectors, tokens = answer
     return vectors, tokens

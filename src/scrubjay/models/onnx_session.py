@@ -1,4 +1,4 @@
-"""onnxruntime as every local model here uses it: on the CPU, quiet, its errors made ours."""
+"""onnxruntime for local models: on the CPU, quiet, with its errors raised as Unavailable."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from typing import Any
 
 _WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
-_MOST_THREADS = 8
+_MAX_THREADS = 8
 _FATAL = 4  # below that onnxruntime writes to stderr what it also raises
 
 
 def open_session(
     name: str, graph: bytes | Path, *, threads: int, weights: Path | None = None
 ) -> Any:
-    """Open a graph, from bytes or from its file; `weights` is where a graph in bytes finds its own.
+    """Open a graph, from bytes or from its file; `weights` is the folder of a graph in bytes.
 
-    Raises `Unavailable` when onnxruntime is not there or refuses the graph.
+    Raises Unavailable when onnxruntime is not installed or refuses the graph.
     """
-    keep_quiet()
-    with packages_of(name):
+    disable_telemetry()
+    with required_packages(name):
         import onnxruntime as ort
     options = ort.SessionOptions()
     options.log_severity_level = _FATAL
@@ -42,17 +42,17 @@ def open_session(
         raise Unavailable(f"onnxruntime cannot load {name}: {error}") from error
 
 
-def keep_quiet() -> None:
-    """Tell onnxruntime not to report to its maker; it hears that only before it is imported.
+def disable_telemetry() -> None:
+    """Disable the telemetry of onnxruntime; it reads the variable only when it is imported.
 
-    Since 1.29 it does, and on import it writes an id of the device and a database into the user's cache.
+    Since 1.29 it writes an id of the device and a database into the user's cache on import.
     """
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 
 @contextmanager
-def packages_of(name: str) -> Iterator[None]:
-    """Turn the failed import of a package that a model needs into `Unavailable`."""
+def required_packages(name: str) -> Iterator[None]:
+    """Raise the failed import of a package that a model needs as Unavailable."""
     try:
         yield
     except ImportError as error:
@@ -63,18 +63,18 @@ def packages_of(name: str) -> Iterator[None]:
 
 
 def runtime_errors() -> tuple[type[Exception], ...]:
-    """Return what onnxruntime raises: its errors have no base class of their own."""
+    """Return what onnxruntime raises: its errors have no common base class."""
     from onnxruntime.capi import onnxruntime_pybind11_state as state
 
     own = [kind for kind in vars(state).values() if isinstance(kind, type)]
     return (RuntimeError, ValueError, *(kind for kind in own if issubclass(kind, Exception)))
 
 
-def batches(lengths: Sequence[int], most_tokens: int) -> Iterator[list[int]]:
-    """Yield positions in groups of similar length that stay, with padding, within the budget."""
+def batches(lengths: Sequence[int], max_tokens: int) -> Iterator[list[int]]:
+    """Yield positions in groups of similar length that stay, with padding, within `max_tokens`."""
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batch and (len(batch) + 1) * lengths[index] > most_tokens:
+        if batch and (len(batch) + 1) * lengths[index] > max_tokens:
             yield batch
             batch = []
         batch.append(index)
@@ -82,7 +82,7 @@ def batches(lengths: Sequence[int], most_tokens: int) -> Iterator[list[int]]:
         yield batch
 
 
-def sensible_threads() -> int:
-    """Return the cores this process may use, but no more than a model this small can feed."""
+def default_threads() -> int:
+    """Return the number of cores this process may use, up to what a small model can feed."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, min(cores or 1, _MOST_THREADS))
+    return max(1, min(cores or 1, _MAX_THREADS))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from scrubjay.config import Access, load, offline
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
-from scrubjay.models.guarded import GuardedGenerator, GuardedReranker
-from scrubjay.models.patience import InMemory
+from scrubjay.models.breaker import MemoryNotes
+from scrubjay.models.guard import GuardedGenerator, GuardedReranker
 from scrubjay.models.registry import CORPUS, LATE, NONE, is_ready, load_generator, load_reranker
 from scrubjay.runtime.command_hints import to_fetch
 from scrubjay.storage.sql.feedback import SqlAnswerCache
@@ -60,7 +60,7 @@ class Assistants:
                 self._no_reranker, self._absent = str(gone), ("reranker",)
         elif chosen is not None and not isinstance(chosen, Access):
             # What a caller brings along is the caller's: its failures concern no other process.
-            self._reranker = GuardedReranker(chosen, InMemory(), clock)
+            self._reranker = GuardedReranker(chosen, MemoryNotes(), clock)
         writer = _chosen("generator", generator)
         self._corpus = isinstance(writer, Access) and writer.spec == CORPUS
         if isinstance(writer, Access) and not self._corpus:
@@ -70,7 +70,7 @@ class Assistants:
                 self._no_generator = str(gone)
                 self._absent = (*self._absent, "generator")
         elif writer is not None and not isinstance(writer, Access):
-            self._generator = GuardedGenerator(writer, InMemory(), clock)
+            self._generator = GuardedGenerator(writer, MemoryNotes(), clock)
 
     def names(self, by_tokens: bool) -> tuple[str | None, str | None]:
         """Return what reranks and what writes, whether or not it is here; late interaction needs tokens."""

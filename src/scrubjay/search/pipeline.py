@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from datetime import datetime
 
-    from scrubjay.models.guard import GuardedEmbedder
-    from scrubjay.models.guarded import GuardedGenerator, GuardedReranker
-    from scrubjay.models.patience import Notes
+    from scrubjay.models.breaker import Notes
+    from scrubjay.models.guard import GuardedEmbedder, GuardedGenerator, GuardedReranker
     from scrubjay.storage.protocols import KeywordIndex
     from scrubjay.storage.sql.collections import SqlCopies
     from scrubjay.storage.sql.feedback import SqlFeedback

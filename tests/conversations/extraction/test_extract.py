@@ -505,7 +505,7 @@ class TestJunk:
 
         assert (done.messages, done.failed, done.left) == (0, 0, 1)
         assert done.outage
-        assert store.extract().outage.startswith("scribe is left alone")
+        assert store.extract().outage.startswith("scribe is paused")
         assert store.status().extraction[1:3] == (1, 0)
         clock.advance(minutes=20)
         assert store.extract().added == 1

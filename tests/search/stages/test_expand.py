@@ -9,9 +9,8 @@ from clocks import Clock
 from fakes import HashingEmbedder, ScriptedGenerator
 
 from scrubjay import InvalidInput
-from scrubjay.models.guard import GuardedEmbedder
-from scrubjay.models.guarded import GuardedGenerator
-from scrubjay.models.patience import InMemory
+from scrubjay.models.breaker import MemoryNotes
+from scrubjay.models.guard import GuardedEmbedder, GuardedGenerator
 from scrubjay.search.expansion import prompts
 from scrubjay.search.pipeline import Kit, Run, advance
 from scrubjay.search.stages.expand import rephrase, skipped_strong, strong_signal
@@ -124,9 +123,9 @@ def asked(text, *, generator, notes=None, held=("", "en"), embedder=None, **numb
     clock = Clock()
     kit = Kit(
         records=Shelf(*held),
-        notes=notes or InMemory(),
+        notes=notes or MemoryNotes(),
         embedder=GuardedEmbedder(embedder) if embedder else None,
-        generator=GuardedGenerator(generator, InMemory(), clock),
+        generator=GuardedGenerator(generator, MemoryNotes(), clock),
         clock=clock,
     )
     # As `keywords` does, but without a store to look phrases up in.
@@ -288,7 +287,7 @@ class TestLanguage:
 class TestKept:
     def test_the_same_query_is_asked_once(self):
         """GN-4: the second search takes the kept answer, guarded anew."""
-        scribe, notes = ScriptedGenerator(SAYS), InMemory()
+        scribe, notes = ScriptedGenerator(SAYS), MemoryNotes()
         first, _ = asked("old harbour", generator=scribe, notes=notes)
         second, step = asked("old harbour", generator=scribe, notes=notes)
 
@@ -308,7 +307,7 @@ class TestKept:
     )
     def test_another_query_model_prompt_or_count_is_asked_anew(self, other, monkeypatch):
         """GN-4: the key has them all."""
-        notes, calls = InMemory(), []
+        notes, calls = MemoryNotes(), []
 
         def ask(text="old harbour", name="scribe", version=1, **more):
             monkeypatch.setattr(prompts, "PROMPT_VERSION", version)
@@ -324,7 +323,7 @@ class TestKept:
 
     def test_a_query_that_is_taken_for_another_language_is_asked_anew(self):
         """GN-4: where a few words could be of two languages, what the store holds decides."""
-        notes = InMemory()
+        notes = MemoryNotes()
         calls = []
         for held in (("en",), ("de", "en"), ("de", "en")):
             scribe = ScriptedGenerator(SAYS)
@@ -335,19 +334,19 @@ class TestKept:
 
     def test_the_key_does_not_show_the_query(self):
         """A query may be private; what is kept is by digest."""
-        notes = InMemory()
+        notes = MemoryNotes()
         asked("my secret harbour", generator=ScriptedGenerator(SAYS), notes=notes)
 
-        (key,) = notes._kept
+        (key,) = notes._texts
         assert key[0] == "expansion"
         assert len(key[1]) == 64
         assert "secret" not in key[1]
 
     def test_a_failed_answer_is_not_kept(self):
         """GN-2, GN-4: prose is not what the next search should get."""
-        notes = InMemory()
+        notes = MemoryNotes()
         _, step = asked("old harbour", generator=ScriptedGenerator("I cannot."), notes=notes)
 
         assert step.lost is not None
         assert notes.get("expansion", "x") is None
-        assert not notes._kept
+        assert not notes._texts

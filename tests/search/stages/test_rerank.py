@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrubjay import InvalidInput
-from scrubjay.models.guard import GuardedEmbedder
-from scrubjay.models.guarded import GuardedReranker
-from scrubjay.models.patience import InMemory
+from scrubjay.models.breaker import MemoryNotes
+from scrubjay.models.guard import GuardedEmbedder, GuardedReranker
 from scrubjay.search.pipeline import Kit, Run, advance
 from scrubjay.search.stages.fuse import gather, over_best, rank_bonus, rrf, similarity
 from scrubjay.search.stages.min_max import min_max
@@ -286,7 +285,7 @@ class TestNormalised:
 def ranked(shelf, candidates, *, answer=None, notes=None, terms=(), **numbers):
     """Run the cross-encoder over candidates; return the run, the step, and what was read."""
     inner = ScriptedReranker(answer or (lambda query, texts: [0.5] * len(texts)))
-    kept = InMemory()
+    kept = MemoryNotes()
     if notes:
         kept.put("speed", inner.name, str(notes), 0)
     kit = Kit(records=shelf, reranker=GuardedReranker(inner, kept, Clock()))

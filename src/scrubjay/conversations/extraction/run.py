@@ -24,7 +24,7 @@ from scrubjay.types.reports import Extracted
 
 if TYPE_CHECKING:
     from scrubjay.conversations.extraction.facts import Facts
-    from scrubjay.models.guarded import GuardedGenerator
+    from scrubjay.models.guard import GuardedGenerator
     from scrubjay.storage.sql.extractions import Claim, SqlExtractions
     from scrubjay.types import Memory, Scope
 

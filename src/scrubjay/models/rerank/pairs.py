@@ -1,4 +1,4 @@
-"""A query and a text as the one sequence that a cross-encoder reads, in windows where it is long."""
+"""Pairs of a query and a text: how a cross-encoder's tokenizer makes them, and its graph scores them."""
 
 from __future__ import annotations
 
@@ -6,37 +6,46 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import Unavailable
-from scrubjay.models.embed.windows import WindowedTokenizer
+from scrubjay.models.embed.local import WindowedTokenizer, load_tokenizer
+from scrubjay.models.onnx_session import batches, open_session, runtime_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+    from typing import Any
 
+    import numpy as np
+    from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
-_CHARS_PER_TOKEN = 8
-"""More than the words of any language have on average, so that a stretch fills a window."""
-_LONGEST_STEP = 100
-"""Characters within which a stretch looks for the start of a word."""
+    from scrubjay.models.rerank.cross_encoder import RerankerConfig
+
+    Scores = NDArray[np.float64]
+
+_CHARS_PER_TOKEN = 8  # more than the words of any language have on average: it fills a window
+_LONGEST_STEP = 100  # characters within which the start of a word is looked for
+_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+_BATCH_TOKENS = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What the model is given: token ids, and which of the two texts each belongs to."""
+    """The input of the model: token ids, and which of the two texts each belongs to."""
 
     ids: Sequence[int]
     types: Sequence[int]
 
 
 class PairTokenizer:
-    """A tokenizer that pairs a query with each window of a text, as its own template says.
+    """Pairs a query with each window of a text, by the tokenizer's own template.
 
-    Of a text with more windows than `most_windows` that many are read, spread evenly from its
-    beginning to its end.
+    Of a text with more windows than `most_windows`, that many are read, spread evenly over it.
     """
 
     def __init__(self, path: Path, *, window: int, most_windows: int) -> None:
-        self._tokenizer = _load(path)
+        self._tokenizer = load_tokenizer(path)
+        # A text that contains "[SEP]" or "<s>" contains these letters; it does not start a third text.
+        self._tokenizer.encode_special_tokens = True
         self._window = window
         self._most_windows = most_windows
         self._room = window - self._tokenizer.num_special_tokens_to_add(is_pair=True)
@@ -45,9 +54,9 @@ class PairTokenizer:
 
     def pairs(self, query: str, texts: Sequence[str]) -> list[list[Pair]]:
         """Return the pairs of each text; a query keeps at most half of the window."""
-        asked = _Windows(self._tokenizer, self._room // 2)
-        query = asked.beginning(_readable(query))
-        windows = _Windows(self._tokenizer, self._room - asked.count(query))
+        query_windows = _Windows(self._tokenizer, self._room // 2)
+        query = query_windows.beginning(_readable(query))
+        windows = _Windows(self._tokenizer, self._room - query_windows.count(query))
         return [
             [self._pair(query, part) for part in self._parts(windows, _readable(text))]
             for text in texts
@@ -64,7 +73,7 @@ class PairTokenizer:
             found = windows.split(text)
             chosen = (found[at] for at in _evenly(len(found), self._most_windows))
             return [text[window.start : window.end] for window in chosen]
-        # A book is not tokenized as a whole for the sake of a few windows.
+        # A book is not tokenized as a whole for a few windows.
         starts = [
             _word_start(text, at) for at in _evenly(len(text) - reach + 1, self._most_windows)
         ]
@@ -75,14 +84,14 @@ class PairTokenizer:
 
 
 class _Windows(WindowedTokenizer):
-    """The windows of a text that has only `room` tokens, whatever the model's own window."""
+    """Windows of `room` tokens, whatever the model's own window."""
 
     def __init__(self, tokenizer: Tokenizer, room: int) -> None:
         self._tokenizer = tokenizer
         self.room = room
 
     def beginning(self, text: str) -> str:
-        """Return as much of the beginning as one window takes."""
+        """Return the first window."""
         text = text[: self.room * _LONGEST_STEP]  # the rest could not be in the first window
         return text[: self.split(text)[0].end]
 
@@ -109,19 +118,106 @@ def _readable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _load(path: Path) -> Tokenizer:
-    from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+class PairGraph:
+    """The graph of a cross-encoder: pairs in, one score in 0..1 a pair out.
 
-    tokenizer = Tokenizer.from_file(str(path))
-    # The file may ask for any length, cut and filled; the window is ours to mind.
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    # A text that says "[SEP]" or "<s>" says so in letters; it does not start a third text.
-    tokenizer.encode_special_tokens = True
-    if isinstance(tokenizer.model, models.WordPiece):
-        # A longer "word" (a key, Thai without spaces) would become one unknown token.
-        longest = tokenizer.model.max_input_chars_per_word
-        pieces = pre_tokenizers.Split(Regex(f"[\\s\\S]{{1,{longest}}}"), "isolated")
-        own = [tokenizer.pre_tokenizer] if tokenizer.pre_tokenizer is not None else []
-        tokenizer.pre_tokenizer = pre_tokenizers.Sequence([*own, pieces])
-    return tokenizer
+    Its output is read as logits: one goes through the logistic function, two through softmax. Raises
+    Unavailable where the graph is not that of a cross-encoder.
+    """
+
+    def __init__(self, name: str, path: Path, config: RerankerConfig, *, threads: int) -> None:
+        self._name = name
+        self._config = config
+        self._session = open_session(f"{name} ({path.name})", path, threads=threads)
+        self._inputs = {node.name: node.type for node in self._session.get_inputs()}
+        self._output = self._output_name()
+        self._batch_tokens = 0 if self._needs_single_pairs(path) else _BATCH_TOKENS
+
+    def scores(self, pairs: Sequence[Pair]) -> Scores:
+        """Return the score of each pair, running pairs of similar length together."""
+        import numpy as np
+
+        scores = np.zeros(len(pairs))
+        for batch in batches([len(pair.ids) for pair in pairs], self._batch_tokens):
+            inputs = self._inputs_of([pairs[index] for index in batch])
+            try:
+                (logits,) = self._session.run([self._output], inputs)
+            except runtime_errors() as error:
+                raise Unavailable(f"onnxruntime failed on {self._name}: {error}") from error
+            scores[batch] = self._probabilities(logits, len(batch))
+        return scores
+
+    def _output_name(self) -> str:
+        """Return the name of the output to read."""
+        if "input_ids" not in self._inputs or not {*self._inputs} <= {*_INPUTS}:
+            raise Unavailable(
+                f"{self._name} cannot be used: its graph takes {', '.join(self._inputs)}; "
+                f"a cross-encoder takes input_ids and optionally {' and '.join(_INPUTS[1:])}"
+            )
+        outputs = self._session.get_outputs()
+        output = next((node for node in outputs if node.name == "logits"), outputs[0])
+        shape = output.shape
+        # A length that is not fixed is a string or None; a missing shape is known when it runs.
+        if shape and (len(shape) != 2 or (isinstance(shape[1], int) and shape[1] not in (1, 2))):
+            raise Unavailable(self._wrong_shape(shape))
+        return str(output.name)
+
+    def _needs_single_pairs(self, path: Path) -> bool:
+        """True when pairs in one batch would change each other's scores.
+
+        Without a mask a pair sees its padding. A graph that quantizes as it runs takes its scale
+        from the whole batch; the names of its operators stand in the file as they are.
+        """
+        import mmap
+
+        if "attention_mask" not in self._inputs:
+            return True
+        with (
+            path.open("rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
+        ):
+            return content.find(b"DynamicQuantize") >= 0
+
+    def _inputs_of(self, pairs: Sequence[Pair]) -> dict[str, Any]:
+        """Return the inputs that the graph declares, in their types, padded to the longest pair."""
+        import numpy as np
+
+        shape = (len(pairs), max(len(pair.ids) for pair in pairs))
+        values = {name: np.zeros(shape, np.int64) for name in _INPUTS}
+        values["input_ids"][:] = self._config.pad_id
+        for row, pair in enumerate(pairs):
+            values["input_ids"][row, : len(pair.ids)] = pair.ids
+            values["attention_mask"][row, : len(pair.ids)] = 1
+            values["token_type_ids"][row, : len(pair.ids)] = pair.types
+        kinds: dict[str, Any] = {
+            "tensor(int32)": np.int32,
+            "tensor(float)": np.float32,
+            "tensor(float16)": np.float16,
+            "tensor(bool)": np.bool_,
+        }
+        return {
+            name: values[name].astype(kinds.get(kind, np.int64))
+            for name, kind in self._inputs.items()
+        }
+
+    def _probabilities(self, logits: Any, count: int) -> Scores:
+        import numpy as np
+
+        if logits.shape not in ((count, 1), (count, 2)):
+            raise Unavailable(self._wrong_shape(logits.shape))
+        values = logits.astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            margin = values[:, 0]
+            if values.shape[1] > 1:
+                margin = values[:, self._config.relevant] - values[:, 1 - self._config.relevant]
+            # The logistic function, and the softmax of two, in a form that never overflows.
+            scores: Scores = (1 + np.tanh(margin / 2)) / 2
+        if np.isnan(scores).any():
+            raise Unavailable(f"{self._name} gave a score that is not a number")
+        return scores
+
+    def _wrong_shape(self, shape: Sequence[object]) -> str:
+        return (
+            f"{self._name} is not a cross-encoder: it gives an array of shape {tuple(shape)}, "
+            "not one or two logits a pair; choose a model made for reranking"
+        )

@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 
 from scrubjay.config import offline
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
+from scrubjay.models.breaker import paused_s
 from scrubjay.models.download.pull import is_cached
 from scrubjay.models.http_json import is_loopback
-from scrubjay.models.patience import resting_s
 from scrubjay.models.registry import (
     CARDS,
     CORPUS,
@@ -123,7 +123,7 @@ def _resting(db: str) -> Iterator[Finding]:
     except sqlite3.Error:  # an older schema, or no store: others say so
         return
     for key, kept in rows:
-        left_s = resting_s(kept, time.time())
+        left_s = paused_s(kept, time.time())
         if left_s > 0:
             detail = f"the {key} failed: searches leave it alone for another {left_s:.0f} s"
             yield Finding("outage", "degraded", detail)

@@ -98,9 +98,9 @@ def _sqlite() -> Finding:
 def _package(module: str, package: str, without: State, loss: str) -> Finding:
     from importlib.metadata import PackageNotFoundError, version
 
-    from scrubjay.models.onnx_session import keep_quiet
+    from scrubjay.models.onnx_session import disable_telemetry
 
-    keep_quiet()
+    disable_telemetry()
 
     try:
         importlib.import_module(module)

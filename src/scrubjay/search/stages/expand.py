@@ -17,7 +17,7 @@ from scrubjay.types import Variant
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from scrubjay.models.guarded import GuardedGenerator
+    from scrubjay.models.guard import GuardedGenerator
 
 _KIND = "expansion"
 

@@ -13,8 +13,7 @@ from scrubjay.text.snippets import embedding_text
 from scrubjay.types import Candidate, Chunk, Found, Memory
 
 if TYPE_CHECKING:
-    from scrubjay.models.guard import GuardedEmbedder
-    from scrubjay.models.guarded import GuardedReranker
+    from scrubjay.models.guard import GuardedEmbedder, GuardedReranker
     from scrubjay.text.token_vectors import TokenCodes
 
 LATE = "late"

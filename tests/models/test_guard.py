@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrubjay import InvalidInput, Unavailable
-from scrubjay.models.guarded import GuardedGenerator, GuardedReranker
-from scrubjay.models.patience import InMemory
+from scrubjay.models.breaker import MemoryNotes
+from scrubjay.models.guard import GuardedGenerator, GuardedReranker
 
 TEXTS = ["one", "two", "three"]
 
@@ -25,7 +25,7 @@ TEXTS = ["one", "two", "three"]
 def reranker(answer, *, notes=None, clock=None, calibrates=False):
     """A guarded reranker that answers so, and the one inside."""
     inner = ScriptedReranker(answer)
-    made = GuardedReranker(inner, notes or InMemory(), clock or Clock(), calibrates=calibrates)
+    made = GuardedReranker(inner, notes or MemoryNotes(), clock or Clock(), calibrates=calibrates)
     return made, inner
 
 
@@ -34,7 +34,7 @@ def complaint(answer):
     made, inner = reranker(answer)
     with pytest.raises(Unavailable) as caught:
         made.score("q", TEXTS, within_s=5)
-    with pytest.raises(Unavailable, match="scripted is left alone for another 30 s"):
+    with pytest.raises(Unavailable, match="scripted is paused for another 30 s"):
         made.score("q", TEXTS, within_s=5)
     assert len(inner.asked) == 1
     return str(caught.value)
@@ -140,7 +140,7 @@ class TestScores:
         try:
             with pytest.raises(Unavailable, match=r"did not answer within 0\.05 s"):
                 made.score("q", TEXTS, within_s=0.05)
-            with pytest.raises(Unavailable, match="left alone"):
+            with pytest.raises(Unavailable, match="paused"):
                 made.score("q", TEXTS, within_s=3600)
         finally:
             ends.set()
@@ -183,13 +183,13 @@ class TestScores:
         if lacks == "score":
             half.name = "half"
         with pytest.raises(InvalidInput, match=f"has no '{lacks}'; it needs name and score"):
-            GuardedReranker(half, InMemory(), Clock())
+            GuardedReranker(half, MemoryNotes(), Clock())
 
 
 class TestSpeed:
     def test_a_configured_one_is_measured_once_and_the_number_is_kept(self, clock):
         """R-12: a warm-up, then eight pairs; later ones read the note, whoever they are."""
-        notes = InMemory()
+        notes = MemoryNotes()
         made, inner = reranker(lambda query, texts: [0.5] * len(texts), notes=notes)
         twin, silent = reranker(
             lambda query, texts: [0.5] * len(texts), notes=notes, calibrates=True
@@ -232,7 +232,7 @@ class TestSpeed:
         with pytest.raises(Unavailable):
             made.score("q", TEXTS, within_s=5)
         broken.clear()
-        with pytest.raises(Unavailable, match="left alone"):
+        with pytest.raises(Unavailable, match="paused"):
             made.score("q", TEXTS, within_s=5)
 
         made.calibrate()
@@ -241,13 +241,13 @@ class TestSpeed:
 
     def test_a_measurement_that_fails_is_a_failure(self):
         """R-6: it is left alone, and no number is kept."""
-        notes = InMemory()
+        notes = MemoryNotes()
         made, inner = reranker(lambda query, texts: None, notes=notes, calibrates=True)
         with pytest.raises(Unavailable):
             made.ms_per_1000_chars(10)
-        with pytest.raises(Unavailable, match="left alone"):
+        with pytest.raises(Unavailable, match="paused"):
             made.ms_per_1000_chars(10)
-        with pytest.raises(Unavailable, match="left alone"):
+        with pytest.raises(Unavailable, match="paused"):
             made.score("q", TEXTS, within_s=5)
         assert len(inner.asked) == 1
         assert notes.get("speed", "scripted") is None
@@ -257,7 +257,7 @@ class TestGenerator:
     @staticmethod
     def ask(*says, clock=None, read=str.upper, within_s=5.0):
         inner = ScriptedGenerator(*says)
-        made = GuardedGenerator(inner, InMemory(), clock or Clock())
+        made = GuardedGenerator(inner, MemoryNotes(), clock or Clock())
         return inner, lambda: made.complete("p", schema={}, within_s=within_s, read=read)
 
     def test_it_returns_what_is_read_from_the_answer(self):
@@ -273,7 +273,7 @@ class TestGenerator:
         inner, ask = self.ask(said)
         with pytest.raises(Unavailable, match=f"gave {type(said).__name__} instead of a text"):
             ask()
-        with pytest.raises(Unavailable, match="left alone"):
+        with pytest.raises(Unavailable, match="paused"):
             ask()
         assert len(inner.prompts) == 1
 
@@ -295,7 +295,7 @@ class TestGenerator:
         inner, ask = self.ask("prose", "{}", "prose", clock=clock, read=read)
         with pytest.raises(Unavailable, match="no JSON"):
             ask()
-        with pytest.raises(Unavailable, match="left alone for another 30 s, since it failed: no"):
+        with pytest.raises(Unavailable, match="paused for another 30 s after a failure: no"):
             ask()
         clock.advance(seconds=31)
         assert ask() == "{}"
@@ -315,7 +315,7 @@ class TestGenerator:
             def complete(self, prompt, *, schema=None):
                 ends.wait()
 
-        made = GuardedGenerator(Hangs(), InMemory(), Clock())
+        made = GuardedGenerator(Hangs(), MemoryNotes(), Clock())
         try:
             with pytest.raises(Unavailable, match=r"stuck did not answer within 0\.05 s"):
                 made.complete("p", within_s=0.05, read=str)
@@ -325,4 +325,4 @@ class TestGenerator:
     def test_what_is_no_generator_is_refused(self):
         """InvalidInput says what it needs."""
         with pytest.raises(InvalidInput, match="has no 'complete'; it needs name and complete"):
-            GuardedGenerator(ScriptedReranker(None), InMemory(), Clock())
+            GuardedGenerator(ScriptedReranker(None), MemoryNotes(), Clock())

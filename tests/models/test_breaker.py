@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrubjay import Unavailable
-from scrubjay.models.patience import Breaker, InMemory
+from scrubjay.models.breaker import Breaker, MemoryNotes
 
 RESTS_S = [30, 60, 120, 240, 480, 600, 600, 600]
 
@@ -36,7 +36,7 @@ def model():
 
 @pytest.fixture
 def notes():
-    return InMemory()
+    return MemoryNotes()
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def breaker(notes, clock):
 def refused(breaker, model):
     """Return what is said instead of an answer."""
     with pytest.raises(Unavailable) as caught:
-        breaker.through(model)
+        breaker.call(model)
     return str(caught.value)
 
 
@@ -60,7 +60,7 @@ class TestBreaker:
         said = refused(breaker, model)
 
         assert model.calls == 1
-        assert said == "tiny is left alone for another 27 s, since it failed: failure 1"
+        assert said == "tiny is paused for another 27 s after a failure: failure 1"
 
     def test_rests_double_up_to_ten_minutes(self, breaker, model, clock):
         """30 s, 60 s … 600 s; to the very second."""
@@ -77,7 +77,7 @@ class TestBreaker:
             refused(breaker, model)
             clock.advance(seconds=rest_s)
         model.broken = False
-        assert breaker.through(model) == "answer"
+        assert breaker.call(model) == "answer"
         assert notes.get("outage", "reranker tiny") is None
         model.broken = True
 
@@ -91,7 +91,7 @@ class TestBreaker:
         model.broken = False
         breaker.reset()
 
-        assert breaker.through(model) == "answer"
+        assert breaker.call(model) == "answer"
 
     def test_another_breaker_on_the_same_notes_knows_it(self, breaker, model, notes, clock):
         """As another process on the same file does; another model's failure is its own."""
@@ -100,8 +100,8 @@ class TestBreaker:
         other = Breaker("tiny", "generator tiny", notes, clock)
         model.broken = False
 
-        assert "left alone" in refused(same, model)
-        assert other.through(model) == "answer"
+        assert "paused" in refused(same, model)
+        assert other.call(model) == "answer"
 
     def test_a_clock_that_was_wrong_does_not_let_it_rest_for_years(self, breaker, model, clock):
         """A failure noted in 2031 by a machine whose clock was off; it is asked again."""
@@ -110,7 +110,7 @@ class TestBreaker:
         clock.advance(days=-2000)
         model.broken = False
 
-        assert breaker.through(model) == "answer"
+        assert breaker.call(model) == "answer"
 
     def test_only_unavailable_counts_as_a_failure(self, breaker, notes):
         """A mistake of ours is seen, and the model is not to blame."""
@@ -119,7 +119,7 @@ class TestBreaker:
             raise ZeroDivisionError
 
         with pytest.raises(ZeroDivisionError):
-            breaker.through(mistake)
+            breaker.call(mistake)
         assert notes.get("outage", "reranker tiny") is None
 
     def test_the_note_is_plain(self, breaker, model, notes, clock):
@@ -137,14 +137,14 @@ class TestBreaker:
     def test_it_never_calls_during_a_rest_and_always_after(self, moments):
         """Whatever happens when: a second book of the rests, kept by hand."""
         clock, model = Clock(), Model()
-        breaker = Breaker("tiny", "k", InMemory(), clock)
+        breaker = Breaker("tiny", "k", MemoryNotes(), clock)
         free_at, failures = clock(), 0
         for wait_s, broken in moments:
             now = clock.advance(seconds=round(wait_s, 3))
             model.broken = broken
             before = model.calls
             try:
-                breaker.through(model)
+                breaker.call(model)
                 failures = 0
             except Unavailable:
                 if now >= free_at:
