@@ -16,7 +16,7 @@ from statistics import mean, pstdev
 from evals.__main__ import index
 from evals.sets import find
 
-from scrubjay.ops.eval.measures import ndcg
+from scrubjay.ops.eval.run import ndcg
 from scrubjay.search import profiles
 from scrubjay.text.analysis import terms
 from scrubjay.types import Scope

@@ -24,7 +24,7 @@ from unittest.mock import patch
 from evals.sets import Part, find
 
 import scrubjay
-from scrubjay.ops.eval.measures import ndcg
+from scrubjay.ops.eval.run import ndcg
 from scrubjay.text import analysis as text
 
 SETS = ["gno_cjk", "xquad/zh"]

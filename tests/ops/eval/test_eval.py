@@ -44,8 +44,8 @@ class TestReading:
     @pytest.mark.parametrize(
         ("line", "said"),
         [
-            ("{", r"q\.jsonl:2: this is no JSON .*a line is \{"),
-            ("[1]", "2: this is no object"),
+            ("{", r"q\.jsonl:2: not JSON .*write \{"),
+            ("[1]", "2: not a JSON object"),
             ({"query": " ", "expect": ["tea"]}, "2: `query` must be a text"),
             ({"expect": ["tea"]}, "2: `query` must be a text"),
             ({"query": "x"}, "2: `expect` must be ids or paths"),
@@ -57,8 +57,8 @@ class TestReading:
             ('{"query": "x", "expect": {"tea": NaN}}', "2: `expect` must be"),
             ({"query": "x", "expect": {"tea": True}}, "2: `expect` must be"),
             (f'{{"query": "x", "expect": {{"tea": 1{"0" * 400}}}}}', "2: `expect` must be"),
-            ("[" * 100_000, "2: this is no JSON"),
-            ({"query": "x", "expected": ["tea"]}, "2: there is no field 'expected'"),
+            ("[" * 100_000, "2: not JSON"),
+            ({"query": "x", "expected": ["tea"]}, "2: unknown field 'expected'"),
         ],
     )
     def test_a_wrong_line_is_named_with_what_would_be_right(self, tmp_path, line, said):
@@ -69,10 +69,10 @@ class TestReading:
     def test_what_is_no_file_of_questions(self, tmp_path):
         with pytest.raises(InvalidInput, match=r"there is no .*q\.jsonl; give a file with lines"):
             read(tmp_path / "q.jsonl")
-        with pytest.raises(InvalidInput, match="holds no question"):
+        with pytest.raises(InvalidInput, match="no questions"):
             read(lines(tmp_path / "q.jsonl", ""))
         (tmp_path / "q.jsonl").write_bytes(b"\xff\xfe")
-        with pytest.raises(InvalidInput, match="not text in UTF-8"):
+        with pytest.raises(InvalidInput, match="UTF-8"):
             read(tmp_path / "q.jsonl")
 
     def test_a_folder_as_public_sets_have_it(self, tmp_path):
@@ -100,14 +100,10 @@ class TestReading:
         with pytest.raises(InvalidInput, match=r"no question of .* has a good answer in qrels"):
             read(tmp_path)
         lines(tmp_path / "qrels" / "test.tsv", "q2\td1\tnan")
-        with pytest.raises(
-            InvalidInput, match=r"test\.tsv:1: it must be question, text and grade"
-        ):
+        with pytest.raises(InvalidInput, match=r"test\.tsv:1: .*question, text and grade"):
             read(tmp_path)
         lines(tmp_path / "qrels" / "test.tsv", "q2\td1\t1", "q2 d1 1")
-        with pytest.raises(
-            InvalidInput, match=r"test\.tsv:2: it must be question, text and grade"
-        ):
+        with pytest.raises(InvalidInput, match=r"test\.tsv:2: .*question, text and grade"):
             read(tmp_path)
 
     def test_a_text_that_is_none(self, tmp_path):
@@ -120,7 +116,9 @@ class TestReading:
     def test_a_folder_without_questions_says_where_there_are_some(self, tmp_path):
         (tmp_path / "one").mkdir()
         lines(tmp_path / "one" / "queries.jsonl", {"id": "1", "text": "a"})
-        with pytest.raises(InvalidInput, match=r"no queries\.jsonl in .*; these have one: one$"):
+        with pytest.raises(
+            InvalidInput, match=r"no queries\.jsonl in .*; these folders have one: one$"
+        ):
             read(tmp_path)
 
 
@@ -185,7 +183,7 @@ class TestMeasuring:
     def test_what_is_worse_than_nothing_is_no_answer(self, store):
         asked = [Question("green tea", {"tea": -5.0, "paint": 1.0})]
         assert evaluate(store, asked, "default:keyword").ndcg == pytest.approx(1 / log2(3))
-        with pytest.raises(InvalidInput, match="nothing that should be found is stored"):
+        with pytest.raises(InvalidInput, match="no expected answer"):
             evaluate(store, [], "default:keyword")
 
     def test_what_is_not_stored_is_said_and_counts_as_missed(self, store):

@@ -13,8 +13,9 @@ import pytest
 import scrubjay
 from scrubjay import config
 from scrubjay.models.download import pull
-from scrubjay.ops.doctor import run as doctor
-from scrubjay.ops.doctor.run import Finding, examine
+from scrubjay.ops.doctor import Finding
+from scrubjay.ops.doctor import installation as doctor
+from scrubjay.ops.doctor.run import examine
 from scrubjay.runtime.command_hints import to_fetch
 
 
@@ -80,7 +81,7 @@ class TestTiers:
         assert well[0] == "ok"
         assert str(tiers["team"]) in well[1]
         assert vectors[0] == "degraded"
-        assert vectors[1] == "vectors: 300 are pending: found by word only"
+        assert vectors[1] == "vectors: 300 are pending: found by keyword only"
         assert vectors[2] == to_fetch(str(tiers["team"]))
         assert "SCRUBJAY_OFFLINE=0" in vectors[2]
         assert self.about("project") == []
@@ -264,7 +265,7 @@ def test_files_that_cannot_be_read_are_named_with_the_command_that_helps(monkeyp
 
     lost = finding("files")
 
-    assert (lost.state, lost.detail) == ("degraded", "without their packages: PDF")
+    assert (lost.state, lost.detail) == ("degraded", "packages are missing for: PDF")
     assert "scrubjay[files]" in lost.fix
 
 

@@ -16,7 +16,7 @@ from tiny_models import make
 import scrubjay
 from scrubjay import InvalidInput, config
 from scrubjay.models import registry
-from scrubjay.ops.doctor.finding import Finding
+from scrubjay.ops.doctor import Finding
 from scrubjay.ops.doctor.run import examine
 from scrubjay.search import profiles
 
@@ -92,7 +92,8 @@ class TestDoctor:
         found, model = finding("reranker"), finding("model")
         assert (found.state, found.fix) == ("missing", model.fix)
         assert found.detail == f"{detail}, which is not on this machine"
-        monkeypatch.setattr("scrubjay.ops.doctor.models.is_cached", lambda card: True)
+        monkeypatch.setattr("scrubjay.ops.doctor.installation.is_cached", lambda card: True)
+        monkeypatch.setattr("scrubjay.ops.doctor.installation._checksums", lambda card: model)
         assert finding("reranker") == Finding("reranker", "ok", detail)
 
     def test_a_reranker_that_is_switched_off_is_named_with_the_way_back(self):
@@ -133,7 +134,7 @@ class TestDoctor:
         down = finding(role, **{role: config.Access(nobody())})
 
         assert (up.state, down.state) == ("ok", "degraded")
-        assert "nobody answers at 127.0.0.1:" in down.detail
+        assert "no answer at 127.0.0.1:" in down.detail
         assert down.fix == "start the server, then: scrubjay doctor"
 
     @pytest.mark.parametrize("role", ["reranker", "generator"])

@@ -1,1 +1,18 @@
-"""`scrubjay doctor`: checks, each with the command that fixes what it found."""
+"""`scrubjay doctor`: check each component, and name the command that fixes what is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+State = Literal["ok", "missing", "degraded", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The state of one component, and the command that fixes it, if there is one."""
+
+    component: str
+    state: State
+    detail: str
+    fix: str = ""

@@ -1,1 +1,1 @@
-"""`scrubjay eval`: ranking quality on questions with known answers."""
+"""`scrubjay eval`: measure ranking quality on questions with known answers."""

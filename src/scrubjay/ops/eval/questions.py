@@ -1,7 +1,7 @@
-"""Questions whose answers are known, as files: to measure how well a search finds them.
+"""Read questions with known answers from files.
 
-Either lines of JSON, `{"query": …, "expect": ["id", …]}`, about a store that is there; or a folder as public
-test sets have it: `corpus.jsonl`, `queries.jsonl` and `qrels.tsv`.
+Either JSON lines, `{"query": …, "expect": ["id", …]}`, about an existing store; or a folder in the format of
+public test sets: `corpus.jsonl`, `queries.jsonl` and `qrels.tsv`.
 """
 
 from __future__ import annotations
@@ -16,91 +16,94 @@ from scrubjay.errors import InvalidInput
 
 CORPUS, QUERIES = "corpus.jsonl", "queries.jsonl"
 GRADES = ("qrels.tsv", "qrels/test.tsv")
-_MOST = 1e6
+_MOST_GRADE = 1e6
 _LINE = '{"query": "when do we deploy?", "expect": ["release-days"]}'
 
 
 class Question(NamedTuple):
-    """What is asked, and what should be found: how good each answer is, by its name."""
+    """A query, and the grade of each expected answer by its id or path."""
 
     text: str
     grades: Mapping[str, float]
 
 
 def read(path: Path) -> list[Question]:
-    """Return the questions of a file of JSON lines, or of a folder, that have an answer."""
+    """Return the questions that have an answer, from JSON lines or a folder."""
     if not path.exists():
         raise InvalidInput(f"there is no {path}; give a file with lines such as {_LINE}")
-    found = list(_of_folder(path) if path.is_dir() else _of_file(path))
-    if not found:
-        raise InvalidInput(f"{path} holds no question; a line is {_LINE}")
-    return found
+    questions = list(_of_folder(path) if path.is_dir() else _of_file(path))
+    if not questions:
+        raise InvalidInput(f"{path} has no questions; write lines such as {_LINE}")
+    return questions
 
 
 def has_corpus(path: Path) -> bool:
-    """True for a folder that brings the texts along that are to be found."""
+    """True for a folder that has the texts to search."""
     return (path / CORPUS).is_file()
 
 
 def memories(folder: Path) -> list[dict[str, Any]]:
-    """Return the corpus of a folder as `add_many` takes it; all of one age, so that none is newer."""
-    return [_memory(place, one) for place, one in objects(folder / CORPUS)]
+    """Return the corpus of a folder as `add_many` takes it; all of one date, so that none is newer."""
+    return [_memory(place, document) for place, document in objects(folder / CORPUS)]
 
 
 def judgements(folder: Path) -> dict[str, dict[str, float]]:
-    """Return how good each judged text is, for each question that has a good one."""
+    """Return the grades of the judged texts, for each question that has a good answer."""
     path = next((folder / name for name in GRADES if (folder / name).is_file()), None)
     if path is None:
-        raise InvalidInput(f"there is no {GRADES[0]} in {folder}: question, text, grade, by tabs")
+        raise InvalidInput(
+            f"there is no {GRADES[0]} in {folder}; write question, text, grade, separated by tabs"
+        )
     grades: dict[str, dict[str, float]] = {}
     for number, line in enumerate(_text(path).splitlines(), 1):
         cells = line.split("\t")
         if not line.strip() or (number == 1 and cells[2:] and _is_heading(cells[2])):
             continue
         if len(cells) != 3 or not _is_number(cells[2]):
-            raise InvalidInput(f"{path}:{number}: it must be question, text and grade, by tabs")
-        # Some sets say -1 of what is worse than nothing; it is no answer either way.
+            raise InvalidInput(
+                f"{path}:{number}: the line must be question, text and grade, separated by tabs"
+            )
+        # Some sets grade a text that is worse than nothing with -1: it is not an answer either.
         grades.setdefault(cells[0], {})[cells[1]] = max(float(cells[2]), 0.0)
     return {name: of for name, of in grades.items() if any(grade > 0 for grade in of.values())}
 
 
 def queries(folder: Path) -> dict[str, str]:
-    """Return the questions of a folder, by their names."""
+    """Return the queries of a folder, by their ids."""
     return {
-        _name(place, one): _words(place, one.get("text"), "text")
-        for place, one in objects(folder / QUERIES)
+        _id(place, query): _nonempty(place, query.get("text"), "text")
+        for place, query in objects(folder / QUERIES)
     }
 
 
 def _of_folder(folder: Path) -> Iterator[Question]:
     if not (folder / QUERIES).is_file():
-        below = sorted(one.parent.name for one in folder.glob(f"*/{QUERIES}"))
-        more = f"; these have one: {', '.join(below[:5])}" if below else ""
+        below = sorted(file.parent.name for file in folder.glob(f"*/{QUERIES}"))
+        more = f"; these folders have one: {', '.join(below[:5])}" if below else ""
         raise InvalidInput(f"there is no {QUERIES} in {folder}{more}")
-    judged, asked = judgements(folder), queries(folder)
-    if not judged.keys() & asked.keys():
+    grades, texts = judgements(folder), queries(folder)
+    if grades.keys().isdisjoint(texts):
         raise InvalidInput(f"no question of {folder / QUERIES} has a good answer in {GRADES[0]}")
-    for name, text in asked.items():
-        if name in judged:
-            yield Question(text, judged[name])
+    for name, text in texts.items():
+        if name in grades:
+            yield Question(text, grades[name])
 
 
 def _of_file(path: Path) -> Iterator[Question]:
-    for place, one in objects(path):
-        unknown = [name for name in one if name not in ("query", "expect", "id")]
+    for place, line in objects(path):
+        unknown = [name for name in line if name not in ("query", "expect", "id")]
         if unknown:
-            raise InvalidInput(f"{place}: there is no field {unknown[0]!r}; a line is {_LINE}")
-        yield Question(
-            _words(place, one.get("query"), "query"), _expected(place, one.get("expect"))
-        )
+            raise InvalidInput(f"{place}: unknown field {unknown[0]!r}; write {_LINE}")
+        query = _nonempty(place, line.get("query"), "query")
+        yield Question(query, _expected(place, line.get("expect")))
 
 
 def _expected(place: str, given: object) -> dict[str, float]:
-    """Read names, or names with grades: 2 is better than 1, and 0 is not an answer."""
+    """Read ids, or ids with grades: 2 is better than 1, and 0 is not an answer."""
     if isinstance(given, str):
         given = [given]
-    if isinstance(given, list) and given and all(isinstance(one, str) and one for one in given):
-        return {str(one): 1.0 for one in given}
+    if isinstance(given, list) and given and all(isinstance(id_, str) and id_ for id_ in given):
+        return {str(id_): 1.0 for id_ in given}
     if isinstance(given, dict) and _are_grades(given.values()):
         return {name: float(grade) for name, grade in given.items()}
     raise InvalidInput(
@@ -110,56 +113,56 @@ def _expected(place: str, given: object) -> dict[str, float]:
 
 
 def _memory(place: str, document: dict[str, Any]) -> dict[str, Any]:
-    name, text, title = _name(place, document), document.get("text"), document.get("title")
-    for given, what in ((text, "text"), (title, "title")):
+    id_, text, title = _id(place, document), document.get("text"), document.get("title")
+    for given, name in ((text, "text"), (title, "title")):
         if given is not None and not isinstance(given, str):
-            raise InvalidInput(f"{place}: `{what}` must be a text")
+            raise InvalidInput(f"{place}: `{name}` must be a text")
     return {
-        "id": name,
+        "id": id_,
         "title": title or None,
         "text": text if text and text.strip() else (title or "(empty)"),
         "created_at": "2026-01-01",
-        "metadata": {"format": "markdown"} if name.endswith(".md") else {},
+        "metadata": {"format": "markdown"} if id_.endswith(".md") else {},
     }
 
 
-def _name(place: str, one: dict[str, Any]) -> str:
-    return _words(place, one.get("id", one.get("_id")), "id")
+def _id(place: str, line: dict[str, Any]) -> str:
+    return _nonempty(place, line.get("id", line.get("_id")), "id")
 
 
-def _words(place: str, given: object, what: str) -> str:
+def _nonempty(place: str, given: object, name: str) -> str:
     if not isinstance(given, str) or not given.strip():
-        raise InvalidInput(f"{place}: `{what}` must be a text that is not empty")
+        raise InvalidInput(f"{place}: `{name}` must be a text that is not empty")
     return given
 
 
 def objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each object of a file of JSON lines, with where it stands."""
-    for number, line in enumerate(_text(path).split("\n"), 1):  # U+2028 in a text ends no line
+    """Yield each object of a file of JSON lines, with its path and line number."""
+    for number, line in enumerate(_text(path).split("\n"), 1):  # U+2028 does not end a line
         if not line.strip():
             continue
         place = f"{path}:{number}"
         try:
-            one = json.loads(line)
+            value = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise InvalidInput(f"{place}: this is no JSON ({error}); a line is {_LINE}") from error
-        if not isinstance(one, dict):
-            raise InvalidInput(f"{place}: this is no object; a line is {_LINE}")
-        yield place, one
+            raise InvalidInput(f"{place}: not JSON ({error}); write {_LINE}") from error
+        if not isinstance(value, dict):
+            raise InvalidInput(f"{place}: not a JSON object; write {_LINE}")
+        yield place, value
 
 
 def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InvalidInput(f"{path} is not text in UTF-8 ({error.reason})") from error
+        raise InvalidInput(f"{path} is not UTF-8 text ({error.reason})") from error
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}") from error
 
 
 def _are_grades(given: Collection[object]) -> bool:
-    numbers = [one for one in given if type(one) in (int, float) and 0 <= one <= _MOST]  # type: ignore[operator]
-    return any(numbers) and len(numbers) == len(given)
+    grades = [one for one in given if type(one) in (int, float) and 0 <= one <= _MOST_GRADE]  # type: ignore[operator]
+    return any(grades) and len(grades) == len(given)
 
 
 def _is_heading(text: str) -> bool:

@@ -12,6 +12,7 @@ from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.parts.tables import Tables
 from scrubjay.search.pipeline import Tier
 from scrubjay.storage.sqlite.connection import WAIT_S, SqliteDatabase
+from scrubjay.storage.sqlite.location import same_file
 from scrubjay.text.urls import (
     NO_REPLICAS,
     ReplicaAddresses,
@@ -372,17 +373,6 @@ def check_apart(settings: Sequence[TierSetting]) -> None:
                 raise InvalidInput(
                     f"{one.path} is the tier {other.name!r} already; a file can be one tier only"
                 )
-
-
-def same_file(one: str, other: str) -> bool:
-    """True when two paths lead to one file, or would if it were there."""
-    if ":memory:" in (one, other):
-        return False
-    try:
-        return os.path.samefile(one, other)
-    except OSError:
-        first, second = (os.path.normcase(os.path.realpath(path)) for path in (one, other))
-        return first == second
 
 
 def _look(path: str) -> tuple[int, int] | None:

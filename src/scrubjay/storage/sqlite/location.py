@@ -74,3 +74,14 @@ def identity(path: str) -> tuple[int, int]:
     """Return what a file keeps when its contents change, and another file at the same path has not."""
     found = os.stat(path)
     return found.st_dev, found.st_ino
+
+
+def same_file(one: str, other: str) -> bool:
+    """True when two paths name the same file, whether or not it exists."""
+    if ":memory:" in (one, other):
+        return False
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        first, second = (os.path.normcase(os.path.realpath(path)) for path in (one, other))
+        return first == second

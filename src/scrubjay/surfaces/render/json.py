@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from scrubjay.errors import ScrubjayError
-    from scrubjay.ops.doctor.finding import Finding
+    from scrubjay.ops.doctor import Finding
     from scrubjay.search.profiles import Profile
     from scrubjay.store import Store
     from scrubjay.types import Memories, Memory, Messages, Results, Stored

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scrubjay.surfaces.render.json import Json, listing, plain
 
 if TYPE_CHECKING:
-    from scrubjay.ops.doctor.finding import Finding
+    from scrubjay.ops.doctor import Finding
     from scrubjay.search.profiles import Profile
     from scrubjay.types import Memory
     from scrubjay.types.reports import Collection, Covered, FeedbackGiven

@@ -70,7 +70,7 @@ def _profiles(_: Store, given: Given) -> Json:
 
 def _doctor(store: Store, _: Given) -> Json:
     """Check the store and, for callers without a tenant and a user, the installation."""
-    from scrubjay.ops.doctor.open_store import examine_store
+    from scrubjay.ops.doctor.run import examine_store
     from scrubjay.surfaces.render.json import findings
 
     return findings(examine_store(store))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Mapping
 
-    from scrubjay.ops.doctor.finding import Finding
+    from scrubjay.ops.doctor import Finding
     from scrubjay.surfaces.render.terminal import Screen
     from scrubjay.types.reports import ServerState, ShortVectors, Status
 

@@ -1,0 +1,254 @@
+"""Check the database, the tiers and the replicas."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrubjay.errors import MissingExtra, ScrubjayError, StoreError
+from scrubjay.ops.doctor import Finding
+from scrubjay.ops.doctor.installation import pip_install
+from scrubjay.runtime.command_hints import ADD, to_fetch, to_make, to_type
+from scrubjay.storage.schema import APPLICATION_ID, SCHEMA_VERSION
+from scrubjay.storage.sqlite.location import same_file
+from scrubjay.text.urls import (
+    FALKORDB,
+    POSTGRES,
+    QDRANT,
+    is_server_url,
+    parse_server_url,
+    tenant_file,
+    tenant_schema,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from scrubjay.config import Settings, TierSetting
+    from scrubjay.text.urls import ServerAddress
+    from scrubjay.types.reports import ServerState
+
+
+def check_database(settings: Settings) -> Iterator[Finding]:
+    """Check the database that is written to."""
+    path, given = settings.db, settings.db_given
+    if path == ":memory:":
+        yield Finding("store", "ok", f"{path} (no file to check)")
+        return
+    if is_server_url(path):
+        yield check_postgres(
+            lambda: (
+                parse_server_url(path, POSTGRES, "the store"),
+                tenant_schema(settings.tenant),
+            )
+        )
+        return
+    file = Path(tenant_file(path, settings.tenant))
+    if not file.exists():
+        # The folder of a database that the settings name is created with it.
+        make = to_type(ADD) if given is None else to_make(given)
+        yield Finding("store", "missing", f"there is no file {file} yet", make)
+        return
+    if not file.is_file():
+        yield Finding("store", "failed", f"{file} is not a file; give one with --db")
+        return
+    try:
+        with closing(_read_only(file)) as db:
+            yield from _contents(db, file, settings.embedder, given)
+    except sqlite3.Error as error:
+        yield Finding("store", "failed", f"{file} cannot be opened as a database: {error}")
+
+
+def check_tiers(settings: Settings) -> Iterator[Finding]:
+    """Check every other database that is searched together with it."""
+    for tier in settings.tiers:
+        if not same_file(tier.path, settings.db):
+            yield from _tier(tier, settings)
+
+
+def check_postgres(place: Callable[[], tuple[ServerAddress, str]]) -> Finding:
+    """Check the schema of a Postgres database; nothing is created. `place` may raise for a bad URL."""
+
+    def check() -> Finding:
+        from scrubjay.storage.postgres.existing import found_in
+
+        address, schema = place()
+        found = found_in(address, schema)
+        versions = f"PostgreSQL {found.version}, pgvector {found.pgvector or 'not installed'}"
+        if found.schema is None:
+            return Finding(
+                "store", "missing", f"{address.shown}: {versions}; nothing is stored yet"
+            )
+        return Finding("store", "ok", f"{address.shown}, schema {found.schema}: {versions}")
+
+    return _caught("store", check)
+
+
+def check_replicas(settings: Settings) -> Iterator[Finding]:
+    """Check that Qdrant and FalkorDB answer, where the settings name them."""
+    vectors, graph = settings.vectors, settings.graph
+    if vectors is not None:
+
+        def qdrant() -> Finding:
+            from scrubjay.storage.qdrant.client import QdrantServer
+
+            address = parse_server_url(vectors, QDRANT, "vectors")
+            with closing(QdrantServer(address)) as server:
+                server.ping()
+            return Finding("vectors server", "ok", f"{address.shown} answers")
+
+        yield _caught("vectors server", qdrant)
+    if graph is not None:
+
+        def falkordb() -> Finding:
+            from scrubjay.storage.falkordb.client import FalkorServer
+
+            address = parse_server_url(graph, FALKORDB, "graph")
+            with closing(FalkorServer(address, "")) as server:
+                server.ping()
+            return Finding("graph server", "ok", f"{address.shown} answers")
+
+        yield _caught("graph server", falkordb)
+
+
+def replica_findings(states: Sequence[ServerState]) -> Iterator[Finding]:
+    """Report the replicas of an open store, as the store knows them."""
+    for state in states:
+        name = f"{state.tier} server"
+        if state.reason:
+            yield Finding(name, "failed", state.reason)
+        elif state.behind:
+            detail = f"{state.place} is {state.behind:,} changes behind"
+            yield Finding(name, "degraded", detail)
+        else:
+            yield Finding(name, "ok", f"{state.place} is up to date")
+
+
+def _caught(name: str, check: Callable[[], Finding]) -> Finding:
+    try:
+        return check()
+    except ScrubjayError as error:
+        fix = error.command if isinstance(error, MissingExtra) else ""
+        return Finding(name, "failed", str(error), fix)
+
+
+def _tier(setting: TierSetting, settings: Settings) -> Iterator[Finding]:
+    name, file = f"tier {setting.name}", Path(setting.path)
+    if not file.exists():
+        detail = f"there is no file {file}: nothing is found there"
+        fix = f"correct its path in {settings.config_file}, or create it: {to_make(setting.path)}"
+        yield Finding(name, "missing", detail, fix)
+        return
+    unsearchable = _why_unsearchable(setting.path)
+    try:
+        with closing(_read_only(file)) as db:
+            integrity = _integrity(db, file)
+            vectors = None if unsearchable else _pending(db, settings.embedder, setting.path)
+    except sqlite3.Error as error:
+        integrity, vectors = _damaged(file, str(error)), None
+        if unsearchable and "malformed" not in str(error):  # not a database, or locked
+            yield Finding(name, "failed", unsearchable)
+            return
+    if integrity.state != "ok":
+        yield Finding(name, integrity.state, integrity.detail, integrity.fix)
+    elif unsearchable:  # with the words of a search, which say what to do
+        yield Finding(name, "failed", unsearchable)
+    else:
+        yield Finding(name, "ok", _described(file, SCHEMA_VERSION))
+    if vectors and vectors.state != "ok":
+        yield Finding(name, vectors.state, f"vectors: {vectors.detail}", vectors.fix)
+
+
+def _why_unsearchable(path: str) -> str:
+    """Return why a search cannot use the file of a tier; "" where it can."""
+    from scrubjay.storage.sql.records import SqlRecords
+    from scrubjay.storage.sql.topics import SqlTopics
+    from scrubjay.storage.sqlite.existing import ExistingDatabase, outdated
+
+    try:
+        with closing(ExistingDatabase(path)) as db:
+            if not SqlRecords(db).is_current() or not SqlTopics(db, db.vectors).is_current():
+                return outdated(path)
+            db.ping()
+    except StoreError as error:
+        return str(error)
+    return ""
+
+
+def _read_only(file: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
+
+
+def _contents(
+    db: sqlite3.Connection, file: Path, model: str, given: str | None
+) -> Iterator[Finding]:
+    schema = _pragma(db, "user_version")
+    if _pragma(db, "application_id") != APPLICATION_ID:
+        detail = f"{file} belongs to another program; give another file with --db or SCRUBJAY_DB"
+        yield Finding("store", "failed", detail)
+        return
+    if isinstance(schema, int) and schema > SCHEMA_VERSION:
+        detail = f"{file} has schema {schema}, this scrubjay supports up to {SCHEMA_VERSION}"
+        yield Finding("store", "failed", detail, pip_install("--upgrade", "scrubjay"))
+        return
+    yield Finding("store", "ok", _described(file, schema))
+    yield _integrity(db, file)
+    yield _writable(file)
+    yield _pending(db, model, given)
+
+
+def _described(file: Path, schema: object) -> str:
+    size = sum(part.stat().st_size for part in file.parent.glob(f"{file.name}*") if part.is_file())
+    return f"{file}, schema {schema}, {size:,} bytes"
+
+
+def _pragma(db: sqlite3.Connection, name: str) -> object:
+    return db.execute(f"PRAGMA {name}").fetchone()[0]
+
+
+def _integrity(db: sqlite3.Connection, file: Path) -> Finding:
+    result = str(_pragma(db, "quick_check"))
+    if result == "ok":
+        return Finding("integrity", "ok", "quick_check found no errors")
+    return _damaged(file, result)
+
+
+def _damaged(file: Path, error: str) -> Finding:
+    saved = shlex.quote(f"{file}.recovered")
+    rescue = f"sqlite3 {shlex.quote(str(file))} .recover | sqlite3 {saved}"
+    return Finding("integrity", "failed", f"{file} is damaged: {error.splitlines()[0]}", rescue)
+
+
+def _writable(file: Path) -> Finding:
+    for place in (file, file.parent):
+        if not os.access(place, os.W_OK):
+            fix = "" if os.name == "nt" else f"chmod u+w {shlex.quote(str(place))}"
+            return Finding("writing", "failed", f"{place} is not writable", fix)
+    return Finding("writing", "ok", "the file and its folder are writable")
+
+
+def _pending(db: sqlite3.Connection, model: str, given: str | None) -> Finding:
+    try:
+        count = db.execute(
+            "SELECT (SELECT count(*) FROM chunks) - (SELECT count(*) FROM vectors"
+            " JOIN models ON models.n = vectors.model"
+            " WHERE models.name = ?1 OR models.name LIKE ?1 || '/%')",
+            (model,),
+        ).fetchone()[0]
+    except sqlite3.OperationalError as error:  # an older schema, migrated when it is opened
+        detail = f"cannot be counted: {error}"
+        return Finding("vectors", "degraded", detail, to_type("status", given))
+    if not count:
+        return Finding("vectors", "ok", "none is pending")
+    from scrubjay.models.download.pull import is_cached
+    from scrubjay.models.registry import CARDS
+
+    card = CARDS.get(model.partition("/")[0])
+    is_here = card is None or is_cached(card)
+    fix = to_type("models pull", given) if is_here else to_fetch(given)
+    detail = f"{'1 is' if count == 1 else f'{count:,} are'} pending: found by keyword only"
+    return Finding("vectors", "degraded", detail, fix)
