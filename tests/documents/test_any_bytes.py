@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from samples import docx, paragraph, pdf
 
 from scrubjay.documents import Unreadable
-from scrubjay.documents.outline import outline
+from scrubjay.documents.code import outline
 from scrubjay.documents.read import read
 
 WHOLE = {

@@ -10,8 +10,7 @@ import pytest
 from scrubjay.documents import Document, Target, Unreadable
 from scrubjay.documents import code as code_module
 from scrubjay.documents import read as read_module
-from scrubjay.documents.kinds import is_binary_name
-from scrubjay.documents.read import read, reader_of
+from scrubjay.documents.read import is_binary_name, read, reader_of
 
 
 def reason(path, data):
@@ -64,7 +63,7 @@ class TestWhichReader:
         """A search from a cold shell pays for none of them."""
         extras = "bs4 markdownify mammoth pypdfium2 tree_sitter yaml"
         program = (
-            "import sys, scrubjay.documents.read, scrubjay.documents.outline\n"
+            "import sys, scrubjay.documents.read, scrubjay.documents.code\n"
             f"print([one for one in {extras.split()} if one in sys.modules])"
         )
 
@@ -82,7 +81,7 @@ class TestWhichReader:
 def missing(monkeypatch):
     """Make all optional packages as if they were not installed."""
     monkeypatch.setattr(read_module, "_is_installed", lambda kind: kind not in read_module._NEEDS)
-    monkeypatch.setattr(code_module, "_installed", lambda package: False)
+    monkeypatch.setattr(code_module, "_is_installed", lambda package: False)
 
 
 class TestText:

@@ -1,27 +1,31 @@
-"""Conversations out of JSON: exports of ChatGPT, Claude and Slack, transcripts of agents, plain messages."""
+"""Conversations in JSON: exports of ChatGPT, Claude and Slack, agent transcripts, plain messages."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from scrubjay.documents import Document, Unreadable
-from scrubjay.documents.chat_shapes import (
-    Message,
-    chatgpt_messages,
-    claude_messages,
-    generic_messages,
-    moment,
-    slack_messages,
-    transcript_messages,
-)
 from scrubjay.text.analysis import valid_unicode
+from scrubjay.text.front_matter import parse_date
+
+_TOOL_ROLES = frozenset(("tool", "function", "toolResult", "tool_result"))
+_TEXT_BLOCKS = frozenset(("text", "input_text", "output_text"))
+_ROLES = frozenset(("user", "human", "assistant", "system", "developer", "ai", "model", "bot"))
+_SLACK_EVENTS = frozenset(("channel_join", "channel_leave", "channel_topic", "channel_purpose"))
+_MIN_MILLISECONDS = 100_000_000_000  # a smaller timestamp is in seconds
+
+
+class _Message(NamedTuple):
+    speaker: str
+    text: str
+    at: datetime | None = None
 
 
 class _Conversation(NamedTuple):
-    messages: list[Message]
+    messages: list[_Message]
     title: str = ""
     id: str = ""
     created_at: datetime | None = None
@@ -29,53 +33,57 @@ class _Conversation(NamedTuple):
 
 
 def read_chat(text: str) -> list[Document]:
-    """Return one document a conversation; any other JSON, and what is none, is text as it stands."""
-    found = _conversations(_lines(text) if (whole := _json(text)) is None else whole)
-    if found is None:
+    """Return one document for each conversation; any other text is one document as it stands."""
+    value = _loads(text)
+    conversations = _conversations(_json_lines(text) if value is None else value)
+    if conversations is None:
         return [Document(text)]
-    spoken = [one for one in found if one.messages]
-    if not spoken:
+    conversations = [one for one in conversations if one.messages]
+    if not conversations:
         raise Unreadable("empty", failed=False)
-    return [_document(*pair) for pair in zip(spoken, _names(spoken), strict=True)]
+    names = _names(conversations)
+    return [_document(*pair) for pair in zip(conversations, names, strict=True)]
 
 
-def _document(one: _Conversation, name: str) -> Document:
-    said = [message for message in one.messages if message.at is not None]
+def _document(conversation: _Conversation, name: str) -> Document:
+    messages = conversation.messages
+    times = [message.at for message in messages if message.at is not None]
+    created_at, updated_at = conversation.created_at, conversation.updated_at
     return Document(
-        "\n\n".join(f"{message.speaker}: {message.text}" for message in one.messages) + "\n",
-        title=" ".join(one.title.split()),
+        "\n\n".join(f"{message.speaker}: {message.text}" for message in messages) + "\n",
+        title=" ".join(conversation.title.split()),
         name=name,
         format="chat",
-        created_at=said[0].at if said else one.created_at,
-        updated_at=said[-1].at if said else one.updated_at or one.created_at,
-        metadata={"messages": len(one.messages)},
+        created_at=times[0] if times else created_at,
+        updated_at=times[-1] if times else updated_at or created_at,
+        metadata={"messages": len(messages)},
     )
 
 
 def _names(conversations: Iterable[_Conversation]) -> list[str]:
-    """Return the id of each, else its number; no two alike, and the first is the file itself."""
+    """Return distinct names: the id, else the number; the first without an id has the file's name."""
     names: dict[str, None] = {}
-    for number, one in enumerate(conversations, 1):
-        name = one.id or ("" if number == 1 else str(number))
+    for number, conversation in enumerate(conversations, 1):
+        name = conversation.id or ("" if number == 1 else str(number))
         names[name if name not in names else f"{name} ({number})"] = None
     return list(names)
 
 
-def _json(text: str) -> Any:
+def _loads(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
 
 
-def _lines(text: str) -> list[Any] | None:
-    """Return the values of a file of lines; the last may be half written, any other must be whole."""
+def _json_lines(text: str) -> list[Any] | None:
+    """Return the objects of a JSON Lines file; only its last line may be incomplete."""
     lines = [line for line in text.split("\n") if line.strip()]
     if len(lines) < 2:
         return None
     values: list[Any] = []
     for number, line in enumerate(lines):
-        value = _json(line)
+        value = _loads(line)
         if not isinstance(value, dict):
             return values if number == len(lines) - 1 and values else None
         values.append(value)
@@ -83,58 +91,192 @@ def _lines(text: str) -> list[Any] | None:
 
 
 def _conversations(value: Any) -> list[_Conversation] | None:
-    """Return what a value holds when it is one conversation, several, or a list of messages; else None."""
+    """Return the conversations of an object, or of a list of conversations or messages; else None."""
     if isinstance(value, dict):
-        one = _conversation(value)
-        return _messages_alone([value]) if one is None else [one]
+        conversation = _conversation(value)
+        return _messages_alone([value]) if conversation is None else [conversation]
     if not isinstance(value, list) or not value or not all(isinstance(one, dict) for one in value):
         return None
-    first = _conversation(value[0])
-    if first is not None:
-        several = [first, *map(_conversation, value[1:])]
-        return [one for one in several if one is not None]
-    return _messages_alone(value)
+    if _conversation(value[0]) is None:
+        return _messages_alone(value)
+    return [one for one in map(_conversation, value) if one is not None]
 
 
 def _conversation(value: dict[str, Any]) -> _Conversation | None:
-    messages: list[Message] | None = None
+    messages: list[_Message] | None = None
     if isinstance(value.get("mapping"), dict):
-        messages = chatgpt_messages(value["mapping"], value.get("current_node"))
+        messages = _chatgpt_messages(value["mapping"], value.get("current_node"))
     elif isinstance(value.get("chat_messages"), list):
-        messages = claude_messages(value["chat_messages"])
+        messages = _claude_messages(value["chat_messages"])
     elif isinstance(value.get("messages"), list):
-        messages = generic_messages(value["messages"])
+        messages = _generic_messages(value["messages"])
     if messages is None:
         return None
     return _Conversation(
         messages,
-        title=next(_texts(value, "title", "name"), ""),
-        id=next(_texts(value, "conversation_id", "uuid", "id"), ""),
-        created_at=_time(value, "create_time", "created_at"),
-        updated_at=_time(value, "update_time", "updated_at"),
+        title=_first_text(value, "title", "name"),
+        id=_first_text(value, "conversation_id", "uuid", "id"),
+        created_at=_first_time(value, "create_time", "created_at"),
+        updated_at=_first_time(value, "update_time", "updated_at"),
     )
 
 
 def _messages_alone(values: list[dict[str, Any]]) -> list[_Conversation] | None:
-    """Return the one conversation of a list that holds nothing but messages."""
-    for shape in (slack_messages, generic_messages, transcript_messages):
-        messages = shape(values)
+    """Return the one conversation of a list of messages."""
+    for read_messages in (_slack_messages, _generic_messages, _transcript_messages):
+        messages = read_messages(values)
         if messages is not None:
-            title = next((one["summary"] for one in values if _is_summary(one)), "")
+            summaries = (one.get("summary") for one in values if one.get("type") == "summary")
+            title = next((one for one in summaries if isinstance(one, str)), "")
             return [_Conversation(messages, title=valid_unicode(title))]
     return None
 
 
-def _is_summary(line: Mapping[str, Any]) -> bool:
-    return line.get("type") == "summary" and isinstance(line.get("summary"), str)
+def _chatgpt_messages(nodes: dict[str, Any], current: object) -> list[_Message] | None:
+    """Read a tree of messages along the branch that was shown last."""
+    if not nodes or not all(isinstance(node, dict) for node in nodes.values()):
+        return None
+    branch: dict[str, None] = {}
+    node: object = current if isinstance(current, str) else next(reversed(nodes))
+    while isinstance(node, str) and node in nodes and node not in branch:
+        branch[node] = None
+        node = nodes[node].get("parent")
+    return _spoken(_chatgpt_message(nodes[one].get("message")) for one in reversed(branch))
 
 
-def _texts(value: Mapping[str, Any], *keys: str) -> Iterator[str]:
-    for key in keys:
-        found = value.get(key)
-        if isinstance(found, str) and found.strip():
-            yield valid_unicode(found.strip())
+def _chatgpt_message(message: object) -> _Message | None:
+    if not isinstance(message, dict):
+        return None
+    author, content, about = (message.get(key) for key in ("author", "content", "metadata"))
+    if not isinstance(author, dict) or not isinstance(content, dict):
+        return None
+    if isinstance(about, dict) and about.get("is_visually_hidden_from_conversation"):
+        return None
+    role = str(author.get("role") or "")
+    return _Message(role, _content(content.get("parts")), _time(message.get("create_time")))
 
 
-def _time(value: Mapping[str, Any], *keys: str) -> datetime | None:
-    return next((at for key in keys if (at := moment(value.get(key))) is not None), None)
+def _claude_messages(values: list[Any]) -> list[_Message] | None:
+    """Read a Claude export: a sender, and text in blocks or plain."""
+    if not all(isinstance(one, dict) and isinstance(one.get("sender"), str) for one in values):
+        return None
+    return _spoken(
+        _Message(
+            one["sender"],
+            _content(one.get("content")) or _content(one.get("text")),
+            _time(one.get("created_at")),
+        )
+        for one in values
+    )
+
+
+def _generic_messages(values: list[Any]) -> list[_Message] | None:
+    """Read messages with a role and content, as in the APIs of models."""
+    if not values or not all(isinstance(one, dict) and "content" in one for one in values):
+        return None
+    if not all(isinstance(one.get("role"), str) for one in values):
+        return None
+    return _spoken(map(_role_message, values))
+
+
+def _transcript_messages(values: list[Any]) -> list[_Message] | None:
+    """Read the log of an agent: lines of many types, some of which wrap a message."""
+    wrapped = [(line, message) for line in values if (message := _wrapped(line)) is not None]
+    if not wrapped:
+        return None
+    return _spoken(
+        _role_message(message)._replace(at=_time(line.get("timestamp")))
+        for line, message in wrapped
+        if not line.get("isMeta")
+    )
+
+
+def _slack_messages(values: list[Any]) -> list[_Message] | None:
+    """Read a Slack channel: user, text, and the time, which is also the id of a message."""
+    if not all(isinstance(one.get("ts"), str) for one in values):
+        return None
+    if not any(isinstance(one.get("user"), str) and "text" in one for one in values):
+        return None
+    return _spoken(
+        _Message(_slack_name(one), _content(one.get("text")), _time(one["ts"]))
+        for one in values
+        if one.get("subtype") not in _SLACK_EVENTS
+    )
+
+
+def _slack_name(message: Mapping[str, Any]) -> str:
+    profile = message.get("user_profile")
+    if isinstance(profile, dict):
+        for key in ("real_name", "display_name", "name"):
+            if isinstance(profile.get(key), str) and profile[key].strip():
+                return str(profile[key])
+    names = (message.get(key) for key in ("username", "user", "bot_id"))
+    return next((name for name in names if isinstance(name, str) and name), "unknown")
+
+
+def _wrapped(line: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the message inside a line of a log, if it has one."""
+    for key in ("message", "payload"):
+        inner = line.get(key)
+        if isinstance(inner, dict) and inner.get("role") in _ROLES and "content" in inner:
+            return inner
+    return None
+
+
+def _role_message(message: Mapping[str, Any]) -> _Message:
+    name, role = message.get("name"), message["role"]
+    return _Message(
+        name if isinstance(name, str) and name and role in _ROLES else role,
+        _content(message.get("content")),
+        _first_time(message, "timestamp", "created_at", "create_time", "date"),
+    )
+
+
+def _spoken(messages: Iterable[_Message | None]) -> list[_Message]:
+    """Return messages without those of tools and without empty ones."""
+    return [
+        message._replace(speaker=" ".join(valid_unicode(message.speaker).split()) or "unknown")
+        for message in messages
+        if message is not None and message.text and message.speaker not in _TOOL_ROLES
+    ]
+
+
+def _content(value: object) -> str:
+    """Return the text of a message: a string, or the text blocks of a list, without tool results."""
+    if isinstance(value, str):
+        return valid_unicode(value.replace("\0", "")).strip()
+    if isinstance(value, list):
+        return "\n\n".join(filter(None, map(_block, value)))
+    return ""
+
+
+def _block(block: object) -> str:
+    if isinstance(block, dict) and block.get("type") in _TEXT_BLOCKS:
+        block = block.get("text")
+    return _content(block) if isinstance(block, str) else ""
+
+
+def _first_text(value: Mapping[str, Any], *keys: str) -> str:
+    texts = (value.get(key) for key in keys)
+    found = next((one for one in texts if isinstance(one, str) and one.strip()), "")
+    return valid_unicode(found.strip())
+
+
+def _first_time(value: Mapping[str, Any], *keys: str) -> datetime | None:
+    return next((at for key in keys if (at := _time(value.get(key))) is not None), None)
+
+
+def _time(value: object) -> datetime | None:
+    """Read seconds or milliseconds since 1970, as number or text, or an ISO time; else None."""
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return parse_date(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        seconds = value / 1000 if abs(value) >= _MIN_MILLISECONDS else value
+        return datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None

@@ -1,4 +1,4 @@
-"""The outline of source code: its classes, functions and types, found by tree-sitter when installed."""
+"""Outline of source code: classes, functions and types, found by tree-sitter if it is installed."""
 
 from __future__ import annotations
 
@@ -7,39 +7,194 @@ import importlib.util
 import re
 import zlib
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scrubjay.documents.grammars import LANGUAGES, Grammar
-from scrubjay.text.markdown import Heading
+from scrubjay.text.markdown import Heading, headings
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Query
 
-# What is longer, wider, deeper or more of the same was made by a program, or to choke a parser, which
+# Text that is longer, wider, deeper or more repetitive was generated, or made to choke a parser, which
 # takes gigabytes for some repeated nonsense and cannot be stopped: it gets no outline.
-MOST_CHARS = 1_000_000
-_LONGEST_LINE_CHARS = 5_000
-_MOST_ALIKE = 20  # how many times smaller it becomes when packed; code written by hand, 3 to 8
-_ALIKE_FROM_CHARS = 4_000
-_DEEPEST = 200
+_MAX_CHARS = 1_000_000
+_MAX_LINE_CHARS = 5_000
+_MAX_COMPRESSION = 20  # handwritten code compresses 3 to 8 times
+_COMPRESSION_FROM_CHARS = 4_000
+_MAX_DEPTH = 200
 _BRACKET = re.compile(r"[()\[\]{}]")
-_LONGEST_NAME_CHARS = 100
-_DEEPEST_DECLARATOR = 10
+_MAX_NAME_CHARS = 100
+_MAX_DECLARATOR_DEPTH = 10
 _FUNCTION_VALUES = ("arrow_function", "function_expression", "generator_function", "class")
-# Named without a body they are a mention, not a definition.
+# Without a body these are a mention, not a definition.
 _WITH_BODY = frozenset(
     "struct_specifier union_specifier enum_specifier class_specifier mod_item".split()
 )
 
 
-class _Source:
-    """A text as tree-sitter counts it, in bytes.
+class _Grammar(NamedTuple):
+    """A language: the package of its grammar, the function in it, and the nodes that matter.
 
-    Rows and names are looked up here, because the points of a node are counted wrongly in tree-sitter
-    0.26.0, which then crashes (tree-sitter/py-tree-sitter#466).
+    `definitions` maps a node to the word before its name. `inside` are definitions that contain others.
+    `leading` are comments and attributes, which belong to the definition below them. `around` are nodes
+    that wrap a definition and begin before it.
+    """
+
+    package: str
+    definitions: Mapping[str, str]
+    inside: tuple[str, ...]
+    leading: tuple[str, ...]
+    around: tuple[str, ...]
+    function: str
+
+
+def _grammar(
+    package: str,
+    definitions: str,
+    inside: str = "",
+    leading: str = "comment",
+    around: str = "",
+    function: str = "language",
+) -> _Grammar:
+    words = dict(pair.split(":") for pair in definitions.split())
+    inner, above, outer = (tuple(names.split()) for names in (inside, leading, around))
+    return _Grammar(f"tree_sitter_{package}", words, inner, above, outer, function)
+
+
+_JAVASCRIPT = (
+    "class_declaration:class function_declaration:function generator_function_declaration:function"
+    " method_definition:method variable_declarator:const"
+)
+_TYPESCRIPT = (
+    f"{_JAVASCRIPT} abstract_class_declaration:class interface_declaration:interface"
+    " enum_declaration:enum type_alias_declaration:type internal_module:namespace"
+)
+_TYPESCRIPT_INSIDE = "class_declaration abstract_class_declaration internal_module"
+_JAVASCRIPT_AROUND = "export_statement lexical_declaration variable_declaration"
+_C = (
+    "function_definition:function struct_specifier:struct union_specifier:union"
+    " enum_specifier:enum type_definition:typedef"
+)
+LANGUAGES: Mapping[str, _Grammar] = {
+    "python": _grammar(
+        "python",
+        "class_definition:class function_definition:def",
+        inside="class_definition",
+        around="decorated_definition",
+    ),
+    "javascript": _grammar(
+        "javascript",
+        _JAVASCRIPT,
+        inside="class_declaration",
+        leading="comment decorator",
+        around=_JAVASCRIPT_AROUND,
+    ),
+    "typescript": _grammar(
+        "typescript",
+        _TYPESCRIPT,
+        _TYPESCRIPT_INSIDE,
+        "comment decorator",
+        _JAVASCRIPT_AROUND,
+        "language_typescript",
+    ),
+    "tsx": _grammar(
+        "typescript",
+        _TYPESCRIPT,
+        _TYPESCRIPT_INSIDE,
+        "comment decorator",
+        _JAVASCRIPT_AROUND,
+        "language_tsx",
+    ),
+    "go": _grammar(
+        "go",
+        "function_declaration:func method_declaration:func type_spec:type",
+        around="type_declaration",
+    ),
+    "rust": _grammar(
+        "rust",
+        "function_item:fn function_signature_item:fn struct_item:struct enum_item:enum"
+        " union_item:union trait_item:trait impl_item:impl mod_item:mod type_item:type"
+        " macro_definition:macro",
+        inside="trait_item impl_item mod_item",
+        leading="line_comment block_comment attribute_item",
+    ),
+    "java": _grammar(
+        "java",
+        "class_declaration:class interface_declaration:interface enum_declaration:enum"
+        " record_declaration:record annotation_type_declaration:@interface"
+        " method_declaration:method constructor_declaration:constructor"
+        " compact_constructor_declaration:constructor",
+        inside="class_declaration interface_declaration enum_declaration record_declaration",
+        leading="line_comment block_comment",
+    ),
+    "c": _grammar("c", _C, around="type_definition"),
+    "cpp": _grammar(
+        "cpp",
+        f"{_C} class_specifier:class namespace_definition:namespace",
+        inside="class_specifier struct_specifier namespace_definition",
+        around="template_declaration",
+    ),
+    "csharp": _grammar(
+        "c_sharp",
+        "namespace_declaration:namespace class_declaration:class interface_declaration:interface"
+        " struct_declaration:struct record_declaration:record enum_declaration:enum"
+        " delegate_declaration:delegate method_declaration:method"
+        " constructor_declaration:constructor",
+        inside="namespace_declaration class_declaration interface_declaration struct_declaration"
+        " record_declaration",
+    ),
+    "ruby": _grammar(
+        "ruby", "class:class module:module method:def singleton_method:def", inside="class module"
+    ),
+    "php": _grammar(
+        "php",
+        "class_declaration:class interface_declaration:interface trait_declaration:trait"
+        " enum_declaration:enum function_definition:function method_declaration:function",
+        inside="class_declaration interface_declaration trait_declaration enum_declaration",
+        function="language_php",
+    ),
+    "bash": _grammar("bash", "function_definition:function"),
+}
+
+
+def outline(text: str, format: str) -> Iterator[Heading]:
+    """Yield the headings of a text, or the definitions of code, in order; none for plain text."""
+    if format == "markdown":
+        return headings(text)
+    if format == "rst":
+        from scrubjay.documents.markup import rst_headings
+
+        return rst_headings(text)
+    return definitions(text, format)
+
+
+def has_parser(language: str) -> bool:
+    """True when tree-sitter and the grammar of a language are installed."""
+    grammar = LANGUAGES.get(language)
+    return grammar is not None and _is_installed("tree_sitter") and _is_installed(grammar.package)
+
+
+def definitions(text: str, language: str) -> Iterator[Heading]:
+    """Yield the definitions of a code file, nested ones deeper, without those inside a function."""
+    grammar = LANGUAGES.get(language)
+    loaded = _load(language) if grammar and _is_handwritten(text) else None
+    if grammar is None or loaded is None:
+        return
+    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+    last_row = -1
+    for row, level, name in _walk(_Source(text), grammar, *loaded):
+        if row > last_row:  # of several on one line, only the first counts
+            yield Heading(starts[row], level, name)
+            last_row = row
+
+
+class _Source:
+    """A text in bytes, as tree-sitter counts.
+
+    Rows and names are looked up here because tree-sitter 0.26.0 counts the points of a node wrongly and
+    then crashes (tree-sitter/py-tree-sitter#466).
     """
 
     def __init__(self, text: str) -> None:
@@ -61,10 +216,10 @@ class _Source:
         return not self.data[line : node.start_byte].strip()
 
     def text(self, node: Node | None) -> str:
-        """Return the words of a node, as many as make a name."""
+        """Return the text of a node, as much as a name needs."""
         if node is None:
             return ""
-        stop = min(node.end_byte, node.start_byte + 4 * _LONGEST_NAME_CHARS)
+        stop = min(node.end_byte, node.start_byte + 4 * _MAX_NAME_CHARS)
         return self.data[node.start_byte : stop].decode("utf-8", "replace")
 
 
@@ -77,34 +232,14 @@ class _Span(NamedTuple):
 
 
 class _Open(NamedTuple):
-    """A definition that the next node may stand in."""
+    """A definition that may contain the next node."""
 
     stop: int
-    holds_others: bool
-
-
-def has_parser(language: str) -> bool:
-    """True when tree-sitter and the grammar of a language are installed."""
-    grammar = LANGUAGES.get(language)
-    return grammar is not None and _installed("tree_sitter") and _installed(grammar.package)
-
-
-def definitions(text: str, language: str) -> Iterator[Heading]:
-    """Yield the definitions of a code file, nested ones deeper; those inside a function are left to it."""
-    grammar = LANGUAGES.get(language)
-    loaded = _load(language) if grammar and _is_by_hand(text) else None
-    if grammar is None or loaded is None:
-        return
-    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
-    last_row = -1
-    for row, level, name in _walk(_Source(text), grammar, *loaded):
-        if row > last_row:  # of several on one line, the first names it
-            yield Heading(starts[row], level, name)
-            last_row = row
+    has_members: bool
 
 
 def _walk(
-    source: _Source, grammar: Grammar, language: Language, query: Query
+    source: _Source, grammar: _Grammar, language: Language, query: Query
 ) -> Iterator[tuple[int, int, str]]:
     """Yield row, level and name of each definition, in the order of the text."""
     from tree_sitter import Parser, QueryCursor
@@ -112,7 +247,7 @@ def _walk(
     tree = Parser(language).parse(source.data)
     found = QueryCursor(query).captures(tree.root_node).get("node", [])
     nodes = sorted(found, key=lambda node: (node.start_byte, -node.end_byte))  # outer ones first
-    leading = _Span(0, -2, 0)  # comments and attributes that may belong to what comes next
+    leading = _Span(0, -2, 0)  # comments and attributes that may belong to the next definition
     around: _Span | None = None
     open_: list[_Open] = []
     for node in nodes:
@@ -133,7 +268,7 @@ def _walk(
             continue
         while open_ and open_[-1].stop <= node.start_byte:
             open_.pop()
-        if open_ and not open_[-1].holds_others:
+        if open_ and not open_[-1].has_members:
             continue
         if around is not None and node.start_byte < around.stop:
             first_row, around = around.first_row, None
@@ -152,7 +287,7 @@ def _defines(node: Node) -> bool:
     return kind not in _WITH_BODY or node.child_by_field_name("body") is not None
 
 
-def _label(node: Node, grammar: Grammar, source: _Source) -> str:
+def _label(node: Node, grammar: _Grammar, source: _Source) -> str:
     """Return the name of a definition after the word for its kind: `class Store`, `func (s *Store) Add`."""
     word, kind = grammar.definitions[node.type], node.type
     if kind == "impl_item":
@@ -170,40 +305,40 @@ def _declared(node: Node) -> Node | None:
     """Return the name inside a C declarator, under its pointers and parameters."""
     inner = None
     below = node.child_by_field_name("declarator")
-    for _ in range(_DEEPEST_DECLARATOR):
+    for _ in range(_MAX_DECLARATOR_DEPTH):
         if below is None:
             break
         inner = below
         below = inner.child_by_field_name("declarator")
         if below is None and inner.type == "reference_declarator":
-            below = inner.named_child(0)  # that one has no field for it
+            below = inner.named_child(0)  # which has no field for it
     return inner
 
 
 def _short(name: str) -> str:
-    return " ".join(name.split())[:_LONGEST_NAME_CHARS]
+    return " ".join(name.split())[:_MAX_NAME_CHARS]
 
 
-def _is_by_hand(text: str) -> bool:
-    if len(text) > MOST_CHARS or max(map(len, text.split("\n"))) > _LONGEST_LINE_CHARS:
+def _is_handwritten(text: str) -> bool:
+    if len(text) > _MAX_CHARS or max(map(len, text.split("\n"))) > _MAX_LINE_CHARS:
         return False
-    if len(text) > _ALIKE_FROM_CHARS:
+    if len(text) > _COMPRESSION_FROM_CHARS:
         raw = text.encode("utf-8", "replace")
-        if len(raw) > _MOST_ALIKE * len(zlib.compress(raw, 1)):
+        if len(raw) > _MAX_COMPRESSION * len(zlib.compress(raw, 1)):
             return False
     steps = (1 if match[0] in "([{" else -1 for match in _BRACKET.finditer(text))
     depths = list(accumulate(steps, initial=0))
-    return max(depths) - min(depths) <= _DEEPEST
+    return max(depths) - min(depths) <= _MAX_DEPTH
 
 
 @cache
-def _installed(package: str) -> bool:
+def _is_installed(package: str) -> bool:
     return importlib.util.find_spec(package) is not None
 
 
 @cache
 def _load(language: str) -> tuple[Language, Query] | None:
-    """Return the grammar and its query; None when a package is missing or too old for the other."""
+    """Return the grammar and its query; None if a package is missing or the two do not fit together."""
     if not has_parser(language):
         return None
     from tree_sitter import Language, Query

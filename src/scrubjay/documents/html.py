@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.documents import Document, Target, Unreadable
-from scrubjay.documents.prose import path_target
+from scrubjay.documents.markup import path_target
 from scrubjay.text.analysis import valid_unicode
 from scrubjay.text.front_matter import split_topics
 

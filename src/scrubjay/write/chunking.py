@@ -64,7 +64,7 @@ def _sections(text: str, format: str) -> Iterator[tuple[str, int, int]]:
         return
     start, heading = 0, ""
     if format != "text":  # plain text has no headings
-        from scrubjay.documents.outline import outline
+        from scrubjay.documents.code import outline
 
         start = front_matter(text)[1] if format == "markdown" else 0
         trail: list[Heading] = []

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TextIO
 
 from scrubjay.documents import Unreadable
-from scrubjay.documents.decode import decode
+from scrubjay.documents.read import decode
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.text.markdown import front_matter
 from scrubjay.types import Link, Memory, Scope

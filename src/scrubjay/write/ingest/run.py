@@ -10,8 +10,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.documents import Document, Unreadable
-from scrubjay.documents.kinds import is_binary_name
-from scrubjay.documents.read import read, reader_of
+from scrubjay.documents.read import is_binary_name, read, reader_of
 from scrubjay.documents.walk import FoundFile, walk
 from scrubjay.errors import InvalidInput
 from scrubjay.storage.sql.files import Folder, IndexedFile, LeftOut, fitting, is_in, is_under

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scrubjay.documents.read import read_markdown
+from scrubjay.documents.markup import read_markdown
 from scrubjay.text.markdown import front_matter, headings
 from scrubjay.write.chunking import split
 

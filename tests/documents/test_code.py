@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.documents.code import has_parser
-from scrubjay.documents.grammars import LANGUAGES
-from scrubjay.documents.outline import outline
+from scrubjay.documents.code import LANGUAGES, has_parser, outline
 
 PYTHON = """import os
 
