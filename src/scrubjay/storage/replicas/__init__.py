@@ -1,1 +1,1 @@
-"""Replicas: Qdrant and FalkorDB kept in step with the database."""
+"""Replicas: Qdrant and FalkorDB, fed with every change of the database."""

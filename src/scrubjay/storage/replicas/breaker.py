@@ -1,4 +1,4 @@
-"""A server that does not answer is asked once, and then not again until it answers a ping."""
+"""Circuit breaker: stop calling a replica that fails until it answers a ping."""
 
 from __future__ import annotations
 
@@ -7,43 +7,40 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from scrubjay.errors import MissingExtra, ScrubjayError, Unavailable
+from scrubjay.runtime.backoff import delay_after
+from scrubjay.runtime.worker import Worker
 
 T = TypeVar("T")
 
 
 class Breaker:
-    """Stands before the calls to one server. Any number of threads may call.
+    """Guards the calls to one server. It may be used by any number of threads.
 
-    `ping` asks the server for next to nothing, and raises Unavailable while it does not answer.
+    `ping` raises Unavailable while the server does not answer.
     """
 
     def __init__(
-        self,
-        name: str,
-        ping: Callable[[], object],
-        rest_s: float = 1.0,
-        most_rest_s: float = 30.0,
+        self, name: str, ping: Callable[[], object], rest_s: float = 1.0, max_rest_s: float = 30.0
     ) -> None:
-        self.name = name
         self._ping = ping
         self._rest_s = rest_s
-        self._most_rest_s = most_rest_s
-        self._changing = threading.Lock()
-        self._closing = threading.Event()
+        self._max_rest_s = max_rest_s
+        self._lock = threading.Lock()
+        self._worker = Worker(f"ping-{name}", self._ping_once)
         self._reason = ""
-        self._pinging: threading.Thread | None = None
         self._outages = 0  # since a call succeeded
-        self.on_back: Callable[[], None] = lambda: None  # when the server answers again
+        self._pings = 0  # in this outage
+        self.on_back: Callable[[], None] = lambda: None  # called when the server answers again
 
     @property
     def reason(self) -> str:
-        """Why the server is not asked now; nothing while it is."""
+        """Why the server is not called now; empty while it is."""
         return self._reason
 
     def call(self, function: Callable[[], T]) -> T:
-        """Run it, or say at once why the server is not asked."""
+        """Run the call, or raise Unavailable at once while the server does not answer."""
         if reason := self._reason:
-            raise Unavailable(f"{reason}; asked again once it answers")
+            raise Unavailable(f"{reason}; it is used again once it answers")
         try:
             answer = function()
         except MissingExtra:
@@ -55,45 +52,35 @@ class Breaker:
         return answer
 
     def close(self) -> None:
-        """Ask no more; the thread has ended when this returns, after one ping at most. Twice is fine."""
-        self._closing.set()
-        with self._changing:
-            pinging = self._pinging
-        if pinging is not None:
-            pinging.join()
+        """Stop pinging; waits for the ping under way. It may be called twice."""
+        self._worker.stop(None)
 
     def _open(self, reason: str) -> None:
-        with self._changing:
-            if self._reason or self._closing.is_set():
-                return
-            # A daemon: a process that ends does not wait for a server that is gone.
-            thread = threading.Thread(
-                target=self._until_it_answers,
-                args=(self._pinging,),
-                name=f"ping {self.name}",
-                daemon=True,
-            )
-            thread.start()
-            self._pinging, self._reason = thread, reason
+        with self._lock:
+            if not self._reason and not self._worker.stopping.is_set():
+                self._pings = 0
+                self._worker.wake()
+                self._reason = reason
 
-    def _until_it_answers(self, before: threading.Thread | None) -> None:
-        # One that answers pings and fails all else is asked less and less often, too.
-        rest_s = min(self._rest_s * 2 ** min(self._outages, 10), self._most_rest_s)
-        try:
-            if before is not None:
-                before.join()  # it may still tell that the server was back
-            while not self._closing.wait(rest_s):
-                try:
-                    self._ping()
-                except Unavailable:
-                    rest_s = min(2 * rest_s, self._most_rest_s)
-                except ScrubjayError:
-                    break  # it answers, but will not do: the next call says why
-                else:
-                    break
-        finally:
-            self._outages += 1
-            with self._changing:  # whatever ended this thread, the next failure begins another
-                self._reason = ""
-        if not self._closing.is_set():
-            self.on_back()
+    def _ping_once(self) -> float | None:
+        """Ping after a pause; return the next pause, or None when the server has answered."""
+        if self._pings:
+            answered = True  # whatever else a ping raises, the next call finds out
+            try:
+                self._ping()
+            except Unavailable:
+                answered = False
+            except ScrubjayError:
+                pass  # it answers, but refuses us: the next call says why
+            finally:
+                if answered:
+                    self._outages += 1
+                    with self._lock:
+                        self._reason = ""
+            if answered:
+                if not self._worker.stopping.is_set():
+                    self.on_back()
+                return None
+        self._pings += 1
+        # A server that answers pings and fails everything else is tried less and less often, too.
+        return delay_after(self._outages + self._pings, self._rest_s, self._max_rest_s)

@@ -1,49 +1,126 @@
-"""What servers have yet to be told, in SQL: rows that triggers write, taken under a lease."""
+"""Outbox: changes waiting for a replica, written by triggers and taken under a lease.
+
+It also defines what a replica is, and reads from the database what a replica stores.
+"""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.storage.database import Connection, Database
 from scrubjay.storage.sql.scope import in_parts
 from scrubjay.text.urls import is_server_url
 
-GRAPH = "graph"
-MOST_COUNTED = 100_000  # nobody wants to know how many more there are, and counting takes time
-ANEW = ""  # stands for the other end: the memory was gone, and its links with it
-EVERYTHING = ""  # stands for an id: forget the whole store, before what comes after this
+VECTORS, GRAPH = KINDS = ("vectors", "graph")
+MAX_COUNTED = 100_000  # counting more takes time and informs nobody
+REBUILT = ""  # as `other`: the memory was deleted, and all its links with it
+EVERYTHING = ""  # as `id`: clear the whole store before the changes after this one
+
+_FIELDS = (
+    "n, id, namespace, type, collection, session, owner, agent, domain_label, created_us,"
+    " valid_from_us, valid_until_us"
+)
+_LINK = (
+    "SELECT x.id, y.id, e.kind, e.strength FROM {}edges AS e{}"
+    " JOIN memories AS x ON x.n = e.a JOIN memories AS y ON y.n = e.b"
+)
+_PAIRS_PER_QUERY = 200
 
 
-class Note(NamedTuple):
-    """A memory that a server has to be told of; with `other`, the links between two."""
+class ReplicaRecord(NamedTuple):
+    """A memory as a replica stores it: the fields that filters need, and its vectors.
+
+    `topics` are index tokens. `vectors` are (model, chunk ordinal, float32 values).
+    """
+
+    id: str
+    namespace: str
+    type: str
+    topics: tuple[str, ...]
+    collection: str | None
+    session: str | None
+    owner: str | None
+    agent: str | None
+    domain_label: str | None
+    created_us: int
+    valid_from_us: int | None
+    valid_until_us: int | None
+    vectors: tuple[tuple[str, int, Any], ...] = ()
+
+
+class ReplicaLink(NamedTuple):
+    """A link between two memories as a replica stores it."""
+
+    a: str
+    b: str
+    kind: str
+    strength: float
+
+
+class Replica(Protocol):
+    """A server that holds a copy of the vectors or of the graph.
+
+    Every write can be repeated without harm. Errors of the server are Unavailable.
+    """
+
+    kind: str
+    place: str
+
+    def put(self, memories: Sequence[ReplicaRecord]) -> None:
+        """Write memories in place of what the server has of them."""
+        ...
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Delete memories with their vectors and links."""
+        ...
+
+    def put_links(self, pairs: Sequence[tuple[str, str]], links: Sequence[ReplicaLink]) -> None:
+        """Replace all links between each of these pairs."""
+        ...
+
+    def clear(self) -> None:
+        """Delete everything of this store."""
+        ...
+
+    def count(self) -> int:
+        """Return the number of memories of this store on the server."""
+        ...
+
+    def ping(self) -> None:
+        """Raise Unavailable when the server does not answer."""
+        ...
+
+
+class Change(NamedTuple):
+    """A memory that changed; with `other`, the links between the two."""
 
     n: int
     id: str
     other: str | None = None
 
 
-class SqlOutbox:
-    """What is noted for the servers of one store."""
+class Outbox:
+    """The outbox of one store."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def store(self) -> str:
-        """Return the id of this store, by which servers tell it from others."""
+    def store_id(self) -> str:
+        """Return the id by which servers tell this store from others."""
         with self._db.read() as db:
             row = db.execute("SELECT key FROM keys WHERE name = 'store'").fetchone()
         if row is None:
-            raise StoreError(f"{self._db.path} has no id of its own; open it for writing once")
+            raise StoreError(f"{self._db.path} has no store id; open it for writing once")
         return bytes(row[0]).hex()
 
-    def tell_copy_apart(self) -> None:
-        """Give a file that is a copy of another an id of its own, and no server yet.
+    def separate_copied_file(self) -> None:
+        """Give a file that was copied from another a new store id, and detach its replicas.
 
-        Under one id, each would have the servers forget what the other has told them.
+        With one id, each file would delete on the servers what the other wrote.
         """
         here = self._db.path
         if here == ":memory:" or is_server_url(here):
@@ -65,87 +142,87 @@ class SqlOutbox:
             )
 
     def attached(self) -> Mapping[str, str]:
-        """Return which tiers have a copy on a server, and where."""
+        """Return the place of each attached replica, by kind."""
         with self._db.read() as db:
             return dict(db.execute("SELECT tier, place FROM projections ORDER BY tier").fetchall())
 
-    def attach(self, tier: str, place: str) -> bool:
-        """Note from now on what a server has to be told; a new one is told everything. True then.
+    def attach(self, kind: str, place: str) -> bool:
+        """Record changes for a replica from now on; a new one gets everything. True if it is new.
 
-        A tier has one server, whoever opens the store: of two, each process would tell another one.
+        A kind has one replica for all processes. With two, each process would feed another one.
         """
-        if self.is_attached(tier, place):
+        if self.is_attached(kind, place):
             return False
         with self._db.write() as db:
-            if self.is_attached(tier, place):  # another process was faster
+            if self.is_attached(kind, place):  # another process was faster
                 return False
-            db.execute("INSERT INTO projections (tier, place) VALUES (?, ?)", (tier, place))
-            self._note_everything(db, tier)
+            db.execute("INSERT INTO projections (tier, place) VALUES (?, ?)", (kind, place))
+            self._add_everything(db, kind)
         return True
 
-    def is_attached(self, tier: str, place: str) -> bool:
-        """True when a server is told of a tier already; another one is refused."""
-        there = self.attached().get(tier)
-        if there is not None and there != place:
+    def is_attached(self, kind: str, place: str) -> bool:
+        """True when this replica is attached; InvalidInput when another one is."""
+        attached = self.attached().get(kind)
+        if attached is not None and attached != place:
             raise InvalidInput(
-                f"the {tier} of {self._db.path} are at {there}, and {place} is another place; name"
-                f" that one, or let go of it first: scrubjay reindex {tier} --drop"
+                f"the {kind} of {self._db.path} are at {attached}, not at {place}; use that"
+                f" address, or detach it first: scrubjay reindex {kind} --drop"
             )
-        return there == place
+        return attached == place
 
-    def detach(self, tier: str) -> None:
-        """Note nothing more for a tier, and forget what was noted."""
+    def detach(self, kind: str) -> None:
+        """Stop recording changes for a replica, and drop those that are recorded."""
         with self._db.write() as db:
-            db.execute("DELETE FROM projections WHERE tier = ?", (tier,))
-            db.execute("DELETE FROM outbox WHERE tier = ?", (tier,))
+            db.execute("DELETE FROM projections WHERE tier = ?", (kind,))
+            db.execute("DELETE FROM outbox WHERE tier = ?", (kind,))
 
-    def again(self, tier: str) -> None:
-        """Have a server forget this store, and tell it everything anew."""
+    def add_everything(self, kind: str) -> None:
+        """Have a replica cleared and filled again."""
         with self._db.write() as db:
-            self._note_everything(db, tier)
+            self._add_everything(db, kind)
 
-    def _note_everything(self, db: Connection, tier: str) -> None:
-        db.execute("DELETE FROM outbox WHERE tier = ?", (tier,))
-        db.execute("INSERT INTO outbox (tier, id) VALUES (?, ?)", (tier, EVERYTHING))
+    def _add_everything(self, db: Connection, kind: str) -> None:
+        db.execute("DELETE FROM outbox WHERE tier = ?", (kind,))
+        db.execute("INSERT INTO outbox (tier, id) VALUES (?, ?)", (kind, EVERYTHING))
         db.execute(
             "INSERT INTO outbox (tier, id) SELECT p.tier, m.id FROM projections AS p, memories AS m"
             " WHERE p.tier = ? ORDER BY m.n",
-            (tier,),
+            (kind,),
         )
-        if tier == GRAPH:
+        if kind == GRAPH:
             db.execute(
                 "INSERT INTO outbox (tier, id, other) SELECT p.tier, x.id, y.id"
                 " FROM projections AS p, edges AS e JOIN memories AS x ON x.n = e.a"
                 " JOIN memories AS y ON y.n = e.b WHERE p.tier = ? ORDER BY e.a, e.b",
-                (tier,),
+                (kind,),
             )
 
-    def lag(self, tier: str) -> int:
-        """Return how many notes wait for a tier; of very many, only that there are so many."""
+    def count(self, kind: str) -> int:
+        """Return the number of changes that wait for a replica, up to MAX_COUNTED."""
         with self._db.read() as db:
             row = db.execute(
-                f"SELECT count(*) FROM (SELECT 1 FROM outbox WHERE tier = ? LIMIT {MOST_COUNTED})"
+                f"SELECT count(*) FROM (SELECT 1 FROM outbox WHERE tier = ? LIMIT {MAX_COUNTED})"
                 " AS waiting",
-                (tier,),
+                (kind,),
             ).fetchone()
         return int(row[0])
 
-    def next(self, tier: str, most: int = 1_000) -> list[Note]:
-        """Return the oldest notes of a tier."""
+    def next(self, kind: str, limit: int = 1_000) -> list[Change]:
+        """Return the oldest changes for a replica."""
         with self._db.read() as db:
             rows = db.execute(
-                "SELECT n, id, other FROM outbox WHERE tier = ? ORDER BY n LIMIT ?", (tier, most)
+                "SELECT n, id, other FROM outbox WHERE tier = ? ORDER BY n LIMIT ?", (kind, limit)
             )
-            return [Note(*row) for row in rows]
+            return [Change(*row) for row in rows]
 
-    def lease(self, tier: str, who: str, seconds: float) -> bool:
-        """Become the one who feeds a server; False while another is."""
+    def lease(self, kind: str, owner: str, seconds: float) -> bool:
+        """Take the lease to feed a replica; False while another process holds it."""
         now_s = time.time()
         with self._db.read() as db:
             free = db.execute(
                 "SELECT 1 FROM projections WHERE tier = ?"
                 " AND (leased_by = ? OR leased_until_s < ?)",
-                (tier, who, now_s),
+                (kind, owner, now_s),
             ).fetchone()
         if free is None:
             return False
@@ -153,53 +230,163 @@ class SqlOutbox:
             taken = db.execute(
                 "UPDATE projections SET leased_by = ?, leased_until_s = ?"
                 " WHERE tier = ? AND (leased_by = ? OR leased_until_s < ?)",
-                (who, now_s + seconds, tier, who, now_s),
+                (owner, now_s + seconds, kind, owner, now_s),
             )
             return taken.rowcount > 0
 
-    def renew(self, tier: str, who: str, seconds: float) -> bool:
-        """Stay the one who feeds a server; False when another has become that."""
+    def renew(self, kind: str, owner: str, seconds: float) -> bool:
+        """Extend a lease; False when another process has taken it."""
         with self._db.write() as db:
-            kept = db.execute(
+            renewed = db.execute(
                 "UPDATE projections SET leased_until_s = ? WHERE tier = ? AND leased_by = ?",
-                (time.time() + seconds, tier, who),
+                (time.time() + seconds, kind, owner),
             )
-            return kept.rowcount > 0
+            return renewed.rowcount > 0
 
-    def release(self, tier: str, who: str) -> None:
-        """Let another feed a server."""
+    def release(self, kind: str, owner: str) -> None:
+        """Give a lease back."""
         with self._db.write() as db:
             db.execute(
                 "UPDATE projections SET leased_by = '', leased_until_s = 0"
                 " WHERE tier = ? AND leased_by = ?",
-                (tier, who),
+                (kind, owner),
             )
 
-    def done(self, tier: str, notes: Sequence[Note], who: str, lease_s: float) -> bool:
-        """Strike what a server was told, and stay the one who feeds it while more waits; else let go.
+    def done(self, kind: str, changes: Sequence[Change], owner: str, lease_s: float) -> bool:
+        """Delete changes that a replica has, and renew the lease, or release it if none are left.
 
-        False when another has become that meanwhile. It may have told newer things before us, which
-        we have then undone: so everything that we told is noted again.
+        False when another process has taken the lease. It may have written newer states before us,
+        which we then overwrote: so all our changes are recorded again.
         """
         with self._db.write() as db:
-            if not self.renew(tier, who, lease_s):
-                self._note_again(db, tier, notes)
+            if not self.renew(kind, owner, lease_s):
+                self._add_again(db, kind, changes)
                 return False
-            for several, part in in_parts([note.n for note in notes]):
+            for several, part in in_parts([change.n for change in changes]):
                 db.execute(f"DELETE FROM outbox WHERE n IN ({several})", part)
-            if not self.next(tier, 1):
-                self.release(tier, who)
+            if not self.next(kind, 1):
+                self.release(kind, owner)
         return True
 
-    def _note_again(self, db: Connection, tier: str, notes: Sequence[Note]) -> None:
-        if tier not in self.attached():
+    def _add_again(self, db: Connection, kind: str, changes: Sequence[Change]) -> None:
+        if kind not in self.attached():
             return
-        if any(note.id == EVERYTHING for note in notes):
-            self._note_everything(db, tier)
+        if any(change.id == EVERYTHING for change in changes):
+            self._add_everything(db, kind)
             return
-        # A memory that we have removed had links that the other may have told: it is told with all.
-        anew = ANEW if tier == GRAPH else None
-        rows = {(note.id, note.other or anew): None for note in notes}
+        # A memory that we removed may have had links that the other process wrote: rewrite them all.
+        links = REBUILT if kind == GRAPH else None
+        rows = {(change.id, change.other or links): None for change in changes}
         db.executemany(
-            "INSERT INTO outbox (tier, id, other) VALUES (?, ?, ?)", [(tier, *row) for row in rows]
+            "INSERT INTO outbox (tier, id, other) VALUES (?, ?, ?)", [(kind, *row) for row in rows]
         )
+
+
+class ReplicaSource:
+    """Reads memories and links from the database in the form that replicas store."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def memories(
+        self, ids: Sequence[str], *, vectors: bool = False
+    ) -> tuple[list[ReplicaRecord], list[str]]:
+        """Return these memories as they are now, and the ids of those that were deleted."""
+        found: list[ReplicaRecord] = []
+        with self._db.read() as db:
+            for several, part in in_parts(ids):
+                rows = db.execute(
+                    f"SELECT {_FIELDS} FROM memories WHERE id IN ({several})", part
+                ).fetchall()
+                numbers = [row[0] for row in rows]
+                topics = _topics(db, numbers)
+                stored = self._vectors(db, numbers) if vectors else {}
+                for n, id_, namespace, type_, *others in rows:
+                    fields = (id_, namespace, type_, tuple(topics.get(n, ())), *others)
+                    found.append(ReplicaRecord._make((*fields, tuple(stored.get(n, ())))))
+        existing = {memory.id for memory in found}
+        return found, [id_ for id_ in dict.fromkeys(ids) if id_ not in existing]
+
+    def links_between(self, pairs: Iterable[tuple[str, str]]) -> list[ReplicaLink]:
+        """Return the links between each of these pairs, in either direction."""
+        wanted = list(dict.fromkeys((min(pair), max(pair)) for pair in pairs))
+        found: dict[ReplicaLink, None] = {}  # a link of a memory with itself comes twice
+        with self._db.read() as db:
+            for start in range(0, len(wanted), _PAIRS_PER_QUERY):
+                part = wanted[start : start + _PAIRS_PER_QUERY]
+                numbers = _numbers(db, [id_ for pair in part for id_ in pair])
+                both = [
+                    n
+                    for a, b in part
+                    if a in numbers and b in numbers
+                    for n in (numbers[a], numbers[b], numbers[b], numbers[a])
+                ]
+                if both:
+                    values = ", ".join(["(?, ?)"] * (len(both) // 2))
+                    select = _LINK.format(
+                        "pairs AS p CROSS JOIN ", " ON e.a = p.a AND e.b = p.b"
+                    )
+                    rows = db.execute(f"WITH pairs (a, b) AS (VALUES {values}) {select}", both)
+                    found.update((ReplicaLink(*row), None) for row in rows)
+        return list(found)
+
+    def links_of(self, ids: Sequence[str]) -> list[ReplicaLink]:
+        """Return all links of these memories."""
+        found: dict[ReplicaLink, None] = {}
+        select = _LINK.format("", "")
+        with self._db.read() as db:
+            for several, part in in_parts(ids):
+                rows = db.execute(
+                    f"{select} WHERE x.id IN ({several}) UNION {select} WHERE y.id IN ({several})",
+                    (*part, *part),
+                )
+                found.update((ReplicaLink(*row), None) for row in rows)
+        return list(found)
+
+    def count(self, kind: str) -> int:
+        """Return the number of memories that a complete replica has."""
+        with_vectors = (
+            " WHERE EXISTS (SELECT 1 FROM chunks AS c JOIN vectors AS v ON v.chunk = c.n"
+            " WHERE c.memory = m.n)"
+        )
+        with self._db.read() as db:
+            row = db.execute(
+                f"SELECT count(*) FROM memories AS m{with_vectors if kind == VECTORS else ''}"
+            ).fetchone()
+        return int(row[0])
+
+    def _vectors(
+        self, db: Connection, numbers: Sequence[int]
+    ) -> dict[int, list[tuple[str, int, Any]]]:
+        import numpy as np
+
+        unseal = self._db.codec.unseal_vector
+        found: dict[int, list[tuple[str, int, Any]]] = {}
+        for several, part in in_parts(numbers):
+            rows = db.execute(
+                "SELECT c.memory, m.name, c.ordinal, v.vector FROM chunks AS c"
+                " JOIN vectors AS v ON v.chunk = c.n JOIN models AS m ON m.n = v.model"
+                f" WHERE c.memory IN ({several}) ORDER BY m.name, c.ordinal",
+                part,
+            )
+            for memory, model, ordinal, stored in rows:
+                vector = np.frombuffer(unseal(bytes(stored)), np.float32)
+                found.setdefault(memory, []).append((model, ordinal, vector))
+        return found
+
+
+def _topics(db: Connection, numbers: Sequence[int]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for several, part in in_parts(numbers):
+        for memory, topic in db.execute(
+            f"SELECT memory, topic FROM topics WHERE memory IN ({several}) ORDER BY topic", part
+        ):
+            found.setdefault(memory, []).append(topic)
+    return found
+
+
+def _numbers(db: Connection, ids: Sequence[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for several, part in in_parts(ids):
+        found.update(db.execute(f"SELECT id, n FROM memories WHERE id IN ({several})", part))
+    return found

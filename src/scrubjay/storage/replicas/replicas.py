@@ -1,4 +1,4 @@
-"""The servers of one store: what finds through them, and what tells them of every change."""
+"""Keep Qdrant and FalkorDB in step with the database, and search through them."""
 
 from __future__ import annotations
 
@@ -6,159 +6,190 @@ import os
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, StoreError, Unavailable
-from scrubjay.storage.replicas.outbox import SqlOutbox
+from scrubjay.storage.replicas.outbox import GRAPH, KINDS, VECTORS, Outbox, Replica, ReplicaSource
+from scrubjay.storage.replicas.worker import THREAD, ReplicaWorker
 from scrubjay.text.urls import NO_REPLICAS
-from scrubjay.types.reports import ServerState
+from scrubjay.types.reports import Reindexed, ServerState
 
 if TYPE_CHECKING:
     from scrubjay.storage.database import Database
-    from scrubjay.storage.protocols import Projection
-    from scrubjay.storage.sql.graph import SqlGraph
-    from scrubjay.storage.sql.vectors import SqlVectors
     from scrubjay.text.urls import ReplicaAddresses
+    from scrubjay.storage.sql.graph import SqlGraph
+    from scrubjay.storage.sql.records import SqlRecords
+    from scrubjay.storage.sql.vectors import SqlVectors
 
-VECTORS, GRAPH = TIERS = ("vectors", "graph")
+WORDS = "words"
+INDEXES = (WORDS, *KINDS)
 
 
-class Served:
-    """A store's tiers on servers. Without a server it only knows what others are told.
+class Replicas:
+    """The replicas of one store. Without servers, it only reports those that other processes use.
 
-    Servers are not asked for anything before the first search, or the first change that is told.
+    No server is called before the first search or the first change.
     """
 
     def __init__(self, db: Database, servers: ReplicaAddresses) -> None:
-        from scrubjay.storage.replicas.records import SqlProjected
-        from scrubjay.storage.replicas.worker import Projecting
-
-        self.outbox = SqlOutbox(db)
+        self.outbox = Outbox(db)
         if servers != NO_REPLICAS:
-            self.outbox.tell_copy_apart()
+            self.outbox.separate_copied_file()
         self.vectors: SqlVectors | None = None
         self.graph: SqlGraph | None = None
-        self._closing: list[Callable[[], None]] = []
-        self._go_on: Callable[[], None] = lambda: None
-        told: list[Projection] = []
+        self._close: list[Callable[[], None]] = []
+        self._caught_up: Callable[[], None] = lambda: None
+        replicas: list[Replica] = []
         if servers.vectors is not None:
             from scrubjay.storage.qdrant.client import QdrantServer
-            from scrubjay.storage.qdrant.projection import QdrantProjection
+            from scrubjay.storage.qdrant.replica import QdrantReplica
             from scrubjay.storage.qdrant.vectors import QdrantVectors
 
             qdrant = QdrantServer(servers.vectors)
             vectors = self.vectors = QdrantVectors(db, qdrant)
-            told.append(QdrantProjection(db, qdrant))
-            vectors.on_loss = lambda: self.projecting.recheck(VECTORS)
-            vectors.breaker.on_back = self._answers_again
-            self._closing += (vectors.close, qdrant.close)
+            replicas.append(QdrantReplica(db, qdrant))
+            vectors.on_loss = lambda: self.worker.recheck(VECTORS)
+            vectors.breaker.on_back = self._server_is_back
+            self._close += (vectors.close, qdrant.close)
         if servers.graph is not None:
             from scrubjay.storage.falkordb.client import FalkorServer
             from scrubjay.storage.falkordb.graph import FalkorGraph
-            from scrubjay.storage.falkordb.projection import FalkorProjection
+            from scrubjay.storage.falkordb.replica import FalkorReplica
 
-            falkor = FalkorServer(servers.graph, self.outbox.store())
+            falkor = FalkorServer(servers.graph, self.outbox.store_id())
             graph = self.graph = FalkorGraph(db, falkor)
-            told.append(FalkorProjection(falkor))
-            graph.on_loss = lambda: self.projecting.recheck(GRAPH)
-            self._closing += (graph.close, falkor.close)
-        self._told = told
-        who = f"{os.getpid()}-{secrets.token_hex(4)}"
-        self.projecting = Projecting(self.outbox, SqlProjected(db), told, who)
-        known = [one for one in told if self.outbox.is_attached(one.tier, one.place)]
-        if told:
+            replicas.append(FalkorReplica(falkor))
+            graph.on_loss = lambda: self.worker.recheck(GRAPH)
+            self._close += (graph.close, falkor.close)
+        self._replicas = {replica.kind: replica for replica in replicas}
+        owner = f"{os.getpid()}-{secrets.token_hex(4)}"
+        self.worker = ReplicaWorker(self.outbox, ReplicaSource(db), replicas, owner)
+        attached = [one for one in replicas if self.outbox.is_attached(one.kind, one.place)]
+        if replicas:
             db.on_commit = self._committed
-        if any(self.outbox.lag(one.tier) for one in known):
-            self.projecting.wake()  # whoever was here before has left something to tell
+        if any(self.outbox.count(replica.kind) for replica in attached):
+            self.worker.wake()  # an earlier process left changes behind
 
     def prepare_search(self) -> None:
-        """Begin to tell a server that is used for the first time, and wait a little for the last changes."""
-        if not all(self.outbox.is_attached(one.tier, one.place) for one in self._told):
-            self.projecting.wake()
-        self.projecting.settle()
+        """Begin to fill replicas that are used for the first time; wait briefly for recent changes."""
+        if not all(self.outbox.is_attached(k, one.place) for k, one in self._replicas.items()):
+            self.worker.wake()
+        self.worker.settle()
 
-    def go_on_with(self, waiting: Callable[[], None]) -> None:
-        """Let this be done whenever a server knows everything again, or answers who searches vectors."""
-        self._go_on = self.projecting.on_told = waiting
+    def on_caught_up(self, callback: Callable[[], None]) -> None:
+        """Call this whenever a replica has everything again, or the vectors' server is back."""
+        self._caught_up = self.worker.on_caught_up = callback
 
     def states(self) -> tuple[ServerState, ...]:
-        """Say of each server, of this process or of another, what it has yet to be told, and why.
+        """Return the state of every replica, including those of other processes.
 
-        Those of this process are asked whether they are there.
+        The servers of this process are pinged.
         """
-        mine = {one.tier: one for one in self._told if not self.projecting.is_dropped(one.tier)}
-        places = {**self.outbox.attached(), **{tier: one.place for tier, one in mine.items()}}
+        mine = {k: one for k, one in self._replicas.items() if not self.worker.is_dropped(k)}
+        places = {**self.outbox.attached(), **{kind: one.place for kind, one in mine.items()}}
         return tuple(
             ServerState(
-                tier,
+                kind,
                 place,
-                self.projecting.behind(tier),
-                _outage(mine[tier]) if tier in mine else "",
+                self.worker.pending_for(kind),
+                _outage(mine[kind]) if kind in mine else "",
             )
-            for tier, place in sorted(places.items())
+            for kind, place in sorted(places.items())
         )
 
-    def lagging(self, tiers: Sequence[str]) -> Iterator[str]:
-        """Say which of these tiers, as this process searches them, do not know everything yet."""
-        for one in self._told:
-            if one.tier in tiers and self.projecting.is_dropped(one.tier):
-                yield f"{one.tier}: {one.place} is told nothing any more; open the store anew"
-            elif one.tier in tiers and (behind := self.projecting.behind(one.tier)):
-                changes = "1 change" if behind == 1 else f"{behind:,} changes"
-                why = self.projecting.outage.get(one.tier)
-                yield (
-                    f"{one.tier}: {one.place} has yet to be told of {changes}"
-                    + (f" ({why})" if why else "")
+    def pending_notes(self, kinds: Sequence[str]) -> Iterator[str]:
+        """Yield a note about each of these replicas that does not have every change yet."""
+        for kind, replica in self._replicas.items():
+            if kind not in kinds:
+                continue
+            if self.worker.is_dropped(kind):
+                yield f"{kind}: {replica.place} was detached from this store; open the store again"
+            elif count := self.worker.pending_for(kind):
+                changes = "1 change" if count == 1 else f"{count:,} changes"
+                reason = self.worker.outage.get(kind)
+                yield f"{kind}: {replica.place} is {changes} behind" + (
+                    f" ({reason})" if reason else ""
                 )
 
-    def serves(self, tier: str) -> bool:
-        """True when this process asks a server for a tier."""
-        return any(one.tier == tier for one in self._told)
+    def reindex(
+        self,
+        records: SqlRecords,
+        db: Database,
+        name: str | None,
+        *,
+        drop: bool,
+        progress: Callable[[int, int], None] | None,
+    ) -> Reindexed:
+        """Rebuild one index, or all of them, from the database; or detach a replica."""
+        if name is not None and name not in INDEXES:
+            from scrubjay.text.validation import nearest
 
-    def rebuild(self, tier: str) -> None:
-        """Have a server told everything anew."""
-        self.outbox.again(tier)
-        self.projecting.wake()
+            raise InvalidInput(
+                f"unknown index {name!r}{nearest(name, INDEXES)}; indexes are: {', '.join(INDEXES)}"
+            )
+        if drop:
+            if name not in KINDS:
+                raise InvalidInput(f"name the replica to detach: {' or '.join(KINDS)}")
+            return Reindexed((), 0, self.states(), self._drop(name))
+        attached = self.outbox.attached()
+        done: list[str] = []
+        if name in (None, WORDS):
+            records.index_again(always=True)
+            done.append(WORDS)
+        for kind in KINDS:
+            if name not in (None, kind):
+                continue
+            if kind in self._replicas:
+                self.outbox.add_everything(kind)
+                self.worker.wake()
+            elif kind in attached:
+                raise InvalidInput(
+                    f"the {kind} are on a server that was not named when this store was opened;"
+                    f" name it with --{kind}"
+                )
+            elif kind == VECTORS:
+                db.vectors.reindex()
+            done.append(kind)
+        left = self.worker.wait(progress=progress)
+        return Reindexed(tuple(done), left, self.states())
 
-    def drop(self, tier: str) -> str:
-        """Tell a server nothing from now on, and let it forget this store if that can be; say what stays."""
-        there = self.outbox.attached().get(tier)
-        if there is None:
-            raise InvalidInput(f"no server is told of the {tier}: there is nothing to drop")
-        self.outbox.detach(tier)
-        for one in self._told:
-            if one.tier == tier:
-                try:
-                    one.clear()
-                except Unavailable as gone:
-                    return f"what {there} holds stays there: {gone}"
-                return ""
-        return f"what {there} holds stays there; with --{tier} it is cleared, too"
+    def _drop(self, kind: str) -> str:
+        """Detach a replica and clear it if it answers; return what stays behind."""
+        place = self.outbox.attached().get(kind)
+        if place is None:
+            raise InvalidInput(f"no server is attached for the {kind}: there is nothing to drop")
+        self.outbox.detach(kind)
+        if kind not in self._replicas:
+            return f"the data at {place} stays there; add --{kind} to delete it as well"
+        try:
+            self._replicas[kind].clear()
+        except Unavailable as error:
+            return f"the data at {place} stays there: {error}"
+        return ""
 
     def close(self) -> None:
-        """Wait a little for the last changes to be told, then let go of the servers."""
-        self.projecting.settle()
-        self.projecting.stop()
-        for close in self._closing:
+        """Wait briefly for the last changes, then disconnect from the servers."""
+        self.worker.settle()
+        self.worker.stop()
+        for close in self._close:
             close()
 
-    def _answers_again(self) -> None:
-        # Told everything a moment before, while nobody who searches had asked it again yet.
-        try:
-            self._go_on()
-        except StoreError:
-            return  # the store is busy, or closed; the next search goes on
+    def _server_is_back(self) -> None:
+        # The replica may have caught up while searches still held it for unavailable.
+        with suppress(StoreError):  # the store is busy or closed; the next search goes on
+            self._caught_up()
 
     def _committed(self) -> None:
-        # The thread that tells the servers writes down itself what it has told.
-        if threading.current_thread().name != "scrubjay-projecting":
-            self.projecting.wake()
+        # The worker itself commits what it has sent; that is no new change.
+        if threading.current_thread().name != f"scrubjay-{THREAD}":
+            self.worker.wake()
 
 
-def _outage(server: Projection) -> str:
-    """Return why a server does not answer; nothing where it does."""
+def _outage(replica: Replica) -> str:
+    """Return why a replica does not answer; empty when it does."""
     try:
-        server.ping()
-    except (Unavailable, InvalidInput) as gone:
-        return str(gone)
+        replica.ping()
+    except (Unavailable, InvalidInput) as error:
+        return str(error)
     return ""

@@ -1,325 +1,297 @@
-"""Servers told what changed: in batches, by one thread of one process, resumed by whoever comes next.
+"""Background worker that sends changes to the replicas, in batches, from one process at a time.
 
-A change is safe in the records, and noted for each server, before this begins. Each batch is read from
-the records as they stand then, told, and only then struck: whatever is killed in between, the next one
-tells it again, which does no harm. A server that does not answer is asked again later and later, and
-told everything when it is back.
+A change is in the database and in the outbox before this begins. Each batch is read from the database
+as it is then, sent, and only then deleted from the outbox. If the process is killed in between, the
+next one sends the batch again, which does no harm. A server that does not answer is tried again after
+a growing delay, and gets everything when it is back.
 """
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, suppress
 
 from scrubjay.errors import InvalidInput, StoreError, Unavailable
-from scrubjay.storage.replicas.outbox import ANEW, EVERYTHING, Note, SqlOutbox
-
-if TYPE_CHECKING:
-    from scrubjay.storage.protocols import Projection
-    from scrubjay.storage.replicas.records import SqlProjected
+from scrubjay.runtime.backoff import Backoff
+from scrubjay.runtime.worker import Worker
+from scrubjay.storage.replicas.outbox import (
+    EVERYTHING,
+    REBUILT,
+    Change,
+    Outbox,
+    Replica,
+    ReplicaSource,
+)
 
 Progress = Callable[[int, int], None]
 
+THREAD = "replicas"
 BATCH = 1_000
-LEASE_S = 15.0  # renewed while a server is told; after a crash others wait no longer than this
-CHECK_S = 5.0  # how often a server that is told things is asked whether it still knows the others
-REST_S, MOST_REST_S = 0.5, 30.0  # while a server does not answer
-STOP_S = 10.0
-_OTHERS_S = 0.25  # how often we look whether another process still feeds a server
+LEASE_S = 15.0  # renewed during a batch; after a crash other processes wait no longer than this
+CHECK_S = 5.0  # how often a replica is checked for lost memories
+REST_S, MAX_REST_S = 0.5, 30.0  # while a server does not answer
+_OTHERS_S = 0.25  # how often to check whether another process still holds the lease
 _SETTLE_S = 1.0
-_SETTLE_MOST = 1_000
+_MAX_SETTLED = 1_000
 
 
-class Projecting:
-    """Feeds the servers of one store. `who` tells this process from all others."""
+class ReplicaWorker:
+    """Feeds the replicas of one store. `owner` identifies this process in leases."""
 
     def __init__(
-        self,
-        outbox: SqlOutbox,
-        truth: SqlProjected,
-        projections: Sequence[Projection],
-        who: str,
+        self, outbox: Outbox, source: ReplicaSource, replicas: Sequence[Replica], owner: str
     ) -> None:
         self._outbox = outbox
-        self._truth = truth
-        self._who = who
-        self._servers = [_Server(one) for one in projections]
-        self._starting = threading.Lock()
-        self._stirred = threading.Event()
-        self._stopping = False
-        self._wished = False
-        self._broken = False  # the last thread ended before all was told
-        self._thread: threading.Thread | None = None
-        self.on_told: Callable[[], None] = lambda: None  # when a server knows everything again
+        self._source = source
+        self._owner = owner
+        self._feeds = [_Feed(replica) for replica in replicas]
+        self._worker = Worker(THREAD, self._step)
+        self._broken = False  # the last step failed
+        self.on_caught_up: Callable[[], None] = lambda: None  # called when a replica has everything
 
     @property
     def outage(self) -> dict[str, str]:
-        """Why servers are not told now, by tier."""
-        return {one.tier: one.outage for one in self._servers if one.outage}
+        """Why replicas do not get changes now, by kind."""
+        return {feed.kind: feed.outage for feed in self._feeds if feed.outage}
+
+    @property
+    def running(self) -> bool:
+        """True while the thread works or pauses."""
+        return self._worker.running
 
     def wake(self) -> None:
-        """Start the thread that tells the servers, or let it look again."""
-        if not self._servers:
-            return
-        with self._starting:
-            self._wished = True
-            if self._thread is None and not self._stopping:
-                thread = threading.Thread(
-                    target=self._in_background, name="scrubjay-projecting", daemon=True
-                )
+        """Start the thread, or have it check the outbox again."""
+        if self._feeds:
+            if not self._worker.running:
                 self._broken = False
-                thread.start()
-                self._thread = thread
-        self._stirred.set()
+            self._worker.wake()
 
     def stop(self) -> None:
-        """Finish the batch at hand and stop."""
-        with self._starting:
-            self._stopping = True
-            thread = self._thread
-        self._stirred.set()
-        if thread is not None:
-            thread.join(STOP_S)
+        """Finish the batch under way and stop."""
+        if self._worker.stop():
+            self._release_leases()
 
-    def left(self) -> int:
-        """Return how much the servers have yet to be told."""
-        return sum(self.behind(one.tier) for one in self._servers)
+    def pending(self) -> int:
+        """Return the number of changes that replicas do not have yet."""
+        return sum(self.pending_for(feed.kind) for feed in self._feeds)
 
-    def behind(self, tier: str) -> int:
-        """Return how much one server has yet to be told; one that nobody has used yet, everything."""
-        if tier in self._outbox.attached():
-            return self._outbox.lag(tier)
-        return 0 if self.is_dropped(tier) else self._truth.expected(vectors=tier == "vectors")
+    def pending_for(self, kind: str) -> int:
+        """Return the number of changes that one replica does not have; a new one has nothing."""
+        if kind in self._outbox.attached():
+            return self._outbox.count(kind)
+        return 0 if self.is_dropped(kind) else self._source.count(kind)
 
-    def is_dropped(self, tier: str) -> bool:
-        """True when somebody has let go of a server that is used here: it is told nothing any more."""
-        used = any(one.tier == tier and one.attached for one in self._servers)
-        return used and tier not in self._outbox.attached()
+    def is_dropped(self, kind: str) -> bool:
+        """True when a replica that is used here was detached, by any process."""
+        used = any(feed.kind == kind and feed.attached for feed in self._feeds)
+        return used and kind not in self._outbox.attached()
 
-    def recheck(self, tier: str) -> None:
-        """Look whether a server has lost something, and tell it again then."""
-        for one in self._servers:
-            if one.tier == tier:
-                one.checked_s = None
+    def recheck(self, kind: str) -> None:
+        """Check whether a replica has lost memories, and fill it again if so."""
+        for feed in self._feeds:
+            if feed.kind == kind:
+                feed.checked_s = None
         self.wake()
 
     def wait(self, timeout_s: float | None = None, progress: Progress | None = None) -> int:
-        """Wait until servers know everything, do not answer, or time is up; return how much is left."""
+        """Wait until replicas have everything, do not answer, or time is up; return what is left."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        for one in self._servers:
-            one.try_now()
+        for feed in self._feeds:
+            feed.try_now()
         self.wake()
-        total = self.left()
+        total = self.pending()
         while True:
-            left = self.left()
+            left = self.pending()
             if progress:
                 progress(max(total - left, 0), total)
             late = deadline is not None and time.monotonic() >= deadline
-            if (not left and self._all_attached()) or late or self._stopping:
+            if (not left and self._all_attached()) or late or self._worker.stopping.is_set():
                 return left
             if self._gave_up():
-                return self.left()
-            if self._thread is None:
-                self.wake()  # it had ended a moment before this was noted
-            # Many take a while to be counted, too.
+                return self.pending()
+            if not self._worker.running:
+                self.wake()  # it ended just before the change was recorded
+            # Counting many changes takes a while, too.
             time.sleep(0.02 if left <= BATCH else 0.25)
 
     def settle(self) -> None:
-        """Wait a little for what was written just before, if that is little: a process may end now."""
+        """Wait briefly for a few last changes: the process may end now."""
         deadline = time.monotonic() + _SETTLE_S
-        while self._thread is not None and time.monotonic() < deadline:
-            waiting = sum(self._outbox.lag(one.tier) for one in self._servers if not one.outage)
-            if not 0 < waiting <= _SETTLE_MOST:
+        while self._worker.running and time.monotonic() < deadline:
+            left = sum(self._outbox.count(feed.kind) for feed in self._feeds if not feed.outage)
+            if not 0 < left <= _MAX_SETTLED:
                 return
             time.sleep(0.01)
 
     def _gave_up(self) -> bool:
-        """True when nobody can work here, or all that is left is for servers that do not answer."""
+        """True when the thread failed, or all that is left is for servers that do not answer."""
         return self._broken or all(
-            one.outage or (one.attached and not self._outbox.next(one.tier, 1))
-            for one in self._servers
+            feed.outage or (feed.attached and not self._outbox.next(feed.kind, 1))
+            for feed in self._feeds
         )
 
     def _all_attached(self) -> bool:
-        known = self._outbox.attached()
-        return all(one.attached or one.tier in known for one in self._servers)
+        attached = self._outbox.attached()
+        return all(feed.attached or feed.kind in attached for feed in self._feeds)
 
-    def _in_background(self) -> None:
+    def _step(self) -> float | None:
+        """Send a batch to each replica; return the seconds to pause, or None when all is done."""
+        pause_s, broken = None, True
         try:
-            while not self._stopping:
-                self._wished = False
-                told = [self._feed(one) for one in self._servers]
-                if any(told):
-                    continue
-                rest_s = self._rest_s()
-                with self._starting:
-                    # What was wished for during the last look is looked for again.
-                    if rest_s is None and not self._wished:
-                        self._thread = None
-                        return
-                if rest_s is not None and not self._wished:
-                    self._stirred.wait(rest_s)
-                self._stirred.clear()
+            sent = [self._send_batch(feed) for feed in self._feeds]
+            pause_s = 0.0 if any(sent) else self._pause_s()
+            broken = False
         except StoreError:
-            return  # the store was closed or its disk filled up; what is noted stays noted
+            pass  # the store was closed or its disk is full; the outbox keeps the changes
         finally:
-            self._let_go()
-            with self._starting:  # whatever ended this thread, the next wish must find another
-                if self._thread is threading.current_thread():
-                    self._thread = None
-                    self._broken = True
+            self._broken = broken
+            if pause_s is None or self._worker.stopping.is_set():
+                self._release_leases()
+        return pause_s
 
-    def _rest_s(self) -> float | None:
-        """Return for how long there is nothing to do; None when there is nothing at all."""
-        now = time.monotonic()
-        rests = [
-            max(one.next_try - now, 0.0) if one.failed else _OTHERS_S
-            for one in self._servers
-            if one.failed or not one.attached or self._outbox.next(one.tier, 1)
+    def _pause_s(self) -> float | None:
+        pauses = [
+            feed.backoff.left_s if feed.failed else _OTHERS_S
+            for feed in self._feeds
+            if feed.failed or not feed.attached or self._outbox.next(feed.kind, 1)
         ]
-        return min(rests, default=None)
+        return min(pauses, default=None)
 
-    def _let_go(self) -> None:
-        try:
-            for one in self._servers:
-                if one.leased:
-                    self._outbox.release(one.tier, self._who)
-        except StoreError:
-            pass  # the lease runs out by itself
+    def _release_leases(self) -> None:
+        with suppress(StoreError):  # the leases expire
+            for feed in self._feeds:
+                if feed.leased:
+                    self._outbox.release(feed.kind, self._owner)
+                    feed.leased = False
 
-    def _feed(self, server: _Server) -> bool:
-        """Tell a server one batch; False when there was none to be told, or it does not answer."""
-        if self._stopping or time.monotonic() < server.next_try:
+    def _send_batch(self, feed: _Feed) -> bool:
+        """Send one batch; False when there is none, or the server does not answer."""
+        if self._worker.stopping.is_set() or feed.backoff.left_s:
             return False
-        if not server.attached and not self._attach(server):
+        if not feed.attached and not self._attach(feed):
             return False
-        notes = self._outbox.next(server.tier, BATCH)
-        if not notes and server.checked:
+        changes = self._outbox.next(feed.kind, BATCH)
+        if not changes and feed.checked:
             return False
-        if not self._outbox.lease(server.tier, self._who, LEASE_S):
+        if not self._outbox.lease(feed.kind, self._owner, LEASE_S):
             return False
-        server.leased = True
+        feed.leased = True
         try:
-            if server.failed:
-                # What it was told when it did not answer, it may do yet: newer things come after that.
-                server.to.ping()
-            with self._keeping(server):
-                if notes:
-                    # Read after that: another may have told these meanwhile.
-                    notes = self._outbox.next(server.tier, BATCH)
-                    self._tell(server.to, notes)
+            if feed.failed:
+                # It may still be working on what was sent when it did not answer: wait for that.
+                feed.replica.ping()
+            with self._renewing_lease(feed):
+                if changes:
+                    # Read again under the lease: another process may have sent these meanwhile.
+                    changes = self._outbox.next(feed.kind, BATCH)
+                    self._send(feed.replica, changes)
                 else:
-                    self._check(server)
-        except (Unavailable, InvalidInput) as gone:  # or it has something else under our name
-            server.rest(str(gone))
-            self._outbox.release(server.tier, self._who)
-            server.leased = False
+                    self._check(feed)
+        except (Unavailable, InvalidInput) as error:  # or it holds something else under our name
+            feed.fail(str(error))
+            self._outbox.release(feed.kind, self._owner)
+            feed.leased = False
             return False
-        server.answered()
-        more = self._outbox.done(server.tier, notes, self._who, LEASE_S)
-        server.leased = more
-        if notes and not self._outbox.next(server.tier, 1):
-            self.on_told()
+        feed.succeed()
+        feed.leased = self._outbox.done(feed.kind, changes, self._owner, LEASE_S)
+        if changes and not self._outbox.next(feed.kind, 1):
+            self.on_caught_up()
         return True
 
-    def _attach(self, server: _Server) -> bool:
-        """Have a server told of a tier from now on, once it has answered: it may be a wrong address."""
+    def _attach(self, feed: _Feed) -> bool:
+        """Attach a replica once it has answered: the address may be wrong."""
         try:
-            if not self._outbox.is_attached(server.tier, server.to.place):
-                server.to.ping()
-                self._outbox.attach(server.tier, server.to.place)
-        except (Unavailable, InvalidInput) as gone:
-            server.rest(str(gone))
+            if not self._outbox.is_attached(feed.kind, feed.replica.place):
+                feed.replica.ping()
+                self._outbox.attach(feed.kind, feed.replica.place)
+        except (Unavailable, InvalidInput) as error:
+            feed.fail(str(error))
             return False
-        server.attached = True
-        server.answered()
+        feed.attached = True
+        feed.succeed()
         return True
 
     @contextmanager
-    def _keeping(self, server: _Server) -> Iterator[None]:
-        """Stay the one who feeds a server for as long as that takes.
+    def _renewing_lease(self, feed: _Feed) -> Iterator[None]:
+        """Hold the lease for as long as a batch takes.
 
-        Two who lost their leases to each other in turn told everything again and again.
+        Two processes that lost their leases to each other in turn sent everything again and again.
         """
-        told = threading.Event()
 
-        def renew() -> None:
+        def renew() -> float | None:
             try:
-                while not told.wait(LEASE_S / 3):
-                    self._outbox.renew(server.tier, self._who, LEASE_S)
+                self._outbox.renew(feed.kind, self._owner, LEASE_S)
             except StoreError:
-                return  # the lease runs out
+                return None  # the lease expires
+            return 0.0
 
-        keeper = threading.Thread(target=renew, name="scrubjay-projecting", daemon=True)
-        keeper.start()
+        renewing = Worker(THREAD, renew, delay_s=LEASE_S / 3)
+        renewing.wake()
         try:
             yield
         finally:
-            told.set()
-            keeper.join()
+            renewing.stop(None)
 
-    def _tell(self, server: Projection, notes: Sequence[Note]) -> None:
-        """Let a server know how everything stands that the notes name."""
-        if any(note.id == EVERYTHING for note in notes):
-            server.clear()
-        ids = dict.fromkeys(n.id for n in notes if n.id != EVERYTHING and not n.other)
-        anew = dict.fromkeys(n.id for n in notes if n.other == ANEW)
-        pairs = dict.fromkeys((n.id, n.other) for n in notes if n.other)
-        memories, gone = self._truth.memories(list(ids), vectors=server.tier == "vectors")
-        server.remove(list({**anew, **dict.fromkeys(gone)}))
-        server.put(memories)
-        edges = dict.fromkeys((*self._truth.between(pairs), *self._truth.of(list(anew))))
-        pairs.update(((edge.a, edge.b), None) for edge in edges)
-        server.put_edges(list(pairs), list(edges))
+    def _send(self, replica: Replica, changes: Sequence[Change]) -> None:
+        """Send the current state of everything that the changes name."""
+        if any(change.id == EVERYTHING for change in changes):
+            replica.clear()
+        ids = dict.fromkeys(c.id for c in changes if c.id != EVERYTHING and not c.other)
+        rebuilt = dict.fromkeys(c.id for c in changes if c.other == REBUILT)
+        pairs = dict.fromkeys((c.id, c.other) for c in changes if c.other)
+        memories, deleted = self._source.memories(list(ids), vectors=replica.kind == "vectors")
+        replica.remove(list({**rebuilt, **dict.fromkeys(deleted)}))
+        replica.put(memories)
+        links = dict.fromkeys(
+            (*self._source.links_between(pairs), *self._source.links_of(list(rebuilt)))
+        )
+        pairs.update(((link.a, link.b), None) for link in links)
+        replica.put_links(list(pairs), list(links))
 
-    def _check(self, server: _Server) -> None:
-        """Have a server told everything again that has lost it: one without a disk, started anew."""
-        known = server.to.count()
-        expected = self._truth.expected(vectors=server.tier == "vectors")
-        if self._outbox.next(server.tier, 1):
-            return  # that first
-        if known < expected:
-            self._outbox.again(server.tier)
-        server.checked_s = time.monotonic()
+    def _check(self, feed: _Feed) -> None:
+        """Fill a replica again that has lost memories, such as one without a disk after a restart."""
+        stored = feed.replica.count()
+        expected = self._source.count(feed.kind)
+        if self._outbox.next(feed.kind, 1):
+            return  # those first
+        if stored < expected:
+            self._outbox.add_everything(feed.kind)
+        feed.checked_s = time.monotonic()
 
 
-class _Server:
-    """A server, and how it stands with it. One thread writes here."""
+class _Feed:
+    """A replica and the state of its feed. Only the worker's thread writes here."""
 
-    def __init__(self, to: Projection) -> None:
-        self.to = to
-        self.tier = to.tier
+    def __init__(self, replica: Replica) -> None:
+        self.replica = replica
+        self.kind = replica.kind
         self.outage = ""
-        self.failed = False  # when it was asked last
-        self.next_try = 0.0
+        self.failed = False  # at the last call
+        self.backoff = Backoff(REST_S, MAX_REST_S)
         self.leased = False
         self.attached = False
-        self.checked_s: float | None = None  # when it was seen last that it has lost nothing
-        self._rest_s = REST_S
-
-    def rest(self, reason: str) -> None:
-        """Ask it again after a while, which is longer each time."""
-        self.outage = reason
-        self.failed = True
-        self.checked_s = None
-        self.next_try = time.monotonic() + self._rest_s
-        self._rest_s = min(2 * self._rest_s, MOST_REST_S)
+        self.checked_s: float | None = None  # when it was last seen to have lost nothing
 
     @property
     def checked(self) -> bool:
-        """True when it was seen a moment ago that it has lost nothing."""
+        """True when it was seen a moment ago to have lost nothing."""
         return self.checked_s is not None and time.monotonic() - self.checked_s < CHECK_S
 
-    def answered(self) -> None:
-        """Note that it is there."""
+    def fail(self, reason: str) -> None:
+        """Put off the next try, longer each time."""
+        self.outage = reason
+        self.failed = True
+        self.checked_s = None
+        self.backoff.failed()
+
+    def succeed(self) -> None:
+        """Record that the server answered."""
         self.outage = ""
         self.failed = False
-        self._rest_s = REST_S
+        self.backoff.succeeded()
 
     def try_now(self) -> None:
-        """Rest no longer, and give it a new chance."""
+        """Try again without a delay."""
         self.outage = ""
-        self.next_try = 0.0
+        self.backoff.try_now()
