@@ -276,20 +276,20 @@ class Store(Serving):
         Returns how many are left; without `wait`, only that.
         """
         self._embedding.activate()
-        served = self._tables.served
+        replicas = self._tables.replicas
         if not wait:
-            untold = 0 if served is None else served.projecting.left()
-            return self._embedding.left() + self._embedding.unlinked() + untold
+            unsent = 0 if replicas is None else replicas.worker.pending()
+            return self._embedding.left() + self._embedding.unlinked() + unsent
         left = self._embedding.wait(timeout_s, progress)
-        if served is None:
+        if replicas is None:
             return left
-        untold = served.projecting.wait(timeout_s)
-        if self._embedding.unlinked(most=1) and not untold:
+        unsent = replicas.worker.wait(timeout_s)
+        if self._embedding.unlinked(most=1) and not unsent:
             # A server finds what a memory is like once it knows the vectors.
             self._embedding.wait(timeout_s, progress)
-            untold = served.projecting.wait(timeout_s)
+            unsent = replicas.worker.wait(timeout_s)
         # Counted now: what waited for a server may have been linked in the background meanwhile.
-        return self._embedding.left() + self._embedding.unlinked() + untold
+        return self._embedding.left() + self._embedding.unlinked() + unsent
 
     def unembedded(self) -> int | None:
         """Return how many passages still want a vector; None where no model makes any."""
@@ -348,8 +348,8 @@ class Store(Serving):
             self._embedding_made.close()
         if self._hit_counts_made is not None and not self._db.closed:
             self._hit_counts_made.stop()
-        if self._tables.served is not None and not self._db.closed:
-            self._tables.served.close()
+        if self._tables.replicas is not None and not self._db.closed:
+            self._tables.replicas.close()
         self._tiers.close()
         self._db.close()
 

@@ -15,7 +15,7 @@ from fakes import HashingEmbedder
 from tools.servers import FalkorDB, Postgres, Qdrant, Server
 
 import scrubjay
-from scrubjay.storage.replicas import worker as projecting
+from scrubjay.storage.replicas import worker as replica_worker
 
 TIMEOUT_S = 1.0
 SLACK_S = 10.0  # of a machine that does six other things
@@ -103,7 +103,7 @@ def served(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[scrubjay.Store]:
     """A store on all three servers, that looks often whether one is back."""
-    monkeypatch.setattr(projecting, "REST_S", 0.2)
+    monkeypatch.setattr(replica_worker, "REST_S", 0.2)
     with scrubjay.open(
         postgres_url,
         vectors=f"{qdrant_url}?timeout_s={TIMEOUT_S}",
@@ -223,7 +223,7 @@ def test_a_server_that_never_answers_is_not_hammered(
     ) as store:
         for part in (store._tables.vectors, store._tables.graph):
             if hasattr(part, "breaker"):
-                part.breaker._rest_s = part.breaker._most_rest_s = PATIENCE_S
+                part.breaker._rest_s = part.breaker._max_rest_s = PATIENCE_S
         first = store.search("rocket launch", profile="novamem")
         assert {hit.id for hit in first} >= {"launch", "fuel"}
         assert any("did not answer within 0.5 s" in one for one in first.degraded)
@@ -232,7 +232,7 @@ def test_a_server_that_never_answers_is_not_hammered(
             again = store.search("rocket launch", profile="novamem")
             assert any("did not answer" in one for one in again.degraded)
         # All that may still come is from who has something to tell it, which rests longer each time.
-        most_told = 2 + (time.monotonic() - told) / projecting.REST_S
+        most_told = 2 + (time.monotonic() - told) / replica_worker.REST_S
         assert deaf.reached - reached <= most_told
         assert deaf.reached < 20
 
@@ -250,7 +250,7 @@ def test_a_tier_that_was_not_there_at_first_is_used_once_it_is(
     tier: str,
 ):
     """NM-6: to open a store needs none of its tiers; searches say what they went without."""
-    monkeypatch.setattr(projecting, "REST_S", 0.2)
+    monkeypatch.setattr(replica_worker, "REST_S", 0.2)
     server: Server = qdrant if tier == "vectors" else falkordb
     server.stop()
     with scrubjay.open(

@@ -14,15 +14,16 @@ from numpy.typing import NDArray
 from scrubjay.storage.database import Database
 from scrubjay.storage.falkordb.client import FalkorServer
 from scrubjay.storage.falkordb.graph import FalkorGraph
-from scrubjay.storage.falkordb.projection import FalkorProjection
+from scrubjay.storage.falkordb.replica import FalkorReplica
 from scrubjay.storage.postgres.connection import PostgresDatabase
-from scrubjay.storage.protocols import KeywordIndex, Projected
+from scrubjay.storage.protocols import KeywordIndex
+from scrubjay.storage.replicas.outbox import ReplicaRecord
 from scrubjay.storage.qdrant.client import QdrantServer
-from scrubjay.storage.qdrant.projection import QdrantProjection
+from scrubjay.storage.qdrant.replica import QdrantReplica
 from scrubjay.storage.qdrant.vectors import QdrantVectors
-from scrubjay.storage.replicas.outbox import SqlOutbox
-from scrubjay.storage.replicas.records import SqlProjected
-from scrubjay.storage.replicas.worker import Projecting
+from scrubjay.storage.replicas.outbox import Outbox
+from scrubjay.storage.replicas.outbox import ReplicaSource
+from scrubjay.storage.replicas.worker import ReplicaWorker
 from scrubjay.storage.sql.graph import SqlGraph
 from scrubjay.storage.sql.records import SqlRecords
 from scrubjay.storage.sql.vectors import SqlEmbeddingQueue
@@ -121,7 +122,7 @@ class SqliteWithQdrant(Sqlite):
         self.server = QdrantServer(parse_server_url(url, QDRANT, "vectors"))
         self.embedded = self.vectors
         self.vectors = QdrantVectors(self.db, self.server)
-        self.projection = QdrantProjection(self.db, self.server)
+        self.replica = QdrantReplica(self.db, self.server)
 
     def again(self) -> SqliteWithQdrant:
         """Open the same data a second time, as another process would."""
@@ -135,8 +136,8 @@ class SqliteWithQdrant(Sqlite):
     def tell(self, ids: Sequence[str]) -> None:
         """Tell the server how these memories are now."""
         found = projected(self.db, ids)
-        self.projection.put(found)
-        self.projection.remove(sorted(set(ids) - {one.id for one in found}))
+        self.replica.put(found)
+        self.replica.remove(sorted(set(ids) - {one.id for one in found}))
 
     def close(self) -> None:
         """Let go of it."""
@@ -145,9 +146,9 @@ class SqliteWithQdrant(Sqlite):
         super().close()
 
 
-def projected(db: Database, ids: Sequence[str]) -> list[Projected]:
+def projected(db: Database, ids: Sequence[str]) -> list[ReplicaRecord]:
     """Return what the truth says of memories."""
-    found: list[Projected] = []
+    found: list[ReplicaRecord] = []
     with db.read() as connection:
         for id_ in ids:
             row = connection.execute(
@@ -165,7 +166,7 @@ def projected(db: Database, ids: Sequence[str]) -> list[Projected]:
                 row[:1],
             )
             found.append(
-                Projected(
+                ReplicaRecord(
                     *row[1:4],
                     tuple(topic for (topic,) in topics),
                     *row[4:],
@@ -178,13 +179,13 @@ def projected(db: Database, ids: Sequence[str]) -> list[Projected]:
 class ToldGraph(FalkorGraph):
     """Links in a FalkorDB that knows everything before it is asked."""
 
-    projecting: Projecting
+    worker: ReplicaWorker
 
     def walk(
         self, seeds: Sequence[str], scope: Scope, depth: int, limit: int | None
     ) -> list[Neighbor]:
         """Tell the server what changed, then ask it."""
-        assert self.projecting.wait(60) == 0, self.projecting.outage
+        assert self.worker.wait(60) == 0, self.worker.outage
         return super().walk(seeds, scope, depth, limit)
 
 
@@ -193,19 +194,19 @@ class SqliteWithFalkor(Sqlite):
 
     def __init__(self, path: str, url: str, who: str = "one") -> None:
         super().__init__(path)
-        self.outbox = SqlOutbox(self.db)
-        self.server = FalkorServer(parse_server_url(url, FALKORDB, "graph"), self.outbox.store())
-        self.projection = FalkorProjection(self.server)
-        self.outbox.attach(self.projection.tier, self.projection.place)
-        truth = SqlProjected(self.db)
-        self.projecting = Projecting(self.outbox, truth, [self.projection], who)
+        self.outbox = Outbox(self.db)
+        self.server = FalkorServer(parse_server_url(url, FALKORDB, "graph"), self.outbox.store_id())
+        self.replica = FalkorReplica(self.server)
+        self.outbox.attach(self.replica.kind, self.replica.place)
+        truth = ReplicaSource(self.db)
+        self.worker = ReplicaWorker(self.outbox, truth, [self.replica], who)
         self.embedded = self.graph
         self.graph = ToldGraph(self.db, self.server)
-        self.graph.projecting = self.projecting
+        self.graph.worker = self.worker
 
     def close(self) -> None:
         """Let go of it."""
-        self.projecting.stop()
+        self.worker.stop()
         self.graph.close()
         self.server.close()
         super().close()

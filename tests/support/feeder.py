@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from backends import SqliteWithFalkor
 
-from scrubjay.storage.replicas import worker as projecting
+from scrubjay.storage.replicas import worker as replica_worker
 
 
 def die(*_: object) -> NoReturn:
@@ -23,10 +23,10 @@ def die(*_: object) -> NoReturn:
 
 def main(path: str, url: str, point: str) -> None:
     """Feed batch after batch, and die when a certain thing is about to be done for the third time."""
-    projecting.BATCH = 7
-    projecting.LEASE_S = 0.2
+    replica_worker.BATCH = 7
+    replica_worker.LEASE_S = 0.2
     store = SqliteWithFalkor(path, url, who=f"feeder {os.getpid()}")
-    of = store.outbox if point == "done" else store.projection
+    of = store.outbox if point == "done" else store.replica
     calls = []
     real = getattr(of, point)
 
@@ -35,7 +35,7 @@ def main(path: str, url: str, point: str) -> None:
         return die() if len(calls) == 3 else real(*arguments)
 
     setattr(of, point, counted)
-    store.projecting.wait()
+    store.worker.wait()
     store.close()
 
 

@@ -100,8 +100,8 @@ class Searching(Moving):
             except StoreError:
                 if not tiers:  # other tiers can answer where the own file is damaged
                     raise
-        if self._tables.served is not None:
-            self._tables.served.prepare_search()
+        if self._tables.replicas is not None:
+            self._tables.replicas.prepare_search()
         # Before and after: what a server is told while it is asked, it may not have known yet.
         lagging = self._lagging(chosen)
         unlinked = self._unlinked() if chosen.uses("graph") else []
@@ -168,11 +168,11 @@ class Searching(Moving):
 
     def _lagging(self, profile: Profile) -> tuple[str, ...]:
         """Say which servers that a profile asks do not know everything yet."""
-        if self._tables.served is None:
+        if self._tables.replicas is None:
             return ()
         asked = {"vectors": "embed_query", "graph": "graph"}
         tiers = [tier for tier, stage in asked.items() if profile.uses(stage)]
-        return tuple(self._tables.served.lagging(tiers))
+        return tuple(self._tables.replicas.pending_notes(tiers))
 
     def hits(self, *, since: When | None = None) -> Hits:
         """Return how many results each tier found, by the hour, since a moment or ever.

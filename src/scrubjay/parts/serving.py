@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrubjay.parts.picturing import Picturing
 
 if TYPE_CHECKING:
-    from scrubjay.storage.replicas.replicas import Served
+    from scrubjay.storage.replicas.replicas import Replicas
     from scrubjay.types.reports import Reindexed, ServerState
 
 
@@ -31,18 +31,16 @@ class Serving(Picturing):
         A server is told everything, which takes a while; `left` says what it does not know yet. With
         `drop`, the server of a tier is told nothing from now on.
         """
-        from scrubjay.storage.replicas.reindex import reindex
-
         self._db.check_writable()
-        return reindex(
-            self._records, self._db, self._servers(), what, drop=drop, progress=progress
+        return self._servers().reindex(
+            self._records, self._db, what, drop=drop, progress=progress
         )
 
-    def _servers(self) -> Served:
+    def _servers(self) -> Replicas:
         """Return the servers of this store; where it was opened without any, what others are told."""
-        if self._tables.served is not None:
-            return self._tables.served
-        from scrubjay.storage.replicas.replicas import Served
+        if self._tables.replicas is not None:
+            return self._tables.replicas
+        from scrubjay.storage.replicas.replicas import Replicas
         from scrubjay.text.urls import NO_REPLICAS
 
-        return Served(self._db, NO_REPLICAS)
+        return Replicas(self._db, NO_REPLICAS)

@@ -174,8 +174,8 @@ class StoreParts:
                     links=self._walks_links,
                     models=self._models,
                 )
-                if self._tables.served is not None:
-                    self._tables.served.go_on_with(self._embedding_made.go_on)
+                if self._tables.replicas is not None:
+                    self._tables.replicas.on_caught_up(self._embedding_made.go_on)
             return self._embedding_made
 
     def _walks_links(self) -> bool:

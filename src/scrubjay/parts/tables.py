@@ -16,19 +16,19 @@ from scrubjay.storage.sql.topics import SqlTopics
 from scrubjay.text.urls import NO_REPLICAS, ReplicaAddresses
 
 if TYPE_CHECKING:
-    from scrubjay.storage.replicas.replicas import Served
+    from scrubjay.storage.replicas.replicas import Replicas
     from scrubjay.storage.sql.feedback import SqlFeedback
     from scrubjay.storage.sql.messages import SqlTimeline
     from scrubjay.storage.sql.words import SqlTermCounts
 
 
-def _served(db: Database, servers: ReplicaAddresses) -> Served | None:
+def _replicas(db: Database, servers: ReplicaAddresses) -> Replicas | None:
     """Return the servers of a store; one without any need not even import them."""
     if servers == NO_REPLICAS:
         return None
-    from scrubjay.storage.replicas.replicas import Served
+    from scrubjay.storage.replicas.replicas import Replicas
 
-    return Served(db, servers)
+    return Replicas(db, servers)
 
 
 class Tables:
@@ -41,11 +41,11 @@ class Tables:
         self.people = SqlCollections(db)
         self.copies = SqlCopies(db)
         self.records = SqlRecords(db)
-        self.served = _served(db, servers)
-        self.graph = (self.served and self.served.graph) or SqlGraph(db)
+        self.replicas = _replicas(db, servers)
+        self.graph = (self.replicas and self.replicas.graph) or SqlGraph(db)
         self.keyword = db.keyword
         self.files = SqlFiles(db)
-        self.vectors = (self.served and self.served.vectors) or db.vectors
+        self.vectors = (self.replicas and self.replicas.vectors) or db.vectors
         self.topics = SqlTopics(db, self.vectors)
         self.windows = SqlValidity(db)
         self._person = person

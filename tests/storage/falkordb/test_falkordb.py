@@ -18,9 +18,9 @@ from tools.servers.programs import falkordb as programs
 from scrubjay import Unavailable
 from scrubjay.errors import MissingExtra
 from scrubjay.storage.falkordb.client import FalkorServer
-from scrubjay.storage.falkordb.projection import FalkorProjection
+from scrubjay.storage.falkordb.replica import FalkorReplica
 from scrubjay.storage.falkordb.scope import where
-from scrubjay.storage.protocols import Edge, Projected
+from scrubjay.storage.replicas.outbox import ReplicaLink, ReplicaRecord
 from scrubjay.storage.sql import graph as walking
 from scrubjay.storage.sql.collections import SqlCollections
 from scrubjay.storage.sql.extractions import Span, SqlExtractions, SqlSpans
@@ -119,7 +119,7 @@ def test_walks_are_those_of_the_records_under_every_scope(store):
     """NM-2: the same ids, the same order, the same scores to the last bit, at depths 1 to 3."""
     ids = fill(store)
     chance = random.Random(1)
-    assert store.projecting.wait(30) == 0
+    assert store.worker.wait(30) == 0
     for name, scope in {**BOUND, **ASKED_AFTERWARDS}.items():
         reached = set()
         for depth in (1, 2, 3):
@@ -134,10 +134,10 @@ def test_walks_are_those_of_the_records_under_every_scope(store):
 def test_the_query_itself_binds_a_scope(store):
     """R-3: what the graph knows it filters itself; what it does not know it leaves to the records."""
     fill(store, links=1)
-    assert store.projecting.wait(30) == 0
+    assert store.worker.wait(30) == 0
     for name, scope in {**BOUND, **ASKED_AFTERWARDS}.items():
         condition, arguments = where(scope, store.db)
-        rows = store.server.ask(f"MATCH (m:Memory) WHERE {condition} RETURN m.id", arguments)
+        rows = store.server.read(f"MATCH (m:Memory) WHERE {condition} RETURN m.id", arguments)
         found, seen = {id_ for (id_,) in rows}, set(store.records.ids(scope))
         if name in BOUND:
             assert found == seen, name
@@ -149,7 +149,7 @@ def test_the_query_itself_binds_a_scope(store):
 def test_a_walk_begins_at_what_it_walks_from(store, monkeypatch):
     """By the index, whatever the scope: otherwise the server looks through every memory there is."""
     ids = fill(store, links=1)
-    assert store.projecting.wait(30) == 0
+    assert store.worker.wait(30) == 0
     asked = []
     ask = store.server.ask
     monkeypatch.setattr(store.server, "ask", lambda *query: asked.append(query) or ask(*query))
@@ -191,7 +191,7 @@ def test_what_the_records_have_forgotten_is_neither_shown_nor_walked_through(sto
         store.graph.link(a, b, 1.0, "related")
     mine = Scope(namespaces=("mine",))
     walk = super(type(store.graph), store.graph).walk  # without telling the server anything
-    assert store.projecting.wait(30) == 0
+    assert store.worker.wait(30) == 0
     assert [one.id for one in walk(["a"], mine, 2, 9)] == ["b", "c", "d"]
 
     store.records.put(a_memory("b", namespace="theirs"), pieces("text"))
@@ -233,8 +233,8 @@ def test_stores_on_one_server_are_apart(tmp_path, falkordb_url):
         store.graph.link("a", "b", (n + 1) / 4, "related")
 
     assert [store.graph.walk("a", Scope(), 1, 9)[0].score for store in stores] == [0.25, 0.5]
-    stores[0].projection.clear()
-    assert [store.projection.count() for store in stores] == [0, 2]
+    stores[0].replica.clear()
+    assert [store.replica.count() for store in stores] == [0, 2]
     for store in stores:
         store.close()
 
@@ -242,28 +242,28 @@ def test_stores_on_one_server_are_apart(tmp_path, falkordb_url):
 def test_the_server_can_be_told_twice_and_out_of_order(falkordb_url):
     """Putting again changes nothing, ends that are missing are made, and pairs have no direction."""
     server = FalkorServer(parse_server_url(falkordb_url, FALKORDB, "graph"), "00")
-    projection = FalkorProjection(server)
+    replica = FalkorReplica(server)
     nothing = (None,) * 5
 
     def links():
-        rows = server.ask("MATCH (a)-[e:LINK]->(b) RETURN a.id, b.id, e.kind, e.strength", {})
+        rows = server.read("MATCH (a)-[e:LINK]->(b) RETURN a.id, b.id, e.kind, e.strength", {})
         return sorted(map(tuple, rows))
 
-    assert projection.count() == 0
-    projection.clear()
+    assert replica.count() == 0
+    replica.clear()
     for _ in range(2):
-        projection.put_edges([("a", "b")], [Edge("a", "b", "k", 0.5), Edge("b", "a", "l", 0.25)])
-        projection.put([Projected("a", "n", "fact", ("t",), *nothing, 7, None, None)] * 2)
+        replica.put_links([("a", "b")], [ReplicaLink("a", "b", "k", 0.5), ReplicaLink("b", "a", "l", 0.25)])
+        replica.put([ReplicaRecord("a", "n", "fact", ("t",), *nothing, 7, None, None)] * 2)
     assert links() == [("a", "b", "k", 0.5), ("b", "a", "l", 0.25)]
-    assert projection.count() == 2
-    projection.put_edges([("b", "a")], [Edge("b", "a", "k", 1.0)])
+    assert replica.count() == 2
+    replica.put_links([("b", "a")], [ReplicaLink("b", "a", "k", 1.0)])
     assert links() == [("b", "a", "k", 1.0)]
-    projection.remove(["b", "c"])
-    assert projection.count() == 1
-    projection.put_edges([("a", "b")], [])
+    replica.remove(["b", "c"])
+    assert replica.count() == 1
+    replica.put_links([("a", "b")], [])
     assert links() == []
-    projection.clear()
-    assert projection.count() == 0
+    replica.clear()
+    assert replica.count() == 0
     server.close()
 
 
@@ -278,7 +278,7 @@ def refusal(url, **more):
     with pytest.raises(Unavailable) as refused:
         server.ping()
     with pytest.raises(Unavailable, match=str(refused.value)[:20]):
-        server.ask("RETURN 1", {})
+        server.read("RETURN 1", {})
     server.close()
     return str(refused.value)
 
@@ -326,7 +326,7 @@ def test_a_redis_without_graphs_is_one_sentence(tmp_path):
 
 def test_a_server_that_is_too_old_is_one_sentence(falkordb_url):
     """Its version, and the one that is needed."""
-    said = refusal(falkordb_url, least_version=99_01_00)
+    said = refusal(falkordb_url, min_version=99_01_00)
     assert "which is too old; update it to 99.1.0 or later" in said
 
 

@@ -165,7 +165,7 @@ class TestTheSameAnswers:
     @pytest.mark.parametrize("most_exact", [0, 20_000])
     def test_under_every_field_of_a_scope(self, opened, monkeypatch, most_exact):
         """R-3: alone and several together; also where the server does not compare one by one."""
-        monkeypatch.setattr(qdrant_vectors, "MOST_EXACT", most_exact)
+        monkeypatch.setattr(qdrant_vectors, "MAX_EXACT", most_exact)
         monkeypatch.setattr(sql_vectors, "_FEW", 3)
         chance = random.Random(most_exact)
         a_varied_store(opened, chance, 60)
@@ -247,7 +247,7 @@ class TestTheTruthDecides:
 
         opened.records.delete(nearest[:150])
 
-        assert opened.projection.count() == 200
+        assert opened.replica.count() == 200
         assert ids(opened.vectors.search(query, "m", EVERYTHING, 10)) == nearest[150:160]
 
     def test_a_memory_that_moved_is_judged_by_where_it_is(self, opened):
@@ -292,25 +292,25 @@ class TestTheCopy:
         opened.tell([f"v{n:05}" for n in range(20)])
 
         assert opened.vectors.search(query, "m", EVERYTHING, 30) == before
-        assert opened.projection.count() == 20
-        opened.projection.put([])
-        opened.projection.remove([])
-        opened.projection.put_edges([("v00000", "v00001")], [])
-        assert opened.projection.count() == 20
+        assert opened.replica.count() == 20
+        opened.replica.put([])
+        opened.replica.remove([])
+        opened.replica.put_links([("v00000", "v00001")], [])
+        assert opened.replica.count() == 20
 
     def test_passages_that_are_no_more_go(self, alone, client):
         alone.activate("m", DIMS)
         alone.records.put(a_memory("a", "abcdef"), pieces("abcdef", 6))
         alone.records.put(a_memory("b", "abcd"), pieces("abcd"))
         alone.embed("m", {"a": list(vectors(6)), "b": [vectors(1, seed=2)[0]]})
-        name = alone.server.collection("m", DIMS)
+        name = alone.server.collection_name("m", DIMS)
         assert client.count(name).count == 7
 
         alone.records.put(a_memory("a", "vwxyz"), pieces("vwxyz", 2))
         alone.embed("m", {"a": list(vectors(2, seed=3))})
 
         assert client.count(name).count == 3
-        assert alone.projection.count() == 2
+        assert alone.replica.count() == 2
         alone.records.delete(["a"])
         alone.tell(["a"])
         assert client.count(name).count == 1
@@ -321,24 +321,24 @@ class TestTheCopy:
         (told,) = projected(opened.db, ["a"])
         late = tuple(("m", at, vectors(1)[0]) for at in (1, 2))
 
-        opened.projection.put([told._replace(vectors=late)])
+        opened.replica.put([told._replace(vectors=late)])
 
-        assert opened.projection.count() == 1
+        assert opened.replica.count() == 1
 
     def test_the_last_word_on_a_memory_counts(self, opened):
         """Order per memory holds within one call."""
         filled(opened, 1)
         (told,) = projected(opened.db, ["v00000"])
-        opened.projection.put([told, told._replace(vectors=())])
+        opened.replica.put([told, told._replace(vectors=())])
 
-        assert opened.projection.count() == 0
+        assert opened.replica.count() == 0
 
     def test_memories_of_two_models_count_once(self, opened):
         filled(opened, 4)
         opened.activate("other/model", 4)
         opened.embed("other/model", {f"v{n:05}": [units([1, 2, 3, n])] for n in (2, 3)})
 
-        assert opened.projection.count() == 4
+        assert opened.replica.count() == 4
         assert (
             len(opened.vectors.search(units([1, 2, 3, 4]), "other/model", EVERYTHING, 9).rows) == 2
         )
@@ -351,27 +351,27 @@ class TestTheCopy:
 
         assert len(opened.vectors.search(query, "m", EVERYTHING, 50).rows) == 30
         assert len(other.vectors.search(query, "m", EVERYTHING, 50).rows) == 10
-        other.projection.remove(["v00000"])
-        assert (opened.projection.count(), other.projection.count()) == (30, 9)
-        opened.projection.clear()
-        assert (opened.projection.count(), other.projection.count()) == (0, 9)
+        other.replica.remove(["v00000"])
+        assert (opened.replica.count(), other.replica.count()) == (30, 9)
+        opened.replica.clear()
+        assert (opened.replica.count(), other.replica.count()) == (0, 9)
         assert opened.vectors.search(query, "m", EVERYTHING, 5).rows == ()
         other.close()
 
     def test_a_collection_that_somebody_deleted_is_made_anew(self, alone, client):
         query = filled(alone, 5)[0]
-        client.delete_collection(alone.server.collection("m", DIMS))
+        client.delete_collection(alone.server.collection_name("m", DIMS))
         (told,) = projected(alone.db, ["v00000"])
-        alone.projection.put([told._replace(vectors=())])
+        alone.replica.put([told._replace(vectors=())])
 
         with pytest.raises(Unavailable, match="has no vectors of this store"):
             alone.vectors.search(query, "m", EVERYTHING, 5)
-        assert alone.projection.count() == 0
+        assert alone.replica.count() == 0
         alone.tell([f"v{n:05}" for n in range(5)])
         assert len(alone.vectors.search(query, "m", EVERYTHING, 9).rows) == 5
 
     def test_a_half_made_collection_is_finished(self, alone, client):
-        name = alone.server.collection("m", DIMS)
+        name = alone.server.collection_name("m", DIMS)
         client.create_collection(name, VectorParams(size=DIMS, distance=Distance.COSINE))
         alone.activate("m", DIMS)
         assert alone.vectors.search(vectors(1)[0], "m", EVERYTHING, 5).rows == ()
@@ -431,7 +431,7 @@ class TestBadInput:
     )
     def test_a_collection_of_another_kind_is_refused(self, alone, client, size, distance, there):
         """NM-6: only the records may fail a search, so this tier is as if it did not answer."""
-        name = alone.server.collection("m", DIMS)
+        name = alone.server.collection_name("m", DIMS)
         client.create_collection(name, VectorParams(size=size, distance=distance))
         wanted = f"{name} has .*{there}; wanted are {DIMS} dimensions, compared by Cosine: give"
 
@@ -441,7 +441,7 @@ class TestBadInput:
             alone.vectors.search(vectors(1)[0], "m", EVERYTHING, 5)
 
     def test_vectors_under_names_are_refused(self, alone, client):
-        name = alone.server.collection("m", DIMS)
+        name = alone.server.collection_name("m", DIMS)
         client.create_collection(name, {"a": VectorParams(size=DIMS, distance=Distance.COSINE)})
 
         with pytest.raises(Unavailable, match="vectors under names of their own; wanted"):
@@ -456,8 +456,8 @@ class TestBadInput:
         with Qdrant(api_key="the-right-secret") as server:
             right = SqliteWithQdrant(str(tmp_path / "right.db"), f"{server.url}/n?{PATIENT}")
             filled(right, 3)
-            assert right.projection.count() == 3
-            shown = f"{right.server!r} {right.server.address} {right.projection.place}"
+            assert right.replica.count() == 3
+            shown = f"{right.server!r} {right.server.address} {right.replica.place}"
             assert "secret" not in shown
             right.close()
             for given, said in (("", "asks for an API key"), ("secret", "refuses the API key")):
@@ -528,7 +528,7 @@ class TestWithoutTheServer:
         with pytest.raises(Unavailable, match="asked again once it answers"):
             opened.vectors.search(vectors(1)[0], "m", EVERYTHING, 5)
         with pytest.raises(Unavailable):
-            opened.projection.count()
+            opened.replica.count()
         opened.close()
 
     def test_what_needs_no_server_goes_on(self, tmp_path):
@@ -595,7 +595,7 @@ class TestWithoutTheServer:
                 parse_server_url(f"qdrant://127.0.0.1:{port}/n", QDRANT, "vectors")
             )
             if breaks < asked:
-                assert server.ask(lambda apis: apis.service_api.root().version) == "1.16.3"
+                assert server.call(lambda apis: apis.service_api.root().version) == "1.16.3"
             else:
                 with pytest.raises(Unavailable, match=r"cannot be reached: .*disconnected"):
                     server.ping()

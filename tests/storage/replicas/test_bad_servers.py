@@ -314,7 +314,7 @@ def test_tiers_of_a_version_that_is_too_old(
 ):
     """Which it is, which is needed, and that it has to be updated. NM-6: a search goes on without."""
     monkeypatch.setattr(qdrant, "LEAST_VERSION", (99, 0))
-    monkeypatch.setitem(FalkorServer.__init__.__kwdefaults__, "least_version", 99_00_00)
+    monkeypatch.setitem(FalkorServer.__init__.__kwdefaults__, "min_version", 99_00_00)
     memory.add("The launch of the rocket is in May", id="launch")
     memory.pending()
     with scrubjay.open(
@@ -336,10 +336,10 @@ def test_a_collection_of_other_dimensions(
     from qdrant_client.http import models
 
     server = QdrantServer(parse_server_url(qdrant_url, QDRANT, "vectors"))
-    name = server.collection(embedder.name, embedder.dims)
+    name = server.collection_name(embedder.name, embedder.dims)
     vectors = models.VectorParams(size=7, distance=models.Distance.COSINE)
     wanted = models.CreateCollection(vectors=vectors)
-    server.ask(lambda apis: apis.collections_api.create_collection(name, create_collection=wanted))
+    server.call(lambda apis: apis.collections_api.create_collection(name, create_collection=wanted))
     memory.add("The launch of the rocket is in May", id="launch")
     memory.pending()
     said = (
@@ -353,7 +353,7 @@ def test_a_collection_of_other_dimensions(
         assert server.address.shown in why
         assert store.pending() > 0
         assert said in store.servers()[0].reason
-    there = server.ask(lambda apis: apis.collections_api.get_collection(name).result)
+    there = server.call(lambda apis: apis.collections_api.get_collection(name).result)
     assert there is not None
     assert there.points_count == 0
     server.close()

@@ -147,7 +147,7 @@ def test_a_server_that_answers_pings_and_nothing_else_rests_longer_each_time():
         began.append(time.monotonic())
         raise Unavailable("no")
 
-    with breaker(lambda: None, rest_s=0.03, most_rest_s=0.12) as stands_before:
+    with breaker(lambda: None, rest_s=0.03, max_rest_s=0.12) as stands_before:
 
         def again():
             with pytest.raises(Unavailable):
@@ -169,7 +169,7 @@ def test_it_pings_less_and_less_often():
         times.append(time.monotonic())
         raise Unavailable("still gone")
 
-    with breaker(ping, rest_s=0.03, most_rest_s=0.12) as stands_before:
+    with breaker(ping, rest_s=0.03, max_rest_s=0.12) as stands_before:
         with pytest.raises(Unavailable):
             stands_before.call(ping)
         wait_until(lambda: len(times) >= 6)

@@ -113,13 +113,13 @@ def test_what_lags_is_said_and_made_up_for(
 
 
 def test_servers_are_rebuilt_from_the_truth(served: scrubjay.Store):
-    copies = served._tables.served
+    copies = served._tables.replicas
     assert copies is not None
     while (
-        copies.projecting._thread is not None
+        copies.worker.running
     ):  # it would notice by itself that something is lost
         time.sleep(0.01)
-    for one in copies._told:
+    for one in copies._replicas.values():
         one.clear()
     gone = served.search("rocket", profile="novamem", weights={"vector": 1})
     assert len(gone) == 0
@@ -179,13 +179,13 @@ def test_a_copy_of_a_file_takes_nothing_from_the_original(
 
 def test_a_server_that_lost_everything_is_told_again(served: scrubjay.Store):
     """A search says so, and the next ones find everything again."""
-    copies = served._tables.served
+    copies = served._tables.replicas
     assert copies is not None
-    while copies.projecting._thread is not None:
+    while copies.worker.running:
         time.sleep(0.01)
     server = copies.vectors._server  # type: ignore[union-attr]
     for name in list(server._good):
-        server.ask(lambda apis, name=name: apis.collections_api.delete_collection(name))
+        server.call(lambda apis, name=name: apis.collections_api.delete_collection(name))
     found = served.search("rocket", profile="novamem", weights="semantic")
     assert any("has no vectors of this store" in one for one in found.degraded)
     until = time.monotonic() + 60
@@ -201,9 +201,9 @@ def test_what_was_linked_in_the_background_meanwhile_is_not_left(
     """It waited for a server to know its vector when it was counted, and was still said to wait."""
     served.search("rocket", profile="novamem")  # from now on memories are linked by likeness
     assert served.pending() == 0
-    copies = served._tables.served
+    copies = served._tables.replicas
     assert copies is not None
-    told = copies.projecting.wait
+    told = copies.worker.wait
 
     def told_and_linked(timeout_s: float | None = None) -> int:
         untold = told(timeout_s)
@@ -212,7 +212,7 @@ def test_what_was_linked_in_the_background_meanwhile_is_not_left(
             time.sleep(0.01)
         return untold
 
-    monkeypatch.setattr(copies.projecting, "wait", told_and_linked)
+    monkeypatch.setattr(copies.worker, "wait", told_and_linked)
     for n in range(5):
         served.add(f"The rocket of crew {n} is called Nightjar {n}")
         assert served.pending() == 0
@@ -274,7 +274,7 @@ def test_words_that_are_indexed_again_are_told_to_no_server(memory: scrubjay.Sto
         store.add("The launch of the rocket is in May")
         with store._db.write() as db:
             db.execute("DELETE FROM outbox")
-        store._tables.served.projecting.stop()  # type: ignore[union-attr]
+        store._tables.replicas.worker.stop()  # type: ignore[union-attr]
         assert store.reindex("words").done == ("words",)
         assert [one.behind for one in store.servers()] == [0]
         assert len(store.search("rocket", mode="keyword")) == 1

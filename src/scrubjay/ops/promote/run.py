@@ -23,7 +23,7 @@ from scrubjay.types.reports import Moved
 
 if TYPE_CHECKING:
     from scrubjay.storage.database import Database
-    from scrubjay.storage.protocols import Projection
+    from scrubjay.storage.replicas.outbox import Replica
 
 Path = str | os.PathLike[str]
 Report = Callable[[int, int, str], None]
@@ -203,61 +203,59 @@ class _Move:
 
     def _feed(self) -> tuple[dict[str, int], dict[str, str]]:
         """Tell the servers everything, and return what each knows now, and why some do not know all."""
-        from scrubjay.storage.replicas.outbox import SqlOutbox
-        from scrubjay.storage.replicas.records import SqlProjected
-        from scrubjay.storage.replicas.worker import Projecting
+        from scrubjay.storage.replicas.outbox import Outbox, ReplicaSource
+        from scrubjay.storage.replicas.worker import ReplicaWorker
 
         db = self._target.existing()
         assert db is not None
-        truth, outbox = SqlProjected(db), SqlOutbox(db)
-        with closing(db), _projections(db, self._servers, outbox.store()) as servers:
-            for one in servers:
-                outbox.attach(one.tier, one.place)
-            feeding = Projecting(outbox, truth, servers, who=f"promote {os.getpid()}")
+        source, outbox = ReplicaSource(db), Outbox(db)
+        with closing(db), _open_replicas(db, self._servers, outbox.store_id()) as replicas:
+            for replica in replicas:
+                outbox.attach(replica.kind, replica.place)
+            worker = ReplicaWorker(outbox, source, replicas, f"promote {os.getpid()}")
             try:
-                feeding.wait(progress=lambda done, total: self._tell(done, total))
+                worker.wait(progress=self._report_replicas)
             finally:
-                feeding.stop()
-            told: dict[str, int] = {}
-            untold = dict(feeding.outage)
-            for one in servers:
-                if one.tier in untold:
+                worker.stop()
+            counts: dict[str, int] = {}
+            failed = dict(worker.outage)
+            for replica in replicas:
+                if replica.kind in failed:
                     continue
                 try:
-                    told[one.tier] = one.count()
-                except Unavailable as gone:
-                    untold[one.tier] = str(gone)
+                    count = counts[replica.kind] = replica.count()
+                except Unavailable as error:
+                    failed[replica.kind] = str(error)
                     continue
-                expected = truth.expected(vectors=one.tier == "vectors")
-                if told[one.tier] != expected:
-                    untold[one.tier] = f"it knows {told[one.tier]:,} of {expected:,} memories"
-        return told, untold
+                expected = source.count(replica.kind)
+                if count != expected:
+                    failed[replica.kind] = f"it has {count:,} of {expected:,} memories"
+        return counts, failed
 
-    def _tell(self, done: int, total: int) -> None:
+    def _report_replicas(self, done: int, total: int) -> None:
         if self._progress:
             self._progress(done, total, "servers")
 
 
 @contextmanager
-def _projections(
+def _open_replicas(
     db: Database, servers: ReplicaAddresses, store: str
-) -> Iterator[list[Projection]]:
-    """Give what feeds each of these servers, and let go of them."""
-    made: list[Projection] = []
+) -> Iterator[list[Replica]]:
+    replicas: list[Replica] = []
     with ExitStack() as opened:
         if servers.vectors is not None:
             from scrubjay.storage.qdrant.client import QdrantServer
-            from scrubjay.storage.qdrant.projection import QdrantProjection
+            from scrubjay.storage.qdrant.replica import QdrantReplica
 
             qdrant = opened.enter_context(closing(QdrantServer(servers.vectors)))
-            made.append(QdrantProjection(db, qdrant))
+            replicas.append(QdrantReplica(db, qdrant))
         if servers.graph is not None:
             from scrubjay.storage.falkordb.client import FalkorServer
-            from scrubjay.storage.falkordb.projection import FalkorProjection
+            from scrubjay.storage.falkordb.replica import FalkorReplica
 
             falkor = opened.enter_context(closing(FalkorServer(servers.graph, store)))
-            made.append(FalkorProjection(falkor))
-        yield made
+            replicas.append(FalkorReplica(falkor))
+        yield replicas
 
 
 def _store_id(db: Database) -> bytes:

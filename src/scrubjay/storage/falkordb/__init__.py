@@ -1,1 +1,1 @@
-"""FalkorDB as a replica that walks links."""
+"""FalkorDB as a replica for links."""

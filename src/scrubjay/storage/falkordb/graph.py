@@ -1,4 +1,4 @@
-"""Links walked by a FalkorDB. They are written to the records, and the records say who may see what."""
+"""Graph walks by FalkorDB, checked against the database."""
 
 from __future__ import annotations
 
@@ -7,48 +7,45 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from scrubjay.errors import Unavailable
 from scrubjay.storage.database import Database
 from scrubjay.storage.falkordb.client import FalkorServer
-from scrubjay.storage.falkordb.projection import plain
+from scrubjay.storage.falkordb.replica import plain
 from scrubjay.storage.falkordb.scope import where
 from scrubjay.storage.replicas.breaker import Breaker
+from scrubjay.storage.replicas.outbox import GRAPH
 from scrubjay.storage.sql.graph import SqlGraph, ranked, walked
 from scrubjay.types import Neighbor, Scope
 
-# The server shows 15 digits of a number, and a double has up to 17: of two equal paths, one would come
-# out better there and not here. So each strength comes in two numbers, a whole one and the rest.
-_PARTS = 2.0**60
-_MOST_LINKS = 50_000  # of one level
-# Where it begins is looked up by itself, and the other end has no label. In one pattern, with two
-# conditions or with the label, the server looks through every memory instead of walking the links: of
-# 100,000 that took longer than half a minute, instead of 2 ms.
+# The server prints 15 digits of a number, and a double has up to 17: of two equal paths, one would be
+# better there and not here. So each strength comes as two numbers, a whole one and the rest.
+_SCALE = 2.0**60
+_MAX_LINKS = 50_000  # of one level
+# The start node is looked up first, and the other end has no label. With one pattern, two conditions
+# or a label, the server scans every memory instead of following links: with 100,000 memories that took
+# more than half a minute instead of 2 ms.
 _STEP = (
     "UNWIND $edge AS here MATCH (x:Memory {{id: here}})"
     " WITH here, x MATCH (x)-[e:LINK]-(m) WHERE {condition}"
     " WITH here, m.id AS there, e.strength AS strength"
-    f" ORDER BY strength DESC, there LIMIT {_MOST_LINKS}"
-    f" WITH here, there, strength * {_PARTS} AS scaled"
+    f" ORDER BY strength DESC, there LIMIT {_MAX_LINKS}"
+    f" WITH here, there, strength * {_SCALE} AS scaled"
     " RETURN here, there, toInteger(scaled), scaled - floor(scaled)"
 )
 
 
-def _nothing() -> None:
-    pass
-
-
 class FalkorGraph(SqlGraph):
-    """The links of one store, walked by a server that has a copy; all else is asked of the records."""
+    """The links of one store, walked by a server; links are written to the database."""
 
     def __init__(self, db: Database, server: FalkorServer) -> None:
         super().__init__(db)
         self._server = server
-        self.breaker = Breaker("graph", server.ping)
-        self.on_loss: Callable[[], None] = _nothing
+        self.breaker = Breaker(GRAPH, server.ping)
+        self.on_loss: Callable[[], None] = lambda: None
 
     def walk(
         self, seeds: Sequence[str], scope: Scope, depth: int, limit: int | None
     ) -> list[Neighbor]:
-        """Return what the seeds reach, as in the records: one query a level, and each level checked there.
+        """Return what the seeds reach: one query for each level, which the database then checks.
 
-        So a memory that was forgotten a moment ago is neither shown nor walked through.
+        So a memory that was deleted a moment ago is neither returned nor walked through.
         """
         origin = self.seen(seeds, scope)
         if not origin:
@@ -58,23 +55,23 @@ class FalkorGraph(SqlGraph):
         query = _STEP.format(condition=condition)
 
         def links(edge: Collection[str]) -> Iterator[tuple[str, str, float]]:
-            here = {plain(id_): id_ for id_ in edge}
-            bound = {**arguments, "edge": sorted(here)}
-            rows = self.breaker.call(lambda: self._server.ask(query, bound))
+            ids = {plain(id_): id_ for id_ in edge}
+            bound = {**arguments, "edge": sorted(ids)}
+            rows = self.breaker.call(lambda: self._server.read(query, bound))
             if rows is None:
                 self.on_loss()
                 raise Unavailable(
-                    f"{self._server.address.shown} has no graph of this store, which may be on its"
-                    " way; if it stays so, run: scrubjay reindex"
+                    f"{self._server.address.shown} has no graph of this store; it may still be on"
+                    " its way: if this error stays, run: scrubjay reindex"
                 )
             ages_us.update(self.seen(list({there for _, there, *_ in rows}), scope))
-            for at, there, whole, rest in rows:
+            for here, there, whole, rest in rows:
                 if there in ages_us:
-                    yield here[at], there, (whole + rest) / _PARTS
+                    yield ids[here], there, (whole + rest) / _SCALE
 
         reached = walked(list(origin), depth, links, lambda ids: {id_: id_ for id_ in ids})
         return ranked(reached, ages_us, limit)
 
     def close(self) -> None:
-        """Stop asking whether the server is back; its connections are closed by whoever opened them."""
+        """Stop pinging the server; its owner closes the connections."""
         self.breaker.close()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrubjay.storage.falkordb.projection import plain
+from scrubjay.storage.falkordb.replica import plain
 from scrubjay.storage.sql.scope import namespaces
 from scrubjay.text.analysis import fold_label
 from scrubjay.times import micros

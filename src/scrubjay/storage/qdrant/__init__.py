@@ -1,1 +1,1 @@
-"""Qdrant as a replica that searches vectors."""
+"""Qdrant as a replica for vectors."""

@@ -1,6 +1,6 @@
-"""A Qdrant server: reached over HTTP, within a time-out, and its collections made and checked.
+"""Client of a Qdrant server: HTTP requests within a time-out, and our collections.
 
-HTTP and not gRPC: over a kept connection both are as fast, and it needs no second port.
+HTTP instead of gRPC: over a kept connection both are as fast, and HTTP needs no second port.
 """
 
 from __future__ import annotations
@@ -17,57 +17,60 @@ from scrubjay.errors import InvalidInput, MissingExtra, Unavailable
 if TYPE_CHECKING:
     from httpx import Request, Response
     from qdrant_client.http import SyncApis
+    from qdrant_client.http.models import CollectionInfo
 
     from scrubjay.text.urls import ServerAddress
 
     Apis = SyncApis[Any]
 
 T = TypeVar("T")
-_LOADING = threading.Lock()
+_IMPORTING = threading.Lock()
 
-# Tenants as an index know from 1.11 on; what is older than 1.13 nobody has tried.
-LEAST_VERSION = (1, 13)
-_MOST_CONNECTIONS = 64
-_MAKING_S = 30.0  # a collection and its indexes are files; nobody waits for those
-_MOST_SAID_CHARS = 200
+# Indexes know tenants from 1.11 on; nothing older than 1.13 was tried.
+MIN_VERSION = (1, 13)
+_MAX_CONNECTIONS = 64
+_CREATE_S = 30.0  # a collection and its indexes are files, which take longer than a request
+_MAX_REPLY_CHARS = 200
 _NAME = re.compile(r"[\w.-]{1,120}", re.ASCII)
+_KEYWORDS = "id namespace type session owner agent collection topics domain_label".split()
+_NUMBERS = ("created_us", "valid_from_us", "valid_until_us")
 
 
-class NotThere(Unavailable):
+class NoCollection(Unavailable):
     """The server has no such collection."""
 
 
-def load() -> None:
-    """Import Qdrant's client, before anything of it is named: by one thread, whole.
+def import_client() -> None:
+    """Import Qdrant's client completely, in one thread, before any part of it is used.
 
-    Of two threads that began with different parts of it, each waited for the other, and one was told
-    that this is a deadlock.
+    When two threads began with different parts of it, each waited for the other, and Python reported
+    a deadlock.
     """
-    with _LOADING:
+    with _IMPORTING:
         import qdrant_client  # noqa: F401
 
 
 class QdrantServer:
-    """One server; nothing is asked of it before the first call. Any number of threads may ask."""
+    """One server, connected to at the first call. It may be used by any number of threads."""
 
     def __init__(self, address: ServerAddress) -> None:
         if find_spec("qdrant_client") is None:
             raise MissingExtra("qdrant-client", 'pip install "scrubjay[qdrant]"')
         if not _NAME.fullmatch(address.name):
             raise InvalidInput(
-                f"{address.shown}: {address.name!r} is no name of a collection;"
-                " write up to 120 letters, digits, dots, dashes and underscores"
+                f"{address.shown}: {address.name!r} is not a valid collection name; use up to 120"
+                " letters, digits, dots, dashes and underscores"
             )
         self.address = address
-        self._making = threading.Lock()
+        self._connecting = threading.Lock()
         self._apis: Apis | None = None
-        self._checked = False
-        self._good: set[str] = set()
-        self._made: set[str] = set()
+        self._version_checked = False
+        self._verified: set[str] = set()
+        self._created: set[str] = set()
 
-    def ask(self, call: Callable[[Apis], T]) -> T:
-        """Ask it something; a time-out and whatever else goes wrong is Unavailable."""
-        apis = self._opened()
+    def call(self, function: Callable[[Apis], T]) -> T:
+        """Send requests; a time-out and every other failure is Unavailable."""
+        apis = self._connected()
         from json import JSONDecodeError
 
         from httpx import HTTPError
@@ -80,86 +83,82 @@ class QdrantServer:
 
         try:
             self._check_version(apis)
-            return call(apis)
+            return function(apis)
         except UnexpectedResponse as error:
-            self._refused(error.status_code or 0, error.content)
+            self._raise_refused(error.status_code or 0, error.content)
         except ResponseHandlingException as error:
-            self._silent(error.source)
+            self._raise_failed(error.source)
         except (ApiException, QdrantException, HTTPError) as error:
-            self._silent(error)
+            self._raise_failed(error)
         except (JSONDecodeError, UnicodeDecodeError) as error:  # its client lets these through
-            self._silent(error)
+            self._raise_failed(error)
 
     def ping(self) -> None:
-        """Ask for next to nothing, by the key: without one, a server only tells its version."""
+        """Send a request that needs the API key: without one, a server only reports its version."""
         name = self.address.name
-        self.ask(lambda apis: apis.collections_api.collection_exists(name))
+        self.call(lambda apis: apis.collections_api.collection_exists(name))
 
-    def collection(self, model: str, dims: int) -> str:
-        """Return the name of the collection of a model's vectors."""
+    def collection_name(self, model: str, dims: int) -> str:
+        """Return the name of the collection for a model's vectors."""
         slug = re.sub(r"[^a-z0-9]+", "-", model.casefold()).strip("-")[:60]
-        if slug != model:  # two names may be spelled alike then
+        if slug != model:  # two models may get the same slug
             from hashlib import sha256
 
             slug = f"{slug}-{sha256(model.encode()).hexdigest()[:6]}".lstrip("-")
         return f"{self.address.name}-{slug}-{dims}"
 
-    def has(self, name: str, dims: int) -> bool:
-        """True when a collection is there; refuse one that is not as ours are."""
-        if name in self._good:
+    def has_collection(self, name: str, dims: int) -> bool:
+        """True when a collection exists; Unavailable when it is not as we create them."""
+        if name in self._verified:
             return True
         try:
-            found = self.ask(lambda apis: apis.collections_api.get_collection(name).result)
-        except NotThere:
+            found = self.call(lambda apis: apis.collections_api.get_collection(name).result)
+        except NoCollection:
             return False
         if found is None:
             return False
-        from scrubjay.storage.qdrant.collections import check
-
-        check(found, self.address.shown, name, dims)
-        self._good.add(name)
+        _check_collection(found, self.address.shown, name, dims)
+        self._verified.add(name)
         return True
 
-    def make(self, name: str, dims: int) -> None:
-        """Make a collection with its indexes, where it is not there or was left half-made."""
-        from scrubjay.storage.qdrant.collections import make
+    def create_collection(self, name: str, dims: int) -> None:
+        """Create a collection with its indexes, or complete one that was left half-made."""
+        if name not in self._created:
+            self.call(lambda apis: _create_collection(apis, name, dims))
+            self.has_collection(name, dims)
+            self._created.add(name)
 
-        if name not in self._made:
-            self.ask(lambda apis: make(apis, name, dims))
-            self.has(name, dims)
-            self._made.add(name)
-
-    def forget(self, name: str) -> None:
-        """Look again whether a collection is there."""
-        self._good.discard(name)
-        self._made.discard(name)
+    def forget_collection(self, name: str) -> None:
+        """Check again at the next call whether a collection exists."""
+        self._verified.discard(name)
+        self._created.discard(name)
 
     def close(self) -> None:
-        """Close its connections; twice is fine."""
-        with self._making:
+        """Close all connections. It may be called twice."""
+        with self._connecting:
             apis, self._apis = self._apis, None
         if apis is not None:
             apis.close()
 
     def __repr__(self) -> str:
-        """Show where it is, without its key."""
+        """Show the address without the API key."""
         return f"QdrantServer({self.address.shown!r})"
 
-    def _opened(self) -> Apis:
-        with self._making:
+    def _connected(self) -> Apis:
+        with self._connecting:
             if self._apis is None:
-                self._apis = self._connected()
+                self._apis = self._connect()
             return self._apis
 
-    def _connected(self) -> Apis:
-        load()
+    def _connect(self) -> Apis:
+        import_client()
         from httpx import Limits
         from qdrant_client.http import SyncApis
 
         at = self.address
         host = f"[{at.host}]" if ":" in at.host else at.host
-        # Not compressed: then the server sends an answer in pieces, and each waits for the other side
-        # to say that it has the last one. An answer took 44 ms instead of 4.
+        # Not compressed: the server sends a compressed reply in pieces and waits for an
+        # acknowledgement of each. A reply took 44 ms instead of 4.
         headers = {"Accept-Encoding": "identity"}
         if at.password:
             headers["api-key"] = at.password
@@ -167,24 +166,24 @@ class QdrantServer:
             host=f"{'https' if at.tls else 'http'}://{host}:{at.port}",
             headers=headers,
             timeout=at.timeout_s,
-            limits=Limits(max_connections=_MOST_CONNECTIONS),
+            limits=Limits(max_connections=_MAX_CONNECTIONS),
         )
-        apis.client.add_middleware(self._within_time)
+        apis.client.add_middleware(self._send)
         return apis
 
-    def _within_time(self, request: Request, send: Callable[[Request], Response]) -> Response:
-        """Send a request; once more if its connection broke and time is left. All of ours bear it."""
+    def _send(self, request: Request, send: Callable[[Request], Response]) -> Response:
+        """Send a request, and again if its connection broke and time is left. All can be repeated."""
         from httpx import NetworkError, RemoteProtocolError, Timeout
         from qdrant_client.http.exceptions import ResponseHandlingException
 
-        makes = request.method == "PUT" and not request.url.path.endswith("/points")
-        bound_s = max(self.address.timeout_s, _MAKING_S) if makes else self.address.timeout_s
-        until = time.monotonic() + bound_s
-        request.extensions["timeout"] = Timeout(bound_s).as_dict()
+        creates = request.method == "PUT" and not request.url.path.endswith("/points")
+        timeout_s = max(self.address.timeout_s, _CREATE_S) if creates else self.address.timeout_s
+        deadline = time.monotonic() + timeout_s
+        request.extensions["timeout"] = Timeout(timeout_s).as_dict()
         try:
             return send(request)
         except ResponseHandlingException as error:
-            left_s = until - time.monotonic()
+            left_s = deadline - time.monotonic()
             broke = isinstance(error.source, (NetworkError, RemoteProtocolError))
             if not broke or left_s <= 0:
                 raise
@@ -192,52 +191,102 @@ class QdrantServer:
         return send(request)
 
     def _check_version(self, apis: Apis) -> None:
-        if self._checked:
+        if self._version_checked:
             return
         version = apis.service_api.root().version
-        if tuple(int(one) for one in re.findall(r"\d+", version)[:2]) < LEAST_VERSION:
-            least = ".".join(map(str, LEAST_VERSION))
+        if tuple(map(int, re.findall(r"\d+", version)[:2])) < MIN_VERSION:
             raise Unavailable(
-                f"{self.address.shown} is Qdrant {version}; scrubjay needs {least} or later:"
-                " update the server"
+                f"{self.address.shown} is Qdrant {version}; scrubjay needs"
+                f" {'.'.join(map(str, MIN_VERSION))} or later: update the server"
             )
-        self._checked = True
+        self._version_checked = True
 
-    def _refused(self, status: int, content: bytes) -> NoReturn:
-        """Say what the server answered, without our key."""
+    def _raise_refused(self, status: int, content: bytes) -> NoReturn:
+        """Report an error status of the server, without our API key."""
         if status in (401, 403):
-            env = self.address.kind.secret_env
-            key = "refuses the API key" if self.address.password else "asks for an API key"
+            problem = "refuses the API key" if self.address.password else "requires an API key"
             raise Unavailable(
-                f"{self.address.shown} {key}; put the right one into {env}"
+                f"{self.address.shown} {problem}; set the right one in"
+                f" {self.address.kind.secret_env}"
             ) from None
-        said = content[:_MOST_SAID_CHARS].decode("utf-8", "replace")
-        if found := re.search(r'"error":\s*"((?:[^"\\]|\\.)*)', said):
-            said = found[1]
-        # Before it has said what it is, a server that has nothing there is no Qdrant.
-        kind = NotThere if status == 404 and self._checked else Unavailable
+        reply = content[:_MAX_REPLY_CHARS].decode("utf-8", "replace")
+        if found := re.search(r'"error":\s*"((?:[^"\\]|\\.)*)', reply):
+            reply = found[1]
+        # Before the version is checked, a 404 means that the server is not a Qdrant.
+        kind = NoCollection if status == 404 and self._version_checked else Unavailable
         raise kind(
-            self._hidden(f"{self.address.shown} answered {status}: {said}; its log may say more")
+            self._masked(f"{self.address.shown} answered {status}: {reply}; see the log of Qdrant")
         ) from None
 
-    def _silent(self, error: Exception) -> NoReturn:
-        """Say how the server could not be asked, without our key."""
+    def _raise_failed(self, error: Exception) -> NoReturn:
+        """Report a request that failed, without our API key."""
         from httpx import RemoteProtocolError, TimeoutException, TransportError
 
-        at, advice = self.address, "see whether it runs and the address is right"
+        at, advice = self.address, "check that it runs and that the address is right"
         if isinstance(error, TimeoutException):
-            said = f"did not answer within {at.timeout_s:g} s"
+            problem = f"did not answer within {at.timeout_s:g} s"
         elif isinstance(error, TransportError):
-            said = f"cannot be reached: {str(error) or type(error).__name__}"
-            if "certificate" in said:
-                advice = "name a file of those to trust in SSL_CERT_FILE"
-            elif "SSL" in said:
-                advice = "write qdrant:// where it speaks no TLS"
+            problem = f"cannot be reached: {str(error) or type(error).__name__}"
+            if "certificate" in problem:
+                advice = "set SSL_CERT_FILE to a file of trusted certificates"
+            elif "SSL" in problem:
+                advice = "write qdrant:// for a server without TLS"
             elif isinstance(error, RemoteProtocolError) and not at.tls:
-                advice = "see whether it runs, and write qdrants:// where it speaks TLS"
+                advice = "check that it runs, and write qdrants:// for a server with TLS"
         else:
-            said = f"gave an answer that cannot be used: {str(error).splitlines()[0]}"
-        raise Unavailable(self._hidden(f"{at.shown} {said}; {advice}")) from None
+            problem = f"gave an answer that cannot be used: {str(error).splitlines()[0]}"
+        raise Unavailable(self._masked(f"{at.shown} {problem}; {advice}")) from None
 
-    def _hidden(self, text: str) -> str:
+    def _masked(self, text: str) -> str:
         return text.replace(self.address.password, "***") if self.address.password else text
+
+
+def _create_collection(apis: Apis, name: str, dims: int) -> None:
+    """Create a collection (cosine, int8 in memory) and the indexes that filters need."""
+    from qdrant_client.http import models
+    from qdrant_client.http.exceptions import UnexpectedResponse
+
+    wanted = models.CreateCollection(
+        vectors=models.VectorParams(size=dims, distance=models.Distance.COSINE),
+        quantization_config=models.ScalarQuantization(
+            scalar=models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
+        ),
+    )
+    try:
+        apis.collections_api.create_collection(name, create_collection=wanted)
+    except UnexpectedResponse as error:
+        if error.status_code != 409:  # another process has created it
+            raise
+    existing = apis.collections_api.get_collection(name).result
+    indexed = existing.payload_schema if existing is not None else {}
+    indexes: dict[str, Any] = {
+        # Every search filters by store, so the points of one store lie together.
+        "store": models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True),
+        "first": models.PayloadSchemaType.BOOL,
+        **dict.fromkeys(_KEYWORDS, models.PayloadSchemaType.KEYWORD),
+        **dict.fromkeys(_NUMBERS, models.PayloadSchemaType.INTEGER),
+    }
+    for field, schema in indexes.items():
+        if field not in indexed:
+            # The server builds them in order, and before any point that comes later.
+            apis.indexes_api.create_field_index(
+                name,
+                wait=False,
+                create_field_index=models.CreateFieldIndex(field_name=field, field_schema=schema),
+            )
+
+
+def _check_collection(found: CollectionInfo, server: str, name: str, dims: int) -> None:
+    from qdrant_client.http import models
+
+    vectors = found.config.params.vectors
+    if isinstance(vectors, models.VectorParams):
+        actual = f"{vectors.size} dimensions and {vectors.distance.value} distance"
+        right = vectors.size == dims and vectors.distance == models.Distance.COSINE
+    else:
+        actual, right = "named vectors", False
+    if not right:
+        raise Unavailable(
+            f"{server}: collection {name} has {actual}, not {dims} dimensions and Cosine distance;"
+            " give another name in the URL, or delete the collection"
+        )

@@ -1,4 +1,4 @@
-"""The copy of a store's vectors in Qdrant: told what the truth says, memory by memory."""
+"""Qdrant as a replica of the vectors of a store."""
 
 from __future__ import annotations
 
@@ -7,68 +7,70 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID, uuid5
 
-from scrubjay.storage.qdrant.client import NotThere, load
-from scrubjay.storage.replicas.outbox import SqlOutbox
+from scrubjay.storage.qdrant.client import NoCollection, import_client
+from scrubjay.storage.replicas.outbox import VECTORS, Outbox
 
 if TYPE_CHECKING:
     from qdrant_client.http.models import Filter, PointStruct, ScrollResult
 
     from scrubjay.storage.database import Database
-    from scrubjay.storage.protocols import Edge, Projected
     from scrubjay.storage.qdrant.client import Apis, QdrantServer
+    from scrubjay.storage.replicas.outbox import ReplicaLink, ReplicaRecord
 
 T = TypeVar("T")
 
-_POINTS_AT_ONCE = 256  # about 2 MB as JSON
-_IDS_AT_ONCE = 512
-_READ_AT_ONCE = 4096
-_POINTS = UUID("5f0b3f0e-6d0c-4c58-9d5e-0a9c3f4f7c11")
+_POINTS_PER_REQUEST = 256  # about 2 MB of JSON
+_IDS_PER_REQUEST = 512
+_POINTS_PER_PAGE = 4096
+_POINT_NAMESPACE = UUID("5f0b3f0e-6d0c-4c58-9d5e-0a9c3f4f7c11")
 
 
-class QdrantProjection:
-    """Feeds the server with the vectors of one store, a collection for each model."""
+class QdrantReplica:
+    """The vectors of one store on a server, a collection for each model."""
 
-    tier = "vectors"
+    kind = VECTORS
 
     def __init__(self, db: Database, server: QdrantServer) -> None:
         self._db = db
         self._server = server
-        self._store = SqlOutbox(db).store()
+        self._store = Outbox(db).store_id()
         self.place = server.address.shown
 
-    def put(self, memories: Sequence[Projected]) -> None:
-        """Let the server have the vectors of these memories as they are now, and no others of them."""
+    def put(self, memories: Sequence[ReplicaRecord]) -> None:
+        """Write the vectors of these memories, and delete all others of them."""
         latest = {memory.id: memory for memory in memories}
         for model, dims in self._models().items():
-            name = self._server.collection(model, dims)
-            kept = {
+            name = self._server.collection_name(model, dims)
+            vectors = {
                 memory.id: [(at, values) for of, at, values in memory.vectors if of == model]
                 for memory in latest.values()
             }
-            if any(kept.values()):
-                self._server.make(name, dims)
-            elif not self._server.has(name, dims):
+            if any(vectors.values()):
+                self._server.create_collection(name, dims)
+            elif not self._server.has_collection(name, dims):
                 continue
             points = chain.from_iterable(
-                self._points(latest[id_], vectors) for id_, vectors in kept.items()
+                self._points(latest[id_], values) for id_, values in vectors.items()
             )
-            for some in _parts(points, _POINTS_AT_ONCE):
+            for some in _batches(points, _POINTS_PER_REQUEST):
                 self._upsert(name, dims, some)
-            for ids in _parts(kept, _IDS_AT_ONCE):
-                self._delete_others(name, ids, {id_: [at for at, _ in kept[id_]] for id_ in ids})
+            for ids in _batches(vectors, _IDS_PER_REQUEST):
+                self._delete_except(
+                    name, ids, [(id_, at) for id_ in ids for at, _ in vectors[id_]]
+                )
 
     def remove(self, ids: Sequence[str]) -> None:
-        """Let the server forget memories."""
+        """Delete memories."""
         for name in self._collections():
-            for some in _parts(ids, _IDS_AT_ONCE):
-                self._delete_others(name, some, {})
+            for some in _batches(ids, _IDS_PER_REQUEST):
+                self._delete_except(name, some, ())
 
-    def put_edges(self, pairs: Sequence[tuple[str, str]], edges: Sequence[Edge]) -> None:
-        """Do nothing: vectors have no links."""
+    def put_links(self, pairs: Sequence[tuple[str, str]], links: Sequence[ReplicaLink]) -> None:
+        """Do nothing: this replica has no links."""
 
     def clear(self) -> None:
-        """Let the server forget all of this store; what others keep there stays."""
-        load()
+        """Delete everything of this store; other stores on the server stay."""
+        import_client()
         from qdrant_client.http.models import Filter
 
         from scrubjay.storage.qdrant.filter import of_store
@@ -77,34 +79,35 @@ class QdrantProjection:
             self._delete(name, Filter(must=[of_store(self._store)]))
 
     def count(self) -> int:
-        """Return how many memories of this store the server knows a vector of."""
-        counts = {name: self._counted(name) for name in self._collections()}
+        """Return the number of memories of this store with a vector on the server."""
+        counts = {name: self._count(name) for name in self._collections()}
         counts = {name: count for name, count in counts.items() if count}
         if len(counts) <= 1:
             return sum(counts.values())
         return len({id_ for name in counts for id_ in self._ids(name)})  # models share memories
 
     def ping(self) -> None:
-        """Ask for next to nothing: whether it is there, and has nothing else under our names."""
+        """Check that the server answers, and that collections of our names are ours."""
         self._server.ping()
         for model, dims in self._models().items():
-            self._server.has(self._server.collection(model, dims), dims)
+            self._server.has_collection(self._server.collection_name(model, dims), dims)
 
     def _models(self) -> dict[str, int]:
         with self._db.read() as db:
             return dict(db.execute("SELECT name, dims FROM models").fetchall())
 
     def _collections(self) -> list[str]:
-        """Return the collections that are there of the models that the truth knows."""
+        """Return the existing collections of the models in the database."""
         named = [
-            (self._server.collection(model, dims), dims) for model, dims in self._models().items()
+            (self._server.collection_name(model, dims), dims)
+            for model, dims in self._models().items()
         ]
         for name, _ in named:
-            self._server.forget(name)  # somebody may have deleted it meanwhile
-        return [name for name, dims in named if self._server.has(name, dims)]
+            self._server.forget_collection(name)  # it may have been deleted meanwhile
+        return [name for name, dims in named if self._server.has_collection(name, dims)]
 
     def _points(
-        self, memory: Projected, vectors: Sequence[tuple[int, Any]]
+        self, memory: ReplicaRecord, vectors: Sequence[tuple[int, Any]]
     ) -> Iterator[PointStruct]:
         from qdrant_client.http.models import PointStruct
 
@@ -121,16 +124,16 @@ class QdrantProjection:
         payload = {field: value for field, value in payload.items() if value is not None}
         first = min((ordinal for ordinal, _ in vectors), default=0)
         for ordinal, values in vectors:
-            # Not checked again: that takes a fifth of the time, and these are plain numbers.
+            # Not validated: that takes a fifth of the time, and these are plain numbers.
             yield PointStruct.model_construct(
                 _fields_set=None,
-                id=self._point(memory.id, ordinal),
+                id=self._point_id(memory.id, ordinal),
                 vector=values.tolist(),
                 payload={**payload, "ordinal": ordinal, "first": ordinal == first},
             )
 
-    def _point(self, id_: str, ordinal: int) -> str:
-        return str(uuid5(_POINTS, f"{self._store}\0{id_}\0{ordinal}"))
+    def _point_id(self, id_: str, ordinal: int) -> str:
+        return str(uuid5(_POINT_NAMESPACE, f"{self._store}\0{id_}\0{ordinal}"))
 
     def _upsert(self, name: str, dims: int, points: Sequence[PointStruct]) -> None:
         from qdrant_client.http.models import PointsList
@@ -141,19 +144,21 @@ class QdrantProjection:
             apis.points_api.upsert_points(name, wait=True, point_insert_operations=body)
 
         try:
-            self._server.ask(upsert)
-        except NotThere:  # somebody has deleted it meanwhile
-            self._server.forget(name)
-            self._server.make(name, dims)
-            self._server.ask(upsert)
+            self._server.call(upsert)
+        except NoCollection:  # it was deleted meanwhile
+            self._server.forget_collection(name)
+            self._server.create_collection(name, dims)
+            self._server.call(upsert)
 
-    def _delete_others(self, name: str, ids: Sequence[str], kept: dict[str, list[int]]) -> None:
-        """Delete the points of these memories, but for those that are kept."""
+    def _delete_except(
+        self, name: str, ids: Sequence[str], kept: Sequence[tuple[str, int]]
+    ) -> None:
+        """Delete the points of these memories, except those of some chunks (id, ordinal)."""
         from qdrant_client.http.models import Filter, HasIdCondition
 
         from scrubjay.storage.qdrant.filter import of_store, of_these
 
-        spared = [self._point(id_, at) for id_, ordinals in kept.items() for at in ordinals]
+        spared = [self._point_id(*chunk) for chunk in kept]
         self._delete(
             name,
             Filter(
@@ -166,16 +171,15 @@ class QdrantProjection:
         from qdrant_client.http.models import FilterSelector
 
         try:
-            self._server.ask(
+            self._server.call(
                 lambda apis: apis.points_api.delete_points(
                     name, wait=True, points_selector=FilterSelector(filter=which)
                 )
             )
-        except NotThere:  # somebody has deleted it meanwhile, with all its points
-            self._server.forget(name)
+        except NoCollection:  # it was deleted meanwhile, with all its points
+            self._server.forget_collection(name)
 
-    def _first(self) -> Filter:
-        """Return the filter of one point for each memory."""
+    def _one_per_memory(self) -> Filter:
         from qdrant_client.http.models import FieldCondition, Filter, MatchValue
 
         from scrubjay.storage.qdrant.filter import of_store
@@ -183,31 +187,33 @@ class QdrantProjection:
         first = FieldCondition(key="first", match=MatchValue(value=True))
         return Filter(must=[of_store(self._store), first])
 
-    def _counted(self, name: str) -> int:
+    def _count(self, name: str) -> int:
         from qdrant_client.http.models import CountRequest
 
-        request = CountRequest(filter=self._first(), exact=True)
-        counted = self._server.ask(
+        request = CountRequest(filter=self._one_per_memory(), exact=True)
+        result = self._server.call(
             lambda apis: apis.points_api.count_points(name, count_request=request).result
         )
-        return counted.count if counted is not None else 0
+        return result.count if result is not None else 0
 
     def _ids(self, name: str) -> Iterator[str]:
         from qdrant_client.http.models import ScrollRequest
 
-        request = ScrollRequest(filter=self._first(), limit=_READ_AT_ONCE, with_payload=["id"])
+        request = ScrollRequest(
+            filter=self._one_per_memory(), limit=_POINTS_PER_PAGE, with_payload=["id"]
+        )
 
         def scroll(apis: Apis) -> ScrollResult | None:
             return apis.points_api.scroll_points(name, scroll_request=request).result
 
-        while found := self._server.ask(scroll):
-            yield from ((point.payload or {})["id"] for point in found.points)
-            if found.next_page_offset is None:
+        while page := self._server.call(scroll):
+            yield from ((point.payload or {})["id"] for point in page.points)
+            if page.next_page_offset is None:
                 return
-            request.offset = found.next_page_offset
+            request.offset = page.next_page_offset
 
 
-def _parts(values: Iterable[T], size: int) -> Iterator[list[T]]:
+def _batches(values: Iterable[T], size: int) -> Iterator[list[T]]:
     left = iter(values)
     while part := list(islice(left, size)):
         yield part
