@@ -17,12 +17,10 @@ from scrubjay.storage.falkordb.graph import FalkorGraph
 from scrubjay.storage.falkordb.replica import FalkorReplica
 from scrubjay.storage.postgres.connection import PostgresDatabase
 from scrubjay.storage.protocols import KeywordIndex
-from scrubjay.storage.replicas.outbox import ReplicaRecord
 from scrubjay.storage.qdrant.client import QdrantServer
 from scrubjay.storage.qdrant.replica import QdrantReplica
 from scrubjay.storage.qdrant.vectors import QdrantVectors
-from scrubjay.storage.replicas.outbox import Outbox
-from scrubjay.storage.replicas.outbox import ReplicaSource
+from scrubjay.storage.replicas.outbox import Outbox, ReplicaRecord, ReplicaSource
 from scrubjay.storage.replicas.worker import ReplicaWorker
 from scrubjay.storage.sql.graph import SqlGraph
 from scrubjay.storage.sql.records import SqlRecords
@@ -195,7 +193,9 @@ class SqliteWithFalkor(Sqlite):
     def __init__(self, path: str, url: str, who: str = "one") -> None:
         super().__init__(path)
         self.outbox = Outbox(self.db)
-        self.server = FalkorServer(parse_server_url(url, FALKORDB, "graph"), self.outbox.store_id())
+        self.server = FalkorServer(
+            parse_server_url(url, FALKORDB, "graph"), self.outbox.store_id()
+        )
         self.replica = FalkorReplica(self.server)
         self.outbox.attach(self.replica.kind, self.replica.place)
         truth = ReplicaSource(self.db)

@@ -32,9 +32,7 @@ class Serving(Picturing):
         `drop`, the server of a tier is told nothing from now on.
         """
         self._db.check_writable()
-        return self._servers().reindex(
-            self._records, self._db, what, drop=drop, progress=progress
-        )
+        return self._servers().reindex(self._records, self._db, what, drop=drop, progress=progress)
 
     def _servers(self) -> Replicas:
         """Return the servers of this store; where it was opened without any, what others are told."""

@@ -151,8 +151,8 @@ def test_a_walk_begins_at_what_it_walks_from(store, monkeypatch):
     ids = fill(store, links=1)
     assert store.worker.wait(30) == 0
     asked = []
-    ask = store.server.ask
-    monkeypatch.setattr(store.server, "ask", lambda *query: asked.append(query) or ask(*query))
+    read = store.server.read
+    monkeypatch.setattr(store.server, "read", lambda *query: asked.append(query) or read(*query))
     for scope in (*BOUND.values(), *ASKED_AFTERWARDS.values()):
         store.graph.walk(ids, scope, 2, None)
 
@@ -252,7 +252,9 @@ def test_the_server_can_be_told_twice_and_out_of_order(falkordb_url):
     assert replica.count() == 0
     replica.clear()
     for _ in range(2):
-        replica.put_links([("a", "b")], [ReplicaLink("a", "b", "k", 0.5), ReplicaLink("b", "a", "l", 0.25)])
+        replica.put_links(
+            [("a", "b")], [ReplicaLink("a", "b", "k", 0.5), ReplicaLink("b", "a", "l", 0.25)]
+        )
         replica.put([ReplicaRecord("a", "n", "fact", ("t",), *nothing, 7, None, None)] * 2)
     assert links() == [("a", "b", "k", 0.5), ("b", "a", "l", 0.25)]
     assert replica.count() == 2

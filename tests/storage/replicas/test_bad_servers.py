@@ -339,7 +339,9 @@ def test_a_collection_of_other_dimensions(
     name = server.collection_name(embedder.name, embedder.dims)
     vectors = models.VectorParams(size=7, distance=models.Distance.COSINE)
     wanted = models.CreateCollection(vectors=vectors)
-    server.call(lambda apis: apis.collections_api.create_collection(name, create_collection=wanted))
+    server.call(
+        lambda apis: apis.collections_api.create_collection(name, create_collection=wanted)
+    )
     memory.add("The launch of the rocket is in May", id="launch")
     memory.pending()
     said = (

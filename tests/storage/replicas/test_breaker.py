@@ -82,7 +82,7 @@ def breaker(ping, **options):
         yield made
     finally:
         made.close()
-    assert not [one for one in threading.enumerate() if one.name == "ping test"]
+    assert not [one for one in threading.enumerate() if one.name == "scrubjay-ping-test"]
 
 
 def test_while_it_answers_every_call_is_made(echo):
@@ -99,7 +99,7 @@ def test_a_server_that_hangs_is_asked_once(echo):
             stands_before.call(echo.ask)
         for _ in range(100):
             with pytest.raises(
-                Unavailable, match=r"said TimeoutError; asked again once it answers$"
+                Unavailable, match=r"said TimeoutError; .*answers$"
             ):
                 stands_before.call(echo.ask)
         assert echo.asked == 1
@@ -233,7 +233,7 @@ def test_many_threads_at_once_share_one_ping(echo):
             wait_until(lambda: outcomes[-1:] == [b"here"])
             echo.hangs = True
             wait_until(lambda: stands_before.reason)
-            assert sum(one.name == "ping test" for one in threading.enumerate()) == 1
+            assert sum(one.name == "scrubjay-ping-test" for one in threading.enumerate()) == 1
             echo.hangs = False
             wait_until(lambda: not stands_before.reason)
         stop.set()
@@ -257,4 +257,4 @@ def test_a_closed_one_starts_no_thread_and_forgets_its_own():
         stands_before.close()
         with pytest.raises(Unavailable, match=r"gone$"):
             stands_before.call(gone)
-        assert not [one for one in threading.enumerate() if one.name == "ping test"]
+        assert not [one for one in threading.enumerate() if one.name == "scrubjay-ping-test"]

@@ -115,9 +115,7 @@ def test_what_lags_is_said_and_made_up_for(
 def test_servers_are_rebuilt_from_the_truth(served: scrubjay.Store):
     copies = served._tables.replicas
     assert copies is not None
-    while (
-        copies.worker.running
-    ):  # it would notice by itself that something is lost
+    while copies.worker.running:  # it would notice by itself that something is lost
         time.sleep(0.01)
     for one in copies._replicas.values():
         one.clear()

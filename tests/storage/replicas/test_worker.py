@@ -21,8 +21,7 @@ from scrubjay.storage.qdrant.client import QdrantServer
 from scrubjay.storage.qdrant.replica import QdrantReplica
 from scrubjay.storage.qdrant.vectors import QdrantVectors
 from scrubjay.storage.replicas import worker as replica_worker
-from scrubjay.storage.replicas.outbox import Outbox
-from scrubjay.storage.replicas.outbox import ReplicaSource
+from scrubjay.storage.replicas.outbox import Outbox, ReplicaSource
 from scrubjay.storage.replicas.worker import ReplicaWorker
 from scrubjay.text.urls import QDRANT, parse_server_url
 from scrubjay.types import Scope
@@ -104,7 +103,7 @@ def true(store):
     memories, gone = ReplicaSource(store.db).memories(ids)
     assert not gone
     nodes = [[list(v) if isinstance(v, tuple) else v for v in one[:-1]] for one in memories]
-    return sorted(nodes), sorted(map(list, ReplicaSource(store.db).of(ids)))
+    return sorted(nodes), sorted(map(list, ReplicaSource(store.db).links_of(ids)))
 
 
 def until(reached, timeout_s=60):

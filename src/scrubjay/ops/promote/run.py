@@ -238,9 +238,7 @@ class _Move:
 
 
 @contextmanager
-def _open_replicas(
-    db: Database, servers: ReplicaAddresses, store: str
-) -> Iterator[list[Replica]]:
+def _open_replicas(db: Database, servers: ReplicaAddresses, store: str) -> Iterator[list[Replica]]:
     replicas: list[Replica] = []
     with ExitStack() as opened:
         if servers.vectors is not None:

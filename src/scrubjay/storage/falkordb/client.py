@@ -43,14 +43,14 @@ class FalkorServer:
         with self._errors() as redis:
             graph = self._connected()
             try:
-                return graph.ro_query(query, dict(arguments), self._timeout_ms).result_set
+                return _rows(graph.ro_query(query, dict(arguments), self._timeout_ms))
             except redis.ResponseError as error:
                 if _NO_GRAPH in str(error):
                     return None
                 if "TIMEOUT_MAX" not in str(error):
                     raise
             self._timeout_ms = None  # ours is above the server's limit, which applies then
-            return graph.ro_query(query, dict(arguments)).result_set
+            return _rows(graph.ro_query(query, dict(arguments)))
 
     def write(self, query: str, arguments: Mapping[str, object]) -> None:
         """Run a query that changes the graph; the graph is created if needed."""
@@ -192,6 +192,11 @@ class FalkorServer:
             f"{self.address.shown} did not answer within {self.address.timeout_s:g} s; check that it"
             " runs, or set a longer time-out with ?timeout_s= in the URL"
         )
+
+
+def _rows(result: falkordb.QueryResult) -> list[list[Any]]:
+    rows: list[list[Any]] = result.result_set
+    return rows
 
 
 def _message(error: Exception) -> str:

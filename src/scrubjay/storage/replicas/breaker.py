@@ -54,6 +54,7 @@ class Breaker:
     def close(self) -> None:
         """Stop pinging; waits for the ping under way. It may be called twice."""
         self._worker.stop(None)
+        self._reason = ""
 
     def _open(self, reason: str) -> None:
         with self._lock:

@@ -323,9 +323,7 @@ class ReplicaSource:
                 ]
                 if both:
                     values = ", ".join(["(?, ?)"] * (len(both) // 2))
-                    select = _LINK.format(
-                        "pairs AS p CROSS JOIN ", " ON e.a = p.a AND e.b = p.b"
-                    )
+                    select = _LINK.format("pairs AS p CROSS JOIN ", " ON e.a = p.a AND e.b = p.b")
                     rows = db.execute(f"WITH pairs (a, b) AS (VALUES {values}) {select}", both)
                     found.update((ReplicaLink(*row), None) for row in rows)
         return list(found)

@@ -17,10 +17,10 @@ from scrubjay.types.reports import Reindexed, ServerState
 
 if TYPE_CHECKING:
     from scrubjay.storage.database import Database
-    from scrubjay.text.urls import ReplicaAddresses
     from scrubjay.storage.sql.graph import SqlGraph
     from scrubjay.storage.sql.records import SqlRecords
     from scrubjay.storage.sql.vectors import SqlVectors
+    from scrubjay.text.urls import ReplicaAddresses
 
 WORDS = "words"
 INDEXES = (WORDS, *KINDS)

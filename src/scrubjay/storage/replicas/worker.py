@@ -48,7 +48,9 @@ class ReplicaWorker:
         self._feeds = [_Feed(replica) for replica in replicas]
         self._worker = Worker(THREAD, self._step)
         self._broken = False  # the last step failed
-        self.on_caught_up: Callable[[], None] = lambda: None  # called when a replica has everything
+        self.on_caught_up: Callable[[], None] = lambda: (
+            None
+        )  # called when a replica has everything
 
     @property
     def outage(self) -> dict[str, str]:
