@@ -98,9 +98,7 @@ def test_a_server_that_hangs_is_asked_once(echo):
         with pytest.raises(Unavailable, match=r"said TimeoutError$"):
             stands_before.call(echo.ask)
         for _ in range(100):
-            with pytest.raises(
-                Unavailable, match=r"said TimeoutError; .*answers$"
-            ):
+            with pytest.raises(Unavailable, match=r"said TimeoutError; .*answers$"):
                 stands_before.call(echo.ask)
         assert echo.asked == 1
 
