@@ -183,14 +183,14 @@ class TestTheSameAnswers:
         chance = random.Random(5)
         a_varied_store(opened, chance, 60)
         listed = []
-        real = qdrant_vectors.QdrantVectors._judged
+        real = qdrant_vectors.QdrantVectors._checked
 
-        def judged(self, vector, model, scope, points):
+        def checked(self, vector, model, scope, points):
             rows = real(self, vector, model, scope, points)
             listed.append(({point.id for point in points}, {row.id for row in rows}))
             return rows
 
-        monkeypatch.setattr(qdrant_vectors.QdrantVectors, "_judged", judged)
+        monkeypatch.setattr(qdrant_vectors.QdrantVectors, "_checked", checked)
         for scope in chain.from_iterable(scopes(chance, minutes=30) for _ in range(4)):
             if not (scope.holds or scope.lacks):
                 opened.vectors.search(vectors(1)[0], "m", scope, 100)
@@ -260,7 +260,7 @@ class TestTheTruthDecides:
 
     def test_where_nearly_all_that_is_near_cannot_be_seen(self, opened, monkeypatch):
         """R-3: the server is asked for more, and at last the truth looks at everything itself."""
-        monkeypatch.setattr(qdrant_vectors, "_MOST_POINTS", 60)
+        monkeypatch.setattr(qdrant_vectors, "_MAX_POINTS", 60)
         query = filled(opened, 200)[0]
         nearest = ids(opened.vectors.search(query, "m", EVERYTHING, 200))
         opened.records.delete(nearest[:198])
@@ -383,7 +383,7 @@ class TestTheCopy:
 
     def test_collections_of_models_have_names_of_their_own(self, opened):
         """Also of two whose names only differ in signs."""
-        name = opened.server.collection
+        name = opened.server.collection_name
         base = opened.server.address.name
         assert name("all-minilm-l6-v2", 384) == f"{base}-all-minilm-l6-v2-384"
         several = ["all-minilm", "All-MiniLM", "all/minilm", "all minilm", "模型", "模型2", ""]
@@ -427,13 +427,13 @@ class TestBadInput:
 
     @pytest.mark.parametrize(
         ("size", "distance", "there"),
-        [(8, Distance.COSINE, "8 dimensions, compared by Cosine"), (DIMS, Distance.DOT, "by Dot")],
+        [(8, Distance.COSINE, "8 dimensions and Cosine"), (DIMS, Distance.DOT, "and Dot")],
     )
     def test_a_collection_of_another_kind_is_refused(self, alone, client, size, distance, there):
         """NM-6: only the records may fail a search, so this tier is as if it did not answer."""
         name = alone.server.collection_name("m", DIMS)
         client.create_collection(name, VectorParams(size=size, distance=distance))
-        wanted = f"{name} has .*{there}; wanted are {DIMS} dimensions, compared by Cosine: give"
+        wanted = f"{name} has .*{there} .*{DIMS} dimensions and Cosine"
 
         with pytest.raises(Unavailable, match=wanted):
             filled(alone, 1)
@@ -444,11 +444,11 @@ class TestBadInput:
         name = alone.server.collection_name("m", DIMS)
         client.create_collection(name, {"a": VectorParams(size=DIMS, distance=Distance.COSINE)})
 
-        with pytest.raises(Unavailable, match="vectors under names of their own; wanted"):
+        with pytest.raises(Unavailable, match="named vectors"):
             filled(alone, 1)
 
     def test_a_wrong_name_of_a_collection_is_refused(self):
-        with pytest.raises(InvalidInput, match="'a b' is no name of a collection; write"):
+        with pytest.raises(InvalidInput, match="'a b' .* collection name"):
             QdrantServer(parse_server_url("qdrant://localhost/a%20b", QDRANT, "vectors"))
 
     def test_a_wrong_key_is_refused_and_never_shown(self, tmp_path, monkeypatch):
@@ -460,11 +460,11 @@ class TestBadInput:
             shown = f"{right.server!r} {right.server.address} {right.replica.place}"
             assert "secret" not in shown
             right.close()
-            for given, said in (("", "asks for an API key"), ("secret", "refuses the API key")):
+            for given, said in (("", "requires an API key"), ("secret", "refuses the API key")):
                 url = f"qdrant://:{given}@127.0.0.1:{server.port}/n"
                 wrong = QdrantServer(parse_server_url(url, QDRANT, "vectors"))
                 with pytest.raises(
-                    Unavailable, match="put the right one into SCRUBJAY_QDRANT"
+                    Unavailable, match="API key.* SCRUBJAY_QDRANT"
                 ) as e:
                     wrong.ping()
                 assert str(e.value).startswith(f"qdrant://127.0.0.1:{server.port}/n {said};")
@@ -487,7 +487,7 @@ class TestBadInput:
                 500,
                 '{"status": {"error": "no room"}}',
                 Unavailable,
-                "answered 500: no room; its log",
+                "answered 500: no room; ",
             ),
             (429, "", Unavailable, "answered 429: "),
         ],
@@ -525,7 +525,7 @@ class TestWithoutTheServer:
         ) as info:
             opened.vectors.search(vectors(1)[0], "m", EVERYTHING, 5)
         assert "hush" not in str(info.value)
-        with pytest.raises(Unavailable, match="asked again once it answers"):
+        with pytest.raises(Unavailable, match="once it answers"):
             opened.vectors.search(vectors(1)[0], "m", EVERYTHING, 5)
         with pytest.raises(Unavailable):
             opened.replica.count()
@@ -556,11 +556,11 @@ class TestWithoutTheServer:
         hasty = SqliteWithQdrant(opened.path, f"{qdrant.url}/shared?timeout_s=0.5")
         hasty.vectors.breaker._rest_s = 0.05
         qdrant.pause()
-        with pytest.raises(Unavailable, match=r"did not answer within 0\.5 s; see"):
+        with pytest.raises(Unavailable, match=r"did not answer within 0\.5 s; check"):
             hasty.vectors.search(query, "m", EVERYTHING, 5)
         began = time.monotonic()
         for _ in range(200):
-            with pytest.raises(Unavailable, match=r"within 0\.5 s.*; asked again once"):
+            with pytest.raises(Unavailable, match=r"within 0\.5 s.*once it answers"):
                 hasty.vectors.search(query, "m", EVERYTHING, 5)
         assert time.monotonic() - began < 200 * 0.5 / 4
         qdrant.resume()

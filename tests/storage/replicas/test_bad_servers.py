@@ -181,7 +181,7 @@ TIERS = {
         "vectors",
         lambda _: f"qdrant://:{SECRET}@127.0.0.1:{NOWHERE}/notes",
         f"qdrant://127.0.0.1:{NOWHERE}/notes cannot be reached",
-        "see whether it runs and the address is right",
+        "check that it runs",
     ),
     "Qdrant: a refused key": BadTier(
         "vectors",
@@ -192,14 +192,14 @@ TIERS = {
     "Qdrant: no key": BadTier(
         "vectors",
         lambda at: f"qdrant://127.0.0.1:{at.qdrant.port}/notes",
-        "/notes asks for an API key",
+        "/notes requires an API key",
         "SCRUBJAY_QDRANT_API_KEY",
     ),
     "Qdrant: another kind of server": BadTier(
         "vectors",
         lambda at: f"qdrant://:{SECRET}@127.0.0.1:{at.falkordb.port}/notes",
         "/notes ",
-        "see whether it runs",
+        "check that it runs",
     ),
     "FalkorDB: nobody there": BadTier(
         "graph",
@@ -313,7 +313,7 @@ def test_tiers_of_a_version_that_is_too_old(
     monkeypatch: pytest.MonkeyPatch,
 ):
     """Which it is, which is needed, and that it has to be updated. NM-6: a search goes on without."""
-    monkeypatch.setattr(qdrant, "LEAST_VERSION", (99, 0))
+    monkeypatch.setattr(qdrant, "MIN_VERSION", (99, 0))
     monkeypatch.setitem(FalkorServer.__init__.__kwdefaults__, "min_version", 99_00_00)
     memory.add("The launch of the rocket is in May", id="launch")
     memory.pending()
@@ -344,10 +344,7 @@ def test_a_collection_of_other_dimensions(
     )
     memory.add("The launch of the rocket is in May", id="launch")
     memory.pending()
-    said = (
-        f"the collection {name} has 7 dimensions, compared by Cosine; wanted are 256 dimensions,"
-        " compared by Cosine: give another name in the URL, or delete it"
-    )
+    said = f"collection {name} has 7 dimensions and Cosine distance, not 256 dimensions"
     with scrubjay.open(memory.path, embedder=embedder, clock=clock, vectors=qdrant_url) as store:
         found = store.search("rocket", profile="novamem")
         assert [hit.id for hit in found] == ["launch"]

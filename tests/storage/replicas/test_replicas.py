@@ -182,7 +182,7 @@ def test_a_server_that_lost_everything_is_told_again(served: scrubjay.Store):
     while copies.worker.running:
         time.sleep(0.01)
     server = copies.vectors._server  # type: ignore[union-attr]
-    for name in list(server._good):
+    for name in list(server._verified):
         server.call(lambda apis, name=name: apis.collections_api.delete_collection(name))
     found = served.search("rocket", profile="novamem", weights="semantic")
     assert any("has no vectors of this store" in one for one in found.degraded)
@@ -221,7 +221,7 @@ def test_a_server_is_dropped(served: scrubjay.Store):
     assert [one.tier for one in served.servers()] == ["vectors"]
     with pytest.raises(scrubjay.InvalidInput, match="nothing to drop"):
         served.reindex("graph", drop=True)
-    with pytest.raises(scrubjay.InvalidInput, match="say which server"):
+    with pytest.raises(scrubjay.InvalidInput, match="vectors or graph"):
         served.reindex(drop=True)
 
 
