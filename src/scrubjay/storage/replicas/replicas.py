@@ -123,10 +123,10 @@ class Replicas:
     ) -> Reindexed:
         """Rebuild one index, or all of them, from the database; or detach a replica."""
         if name is not None and name not in INDEXES:
-            from scrubjay.text.validation import nearest
+            from scrubjay.text.validation import did_you_mean
 
             raise InvalidInput(
-                f"unknown index {name!r}{nearest(name, INDEXES)}; indexes are: {', '.join(INDEXES)}"
+                f"unknown index {name!r}{did_you_mean(name, INDEXES)}; indexes are: {', '.join(INDEXES)}"
             )
         if drop:
             if name not in KINDS:
