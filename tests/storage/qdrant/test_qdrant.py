@@ -463,9 +463,7 @@ class TestBadInput:
             for given, said in (("", "requires an API key"), ("secret", "refuses the API key")):
                 url = f"qdrant://:{given}@127.0.0.1:{server.port}/n"
                 wrong = QdrantServer(parse_server_url(url, QDRANT, "vectors"))
-                with pytest.raises(
-                    Unavailable, match="API key.* SCRUBJAY_QDRANT"
-                ) as e:
+                with pytest.raises(Unavailable, match="API key.* SCRUBJAY_QDRANT") as e:
                     wrong.ping()
                 assert str(e.value).startswith(f"qdrant://127.0.0.1:{server.port}/n {said};")
                 assert "secret" not in f"{e.value!r} {wrong!r}"
