@@ -448,7 +448,7 @@ class TestBadInput:
             filled(alone, 1)
 
     def test_a_wrong_name_of_a_collection_is_refused(self):
-        with pytest.raises(InvalidInput, match="'a b' .* collection name"):
+        with pytest.raises(InvalidInput, match=r"'a b' .* collection name"):
             QdrantServer(parse_server_url("qdrant://localhost/a%20b", QDRANT, "vectors"))
 
     def test_a_wrong_key_is_refused_and_never_shown(self, tmp_path, monkeypatch):
@@ -463,7 +463,7 @@ class TestBadInput:
             for given, said in (("", "requires an API key"), ("secret", "refuses the API key")):
                 url = f"qdrant://:{given}@127.0.0.1:{server.port}/n"
                 wrong = QdrantServer(parse_server_url(url, QDRANT, "vectors"))
-                with pytest.raises(Unavailable, match="API key.* SCRUBJAY_QDRANT") as e:
+                with pytest.raises(Unavailable, match=r"API key.* SCRUBJAY_QDRANT") as e:
                     wrong.ping()
                 assert str(e.value).startswith(f"qdrant://127.0.0.1:{server.port}/n {said};")
                 assert "secret" not in f"{e.value!r} {wrong!r}"
