@@ -14,9 +14,8 @@ from endpoints import EXPANSION, Answer, EndpointServer, chat, refusal
 
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.models import Generator
-from scrubjay.models.endpoint import Endpoint, endpoint
+from scrubjay.models.endpoint import Endpoint, Refused, endpoint, post_json
 from scrubjay.models.generate.remote import RemoteGenerator
-from scrubjay.models.http_json import Refused, post_json
 
 KEY = "sk-very-secret-0123456789"
 SCHEMA: dict[str, object] = {

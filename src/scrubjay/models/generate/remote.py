@@ -1,4 +1,4 @@
-"""A model that writes, behind any server that speaks OpenAI's chat completions."""
+"""Remote generator: a language model behind OpenAI's chat completions API."""
 
 from __future__ import annotations
 
@@ -6,19 +6,25 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput, Unavailable
-from scrubjay.models.endpoint import checked, path_of, shown, with_path
+from scrubjay.models.endpoint import (
+    Refused,
+    checked,
+    error_message,
+    one_line,
+    path_of,
+    with_path,
+    without_query,
+)
 
 if TYPE_CHECKING:
     from scrubjay.models.endpoint import Endpoint
-    from scrubjay.models.http_json import Refused
 
 _PATH = "/chat/completions"
-_FORMATS = ("json_schema", "json_object", "")
-"""Ways to ask for JSON, the strictest first; the last is not to ask at all."""
+_FORMATS = ("json_schema", "json_object", "")  # of JSON, the strictest first; "" asks for none
 
 
-class _Manners(NamedTuple):
-    """What one server takes: found by asking, then kept."""
+class _RequestForm(NamedTuple):
+    """What one server accepts, as its answers showed."""
 
     format: str = _FORMATS[0]
     limit: str = "max_tokens"
@@ -28,8 +34,8 @@ class _Manners(NamedTuple):
 class RemoteGenerator:
     """Writes text by a model behind HTTP: Ollama, llama.cpp, vLLM, LM Studio, OpenAI and others.
 
-    Servers differ in what they take, so a refused request is sent again in a simpler form; what
-    worked is remembered, and the next call is one request. All of it shares one time limit.
+    Servers differ in what they accept, so a refused request is sent again in a simpler form; what
+    worked is remembered, and the next call is one request. All requests share one time limit.
     """
 
     def __init__(self, at: Endpoint, *, most_tokens: int = 400) -> None:
@@ -41,13 +47,13 @@ class RemoteGenerator:
         self.key = at.key
         self.timeout_s = at.timeout_s
         self._url = _address(at.url)
-        self._manners = _Manners()
+        self._form = _RequestForm()
 
     def __repr__(self) -> str:
         return f"RemoteGenerator({self.endpoint!r})"
 
     def patient(self, most_tokens: int, timeout_s: float) -> RemoteGenerator:
-        """Return the same model for work that nobody waits for: longer answers, and time for them."""
+        """Return the same model for background work: longer answers, and time for them."""
         timeout_s = max(timeout_s, self.timeout_s)
         return RemoteGenerator(
             self.endpoint._replace(timeout_s=timeout_s),
@@ -56,57 +62,52 @@ class RemoteGenerator:
 
     def complete(self, prompt: str, *, schema: dict[str, object] | None = None) -> str:
         """Return what the model writes, as JSON of the schema where the server can promise that."""
-        # Imported late: who never asks pays for no HTTP client.
-        from scrubjay.models.http_json import Refused, ask
-
         started = time.monotonic()
-        manners = self._manners
+        form = self._form
         while True:
             try:
-                answer = ask(
-                    self.endpoint, self._url, self._payload(prompt, schema, manners), since=started
+                answer = self.endpoint.post(
+                    self._url, self._payload(prompt, schema, form), since=started
                 )
             except Refused as error:
-                simpler = _simpler(manners, error, with_schema=schema is not None)
+                simpler = _simpler(form, error, with_schema=schema is not None)
                 if simpler is None:
                     raise
-                manners = simpler
+                form = simpler
             else:
-                self._manners = manners
+                self._form = form
                 return self._text(answer)
 
     def _payload(
-        self, prompt: str, schema: dict[str, object] | None, manners: _Manners
+        self, prompt: str, schema: dict[str, object] | None, form: _RequestForm
     ) -> dict[str, Any]:
         payload: dict[str, Any] = {
             "messages": [{"role": "user", "content": prompt}],
             "stream": False,
-            manners.limit: self.most_tokens,
+            form.limit: self.most_tokens,
         }
         if self.endpoint.model:
             payload["model"] = self.endpoint.model
-        if manners.temperature:
+        if form.temperature:
             payload["temperature"] = 0
-        if schema is not None and manners.format:
-            payload["response_format"] = {"type": manners.format}
-            if manners.format == "json_schema":
+        if schema is not None and form.format:
+            payload["response_format"] = {"type": form.format}
+            if form.format == "json_schema":
                 payload["response_format"]["json_schema"] = {"name": "answer", "schema": schema}
         return payload
 
     def _text(self, answer: Any) -> str:
-        """Return the words of an answer, or raise `Unavailable` saying why there are none."""
-        from scrubjay.models.http_json import message_in, shortened
-
+        """Return the text of an answer, or raise Unavailable with the reason why there is none."""
         try:
             choice = answer["choices"][0]
-            message = choice["message"]
-            text = _without_thoughts(_words(message.get("content")))
-            refusal, reason = message.get("refusal"), choice.get("finish_reason")
+            reply = choice["message"]
+            text = _without_thoughts(_content(reply.get("content")))
+            refusal, reason = reply.get("refusal"), choice.get("finish_reason")
         except (LookupError, TypeError, AttributeError):
-            said = shortened(message_in(answer), api_key=self.endpoint.api_key)
+            message = one_line(error_message(answer), api_key=self.endpoint.api_key)
             raise Unavailable(
-                f"{shown(self._url)} answered without choices[0].message, so not as chat"
-                " completions do; check the address" + (f"; it says: {said}" if said else "")
+                f"{without_query(self._url)} answered without choices[0].message, so not as chat"
+                " completions do; check the address" + (f"; it says: {message}" if message else "")
             ) from None
         if text:
             return text
@@ -120,8 +121,8 @@ class RemoteGenerator:
         else:
             why = f"its answer is empty (finish_reason {reason!s})"
         raise Unavailable(
-            f"{self.name} at {shown(self._url)} wrote nothing: "
-            + shortened(why, api_key=self.endpoint.api_key)
+            f"{self.name} at {without_query(self._url)} wrote nothing: "
+            + one_line(why, api_key=self.endpoint.api_key)
         )
 
 
@@ -133,25 +134,25 @@ def _address(url: str) -> str:
     return with_path(url, (path or "/v1") + _PATH)
 
 
-def _simpler(manners: _Manners, error: Refused, *, with_schema: bool) -> _Manners | None:
-    """Return what to try after a refusal; nothing where it cannot lie with our manners."""
+def _simpler(form: _RequestForm, error: Refused, *, with_schema: bool) -> _RequestForm | None:
+    """Return the form to try after a refusal; None where the form is not the reason."""
     if error.status not in (400, 422):
         return None
     # OpenAI's newer models know only the new name, and only their own temperature.
-    if manners.limit == "max_tokens" and "max_tokens" in error.body:
-        return manners._replace(limit="max_completion_tokens")
-    if manners.temperature and "temperature" in error.body:
-        return manners._replace(temperature=False)
-    if with_schema and manners.format:
-        return manners._replace(format=_FORMATS[_FORMATS.index(manners.format) + 1])
+    if form.limit == "max_tokens" and "max_tokens" in error.body:
+        return form._replace(limit="max_completion_tokens")
+    if form.temperature and "temperature" in error.body:
+        return form._replace(temperature=False)
+    if with_schema and form.format:
+        return form._replace(format=_FORMATS[_FORMATS.index(form.format) + 1])
     return None
 
 
-def _words(content: Any) -> str:
+def _content(content: Any) -> str:
     """Return a message's text, whether it comes as one or in parts."""
     if isinstance(content, list):
         parts = [part for part in content if isinstance(part, dict) and part.get("type") == "text"]
-        return "".join(_words(part.get("text")) for part in parts)
+        return "".join(_content(part.get("text")) for part in parts)
     return content if isinstance(content, str) else ""
 
 

@@ -1,4 +1,4 @@
-"""A model that reads query and text together, behind any of the usual rerank servers."""
+"""Remote reranker: a cross-encoder behind one of the usual rerank servers."""
 
 from __future__ import annotations
 
@@ -8,29 +8,35 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput, Unavailable
-from scrubjay.models.endpoint import checked, path_of, shown, with_path
+from scrubjay.models.endpoint import (
+    Refused,
+    checked,
+    error_message,
+    path_of,
+    with_path,
+    without_query,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from scrubjay.models.endpoint import Endpoint
 
-_SLACK = 1e-6
-"""A float32 of 1 can arrive as 1.0000001."""
+_SLACK = 1e-6  # a float32 of 1 can arrive as 1.0000001
 _NUMBER_BELOW = 1e300
 _VERSION = re.compile(r"/v\d+$")
 
 
 class _Dialect(NamedTuple):
-    """How one kind of server wants to be asked, and what its scores are."""
+    """The request that one kind of server takes, and what its scores are."""
 
     path: str = "/v1/rerank"
     texts: str = "documents"
     scores: str = "either"
-    """`shares` are 0..1 by the server's own word, `logits` never are, `either` is for us to see."""
+    """`shares` are promised to be 0..1, `logits` never are, `either` is decided by the answer."""
     extra: tuple[tuple[str, bool], ...] = ()
     how_many: str = "top_n"
-    """The field that asks for all results; without it some servers send only the best."""
+    """The field for the number of results; without it some servers send only the best."""
     has_model: bool = True
 
 
@@ -57,17 +63,17 @@ class RemoteReranker:
     """Scores texts by a model behind HTTP: Jina, Cohere, vLLM, llama.cpp, TEI, Voyage.
 
     Without a named dialect the common form is tried, then TEI's, and what worked is remembered.
-    An answer with any score outside 0..1 is then taken for logits, all of it. A server of logits
-    that all happen to lie in 0..1 cannot be told apart: name the dialect `llamacpp` for one, and
-    the logistic function is always applied. (Leave it unnamed for a model that llama.cpp itself
-    turns into probabilities, such as Qwen3-Reranker.)
+    An answer with any score outside 0..1 is then read as logits, all of it. Logits that all happen
+    to lie in 0..1 are not recognized: name the dialect `llamacpp`, and the logistic function is
+    always applied. (Leave it unnamed for a model that llama.cpp itself turns into probabilities,
+    such as Qwen3-Reranker.)
     """
 
     def __init__(self, at: Endpoint) -> None:
         if at.dialect and at.dialect not in DIALECTS:
             raise InvalidInput(
                 f"there is no rerank dialect {at.dialect!r}; known are {', '.join(DIALECTS)},"
-                " or leave it out, and it is found by itself"
+                " or leave it out to detect it"
             )
         self.endpoint = checked(at)
         self.name = at.name
@@ -79,10 +85,7 @@ class RemoteReranker:
         return f"RemoteReranker({self.endpoint!r})"
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return one score in 0..1 a text, or raise `Unavailable` saying what was wrong."""
-        # Imported late: who never asks pays for no HTTP client.
-        from scrubjay.models.http_json import Refused, ask
-
+        """Return one score in 0..1 a text, or raise Unavailable with what was wrong."""
         if not texts:
             return []
         started = time.monotonic()
@@ -91,7 +94,7 @@ class RemoteReranker:
             url = _address(self.endpoint.url, dialect)
             payload = self._payload(query, texts, dialect)
             try:
-                answer = ask(self.endpoint, url, payload, since=started)
+                answer = self.endpoint.post(url, payload, since=started)
             except Refused as error:
                 if error.status not in (400, 404, 405, 422):
                     raise
@@ -102,7 +105,7 @@ class RemoteReranker:
             return scores
         if len(refusals) == 1:
             raise refusals[0]
-        raise Unavailable("; and asked as TEI is: ".join(map(str, refusals))) from refusals[-1]
+        raise Unavailable("; and in the form of TEI: ".join(map(str, refusals))) from refusals[-1]
 
     def _payload(self, query: str, texts: Sequence[str], dialect: _Dialect) -> dict[str, Any]:
         payload: dict[str, Any] = {"query": query, dialect.texts: list(texts)}
@@ -116,22 +119,25 @@ class RemoteReranker:
         """Put the scores back in the order of the texts, and into 0..1."""
         try:
             scores = _in_order(_rows(answer), count)
-            inside = all(-_SLACK <= one <= 1 + _SLACK for one in scores)
+            inside = all(-_SLACK <= score <= 1 + _SLACK for score in scores)
             if dialect.scores == "shares" and not inside:
-                raise _Wrong(
-                    f"a score of {next(one for one in scores if not 0 <= one <= 1):g}, though"
+                wrong = next(score for score in scores if not 0 <= score <= 1)
+                raise _WrongAnswer(
+                    f"a score of {wrong:g}, though"
                     f" {self.endpoint.dialect} promises 0..1; name another, such as llamacpp for"
                     " logits, or leave it out"
                 )
-        except _Wrong as wrong:
-            raise Unavailable(f"{self.name} at {shown(url)} answered with {wrong}") from None
+        except _WrongAnswer as found:
+            raise Unavailable(
+                f"{self.name} at {without_query(url)} answered with {found}"
+            ) from None
         if dialect.scores == "logits" or not inside:
-            return [_logistic(one) for one in scores]
-        return [min(1.0, max(0.0, one)) for one in scores]
+            return [_logistic(score) for score in scores]
+        return [min(1.0, max(0.0, score)) for score in scores]
 
 
-class _Wrong(Exception):
-    """What an answer has that it should not have."""
+class _WrongAnswer(Exception):
+    """What is wrong with an answer."""
 
 
 def _address(url: str, dialect: _Dialect) -> str:
@@ -145,45 +151,43 @@ def _address(url: str, dialect: _Dialect) -> str:
 
 
 def _rows(answer: Any) -> list[Any]:
-    """Return the list of results, wherever the server puts it."""
-    from scrubjay.models.http_json import message_in
-
+    """Return the list of results, under any of its names."""
     if isinstance(answer, list):
         return answer
     for name in ("results", "data"):
         rows = answer.get(name) if isinstance(answer, dict) else None
         if isinstance(rows, list):
             return rows
-    kind = "an error inside" if message_in(answer) else "no list of"
-    raise _Wrong(f"{kind} results; check that the address is that of a reranker")
+    kind = "an error inside" if error_message(answer) else "no list of"
+    raise _WrongAnswer(f"{kind} results; check that the address is that of a reranker")
 
 
 def _in_order(rows: list[Any], count: int) -> list[float]:
-    """Return the scores by the index each stands with; every text has exactly one."""
+    """Return the scores in the order of their indexes; every text has exactly one."""
     if len(rows) != count:
-        raise _Wrong(f"{len(rows)} results for {count} texts")
+        raise _WrongAnswer(f"{len(rows)} results for {count} texts")
     found: dict[int, float] = {}
     for row in rows:
         index = row.get("index") if isinstance(row, dict) else None
-        # A server's words could repeat the key, so only numbers of its own are shown.
+        # A server's text could repeat the key, so only its numbers are shown.
         if not isinstance(index, int) or isinstance(index, bool):
-            raise _Wrong("a result without a number as its index")
+            raise _WrongAnswer("a result without a number as its index")
         if not 0 <= index < count:
-            raise _Wrong(f"index {str(index)[:20]} for {count} texts")
+            raise _WrongAnswer(f"index {str(index)[:20]} for {count} texts")
         if index in found:
-            raise _Wrong(f"index {index} twice")
+            raise _WrongAnswer(f"index {index} twice")
         found[index] = _number(row.get("relevance_score", row.get("score")), index)
     return [found[index] for index in range(count)]
 
 
 def _number(value: Any, index: int) -> float:
     if value is None:
-        raise _Wrong(f"no score for index {index}")
+        raise _WrongAnswer(f"no score for index {index}")
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise _Wrong(f"a score for index {index} that is not a number")
+        raise _WrongAnswer(f"a score for index {index} that is not a number")
     # NaN is below nothing, and an int may be too great for a float.
     if not abs(value) < _NUMBER_BELOW:
-        raise _Wrong(f"a score for index {index} that is not a finite number")
+        raise _WrongAnswer(f"a score for index {index} that is not a finite number")
     return float(value)
 
 

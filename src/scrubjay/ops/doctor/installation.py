@@ -21,7 +21,7 @@ from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.models.breaker import paused_s
 from scrubjay.models.download.http_file import sha256_of
 from scrubjay.models.download.pull import folder, is_cached
-from scrubjay.models.http_json import is_loopback
+from scrubjay.models.endpoint import is_loopback
 from scrubjay.models.registry import (
     CARDS,
     CORPUS,
