@@ -276,7 +276,7 @@ def test_a_change_while_links_are_found_is_not_lost(filled, embedder):
     with filled._db.write() as db:
         db.execute("INSERT INTO unlinked SELECT n FROM memories WHERE id = 'a'")
     auto = AutoLinks(links, filled._vectors, embedder.name)
-    (found,) = [auto._linked(one) for one in links.waiting(embedder.name, 10)]
+    (found,) = [auto._links_of(memory) for memory in links.waiting(embedder.name, 10)]
     filled.update("a", text="xylophone yodel zither")
     filled.pending()
     after = chosen_by(filled, "a")

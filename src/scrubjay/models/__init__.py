@@ -1,4 +1,4 @@
-"""Models as three small protocols: something that embeds, something that scores, something that writes."""
+"""Protocols for models: embedder, reranker and generator."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Texts in, one unit vector a text out. `name` says model and precision: it keys the index.
+    """Turns texts into unit vectors. `name` states model and precision: it is the key of the index.
 
-    One whose vectors can be cut says so in `matryoshka`, the lengths at which their beginning is one, too.
+    An embedder whose vectors can be cut lists in `matryoshka` the lengths at which their beginning is a
+    vector, too.
     """
 
     name: str
@@ -30,7 +31,7 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class TokenEmbedder(Embedder, Protocol):
-    """An embedder that also gives the vectors of a text's tokens, for late interaction."""
+    """An embedder that also gives token vectors, for late interaction."""
 
     def tokens(self, texts: Sequence[str], *, as_query: bool = False) -> list[Matrix]:
         """Return one matrix of token vectors a text."""
@@ -39,7 +40,7 @@ class TokenEmbedder(Embedder, Protocol):
 
 @runtime_checkable
 class Reranker(Protocol):
-    """Reads the query and each text together."""
+    """Scores texts by reading the query and each text together."""
 
     name: str
 
@@ -50,7 +51,7 @@ class Reranker(Protocol):
 
 @runtime_checkable
 class Generator(Protocol):
-    """Writes text to a prompt, as JSON where a schema is given."""
+    """Writes text for a prompt, as JSON where a schema is given."""
 
     name: str
 

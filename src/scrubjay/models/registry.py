@@ -1,4 +1,4 @@
-"""From a model's name to the model: ours, and those that installed packages bring along."""
+"""Models by name: those of scrubjay, and plug-ins of installed packages."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scrubjay.config import offline
 from scrubjay.errors import NotFound, Unavailable
 from scrubjay.models.download.pull import MINILM, ModelCard, folder, is_cached
 
@@ -31,7 +32,7 @@ _HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+(@[\w.-]+)?")
 
 @dataclass(frozen=True, slots=True)
 class ModelState:
-    """A model we can fetch, and whether it is here already."""
+    """A model that scrubjay can download, and whether it is here already."""
 
     card: ModelCard
     cached: bool
@@ -39,15 +40,29 @@ class ModelState:
 
 
 def known_models() -> list[ModelState]:
-    """Return the models that scrubjay itself can fetch; cheap, reads no file."""
+    """Return the models that scrubjay itself can download; cheap, reads no file."""
     return [ModelState(card, is_cached(card), folder(card)) for card in CARDS.values()]
 
 
+def is_ready(model: object) -> bool:
+    """True when a model can answer without downloading anything first."""
+    is_here: Callable[[], bool] | None = getattr(model, "is_here", None)
+    return is_here is None or is_here()
+
+
+def why_not_here(name: str, fetch: str, detail: str = "") -> str:
+    """Return why a model that was not downloaded cannot answer, and the command that downloads it."""
+    fetch = f"; fetch it with: {fetch}" if fetch else ""
+    if offline():
+        return f"{name} is not here, and SCRUBJAY_OFFLINE forbids fetching it{fetch}"
+    return f"{name} is not on this machine yet{f' ({detail})' if detail else ''}{fetch}"
+
+
 def load_embedder(name: str = DEFAULT, *, progress: Progress | None = None) -> Embedder:
-    """Return the embedder of that name; weights are fetched when the first text comes.
+    """Return the embedder of that name; weights are downloaded at the first text.
 
     A plug-in is an entry point of the group `scrubjay.embedders` that names a callable without
-    arguments. `name` may carry the precision, as the embedder's own name does.
+    arguments. `name` may include the precision, as the embedder's own name does.
     """
     from scrubjay.models.embed.local import OnnxEmbedder
 
@@ -58,13 +73,13 @@ def load_embedder(name: str = DEFAULT, *, progress: Progress | None = None) -> E
     plugins = _plugins(GROUP)
     if name not in plugins:
         known = ", ".join([*CARDS, *sorted(plugins)])
-        raise NotFound(f"There is no model named {name!r}; known are: {known}")
-    plugin: Embedder = _from_plugin(plugins[name])
+        raise NotFound(f"There is no model named {name!r}; known models: {known}")
+    plugin: Embedder = _make(plugins[name])
     return plugin
 
 
 def load_reranker(access: Access, *, progress: Progress | None = None) -> Reranker:
-    """Return the reranker at a URL, in a folder, of a plug-in, or of the model hub, by its name."""
+    """Return the reranker of a URL, a plug-in, a folder, or the model hub."""
     from scrubjay.models.rerank.cross_encoder import OnnxCrossEncoder, is_path
 
     spec = access.spec
@@ -72,28 +87,24 @@ def load_reranker(access: Access, *, progress: Progress | None = None) -> Rerank
         from scrubjay.models.endpoint import endpoint
         from scrubjay.models.rerank.remote import RemoteReranker
 
-        return RemoteReranker(
-            endpoint(
-                spec,
-                api_key=access.api_key,
-                timeout_s=access.timeout_s,
-                dialect=access.dialect,
-            )
+        at = endpoint(
+            spec, api_key=access.api_key, timeout_s=access.timeout_s, dialect=access.dialect
         )
+        return RemoteReranker(at)
     plugins = _plugins(RERANKERS)
     if spec in plugins:
-        plugin: Reranker = _from_plugin(plugins[spec])
+        plugin: Reranker = _make(plugins[spec])
         return plugin
     if is_path(spec) or _HUB_NAME.fullmatch(spec):
         return OnnxCrossEncoder(spec, progress=progress)
     raise NotFound(
         f"There is no reranker {spec!r}; give {LATE}, {NONE}, a model of the hub (owner/name), a"
-        f" folder with model.onnx (./name), a URL such as http://localhost:8012/rerank#model{_also(plugins)}"
+        f" folder with model.onnx (./name), a URL such as http://localhost:8012/rerank#model{_or_one_of(plugins)}"
     )
 
 
 def load_generator(access: Access) -> Generator:
-    """Return the generator at a URL, or of a plug-in, by its name."""
+    """Return the generator of a URL or a plug-in."""
     if "://" in access.spec:
         from scrubjay.models.endpoint import endpoint
         from scrubjay.models.generate.remote import RemoteGenerator
@@ -103,16 +114,16 @@ def load_generator(access: Access) -> Generator:
         )
     plugins = _plugins(GENERATORS)
     if access.spec in plugins:
-        plugin: Generator = _from_plugin(plugins[access.spec])
+        plugin: Generator = _make(plugins[access.spec])
         return plugin
     raise NotFound(
         f"There is no generator {access.spec!r}; give {NONE}, {CORPUS} (words of the texts found"
         " first), or a URL with the model's name, such as"
-        f" http://localhost:11434/v1#qwen3:1.7b{_also(plugins)}"
+        f" http://localhost:11434/v1#qwen3:1.7b{_or_one_of(plugins)}"
     )
 
 
-def _also(plugins: dict[str, EntryPoint]) -> str:
+def _or_one_of(plugins: dict[str, EntryPoint]) -> str:
     return f", or one of {', '.join(sorted(plugins))}" if plugins else ""
 
 
@@ -122,19 +133,12 @@ def _plugins(group: str) -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=group)}
 
 
-def _from_plugin(point: EntryPoint) -> Any:
+def _make(point: EntryPoint) -> Any:
     try:
-        make = point.load()
-        return make()
+        return point.load()()
     except Unavailable:
         raise
     except Exception as error:  # foreign code may raise anything
         raise Unavailable(
             f"The model {point.name} ({point.value}) cannot load: {error}"
         ) from error
-
-
-def is_ready(model: object) -> bool:
-    """True when a model can answer without downloading anything first."""
-    is_here: Callable[[], bool] | None = getattr(model, "is_here", None)
-    return is_here is None or is_here()

@@ -110,7 +110,7 @@ class ModelLoader(Generic[M]):
                 return ""
             name, left_s = self.model.name, self._backoff.left_s
             if self._failure and not self._working:
-                by_hand = "" if is_ready(self.model) else fetch
+                by_hand = f"; fetch it with: {fetch}" if fetch and not is_ready(self.model) else ""
                 again = f"it is tried again in {left_s:.0f} s" if left_s else "it is tried again"
                 return f"{name} cannot be loaded: {self._failure}; {again}{by_hand}; {instead}"
             if not self._downloading:

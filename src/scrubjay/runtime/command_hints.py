@@ -1,4 +1,4 @@
-"""The commands that messages tell a person to type."""
+"""Commands for error messages: what a user can type to fix a problem."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ ADD = 'add "…"'
 
 
 def to_type(words: str, db: str | None = None) -> str:
-    """Return the command that a person has to type, for the same store as this one."""
-    if db is not None and "://" in db:  # what is typed is shown and kept; a password must not be
+    """Return the command to type, for the same store as this one."""
+    if (
+        db is not None and "://" in db
+    ):  # without the password: the command is shown, and stored in the shell's history
         from scrubjay.text.urls import strip_credentials
 
         db = strip_credentials(db, keep_user=True)
@@ -17,18 +19,18 @@ def to_type(words: str, db: str | None = None) -> str:
 
 
 def to_fetch(db: str | None = None, model: str = "") -> str:
-    """Return the command that fetches a model which is not here; it lifts SCRUBJAY_OFFLINE for itself."""
+    """Return the command that downloads a model; it overrides SCRUBJAY_OFFLINE for itself."""
     from scrubjay.config import offline
 
     command = to_type(f"models pull {model}".rstrip(), db)
     if not offline():
         return command
-    lifted = "set SCRUBJAY_OFFLINE=0& " if os.name == "nt" else "SCRUBJAY_OFFLINE=0 "
-    return lifted + command
+    override = "set SCRUBJAY_OFFLINE=0& " if os.name == "nt" else "SCRUBJAY_OFFLINE=0 "
+    return override + command
 
 
 def to_make(path: str) -> str:
-    """Return what makes a store at a path that was named: its folder too, which no command makes."""
+    """Return the command that creates a store at a path, and its folder, which no command creates."""
     if "://" in path:
         return to_type(ADD, path)
     folder = os.path.dirname(os.path.abspath(path))

@@ -1,4 +1,4 @@
-"""Old module names that programs may import: each is the module that took its place."""
+"""Import old module names: each is an alias of the module that replaced it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-# Names that the docs of earlier versions told people to import.
+# Names that the docs of earlier versions show.
 MOVED = {
     "scrubjay.access": "scrubjay.sharing.api_keys",
     "scrubjay.evaluating": "scrubjay.ops.eval.run",
@@ -23,13 +23,13 @@ MOVED = {
 
 
 def new_name(name: str) -> str | None:
-    """Return where a module is now; None when it was not moved."""
+    """Return the new name of a module; None when it was not moved."""
     moved = ".".join(name.split(".")[:2])
     return MOVED[moved] + name.removeprefix(moved) if moved in MOVED else None
 
 
 class _OldNames(MetaPathFinder, Loader):
-    """Imports the new module under its old name, so that both names are one module."""
+    """Imports the new module under its old name, so that both names are the same module."""
 
     def find_spec(self, fullname: str, path: object, target: object = None) -> ModuleSpec | None:
         if new_name(fullname) is None:
@@ -42,12 +42,12 @@ class _OldNames(MetaPathFinder, Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Give the module its own spec back: the import has put the old name's there."""
+        """Restore the module's spec: the import replaced it by that of the old name."""
         if module.__spec__ is not None:
             module.__spec__ = module.__spec__.loader_state
 
 
 def install() -> None:
-    """Let old names be imported. Asked first: a moved package would load its modules twice."""
+    """Make old names importable. The finder goes first: a moved package would load its modules twice."""
     if not any(isinstance(finder, _OldNames) for finder in sys.meta_path):
         sys.meta_path.insert(0, _OldNames())

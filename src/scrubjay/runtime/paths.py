@@ -1,4 +1,4 @@
-"""Where scrubjay keeps things on this machine: data, settings and what can be fetched again.
+"""Folders of scrubjay on this machine: data, settings and cache.
 
 Paths are plain strings here: pathlib alone costs a cold shell more than its keyword search.
 """
@@ -12,7 +12,7 @@ APP = "scrubjay"
 
 
 def data_dir() -> str:
-    """Return the folder of the default store; `SCRUBJAY_HOME` moves it."""
+    """Return the folder of the default store; `SCRUBJAY_HOME` overrides it."""
     return _home() or _platform_dir(
         xdg="XDG_DATA_HOME",
         unix=(".local", "share"),
@@ -22,7 +22,7 @@ def data_dir() -> str:
 
 
 def config_dir() -> str:
-    """Return the folder of the settings file; `SCRUBJAY_HOME` moves it, too."""
+    """Return the folder of the settings file; `SCRUBJAY_HOME` overrides it, too."""
     return _home() or _platform_dir(
         xdg="XDG_CONFIG_HOME",
         unix=(".config",),
@@ -32,7 +32,7 @@ def config_dir() -> str:
 
 
 def cache_dir() -> str:
-    """Return the folder of what can be fetched again, such as models; `SCRUBJAY_CACHE` moves it."""
+    """Return the folder of what can be downloaded again, such as models; `SCRUBJAY_CACHE` overrides it."""
     if chosen := os.environ.get("SCRUBJAY_CACHE"):
         return os.path.expanduser(chosen)
     base = _platform_dir(
@@ -41,8 +41,8 @@ def cache_dir() -> str:
         mac=("Library", "Caches"),
         windows="LOCALAPPDATA",
     )
-    # Windows keeps data and cache under one roof: without a folder of its own, clearing
-    # the cache would clear the memories.
+    # Windows has data and cache in one folder: without a subfolder, clearing the cache would
+    # delete the memories.
     return os.path.join(base, "Cache") if sys.platform == "win32" else base
 
 
@@ -51,7 +51,7 @@ def _home() -> str:
 
 
 def _platform_dir(*, xdg: str, unix: tuple[str, ...], mac: tuple[str, ...], windows: str) -> str:
-    """Pick by platform; an XDG variable wins wherever it is set, as people who set it expect."""
+    """Return the folder by platform; an XDG variable wins on every platform."""
     chosen = os.environ.get(xdg, "")
     if os.path.isabs(chosen):  # the XDG rules say to ignore a relative one
         return os.path.join(chosen, APP)
@@ -62,6 +62,6 @@ def _platform_dir(*, xdg: str, unix: tuple[str, ...], mac: tuple[str, ...], wind
 
 
 def _user_home() -> str:
-    """Return the home folder, or the working one where there is no home (some containers)."""
+    """Return the home folder, or the working folder where there is no home (some containers)."""
     home = os.path.expanduser("~")
     return home if os.path.isabs(home) else os.getcwd()

@@ -1,4 +1,4 @@
-"""One line on a terminal that says how far a long task is; silence everywhere else."""
+"""Progress bar of a long task: one line on a terminal, nothing elsewhere."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REDRAW_SECONDS = 0.1
 
 
 def silent(done: int, total: int) -> None:
-    """Report nothing: the progress of those who want none."""
+    """Report nothing."""
 
 
 class ProgressBar:
@@ -56,7 +56,7 @@ class ProgressBar:
         self.close()
 
     def close(self) -> None:
-        """Wipe the line: what stays on the screen is what the task itself has to say."""
+        """Erase the line, so that only the output of the task stays."""
         if self._drawn:
             self._stream.write("\r" + " " * self._drawn + "\r")
             self._stream.flush()

