@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 import scrubjay
-from scrubjay.surfaces.mcp.verdict import HIGH, LOW
+from scrubjay.surfaces.mcp.text import HIGH, LOW
 
 STORED, ASKED = 1500, 700
 

@@ -87,7 +87,7 @@ def mcp_tool_table() -> None:
         takes = ", ".join(
             f"**`{name}`**" if name in must else f"`{name}`" for name in schema["properties"]
         )
-        told = " ".join(one.told.split(". ")[0].split()).rstrip(".")
+        told = " ".join(one.description.split(". ")[0].split()).rstrip(".")
         print(f"| `{one.name}` | {one.verb.scope} | {takes or 'nothing'} | {told}. |")
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
-from scrubjay.surfaces.mcp.server import listed
+from scrubjay.surfaces.mcp.server import describe
 from scrubjay.surfaces.mcp.toolsets import tools_of
 from scrubjay.surfaces.verbs.operate import TOOL_SETS
 
@@ -32,7 +32,7 @@ def tokens(value: object) -> int:
 def listed_as_json(name: str) -> list[dict[str, Any]]:
     """Return the tools of a set as they are sent."""
     return [
-        listed(one).model_dump(by_alias=True, mode="json", exclude_none=True)
+        describe(one).model_dump(by_alias=True, mode="json", exclude_none=True)
         for one in tools_of(name)
     ]
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import scrubjay
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.surfaces.callers import Principal
-from scrubjay.surfaces.mcp import compact as lean
-from scrubjay.surfaces.mcp.limits import MOST_ANSWER_CHARS, size_of
+from scrubjay.surfaces.mcp import compact
+from scrubjay.surfaces.mcp.compact import MAX_ANSWER_CHARS, size_of
 from scrubjay.surfaces.mcp.tool import OBJECT
 from scrubjay.surfaces.mcp.toolsets import tools_of
 from scrubjay.text import recall_tags as recalled
@@ -139,8 +139,8 @@ def test_long_fields_have_a_bound_too(full, store):
     }.items():
         answer = full.call_tool(name, arguments)
         assert not answer.is_error
-        assert size_of(answer.structured_content) <= MOST_ANSWER_CHARS + 2_000, name
-        assert len(answer.content[0].text) <= 1.5 * MOST_ANSWER_CHARS, name
+        assert size_of(answer.structured_content) <= MAX_ANSWER_CHARS + 2_000, name
+        assert len(answer.content[0].text) <= 1.5 * MAX_ANSWER_CHARS, name
     first = next(
         one
         for one in full.call("memory_search", query="kettle", limit=20)["hits"]
@@ -158,9 +158,9 @@ def test_of_very_many_hits_the_rest_is_counted():
     hit = {"id": "a" * 500, "score": 1.0, "text": "kettle", "snippet": "kettle", "complete": True}
     hit |= {"source": None, "lines": None, "namespace": "default"}
     hit |= {"created_at": "2026-05-03", "updated_at": "2026-05-03"}
-    answer = lean.results({"hits": [hit] * 1000}, {})
+    answer = compact.results({"hits": [hit] * 1000}, {})
     assert len(answer["hits"]) + answer["not_shown"] == 1000
-    assert size_of(answer) <= MOST_ANSWER_CHARS + 100
+    assert size_of(answer) <= MAX_ANSWER_CHARS + 100
 
 
 WORDS = st.text(max_size=30) | st.sampled_from(["", " ", SLY, "x" * 5000, "\x00\x1b", "٣"])
@@ -182,7 +182,7 @@ def test_whatever_is_stored_an_answer_is_what_its_schema_says(
     store, text, title, topics, metadata, offset, most
 ):
     """Of every tool that reads; and those that write it say so by their schemas as well."""
-    said_more = {name for name, one in FULL.items() if one.answer != OBJECT}
+    said_more = {name for name, one in FULL.items() if one.output_schema != OBJECT}
     entry = {"text": text, "title": title, "topics": topics, "metadata": metadata, "id": "odd"}
     if store.holds("odd"):
         store.forget(["odd"])
@@ -204,8 +204,8 @@ def test_whatever_is_stored_an_answer_is_what_its_schema_says(
         return
     store.forget(["odd"])
     for name, arguments in calls.items():
-        answer = FULL[name].ask(store, arguments)
-        jsonschema.validate(answer.structured, FULL[name].answer)
+        answer = FULL[name].call(store, arguments)
+        jsonschema.validate(answer.structured, FULL[name].output_schema)
         assert answer.text
 
 

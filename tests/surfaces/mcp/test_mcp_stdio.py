@@ -230,15 +230,15 @@ def test_sigterm_ends_the_process_and_closes_the_store(piped, tmp_path):
 
 PROBE = """
 import os, sys
-import scrubjay.surfaces.mcp.pipes as wire
+import scrubjay.surfaces.mcp.pipes as pipes
 
-def noisy_take(take=wire.take):
+def noisy_take(take=pipes.take_pipes):
     taken = take()
     print("a library prints", flush=True)
     os.write(1, b"and so does one in C\\n")
     return taken
 
-wire.take = noisy_take
+pipes.take_pipes = noisy_take
 from scrubjay.surfaces.cli import main
 code = main(sys.argv[1:])
 heavy = ("numpy", "onnxruntime", "tokenizers", "scrubjay.models.embed.local", "scrubjay.search.profiles.gno")

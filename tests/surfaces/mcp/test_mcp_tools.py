@@ -274,7 +274,7 @@ def test_search_and_fetch_are_as_chatgpt_expects(connect, store):
     assert about["score"] > 0
     assert about["confidence"].partition(": ")[2] in (
         "high.",
-        "fair, so look whether the hits answer it.",
+        "fair, so check whether the hits answer it.",
     )
     assert found["attic"]["url"] == "scrubjay://memory/attic"
     whole = client.call_tool("fetch", {"id": "attic"})

@@ -12,9 +12,8 @@ from mcp import Client, MCPError
 import scrubjay
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.surfaces.callers import OpenStores, Principal
-from scrubjay.surfaces.mcp.dates import dates, validity
 from scrubjay.surfaces.mcp.server import make_server
-from scrubjay.surfaces.mcp.verdict import HIGH, LOW, sure
+from scrubjay.surfaces.mcp.text import HIGH, LOW, confidence_text, dates, validity
 from scrubjay.text import recall_tags as recalled
 
 
@@ -41,12 +40,12 @@ def prompt(client, name: str, **given: str) -> str:
 class TestSureness:
     def test_the_bands_are_those_that_were_measured(self):
         """A number alone tells a model nothing."""
-        assert sure(None) == ""
-        assert sure(HIGH) == "Confidence 0.83: high."
-        assert "fair" in sure(LOW)
-        assert sure(0.09) == "Confidence 0.09: low: it may not be stored."
-        assert "in other words" in sure(0.09, ["no model"])
-        assert "in other words" in sure(0.09, (), "keyword")
+        assert confidence_text(None) == ""
+        assert confidence_text(HIGH) == "Confidence 0.83: high."
+        assert "fair" in confidence_text(LOW)
+        assert confidence_text(0.09) == "Confidence 0.09: low: it may not be stored."
+        assert "in other words" in confidence_text(0.09, ["no model"])
+        assert "in other words" in confidence_text(0.09, (), "keyword")
 
     def test_what_is_not_stored_is_said_to_be(self, connect, store):
         """Complaint: a search always has a nearest neighbour, and a model takes it for the answer."""
@@ -132,10 +131,10 @@ class TestWriting:
         id_ = first["memory"]["id"]
         again = asked.call_tool("memory_store", {"text": "Ann drinks tea", "topics": ["tea"]})
         assert again.structured_content["known"] == [id_]
-        assert again.content[0].text.startswith(f"Known already, and kept once: {id_}.")
+        assert again.content[0].text.startswith(f"Already stored: {id_}.")
         both = asked.told("memory_store", memories=["Ann drinks tea", "Ben drinks coffee"])
         assert both.startswith("Stored ")
-        assert f"Known already, and kept once: {id_}." in both
+        assert f"Already stored: {id_}." in both
         assert asked.told("memory_update", id=id_, text="Ann drinks mate").startswith("Changed ")
 
     def test_why_something_is_not_found_by_meaning_is_said(self, tmp_path, portal, monkeypatch):
@@ -161,9 +160,9 @@ class TestWriting:
     def test_what_is_gone_can_be_forgotten_again(self, asked, store):
         """A client that got no answer asks again; that is no error."""
         store.add("a kettle", id="k")
-        assert asked.told("memory_forget", ids=["k"]) == "Forgotten for good: k."
+        assert asked.told("memory_forget", ids=["k"]) == "Deleted permanently: k."
         assert asked.call("memory_forget", ids=["k"])["missing"] == ["k"]
-        assert "Not there: k." in asked.told("memory_forget", ids=["k"])
+        assert "Not found: k." in asked.told("memory_forget", ids=["k"])
 
     def test_forms_that_agents_send_are_taken(self, asked, store):
         """Ids for links, texts for memories, numbers and flags as texts."""
@@ -205,7 +204,7 @@ class TestIds:
         assert "memory_search" in why
         assert "scrubjay ls" not in why
         why = connect("chatgpt").refused("fetch", {"id": "nobody"})
-        assert why.endswith("; search finds what there is")
+        assert why.endswith("find its id with search")
 
 
 class TestSearching:
@@ -285,7 +284,7 @@ def test_tools_that_other_memories_have_point_to_ours(asked, name, meant):
 
 def test_a_tool_of_another_set_is_said_to_be_there(asked, full):
     """And nothing is guessed where nothing is near."""
-    with pytest.raises(MCPError, match="the set full has it"):
+    with pytest.raises(MCPError, match="the tool set full has it"):
         asked.call_tool("memory_link", {})
     with pytest.raises(MCPError, match="did you mean 'memory_ls'"):
         full.call_tool("memory_list", {})

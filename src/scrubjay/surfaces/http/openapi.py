@@ -68,7 +68,7 @@ def _path(verb: Verb) -> Json:
 def _operation(verb: Verb, method: str) -> Json:
     made: Json = {
         "operationId": verb.name if method == "post" else f"{verb.name}_by_{method}",
-        "summary": verb.told,
+        "summary": verb.help,
         "description": f"Needs the scope `{verb.scope}`.",
         "responses": _responses(verb.answer),
     }

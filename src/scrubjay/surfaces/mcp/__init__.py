@@ -1,1 +1,1 @@
-"""The store as tools for agents, over MCP."""
+"""MCP server: tools, resources and prompts for AI agents."""

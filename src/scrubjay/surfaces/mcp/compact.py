@@ -1,7 +1,8 @@
-"""What an agent gets of an answer: the names of `--json`, without what says nothing.
+"""Compact answers for agents: the JSON of `--json` without empty values, within a limit of characters.
 
-An agent pays for every word. Nulls and what is empty are left out, and so is what only `explain` asks
-for; long texts are a passage, and each answer has a bound. What a schema requires is there, empty or not.
+A model pays for every word. Nulls and empty values are left out, and so is what only `explain` needs; long
+texts become a passage. Fields that the output schema requires are always there. A size counts the characters
+of names and values, not the JSON syntax.
 """
 
 from __future__ import annotations
@@ -9,173 +10,237 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
-from scrubjay.surfaces.mcp.limits import (
-    MOST_ANSWER_CHARS,
-    cut,
-    fitted,
-    size_of,
-    with_short_fields,
-)
-
 if TYPE_CHECKING:
     from scrubjay.surfaces.render.json import Json
     from scrubjay.surfaces.verbs import Given
 
-MOST_TEXT_CHARS = 30_000  # of all texts of one answer; it is some 7,500 tokens
-_LONG_CHARS = 2_000  # a text that is longer is shown by its passage
-_BRIEF_CHARS = 200  # of each text that no longer fits
-_ABOUT_CHARS = 2_000  # of all other fields of a hit, or of a memory in a list
-_MOST_ITEM_CHARS = 6_000  # of what is in a list and may be anything
-_OF_A_MEMORY = "scrubjay://memory/"
-_EXPLAINING = ("query", "counts", "terms", "took_ms", "topics")
-_EXPLAINING_HIT = ("why", "found", "cosine", "rerank_score", "passages")
+MAX_ANSWER_CHARS = 60_000
+MAX_TEXT_CHARS = 30_000  # of all texts of one answer: about 7,500 tokens
+_LONG_CHARS = 2_000  # a longer text is shown by its passage
+_BRIEF_CHARS = 200  # of each text for which no room is left
+_FIELDS_CHARS = 2_000  # of all other fields of a hit, or of a memory in a list
+_MAX_ITEM_CHARS = 6_000  # of an item in any other list
+_SHORT_CHARS = 100  # never cut: dates, types, names
+_NEVER_CUT = ("id", "uri", "score", "text", "snippet", "next_offset", "chars")
+_MEMORY_URI = "scrubjay://memory/"
+_EXPLAIN_FIELDS = ("query", "counts", "terms", "took_ms", "topics")
+_EXPLAIN_HIT_FIELDS = ("why", "found", "cosine", "rerank_score", "passages")
 _NOISE = ("content_hash", "language", "token_estimate", "complete", "snippet", "marks")
 
 
 def uri_of(id: str) -> str:
-    """Return the address of a memory as a resource."""
-    return _OF_A_MEMORY + quote(id, safe="")
+    """Return the resource URI of a memory."""
+    return _MEMORY_URI + quote(id, safe="")
 
 
 def id_in(uri: str) -> str:
-    """Return the id in the address of a memory; an id is one itself."""
-    return unquote(uri.removeprefix(_OF_A_MEMORY)) if uri.startswith(_OF_A_MEMORY) else uri
+    """Return the id in the URI of a memory; an id is returned as it is."""
+    return unquote(uri.removeprefix(_MEMORY_URI)) if uri.startswith(_MEMORY_URI) else uri
 
 
-def lean(value: Any) -> Any:
-    """Return a value without nulls and without what is empty, at any depth."""
+def without_empty(value: Any) -> Any:
+    """Return a value without nulls, empty texts, lists and objects, at any depth."""
     if isinstance(value, dict):
-        inner = {key: lean(one) for key, one in value.items()}
-        return {key: one for key, one in inner.items() if _says_something(one)}
-    if isinstance(value, list):
-        return [lean(one) for one in value]
-    return value
+        inner = {key: without_empty(part) for key, part in value.items()}
+        return {key: part for key, part in inner.items() if part not in (None, "", [], {})}
+    return [without_empty(part) for part in value] if isinstance(value, list) else value
 
 
 def results(shape: Json, given: Given) -> Json:
-    """Return what was found; `trace` and the parts of each score are there with `explain` alone."""
+    """Return search results; `trace` and the parts of each score only with `explain`."""
     explain = given.get("explain", False)
     kept = {
-        key: one
-        for key, one in shape.items()
-        if key != "trace" and (explain or key not in _EXPLAINING)
+        key: value
+        for key, value in shape.items()
+        if key != "trace" and (explain or key not in _EXPLAIN_FIELDS)
     }
     kept["hits"] = _hits(shape["hits"], explain=explain, full=given.get("full", False))
-    answer: Json = {"hits": [], **lean(kept)}
-    if explain:  # as the library has it, for whoever compares
+    answer: Json = {"hits": [], **without_empty(kept)}
+    if explain:  # unchanged, to compare it with the library's
         answer["trace"] = shape["trace"]
-    return fitted(answer, whole=("trace",))
+    return fit(answer, whole=("trace",))
 
 
 def memories(shape: Json, given: Given) -> Json:
-    """Return memories with their texts from `offset` on, `max_chars` of each, and where they go on."""
-    start, most = given.get("offset", 0), given.get("max_chars", MOST_TEXT_CHARS)
-    room = left = max(MOST_TEXT_CHARS, most)
+    """Return memories with their texts from `offset` on, up to `max_chars` of each."""
+    start, most = given.get("offset", 0), given.get("max_chars", MAX_TEXT_CHARS)
+    room = left = max(MAX_TEXT_CHARS, most)
     shown: list[Json] = []
-    for one in shape["memories"]:
-        whole = one["text"]
+    for memory in shape["memories"]:
+        whole = memory["text"]
         text = whole[start : start + min(most, max(left, _BRIEF_CHARS))]
         left -= len(text)
-        kept = _unusual(_without(one, _NOISE))
-        kept = with_short_fields(lean(_without(kept, ("text",))), max(left, _ABOUT_CHARS))
+        kept = without_empty(_without(_unusual(memory), ("text",)))
+        kept = shorten_fields(kept, max(left, _FIELDS_CHARS))
         left -= size_of(kept)
-        kept |= {"uri": uri_of(one["id"]), "text": text}
+        kept |= {"uri": uri_of(memory["id"]), "text": text}
         if start + len(text) < len(whole):
             kept |= {"next_offset": start + len(text), "chars": len(whole)}
-        shown.append({"id": one["id"], **kept})
-    return fitted({**lean(shape), "memories": shown}, MOST_ANSWER_CHARS - MOST_TEXT_CHARS + room)
-
-
-def stored(shape: Json, _: Given) -> Json:
-    """Return what was written: enough to recognise it, for whoever wrote it has it."""
-    answer: Json = lean(_without(shape, ("memory", "memories", "messages")))
-    if "memory" in shape:
-        return fitted({**answer, "memory": _written(shape["memory"])}, whole=("memory",))
-    name = "messages" if "messages" in shape else "memories"
-    return fitted({**answer, name: [_written(one) for one in shape[name]]})
-
-
-def listed(shape: Json, given: Given) -> Json:
-    """Return a list of memories, each without what is usual; the list is there when it is empty, too."""
-    kept = [_listed(one) for one in shape["memories"]]
-    return {"memories": [], **anything({**shape, "memories": kept}, given)}
-
-
-def anything(shape: Json, _: Given) -> Json:
-    """Return any other answer, with its long texts cut, and its longest lists, where that is too long."""
-    answer: Json = _with_short_texts(lean(shape))
-    items = {name: one for name, one in answer.items() if isinstance(one, list)}
-    return fitted(
-        {**answer, **{name: [_bounded(each) for each in one] for name, one in items.items()}}
+        shown.append({"id": memory["id"], **kept})
+    return fit(
+        {**without_empty(shape), "memories": shown}, MAX_ANSWER_CHARS - MAX_TEXT_CHARS + room
     )
 
 
-def anything_whole(shape: Json, _: Given) -> Json:
-    """Return an answer that has a bound of its own."""
-    answer: Json = lean(shape)
-    return {**answer, "text": shape["text"]}
+def stored(shape: Json, _: Given) -> Json:
+    """Return what was written, with the beginnings of the texts: the caller has them."""
+    answer: Json = without_empty(_without(shape, ("memory", "memories", "messages")))
+    if "memory" in shape:
+        return fit({**answer, "memory": _written(shape["memory"])}, whole=("memory",))
+    name = "messages" if "messages" in shape else "memories"
+    return fit({**answer, name: [_written(memory) for memory in shape[name]]})
 
 
-def _bounded(one: Any) -> Any:
-    return with_short_fields(one, _MOST_ITEM_CHARS) if isinstance(one, dict) else one
+def listed(shape: Json, given: Given) -> Json:
+    """Return a list of memories, which is there even when it is empty."""
+    brief = [_listed(memory) for memory in shape["memories"]]
+    return {"memories": [], **anything({**shape, "memories": brief}, given)}
 
 
-def _listed(one: Json) -> Json:
-    kept = with_short_fields(lean(_unusual(_without(one, _NOISE))), _ABOUT_CHARS)
-    return {"id": one["id"], "uri": uri_of(one["id"]), **kept}
+def anything(shape: Json, _: Given) -> Json:
+    """Return any other answer, with its long texts and lists cut."""
+    answer: Json = _cut_texts(without_empty(shape))
+    lists = {name: value for name, value in answer.items() if isinstance(value, list)}
+    bounded = {
+        name: [
+            shorten_fields(item, _MAX_ITEM_CHARS) if isinstance(item, dict) else item
+            for item in items
+        ]
+        for name, items in lists.items()
+    }
+    return fit({**answer, **bounded})
 
 
-def _written(one: Json) -> Json:
-    kept = with_short_fields(lean(_unusual(_without(one, _NOISE))), _ABOUT_CHARS)
-    kept["text"] = cut(one["text"], _BRIEF_CHARS)
-    return {"id": one["id"], "uri": uri_of(one["id"]), **kept}
+def context(shape: Json, _: Given) -> Json:
+    """Return context for a prompt, whose size the caller has limited."""
+    return {**without_empty(shape), "text": shape["text"]}
+
+
+def _listed(memory: Json) -> Json:
+    kept = shorten_fields(without_empty(_unusual(memory)), _FIELDS_CHARS)
+    return {"id": memory["id"], "uri": uri_of(memory["id"]), **kept}
+
+
+def _written(memory: Json) -> Json:
+    return {**_listed(memory), "text": cut(memory["text"], _BRIEF_CHARS)}
 
 
 def _hits(hits: list[Json], *, explain: bool, full: bool) -> list[Json]:
-    """Return hits with either `text`, which is whole, or `snippet`, which is a passage."""
-    left = MOST_TEXT_CHARS
+    """Return hits with either `text`, which is complete, or `snippet`, which is a passage."""
+    left = MAX_TEXT_CHARS
     shown: list[Json] = []
     for hit in hits:
-        is_passage = hit["text"] == hit["snippet"] and not hit["complete"]
-        noise = _NOISE if explain else (*_NOISE, *_EXPLAINING_HIT)
-        brief = _unusual(_without(hit, noise))
-        if not brief["source"]:  # lines of no file
+        brief = _without(_unusual(hit), () if explain else _EXPLAIN_HIT_FIELDS)
+        if not brief["source"]:  # line numbers without a file
             del brief["lines"]
-        text = brief.pop("text")
-        if not full and (is_passage or len(text) > _LONG_CHARS):
-            brief["snippet"] = hit["snippet"]
-        elif len(text) <= left:
+        text, snippet = brief.pop("text"), hit["snippet"]
+        is_passage = text == snippet and not hit["complete"]
+        shows_text = full or not (is_passage or len(text) > _LONG_CHARS)
+        if shows_text and len(text) <= left:
             brief["text"] = text
+            left -= len(text)
         else:
-            brief["snippet"] = hit["snippet"]
-        if "snippet" in brief and len(brief["snippet"]) > left:
-            brief["snippet"] = cut(brief["snippet"], _BRIEF_CHARS)
-        left = max(left - len(brief.get("text", "")) - len(brief.get("snippet", "")), 0)
-        brief = with_short_fields(
-            brief, min(max(left, _BRIEF_CHARS), _ABOUT_CHARS), _EXPLAINING_HIT
-        )
+            brief["snippet"] = snippet if len(snippet) <= left else cut(snippet, _BRIEF_CHARS)
+            left = max(left - len(brief["snippet"]), 0)
+        room = min(max(left, _BRIEF_CHARS), _FIELDS_CHARS)
+        brief = shorten_fields(brief, room, _EXPLAIN_HIT_FIELDS)
         shown.append({"id": hit["id"], "uri": uri_of(hit["id"]), **brief})
     return shown
 
 
-def _with_short_texts(value: Any) -> Any:
+def _cut_texts(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _with_short_texts(one) for key, one in value.items()}
+        return {key: _cut_texts(part) for key, part in value.items()}
     if isinstance(value, list):
-        return [_with_short_texts(one) for one in value]
+        return [_cut_texts(part) for part in value]
     return cut(value, _LONG_CHARS) if isinstance(value, str) else value
 
 
-def _unusual(one: Json) -> Json:
-    """Return something without what is usual: the default namespace, and a change that never was."""
-    usual = ("namespace",) if one["namespace"] == "default" else ()
-    unchanged = ("updated_at",) if one["updated_at"] == one["created_at"] else ()
-    return _without(one, (*usual, *unchanged))
+def _unusual(memory: Json) -> Json:
+    """Return a memory without noise, the default namespace, and the time of a change that never was."""
+    usual = ("namespace",) if memory["namespace"] == "default" else ()
+    unchanged = ("updated_at",) if memory["updated_at"] == memory["created_at"] else ()
+    return _without(memory, (*_NOISE, *usual, *unchanged))
 
 
 def _without(shape: Json, names: tuple[str, ...]) -> Json:
-    return {key: one for key, one in shape.items() if key not in names}
+    return {key: value for key, value in shape.items() if key not in names}
 
 
-def _says_something(value: object) -> bool:
-    return value is not None and value != "" and value != [] and value != {}
+def cut(text: str, max_chars: int) -> str:
+    """Return the beginning of a text, with an ellipsis if it is longer."""
+    return text if len(text) <= max_chars else f"{text[: max_chars - 1]}…"
+
+
+def size_of(value: Any) -> int:
+    """Return the number of characters of a value."""
+    if isinstance(value, dict):
+        return sum(len(key) + size_of(part) for key, part in value.items())
+    if isinstance(value, list):
+        return sum(size_of(part) + 1 for part in value)
+    return len(str(value))
+
+
+def shorten(value: Any, max_chars: int) -> Any:
+    """Return the beginning of a text, or the first items of a list or object that fit."""
+    if isinstance(value, str):
+        return cut(value, max(max_chars, 1))
+    if isinstance(value, dict):
+        sizes = [len(key) + size_of(part) for key, part in value.items()]
+        return dict(_first(list(value.items()), sizes, max_chars))
+    if isinstance(value, list):
+        return _first(value, [size_of(part) + 1 for part in value], max_chars)
+    return value
+
+
+def _first(items: list[Any], sizes: list[int], max_chars: int) -> list[Any]:
+    left = max_chars
+    for count, size in enumerate(sizes):
+        left -= size
+        if left < 0:
+            return items[:count]
+    return items
+
+
+def shorten_fields(memory: Json, max_chars: int, whole: tuple[str, ...] = ()) -> Json:
+    """Return a memory whose title, topics, context, metadata and the like fit together.
+
+    `cut` names the shortened fields. The id, the text, short fields and those in `whole` stay as they are.
+    """
+    left = max_chars
+    kept: Json = {}
+    shortened: list[str] = []
+    for name, value in memory.items():
+        size = size_of(value)
+        if name in _NEVER_CUT or name in whole or size <= _SHORT_CHARS:
+            kept[name] = value
+            continue
+        short = value if size <= left else shorten(value, max(left, _SHORT_CHARS))
+        if size > left:
+            shortened.append(name)
+        if short:
+            kept[name] = short
+        left -= size_of(short)
+    return {**kept, "cut": shortened} if shortened else kept
+
+
+def fit(answer: Json, max_chars: int = MAX_ANSWER_CHARS, whole: tuple[str, ...] = ()) -> Json:
+    """Return an answer with its longest lists shortened to fit; `not_shown` counts what is missing."""
+    shown = dict(answer)
+    sizes = {
+        name: size_of(value)
+        for name, value in answer.items()
+        if isinstance(value, list | dict) and value and name not in whole
+    }
+    too_much = sum(size_of(value) for name, value in shown.items() if name not in whole)
+    too_much -= max_chars
+    missing = 0
+    for name in sorted(sizes, key=sizes.__getitem__, reverse=True):
+        if too_much <= 0:
+            break
+        least = shown[name][:1] if isinstance(shown[name], list) else {}
+        less = shorten(shown[name], sizes[name] - too_much) or least
+        missing += len(shown[name]) - len(less)
+        too_much -= sizes[name] - size_of(less)
+        shown[name] = less
+    return {**shown, "not_shown": missing} if missing else shown

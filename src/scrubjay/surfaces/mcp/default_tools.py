@@ -1,56 +1,102 @@
-"""The eight tools that an agent is given by default, with the words that teach it to use them.
+"""The eight default tools, with the descriptions that teach an agent to use them.
 
-Every word here is read by a model in every conversation: `python -m tools.mcp_tokens` counts them.
+A model reads every word here in every conversation: `python -m tools.mcp_tokens` counts the tokens.
 """
 
 from __future__ import annotations
 
-from scrubjay.surfaces.mcp import compact as lean
-from scrubjay.surfaces.mcp import text as told
-from scrubjay.surfaces.mcp import text_done as told_done
-from scrubjay.surfaces.mcp.adapters import FORGET, STORE
-from scrubjay.surfaces.mcp.tool import Hints, Tool, object_of
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from scrubjay.errors import InvalidInput
+from scrubjay.surfaces.mcp import compact, text
+from scrubjay.surfaces.mcp.tool import Hints, Tool, object_schema
 from scrubjay.surfaces.render.json import Json
-from scrubjay.surfaces.verbs import Param
-from scrubjay.surfaces.verbs.kinds import OFFSET, whole
+from scrubjay.surfaces.verbs import Given, Param
+from scrubjay.surfaces.verbs.kinds import NON_EMPTY, OFFSET, whole
 from scrubjay.surfaces.verbs.table import VERBS
+
+if TYPE_CHECKING:
+    from scrubjay.store import Store
 
 _STRING: Json = {"type": "string"}
 _NUMBER: Json = {"type": "number"}
-_WHOLE: Json = {"type": "integer"}
-_FLAG: Json = {"type": "boolean"}
-_MOST_GET_CHARS = 1_000_000
+_INTEGER: Json = {"type": "integer"}
+_BOOLEAN: Json = {"type": "boolean"}
+_MAX_GET_CHARS = 1_000_000
 
 
-def _list_of(shape: Json) -> Json:
-    return {"type": "array", "items": shape}
+def _list_of(schema: Json) -> Json:
+    return {"type": "array", "items": schema}
 
 
-EIGHT = (
+def _strings(names: str) -> dict[str, Json]:
+    return dict.fromkeys(names.split(), _STRING)
+
+
+def _store(store: Store, given: Given) -> Json:
+    """Add one text with its fields, or several memories."""
+    if "memories" not in given:
+        if "text" not in given:
+            raise InvalidInput("memory_store needs text, or several memories as memories")
+        _refuse_to_replace(store, [given])
+        return VERBS["add"].call(store, given)
+    if others := [name for name in given if name != "memories"]:
+        raise InvalidInput(f"{others[0]} belongs into each of memories, or use no memories")
+    _refuse_to_replace(store, given["memories"])
+    return VERBS["add_many"].call(store, given)
+
+
+def _refuse_to_replace(store: Store, memories: Sequence[Given]) -> None:
+    """Refuse ids that exist: the tool is described as adding only."""
+    for memory in memories:
+        if "id" in memory and store.holds(memory["id"].strip()):
+            raise InvalidInput(
+                f"the id {memory['id']!r} exists; change that memory with memory_update, or leave out the"
+                " id to get a new one; nothing was stored"
+            )
+
+
+def _forget(store: Store, given: Given) -> Json:
+    return VERBS["forget"].call(store, {"id": given["ids"]})
+
+
+_ADD, _ADD_MANY, _FORGET = VERBS["add"], VERBS["add_many"], VERBS["forget"]
+_TEXT = _ADD.params[0]._replace(
+    kind=_ADD.params[0].kind._replace(right=f"{NON_EMPTY.right}; several go into memories")
+)
+STORE = _ADD._replace(
+    params=tuple(
+        param._replace(required=False) for param in (_TEXT, *_ADD.params[1:], _ADD_MANY.params[0])
+    ),
+    run=_store,
+    aliases={**_ADD_MANY.aliases, **_ADD.aliases},
+)
+FORGET = _FORGET._replace(
+    params=(_FORGET.params[0]._replace(name="ids"),),
+    run=_forget,
+    aliases={**dict.fromkeys(_FORGET.aliases, "ids"), "id": "ids"},
+)
+
+DEFAULT_TOOLS = (
     Tool(
         "memory_search",
         "Search memory",
-        "Find what was stored, by word, meaning, topic and time; best first. Use it before you answer"
-        " from earlier conversations, documents or decisions, and before you store. A long text comes"
-        " as snippet: memory_get gives the whole. degraded says what the answer lacks; a low confidence,"
-        " that it may not be stored.",
+        "Search memory by keyword, meaning, topic and time; best hits first. Use it before you answer from"
+        " earlier conversations, documents or decisions, and before you store. A long text is shortened to"
+        " snippet: memory_get returns all of it. degraded lists what the results lack; low confidence"
+        " means that the answer may not be stored.",
         VERBS["search"],
-        lean.results,
-        told.results,
-        object_of(
+        compact.results,
+        text.results,
+        object_schema(
             "hits",
             hits=_list_of(
-                object_of(
+                object_schema(
                     "id",
                     "score",
-                    id=_STRING,
-                    uri=_STRING,
                     score=_NUMBER,
-                    type=_STRING,
-                    text=_STRING,
-                    snippet=_STRING,
-                    source=_STRING,
-                    created_at=_STRING,
+                    **_strings("id uri type text snippet source created_at"),
                 )
             ),
             confidence=_NUMBER,
@@ -58,63 +104,61 @@ EIGHT = (
         ),
         Hints(reads=True),
         {
-            "query": "a question, or words",
-            "limit": "most hits",
+            "query": "a question, or keywords",
+            "limit": "maximum number of hits",
             "mode": "fast, thorough, keyword or vector",
             "profile": "engine: default, gnosis, gno, vault, cognis, novamem",
-            "topics": "any of",
-            "types": "any of, such as fact, preference, decision, task, message, document",
-            "namespace": "only there; `project/` for all below",
+            "topics": "any of these",
+            "types": "any of these, such as fact, preference, decision, task, message, document",
+            "namespace": "only this one; `project/` includes all below",
             "collection": "",
             "session": "only this conversation",
             "since": "stored or said since: date or ISO time",
             "until": "",
-            "include_expired": "what is not valid now, too",
-            "explain": "with the parts of each score, and every stage",
-            "full": "long texts whole",
+            "include_expired": "also memories that are not valid now",
+            "explain": "add the parts of each score and every stage",
+            "full": "long texts in full",
         },
     ),
     Tool(
         "memory_get",
         "Read memories",
-        "Return memories whole, by id. A very long text goes on at next_offset.",
+        "Read memories in full, by id. A very long text continues at next_offset.",
         VERBS["get_many"],
-        lean.memories,
-        told.memories,
-        object_of(
+        compact.memories,
+        text.memories,
+        object_schema(
             "memories",
             memories=_list_of(
-                object_of("id", "text", id=_STRING, text=_STRING, next_offset=_WHOLE)
+                object_schema("id", "text", next_offset=_INTEGER, **_strings("id text"))
             ),
             missing=_list_of(_STRING),
         ),
         Hints(reads=True),
-        {"ids": "as found by a search", "offset": "first character", "max_chars": "of each text"},
+        {"ids": "from a search", "offset": "first character", "max_chars": "of each text"},
         (
             Param("offset", OFFSET, "first character of each text"),
-            Param("max_chars", whole(1, _MOST_GET_CHARS), "of each text"),
+            Param("max_chars", whole(1, _MAX_GET_CHARS), "of each text"),
         ),
     ),
     Tool(
         "memory_store",
         "Store a memory",
         "Remember something that will matter later: a preference, decision, fact, task or lesson. One fact"
-        " a memory, in full sentences that are clear without this conversation: names instead of pronouns,"
-        " dates instead of 'yesterday'. Search first; where it is known already, use memory_update rather"
-        " than storing it twice. Never store passwords or keys. It is durable when this answers, found by"
-        " word at once, and by meaning when embedded.",
+        " per memory, in full sentences that are clear without this conversation: names instead of"
+        " pronouns, dates instead of 'yesterday'. Search first; if it is stored already, use memory_update"
+        " instead of storing it twice. Never store passwords or keys. It is durable when this returns, found"
+        " by keyword at once, and by meaning when embedded.",
         STORE,
-        lean.stored,
-        told_done.stored,
-        object_of(
+        compact.stored,
+        text.stored,
+        object_schema(
             "stored",
-            stored=_FLAG,
-            keyword_indexed=_FLAG,
-            embedded=_FLAG,
+            **dict.fromkeys(("stored", "keyword_indexed", "embedded"), _BOOLEAN),
             why_pending=_STRING,
             known=_list_of(_STRING),
-            memory=object_of("id", id=_STRING),
-            memories=_list_of(object_of("id", id=_STRING)),
+            memory=object_schema("id", id=_STRING),
+            memories=_list_of(object_schema("id", id=_STRING)),
         ),
         Hints(repeatable=True),
         {
@@ -128,7 +172,7 @@ EIGHT = (
             "session": "",
             "event_time": "when it happened",
             "valid_until": "no longer found after",
-            "source": "file or URL it is from",
+            "source": "file or URL it comes from",
             "context": "what helps to understand it",
             "links": "ids of related memories, or {to, kind, strength}",
         },
@@ -136,12 +180,14 @@ EIGHT = (
     Tool(
         "memory_update",
         "Change a memory",
-        "Correct or complete a memory: what is given replaces the old, the rest stays, '' removes a field."
-        " To keep what was true before, set its valid_until and store the new fact.",
+        "Correct or complete a memory: given fields replace the old ones, the others stay, '' removes a"
+        " field. To keep what was true before, set its valid_until and store the new fact.",
         VERBS["update"],
-        lean.stored,
-        told_done.changed,
-        object_of("stored", stored=_FLAG, embedded=_FLAG, memory=object_of("id", id=_STRING)),
+        compact.stored,
+        text.changed,
+        object_schema(
+            "stored", stored=_BOOLEAN, embedded=_BOOLEAN, memory=object_schema("id", id=_STRING)
+        ),
         Hints(destroys=True, repeatable=True),
         {
             "id": "",
@@ -157,44 +203,47 @@ EIGHT = (
     Tool(
         "memory_forget",
         "Forget memories",
-        "Remove memories for good, with their vectors and links. Only for what is wrong, or what the user"
-        " wants gone; look with memory_get first.",
+        "Delete memories permanently, with their vectors and links. Only for what is wrong or what the user"
+        " wants removed; check with memory_get first.",
         FORGET,
-        lean.anything,
-        told_done.forgotten,
-        object_of(
-            "forgotten", forgotten=_WHOLE, matched=_list_of(_STRING), missing=_list_of(_STRING)
+        compact.anything,
+        text.forgotten,
+        object_schema(
+            "forgotten",
+            forgotten=_INTEGER,
+            matched=_list_of(_STRING),
+            missing=_list_of(_STRING),
         ),
         Hints(destroys=True, repeatable=True),
         {"ids": ""},
     ),
     Tool(
         "memory_context",
-        "What is known",
-        "With a question: the best memories on it as text, within a number of tokens. Without: what is"
-        " stored at all (topics, preferences, open tasks, decisions); good to begin a conversation with.",
+        "Get context",
+        "With a question: the best memories on it as text, within a token limit. Without: an overview of"
+        " what is stored (topics, preferences, open tasks, decisions), to start a conversation with.",
         VERBS["context"],
-        lean.anything_whole,
-        told.context,
-        object_of(
+        compact.context,
+        text.context,
+        object_schema(
             "text",
             text=_STRING,
             ids=_list_of(_STRING),
             scores=_list_of(_NUMBER),
             confidence=_NUMBER,
-            left_out=_WHOLE,
+            left_out=_INTEGER,
         ),
         Hints(reads=True),
-        {"question": "", "tokens": "at most (800)", "namespace": "", "topics": "", "since": ""},
+        {"question": "", "tokens": "maximum (800)", "namespace": "", "topics": "", "since": ""},
     ),
     Tool(
         "memory_feedback",
         "Rate a result",
-        "Say what became of a search result, so that later searches rank better.",
+        "Record whether a search result helped, so that later searches rank better.",
         VERBS["feedback"],
-        lean.anything,
-        told_done.feedback,
-        object_of("done", done=_STRING, count=_WHOLE),
+        compact.anything,
+        text.feedback,
+        object_schema("done", done=_STRING, count=_INTEGER),
         Hints(),
         {"query": "what was searched", "id": "which result", "action": ""},
     ),
@@ -203,11 +252,15 @@ EIGHT = (
         "Status of memory",
         "How much is stored, which model is used, and what is pending or failed.",
         VERBS["status"],
-        lean.anything,
-        told_done.status,
-        object_of("memories", memories=_WHOLE, pending=_WHOLE, why_pending=_STRING, failed=_WHOLE),
+        compact.anything,
+        text.status,
+        object_schema(
+            "memories",
+            **dict.fromkeys(("memories", "pending", "failed"), _INTEGER),
+            why_pending=_STRING,
+        ),
         Hints(reads=True),
     ),
 )
-# Verbs that one of the eight does already.
-COVERED = (*(one.verb.name for one in EIGHT), "get", "add_many", "landscape")
+# Verbs that need no further tool.
+COVERED = (*(tool.verb.name for tool in DEFAULT_TOOLS), "get", "add_many", "landscape")

@@ -1,6 +1,6 @@
-"""The two pipes of a client: nothing but the protocol goes out, whatever a library prints.
+"""The pipes to an MCP client: only the protocol goes to standard output, whatever a library prints.
 
-Only the standard library is imported here: the pipes are taken before anything else may print.
+Imports the standard library only: the pipes are taken before anything else can print.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ _STDIN, _STDOUT, _STDERR = 0, 1, 2
 _CHUNK_BYTES = 65_536
 
 
-class Wire(NamedTuple):
-    """The descriptors of what a client writes, and of what it reads."""
+class Pipes(NamedTuple):
+    """File descriptors to read from and write to the client."""
 
     reads: int
     writes: int
 
     def lines(self) -> Iterator[str]:
-        """Yield each line that the client writes, until it closes its end.
+        """Yield each line from the client until it closes its end.
 
-        Python's own reader would be locked by a thread that waits, and a process that ends meanwhile
-        would end with a fatal error.
+        Python's own reader would be locked by the waiting thread, and a process that exits meanwhile
+        would die with a fatal error.
         """
         parts: list[bytes] = []
         while chunk := os.read(self.reads, _CHUNK_BYTES):
@@ -38,27 +38,26 @@ class Wire(NamedTuple):
             yield b"".join(parts).decode("utf-8", errors="replace")
 
     def write(self, line: bytes) -> None:
-        """Write all of a line; OSError where nobody reads."""
+        """Write a whole line; OSError if the client has closed its end."""
         left = memoryview(line)
         while left:
             left = left[os.write(self.writes, left) :]
 
 
-def take() -> Wire:
-    """Return the pipes of this process, and leave it others in their place.
+def take_pipes() -> Pipes:
+    """Return the process's standard input and output, and replace them.
 
-    What is printed from now on goes where errors go, also from C and from children; what reads standard
-    input finds its end.
+    From now on prints go to standard error, also from C and from children. Standard input is empty.
     """
     sys.stdout.flush()
-    wire = Wire(os.dup(_STDIN), os.dup(_STDOUT))
-    nowhere = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nowhere, _STDIN)
-    os.close(nowhere)
+    pipes = Pipes(os.dup(_STDIN), os.dup(_STDOUT))
+    devnull = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(devnull, _STDIN)
+    os.close(devnull)
     os.dup2(_STDERR, _STDOUT)
-    if sys.platform == "win32":  # descriptors are opened as text there, and a line would grow a CR
+    if sys.platform == "win32":  # in text mode each newline would become CR LF
         import msvcrt
 
-        for descriptor in wire:
+        for descriptor in pipes:
             msvcrt.setmode(descriptor, os.O_BINARY)
-    return wire
+    return pipes

@@ -1,4 +1,4 @@
-"""What a client may read without a tool: how the store is, what is in it, one memory, one profile."""
+"""Resources that a client reads without a tool: status, landscape, profiles, one memory, one profile."""
 
 from __future__ import annotations
 
@@ -8,101 +8,101 @@ from urllib.parse import unquote
 import mcp_types as types
 
 from scrubjay.errors import NotFound
-from scrubjay.surfaces.mcp import text as told
-from scrubjay.surfaces.mcp.compact import lean, memories
+from scrubjay.surfaces.mcp import text
+from scrubjay.surfaces.mcp.compact import memories, without_empty
 from scrubjay.surfaces.render.json import line, plain
 from scrubjay.surfaces.render.redaction import shown
 
 if TYPE_CHECKING:
     from scrubjay.store import Store
 
-_JSON, _TEXT = "application/json", "text/markdown"
-_MEMORY, _PROFILE = "scrubjay://memory/{id}", "scrubjay://profile/{name}"
-_MOST_COMPLETED = 100
-_KNOWN = {
+_JSON, _MARKDOWN = "application/json", "text/markdown"
+_MAX_COMPLETIONS = 100
+_RESOURCES = {
     "status": (_JSON, "Status", "How much is stored, which model is used, and what is pending."),
-    "landscape": (_TEXT, "Landscape", "What is stored, in few words, to begin with."),
-    "profiles": (_JSON, "Profiles", "The ways of searching, each with a line on what it does."),
+    "landscape": (_MARKDOWN, "Landscape", "A short overview of what is stored, to start with."),
+    "profiles": (_JSON, "Profiles", "The search profiles, each with a summary."),
+}
+_PROFILE_TEMPLATE = "scrubjay://profile/{name}"
+_TEMPLATES = {
+    "scrubjay://memory/{id}": (_MARKDOWN, "A memory", "One whole memory, by its id."),
+    _PROFILE_TEMPLATE: (_JSON, "A profile", "The stages of one profile, with their parameters."),
 }
 
 
-def listed() -> list[types.Resource]:
-    """Return the resources that are always there."""
+def list_resources() -> list[types.Resource]:
+    """Return the fixed resources."""
     return [
         types.Resource(
-            uri=f"scrubjay://{name}", name=name, title=title, description=about, mime_type=kind
+            uri=f"scrubjay://{name}",
+            name=name,
+            title=title,
+            description=description,
+            mime_type=media_type,
         )
-        for name, (kind, title, about) in _KNOWN.items()
+        for name, (media_type, title, description) in _RESOURCES.items()
     ]
 
 
-def templates() -> list[types.ResourceTemplate]:
-    """Return how one memory and one profile are addressed."""
+def list_templates() -> list[types.ResourceTemplate]:
+    """Return the URI templates of memories and profiles."""
     return [
         types.ResourceTemplate(
-            uri_template=_MEMORY,
-            name="memory",
-            title="A memory",
-            description="The whole of one memory, by the id that a search gave.",
-            mime_type=_TEXT,
-        ),
-        types.ResourceTemplate(
-            uri_template=_PROFILE,
-            name="profile",
-            title="A profile",
-            description="The stages of one way of searching, with their numbers.",
-            mime_type=_JSON,
-        ),
+            uri_template=template,
+            name=title.removeprefix("A "),
+            title=title,
+            description=description,
+            mime_type=media_type,
+        )
+        for template, (media_type, title, description) in _TEMPLATES.items()
     ]
 
 
 def read(store: Store, *, uri: str, told_all: bool = True) -> types.TextResourceContents:
-    """Return what is at an address; NotFound where there is nothing.
-
-    Without `told_all` the status does not say where the store is.
-    """
-    head, _, rest = uri.removeprefix("scrubjay://").partition("/")
-    if not uri.startswith("scrubjay://") or bool(rest) != (head in ("memory", "profile")):
-        raise NotFound(f"there is no resource {uri[:100]!r}; see resources/list")
-    if head == "memory":
-        return _contents(uri, _TEXT, _memory(store, unquote(rest)))
-    if head == "profile":
-        return _contents(uri, _JSON, _profile(unquote(rest)))
-    if head == "landscape":
-        return _contents(uri, _TEXT, told.landscape(store))
-    if head == "status":
-        return _contents(
-            uri, _JSON, line(lean(shown(plain(store.status()), "status", told_all=told_all)))
-        )
-    if head == "profiles":
-        return _contents(uri, _JSON, _profiles())
-    raise NotFound(f"there is no resource {uri[:100]!r}; see resources/list")
+    """Return a resource; NotFound for an unknown URI. Without `told_all` the status shows no paths."""
+    kind, _, name = uri.removeprefix("scrubjay://").partition("/")
+    if not uri.startswith("scrubjay://") or bool(name) != (kind in ("memory", "profile")):
+        kind = ""
+    match kind:
+        case "memory":
+            return _contents(uri, _MARKDOWN, _memory(store, unquote(name)))
+        case "profile":
+            return _contents(uri, _JSON, _profile(unquote(name)))
+        case "landscape":
+            return _contents(uri, _MARKDOWN, text.landscape(store))
+        case "status":
+            status = shown(plain(store.status()), "status", told_all=told_all)
+            return _contents(uri, _JSON, line(without_empty(status)))
+        case "profiles":
+            return _contents(uri, _JSON, _profiles())
+    raise NotFound(f"no resource {uri[:100]!r}; see resources/list")
 
 
-def completed(params: types.CompleteRequestParams) -> list[str]:
-    """Return the names of profiles that begin so; nothing else is completed."""
-    is_profile = getattr(params.ref, "uri", "") == _PROFILE or params.argument.name == "profile"
+def complete(params: types.CompleteRequestParams) -> list[str]:
+    """Return the names of profiles with this prefix; nothing else is completed."""
+    is_profile = (
+        getattr(params.ref, "uri", "") == _PROFILE_TEMPLATE or params.argument.name == "profile"
+    )
     if not is_profile:
         return []
     from scrubjay.search.profiles import names
 
-    found = [one for one in names() if one.startswith(params.argument.value)]
-    return found[:_MOST_COMPLETED]
+    found = [name for name in names() if name.startswith(params.argument.value)]
+    return found[:_MAX_COMPLETIONS]
 
 
 def _memory(store: Store, id_: str) -> str:
-    shape = {"memories": [plain(store.get(id_))]}
-    return told.memories(
-        memories(shape, {"max_chars": len(shape["memories"][0]["text"]) or 1}), {}
-    )
+    memory = plain(store.get(id_))
+    whole = {"max_chars": len(memory["text"]) or 1}
+    return text.memories(memories({"memories": [memory]}, whole), {})
 
 
 def _profile(name: str) -> str:
     from scrubjay.search.profiles import get
 
-    one = get(name)
-    stages = [str(part) for part in one.stages]
-    return line({"name": one.name, "summary": one.summary, "stages": stages})
+    profile = get(name)
+    stages = [str(stage) for stage in profile.stages]
+    return line({"name": profile.name, "summary": profile.summary, "stages": stages})
 
 
 def _profiles() -> str:
@@ -111,5 +111,5 @@ def _profiles() -> str:
     return line({"profiles": [{"name": name, "summary": get(name).summary} for name in names()]})
 
 
-def _contents(uri: str, kind: str, text: str) -> types.TextResourceContents:
-    return types.TextResourceContents(uri=uri, mime_type=kind, text=text)
+def _contents(uri: str, media_type: str, text: str) -> types.TextResourceContents:
+    return types.TextResourceContents(uri=uri, mime_type=media_type, text=text)

@@ -1,8 +1,8 @@
-"""Serve one client over the pipes of this process, until it hangs up or somebody ends us.
+"""Serve one MCP client over standard input and output, until it disconnects or SIGTERM.
 
 The SDK's own transport waits in a thread for a line that may never come, so that no signal could end the
-process. It also leaves a line that it cannot read without an answer, and drops what is under way when a
-client closes its end after its last question.
+process. It also does not answer a line that it cannot parse, and drops calls in progress when a client
+closes its end after its last request.
 """
 
 from __future__ import annotations
@@ -34,39 +34,41 @@ from pydantic import ValidationError
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
-    from scrubjay.surfaces.mcp.pipes import Wire
+    from scrubjay.surfaces.mcp.pipes import Pipes
 
-_READ_AHEAD = 64  # lines; who writes faster waits
-_LAST_ANSWERS_S = 10.0  # for what was asked before the client closed its end
+_READ_AHEAD = 64  # lines; a faster client waits
+_LAST_ANSWERS_S = 10.0  # for requests in progress when the client closes its end
 
 
-def serve(server: Server[Any], wire: Wire) -> None:
+def serve(server: Server[Any], pipes: Pipes) -> None:
     """Answer a client until it closes its end, or until SIGTERM."""
-    asyncio.run(_serve(server, wire))
+    asyncio.run(_serve(server, pipes))
 
 
-async def _serve(server: Server[Any], wire: Wire) -> None:
+async def _serve(server: Server[Any], pipes: Pipes) -> None:
     async with anyio.create_task_group() as tasks:
-        with _ended_by_a_signal(tasks.cancel_scope):
-            client = _Client(wire, tasks.cancel_scope)
-            tasks.start_soon(client.listen)
-            tasks.start_soon(client.speak)
-            await server.run(client.heard, client.said, server.create_initialization_options())
+        with _cancelled_by_sigterm(tasks.cancel_scope):
+            client = _Client(pipes, tasks.cancel_scope)
+            tasks.start_soon(client.receive)
+            tasks.start_soon(client.send)
+            await server.run(
+                client.received, client.to_send, server.create_initialization_options()
+            )
 
 
 @contextmanager
-def _ended_by_a_signal(scope: anyio.CancelScope) -> Iterator[None]:
-    """Let SIGTERM end what is served, so that the store is closed after it."""
+def _cancelled_by_sigterm(scope: anyio.CancelScope) -> Iterator[None]:
+    """Let SIGTERM end the server, so that the store is closed afterwards."""
     loop = asyncio.get_running_loop()
     try:
-        # A plain handler runs when the main thread wakes up, which a signal to another thread does not do.
+        # A plain handler runs when the main thread wakes up. A signal to another thread does not wake it.
         loop.add_signal_handler(signal.SIGTERM, scope.cancel)
     except NotImplementedError:  # on Windows every signal wakes the loop
 
-        def end(*_: object) -> None:
+        def cancel(*_: object) -> None:
             loop.call_soon_threadsafe(scope.cancel)
 
-        before = signal.signal(signal.SIGTERM, end)
+        before = signal.signal(signal.SIGTERM, cancel)
         try:
             yield
         finally:
@@ -79,99 +81,103 @@ def _ended_by_a_signal(scope: anyio.CancelScope) -> Iterator[None]:
 
 
 class _Client:
-    """Who is at the other end: what they say is `heard`, and what is `said` goes to them."""
+    """The client as two streams: `received` from it, `to_send` to it."""
 
-    def __init__(self, wire: Wire, scope: anyio.CancelScope) -> None:
-        self._wire = wire
+    def __init__(self, pipes: Pipes, scope: anyio.CancelScope) -> None:
+        self._pipes = pipes
         self._scope = scope
-        self._asked: set[str | int] = set()
+        self._open_requests: set[str | int] = set()
         self._all_answered = anyio.Event()
         self._line_in, self._lines = anyio.create_memory_object_stream[str](_READ_AHEAD)
-        self._hear, self.heard = anyio.create_memory_object_stream[SessionMessage | Exception]()
-        self.said, self._saying = anyio.create_memory_object_stream[SessionMessage](_READ_AHEAD)
+        self._pass_on, self.received = anyio.create_memory_object_stream[
+            SessionMessage | Exception
+        ]()
+        self.to_send, self._sending = anyio.create_memory_object_stream[SessionMessage](
+            _READ_AHEAD
+        )
         self._loop = asyncio.get_running_loop()
         self._to_write: SimpleQueue[tuple[bytes, Future[None]]] = SimpleQueue()
-        # Daemons: they wait for a client that may neither write nor read, and nobody waits for them.
-        for work in (self._read, self._write):
+        # Daemons, because they may wait for ever for a client that neither writes nor reads.
+        for work in (self._read_lines, self._write_lines):
             threading.Thread(target=work, name="scrubjay-mcp-pipe", daemon=True).start()
 
-    async def listen(self) -> None:
-        """Pass on each message, and at the end wait until all were answered."""
-        async with self._hear:
+    async def receive(self) -> None:
+        """Pass on each message; at the end wait until all requests are answered."""
+        async with self._pass_on:
             async for line in self._lines:
                 if line.strip():
-                    await self._hear_line(line)
+                    await self._receive_line(line)
             with anyio.move_on_after(_LAST_ANSWERS_S):
-                while self._asked:
+                while self._open_requests:
                     self._all_answered = anyio.Event()
                     await self._all_answered.wait()
 
-    async def speak(self) -> None:
-        """Write each message; when nobody reads any more, there is nobody left to serve."""
-        async for one in self._saying:
-            line = one.message.model_dump_json(by_alias=True, exclude_unset=True) + "\n"
+    async def send(self) -> None:
+        """Write each message; end the server when the client no longer reads."""
+        async for outgoing in self._sending:
+            line = outgoing.message.model_dump_json(by_alias=True, exclude_unset=True) + "\n"
             written: Future[None] = Future()
             self._to_write.put((line.encode("utf-8"), written))
             try:
                 await asyncio.wrap_future(written)
             except OSError:
                 self._scope.cancel()
-            if isinstance(one.message, JSONRPCResponse | JSONRPCError):
-                self._answered(one.message.id)
+            if isinstance(outgoing.message, JSONRPCResponse | JSONRPCError):
+                self._answered(outgoing.message.id)
 
-    async def _hear_line(self, line: str) -> None:
+    async def _receive_line(self, line: str) -> None:
         try:
             message = jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValidationError:
             await self._refuse(line)
             return
         if isinstance(message, JSONRPCRequest):
-            self._asked.add(message.id)
-        await self._hear.send(SessionMessage(message))
+            self._open_requests.add(message.id)
+        await self._pass_on.send(SessionMessage(message))
         if (
             isinstance(message, JSONRPCNotification)
             and message.method == "notifications/cancelled"
         ):
-            self._answered((message.params or {}).get("requestId"))  # it never will be
+            self._answered((message.params or {}).get("requestId"))  # it gets no answer
 
     def _answered(self, id_: object) -> None:
         if isinstance(id_, str | int):
-            self._asked.discard(id_)
-        if not self._asked:
+            self._open_requests.discard(id_)
+        if not self._open_requests:
             self._all_answered.set()
 
     async def _refuse(self, line: str) -> None:
-        """Answer a line that is no message, so that nobody waits for another answer."""
+        """Answer a line that is not a message, so that the client does not wait."""
         try:
-            given = json.loads(line)
+            parsed = json.loads(line)
         except (ValueError, RecursionError):
             code, id_ = PARSE_ERROR, None
         else:
-            is_object = isinstance(given, dict)
-            if is_object and "method" in given and "id" not in given:
-                return  # of a notification nobody wants an answer
-            code, id_ = INVALID_REQUEST, given.get("id") if is_object else None
+            is_object = isinstance(parsed, dict)
+            if is_object and "method" in parsed and "id" not in parsed:
+                return  # a notification gets no answer
+            code, id_ = INVALID_REQUEST, parsed.get("id") if is_object else None
         known = id_ if type(id_) in (str, int) else None
-        why = "this line is no JSON-RPC 2.0 message in whole characters of UTF-8"
+        why = "this line is not a JSON-RPC 2.0 message in valid UTF-8"
         error = JSONRPCError(jsonrpc="2.0", id=known, error=ErrorData(code=code, message=why))
-        await self.said.send(SessionMessage(error))
+        await self.to_send.send(SessionMessage(error))
 
-    def _write(self) -> None:
+    def _write_lines(self) -> None:
         while True:
             line, written = self._to_write.get()
             if not written.set_running_or_notify_cancel():
                 continue
             try:
-                self._wire.write(line)
-            except OSError as gone:
-                written.set_exception(gone)
+                self._pipes.write(line)
+            except OSError as error:
+                written.set_exception(error)
             else:
                 written.set_result(None)
 
-    def _read(self) -> None:
-        # An error of the pipe is its end; the others say that the loop has ended first.
+    def _read_lines(self) -> None:
+        # OSError is the end of the pipe; the others mean that the loop has ended first.
         with suppress(RuntimeError, CancelledError, anyio.BrokenResourceError):
             with suppress(OSError):
-                for line in self._wire.lines():
+                for line in self._pipes.lines():
                     asyncio.run_coroutine_threadsafe(self._line_in.send(line), self._loop).result()
             self._loop.call_soon_threadsafe(self._line_in.close)

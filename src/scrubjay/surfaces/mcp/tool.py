@@ -1,11 +1,15 @@
-"""What a tool is: a verb of the store, as an agent is told of it."""
+"""A tool: a verb with the description, compact answer and text that agents get.
+
+Agents send numbers as text, URIs for ids and the first characters of ids. Tools accept those, too.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scrubjay.surfaces.mcp.coerce import loosened, with_whole_ids
+from scrubjay.errors import NotFound
+from scrubjay.surfaces.mcp.compact import id_in
 from scrubjay.surfaces.render.json import Json
 from scrubjay.surfaces.render.redaction import shown
 from scrubjay.surfaces.verbs import Given, Param, Verb, checked, schema_of
@@ -14,16 +18,20 @@ if TYPE_CHECKING:
     from scrubjay.store import Store
 
 OBJECT: Json = {"type": "object"}
+_PARSED_FROM_TEXT = ("integer", "number", "boolean")
+_ID_PARAMETERS = ("id", "ids", "a", "b")
+_ADDING = ("add", "add_many", "add_message", "add_messages")
+_WHOLE_IDS_ONLY = ("forget",)  # what an abbreviated id deleted could not be restored
 
 
-def object_of(*required: str, **properties: Json) -> Json:
-    """Return the schema of an object with these properties, some of which are always there."""
-    shape: Json = {"type": "object", "properties": properties}
-    return {**shape, "required": list(required)} if required else shape
+def object_schema(*required: str, **properties: Json) -> Json:
+    """Return the schema of an object with these properties."""
+    schema: Json = {"type": "object", "properties": properties}
+    return {**schema, "required": list(required)} if required else schema
 
 
 class Hints(NamedTuple):
-    """What a client may want to know before it lets a tool be called."""
+    """What a client may check before it calls a tool."""
 
     reads: bool = False
     destroys: bool = False
@@ -31,69 +39,117 @@ class Hints(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a tool answers: the values for a program, and the same in words for a model."""
+    """Answer of a tool: JSON for a program, and the same as text for a model."""
 
     structured: Json
     text: str
 
 
 class Tool(NamedTuple):
-    """A verb with the words that teach an agent to use it.
+    """A verb as a tool.
 
-    `listed` are the parameters that agents are told of, and how; a verb takes its others as well. Without
-    any, all are listed. `more` are parameters of the tool alone. `lean` makes the answer small, `said` puts
-    it into words, and `answer` is the schema of what `lean` returns.
+    `listed` are the parameters in the tool's schema with their descriptions, by default all of the verb;
+    the others are accepted as well. `extra` are parameters of the tool alone. `compact` shortens the verb's
+    answer to `output_schema`, `to_text` turns that into text.
     """
 
     name: str
     title: str
-    told: str
+    description: str
     verb: Verb
-    lean: Callable[[Json, Given], Json]
-    said: Callable[[Json, Given], str]
-    answer: Json = OBJECT
+    compact: Callable[[Json, Given], Json]
+    to_text: Callable[[Json, Given], str]
+    output_schema: Json = OBJECT
     hints: Hints = Hints()
     listed: Mapping[str, str] = {}
-    more: tuple[Param, ...] = ()
-    aliases: Mapping[str, str] = {}
+    extra: tuple[Param, ...] = ()
 
     def input_schema(self) -> Json:
-        """Return the schema of the parameters that are listed."""
-        params = (*self.verb.params, *self.more)
+        """Return the schema of the listed parameters."""
+        params = (*self.verb.params, *self.extra)
         if not self.listed:
             return schema_of(params)
-        known = {one.name: one for one in params}
-        shape = schema_of(tuple(known[name] for name in self.listed))
-        for name, told in self.listed.items():
-            brief = _of_what_type(known[name].kind.schema)
-            shape["properties"][name] = {**brief, "description": told} if told else brief
-        return shape
+        by_name = {param.name: param for param in params}
+        schema = schema_of(tuple(by_name[name] for name in self.listed))
+        for name, description in self.listed.items():
+            brief = _brief_schema(by_name[name].kind.schema)
+            schema["properties"][name] = (
+                {**brief, "description": description} if description else brief
+            )
+        return schema
 
-    def ask(self, store: Store, given: Mapping[str, object], *, told_all: bool = True) -> Answer:
-        """Do what the verb does with what was given, once that is checked.
-
-        Without `told_all` it does not say where the store is.
-        """
-        params = (*self.verb.params, *self.more)
-        aliases = {**self.verb.aliases, **self.aliases}
-        taken = checked(self.name, params, aliases, loosened(params, aliases, given))
-        taken = with_whole_ids(store, self.verb.name, taken)
-        own = {one.name for one in self.more}
-        asked = {name: value for name, value in taken.items() if name not in own}
-        answered = shown(self.verb.call(store, asked), self.verb.answer, told_all=told_all)
-        structured = self.lean(answered, taken)
-        return Answer(structured, self.said(structured, taken))
+    def call(self, store: Store, given: Mapping[str, object], *, told_all: bool = True) -> Answer:
+        """Check the arguments and call the verb; without `told_all` no paths are shown."""
+        params = (*self.verb.params, *self.extra)
+        parsed = _parse_texts(params, self.verb.aliases, given)
+        taken = checked(self.name, params, self.verb.aliases, parsed)
+        taken = _with_whole_ids(store, self.verb.name, taken)
+        own = {param.name for param in self.extra}
+        for_verb = {name: value for name, value in taken.items() if name not in own}
+        answer = shown(self.verb.call(store, for_verb), self.verb.answer, told_all=told_all)
+        structured = self.compact(answer, taken)
+        return Answer(structured, self.to_text(structured, taken))
 
 
-def _of_what_type(schema: Json) -> Json:
-    """Return a schema as an agent is told of it; bounds are said when one is broken."""
+def _brief_schema(schema: Json) -> Json:
+    """Return only the types of a schema; errors name its limits when one is exceeded."""
     if "anyOf" in schema and "type" not in schema:
-        types = [one.get("type") for one in schema["anyOf"]]
+        types = [form.get("type") for form in schema["anyOf"]]
         if types == ["string", "object"]:
             return {"type": types}
-        # The last of several forms is the one that holds more.
-        return _of_what_type(schema["anyOf"][-1])
-    kept: Json = {name: one for name, one in schema.items() if name in ("type", "enum")}
+        return _brief_schema(schema["anyOf"][-1])  # the last form is the most general
+    brief: Json = {name: value for name, value in schema.items() if name in ("type", "enum")}
     if "items" in schema:
-        kept["items"] = _of_what_type(schema["items"])
-    return kept
+        brief["items"] = _brief_schema(schema["items"])
+    return brief
+
+
+def _parse_texts(
+    params: tuple[Param, ...], aliases: Mapping[str, str], given: Mapping[str, object]
+) -> dict[str, object]:
+    """Return the arguments, with numbers and flags that came as text parsed."""
+    kinds = {param.name: param.kind for param in params}
+    parsed: dict[str, object] = {}
+    for name, value in given.items():
+        kind = kinds.get(name) or kinds.get(aliases.get(name, name))
+        is_text = isinstance(value, str) and bool(value.strip())
+        if kind is not None and is_text and kind.schema.get("type") in _PARSED_FROM_TEXT:
+            value = kind.read([str(value).strip()])
+        parsed[name] = value
+    return parsed
+
+
+def _with_whole_ids(store: Store, verb: str, taken: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments with complete ids instead of URIs and of first characters (at least four).
+
+    The id of something new stays as it is. InvalidInput where several ids begin like that.
+    """
+
+    def whole(id_: str) -> str:
+        named = id_in(id_).strip()
+        if verb in _WHOLE_IDS_ONLY or store.holds(named):
+            return named
+        try:
+            return store.resolve(named)
+        except NotFound:  # the verb reports it
+            return named
+
+    def whole_link(link: Any) -> Any:
+        return whole(link) if isinstance(link, str) else {**link, "to": whole(link["to"])}
+
+    replaced: dict[str, Any] = {}
+    if verb in _ADDING:
+        if "links" in taken:
+            replaced["links"] = [whole_link(link) for link in taken["links"]]
+        if "memories" in taken:
+            replaced["memories"] = [
+                _with_whole_ids(store, verb, memory) for memory in taken["memories"]
+            ]
+        return {**taken, **replaced}
+    for name in _ID_PARAMETERS:
+        if name in taken:
+            value = taken[name]
+            replaced[name] = (
+                [whole(id_) for id_ in value] if isinstance(value, list) else whole(value)
+            )
+    return {**taken, **replaced}

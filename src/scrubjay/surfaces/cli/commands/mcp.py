@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrubjay.surfaces.mcp.pipes import take
+from scrubjay.surfaces.mcp.pipes import take_pipes
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def mcp(args: Namespace, screen: Screen) -> int:
     """Serve until the client hangs up; the store is opened when it is first asked for."""
-    wire = take()  # before anything is imported that may print
+    pipes = take_pipes()  # before anything is imported that may print
     try:
         from scrubjay.surfaces.mcp.server import make_server
     except ModuleNotFoundError as error:
@@ -29,7 +29,7 @@ def mcp(args: Namespace, screen: Screen) -> int:
     stores = OpenStores(store_opener(args.db, args.user))
     me = Principal(tenant=args.tenant, user=args.user)
     try:
-        serve(make_server(stores, lambda _: me, args.tools), wire)
+        serve(make_server(stores, lambda _: me, args.tools), pipes)
     finally:
         stores.close()
     return 0
