@@ -337,7 +337,7 @@ def test_one_person_waits_while_others_are_let_in(serve, token, stores, monkeypa
     monkeypatch.setitem(
         VERBS,
         "status",
-        VERBS["status"]._replace(call=lambda store, given: {"held": held.wait(60)}),
+        VERBS["status"]._replace(run=lambda store, given: {"held": held.wait(60)}, shape=None),
     )
     client = serve()
     asking = [threading.Thread(target=client.get, args=("/v1/status",)) for _ in range(20)]

@@ -197,7 +197,8 @@ def test_an_answer_that_nobody_takes_is_dropped(serve, monkeypatch):
     """A client that does not read would otherwise keep the server from stopping."""
     monkeypatch.setattr(listen, "WRITE_TIMEOUT_S", 0.3)
     large = {"text": "a" * 50_000_000}
-    monkeypatch.setitem(VERBS, "status", VERBS["status"]._replace(call=lambda store, given: large))
+    status = VERBS["status"]._replace(run=lambda store, given: large, shape=None)
+    monkeypatch.setitem(VERBS, "status", status)
     client = serve()
     with socket.create_connection(client.address, WAIT_S) as opened:
         opened.sendall(b"GET /v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -212,7 +213,8 @@ def test_a_client_that_is_slow_gets_all_of_its_answer(serve, monkeypatch):
     """The time is for one that takes nothing, and begins anew with what it takes."""
     monkeypatch.setattr(listen, "WRITE_TIMEOUT_S", 0.5)
     large = {"text": "a" * 8_000_000}
-    monkeypatch.setitem(VERBS, "status", VERBS["status"]._replace(call=lambda store, given: large))
+    status = VERBS["status"]._replace(run=lambda store, given: large, shape=None)
+    monkeypatch.setitem(VERBS, "status", status)
     client = serve()
     taken = bytearray()
     with socket.socket() as opened:
@@ -243,7 +245,7 @@ def test_a_line_that_is_too_long_is_not_waited_in(serve, monkeypatch):
         assert held.wait(WAIT_S)
         return {"waited": True}
 
-    monkeypatch.setitem(VERBS, "status", VERBS["status"]._replace(call=wait))
+    monkeypatch.setitem(VERBS, "status", VERBS["status"]._replace(run=wait, shape=None))
     client = serve()
     with ThreadPoolExecutor(12) as many:
         asked = [many.submit(client.get, "/v1/status") for _ in range(12)]
@@ -272,7 +274,7 @@ def test_a_write_that_began_is_finished_without_its_client(serve, monkeypatch):
         assert held.wait(WAIT_S)
         return add(store, given)
 
-    monkeypatch.setitem(VERBS, "add", VERBS["add"]._replace(call=slow))
+    monkeypatch.setitem(VERBS, "add", VERBS["add"]._replace(run=slow, shape=None))
     client = serve()
     with socket.create_connection(client.address, WAIT_S) as opened:
         opened.sendall(POST + b'Content-Length: 25\r\n\r\n{"text": "sent and left"}')

@@ -170,7 +170,7 @@ def test_an_agent_is_told_that_the_server_is_busy(doors, monkeypatch):
         assert held.wait(WAIT_S)
         return VERBS["ls"].call(store, {})
 
-    monkeypatch.setitem(VERBS, "ls", VERBS["ls"]._replace(call=wait))
+    monkeypatch.setitem(VERBS, "ls", VERBS["ls"]._replace(run=wait, shape=None))
     workers = Workers(2, 2, "asking", 1)
     server = make_server(doors.stores, principal_in, "default", threads_of(workers))
     with served(doors._replace(workers=workers, mcp=server)) as client:
