@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scrubjay.search import profiles
-from scrubjay.search.pipeline import Part, is_parts
-from scrubjay.search.profiles.overrides import flat
+from scrubjay.search.pipeline import Part, flat, is_parts
 from scrubjay.search.stages.catalogue import STAGES
 from scrubjay.surfaces.cli.parser import COMMANDS, build
 

@@ -9,7 +9,7 @@ from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.parts.sharing import Sharing
 from scrubjay.parts.tiered import nothing_with
 from scrubjay.search import profiles
-from scrubjay.search.profiles.overrides import flat
+from scrubjay.search.pipeline import flat
 from scrubjay.text.analysis import valid_unicode
 from scrubjay.times import micros
 
@@ -103,7 +103,7 @@ class Learning(Sharing):
 
         How far that is follows from the numbers of a profile: the store's own if it learns, or vault.
         """
-        from scrubjay.search.stages.adaptive import gathered, shift
+        from scrubjay.search.stages.signals import gathered, shift
 
         chosen = profiles.get(profile or self.profile)
         if not chosen.uses(_LEARNS):
@@ -137,7 +137,7 @@ class Learning(Sharing):
 
     def learned(self, profile: str | None = None) -> Learned:
         """Return what feedback has made of a profile's weights, with the counts it follows from."""
-        from scrubjay.search.stages.adaptive import adapted, gathered, rate, shift
+        from scrubjay.search.stages.signals import adapted, gathered, rate, shift
         from scrubjay.types.reports import Learned
 
         chosen = profiles.get(profile or self.profile)

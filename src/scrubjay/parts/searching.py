@@ -64,7 +64,7 @@ class Searching(Moving):
         _check_scoring(chosen, tags=tags, domain=domain, weights=weights)
         uses_links = chosen.uses("graph")
         if weights is not None:
-            from scrubjay.search.profiles.weights import weighed
+            from scrubjay.search.profiles.overrides import weighed
 
             chosen = weighed(chosen, weights)
         asked = chosen.limit if limit is None else limit

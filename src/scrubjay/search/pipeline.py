@@ -1,20 +1,19 @@
-"""The engine: a profile's stages folded over one run, each leaving a trace.
+"""Search pipeline: run the stages of a profile one after the other, with a trace of each.
 
-A stage is a function from a Run (and its own numbers) to a Run.
-The `stage` decorator turns such a function into a factory: calling it with numbers gives a Stage
-that a profile can list, print, compare and override. Sources (Run -> RankedList) and the tests
-used by `when` (Run -> bool) are made the same way.
+A stage is a function from a Run and named numbers to a Run. The `stage` decorator turns it into a
+factory: calling that with numbers gives a Stage, which a profile can list, print, compare and
+override. Sources (Run -> RankedList) and the tests of `when` (Run -> bool) are made the same way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from time import perf_counter, time_ns
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
 
 from scrubjay.errors import InvalidInput, Unavailable
-from scrubjay.search.results import results_of
-from scrubjay.types import NOTHING, Candidate, Query, RankedList, Results, Step
+from scrubjay.types import NOTHING, Candidate, Hit, Memory, Query, RankedList, Results, Step
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from scrubjay.models.breaker import Notes
     from scrubjay.models.guard import GuardedEmbedder, GuardedGenerator, GuardedReranker
+    from scrubjay.search.explanation import Explanation
     from scrubjay.storage.protocols import KeywordIndex
     from scrubjay.storage.sql.collections import SqlCopies
     from scrubjay.storage.sql.feedback import SqlFeedback
@@ -33,11 +33,13 @@ if TYPE_CHECKING:
     from scrubjay.storage.sql.topics import SqlTopics
     from scrubjay.storage.sql.vectors import SqlTokenVectors, SqlVectors
     from scrubjay.storage.sql.words import SqlTermCounts
+    from scrubjay.types.reports import ScoreSum
 
 P = ParamSpec("P")
 T = TypeVar("T")
 A = TypeVar("A")
-# The parts of a kit that are of one database; the others serve all of a search.
+F = TypeVar("F", bound=Callable[..., Any])
+# The fields of a Kit that belong to one database. The others are shared by all tiers of a search.
 OF_A_FILE = (
     "records",
     "keyword",
@@ -55,11 +57,11 @@ OF_A_FILE = (
 
 
 class Kit(NamedTuple):
-    """The stores and models of a search. Any may be missing; `why_not` then says why and what to do.
+    """Stores and models of a search. Each may be missing; `why_not` then has the reason and the fix.
 
-    `absent` names those that a user has chosen and that are not here all the same; `corpus` is True
-    when queries are to be expanded from the texts that are stored. `tiers` are all databases of the
-    search, this one too; there are none where it is the only one.
+    `absent` names the models that the user has chosen but that cannot be used now. `corpus` is True
+    when queries are expanded from the stored texts. `tiers` lists all databases of the search, this
+    one included; it is empty where there is one only.
     """
 
     records: SqlRecords | None = None
@@ -85,23 +87,23 @@ class Kit(NamedTuple):
     moments: SqlTimeline | None = None
 
     def inside(self, tier: Tier) -> Kit:
-        """Return the kit for a search of one tier: its stores, and the models and clock of this one."""
+        """Return the kit of one tier: its stores with the models and the clock of this kit."""
         stores = {name: getattr(tier.kit, name) for name in OF_A_FILE}
         return self._replace(**stores, tiers=())
 
     def need(self, part: str) -> Any:
-        """Return a component, or raise Unavailable with the reason why it is not there."""
-        component = getattr(self, part)
-        if component is None:
+        """Return a store or model, or raise Unavailable with the reason why it is missing."""
+        found = getattr(self, part)
+        if found is None:
             raise Unavailable(self.why_not.get(part, f"no {part} is configured"))
-        return component
+        return found
 
 
 class Tier(NamedTuple):
-    """One database of several: its name, its stores, or why it cannot be asked.
+    """One of several databases: its name and its stores, or in `lost` why it cannot be searched.
 
-    `priority` is that of a connected vault; the others have the weight that a profile gives their name.
-    `own` is True for the one that is written to. `path` is its file.
+    `priority` is the weight of a connected vault; other tiers have the weight that the profile gives
+    to their name. `own` marks the database that is written to. `path` is its file.
     """
 
     name: str
@@ -113,7 +115,10 @@ class Tier(NamedTuple):
 
 
 class Run(NamedTuple):
-    """One search under way. `notes` is what the current stage has to say for the trace."""
+    """State of one search. `notes` are what the current stage adds to the trace.
+
+    `pooled` is True once there were candidates.
+    """
 
     query: Query
     kit: Kit = Kit()
@@ -127,21 +132,25 @@ class Run(NamedTuple):
     pooled: bool = False
 
     def noting(self, **notes: Any) -> Run:
-        """Return this run with more to say about the stage that is running."""
+        """Return this run with more notes of the current stage."""
         return self._replace(notes={**self.notes, **notes})
 
+    def counting(self, **counts: int) -> Run:
+        """Return this run with more counts for the results."""
+        return self._replace(counts={**self.counts, **counts})
+
     def ranked(self, pool: Sequence[Candidate]) -> Run:
-        """Return this run with these candidates, in the one order of results."""
-        return self._replace(pool=tuple(sorted(pool, key=lambda one: one.order)))
+        """Return this run with these candidates, best first."""
+        return self._replace(pool=tuple(sorted(pool, key=lambda candidate: candidate.order)))
 
     @property
     def size(self) -> int:
-        """How many candidates there are, or, before there ever were any, how many rows were found."""
-        return len(self.pool) if self.pooled else sum(len(one.rows) for one in self.lists)
+        """Number of candidates, or of rows in all lists before there are candidates."""
+        return len(self.pool) if self.pooled else sum(len(ranked.rows) for ranked in self.lists)
 
 
 class Part(Generic[T]):
-    """A function with its numbers, ready to run: what `stage` makes and profiles list."""
+    """A function with its numbers, ready to run: made by `stage`, listed by profiles."""
 
     __slots__ = ("function", "name", "numbers")
 
@@ -151,7 +160,7 @@ class Part(Generic[T]):
         self.name = name
 
     def __call__(self, run: Run) -> T:
-        """Run the function on one run."""
+        """Call the function with a run."""
         return self.function(run, **self.numbers)
 
     def __eq__(self, other: object) -> bool:
@@ -163,25 +172,40 @@ class Part(Generic[T]):
         return hash((self.function, self.name))
 
     def named(self, name: str) -> Part[T]:
-        """Return the same part under another name, for a stage that a profile uses twice."""
+        """Return the same part under another name, for a profile that uses a stage twice."""
         return Part(self.function, self.numbers, name)
 
     def with_numbers(self, numbers: Mapping[str, Any]) -> Part[T]:
         """Return the same part with some numbers replaced."""
-        kept = getattr(self.function, "keeps_the_rest_of", ())
-        tables = {key: {**self.numbers[key], **numbers[key]} for key in kept if key in numbers}
+        merged = getattr(self.function, "merged_tables", ())
+        tables = {key: {**self.numbers[key], **numbers[key]} for key in merged if key in numbers}
         return Part(self.function, {**self.numbers, **numbers, **tables}, self.name)
 
     def __str__(self) -> str:
-        told = {key: value for key, value in self.numbers.items() if value != ()}
-        shown = ", ".join(f"{key}={_show(value)}" for key, value in told.items())
-        return f"{self.name}({shown})"
+        shown = (f"{key}={_show(value)}" for key, value in self.numbers.items() if value != ())
+        return f"{self.name}({', '.join(shown)})"
 
 
 def _show(value: object) -> str:
-    if isinstance(value, tuple) and value and all(isinstance(one, Part) for one in value):
-        return "[" + ", ".join(str(one) for one in value) + "]"
+    if isinstance(value, tuple) and value and is_parts(value):
+        return "[" + ", ".join(map(str, value)) + "]"
     return str(value) if isinstance(value, Part) else repr(value)
+
+
+def is_parts(value: object) -> bool:
+    """True for the stages inside a stage (maybe none): the trace shows them as branches."""
+    return isinstance(value, Part) or (
+        isinstance(value, tuple) and all(isinstance(inner, Part) for inner in value)
+    )
+
+
+def flat(stages: tuple[Part[Any], ...]) -> Iterator[Part[Any]]:
+    """Yield every stage of a list, each followed by the sources and stages inside it."""
+    for part in stages:
+        yield part
+        for value in part.numbers.values():
+            inner = value if isinstance(value, tuple) else (value,)
+            yield from flat(tuple(one for one in inner if isinstance(one, Part)))
 
 
 Stage = Part[Run]
@@ -204,75 +228,81 @@ def stage(function: Callable[Concatenate[Run, P], T]) -> Callable[P, Part[T]]:
     return make
 
 
-def checked_by(check: Callable[P, None]) -> Callable[[Callable[..., T]], Callable[..., T]]:
-    """Let a profile that lists this stage check its numbers when it is built, not when it is searched.
-
-    Stands below `@stage`; the check takes the same numbers, by name, and raises InvalidInput.
-    """
-
-    def attach(function: Callable[..., T]) -> Callable[..., T]:
-        function.check_numbers = check  # type: ignore[attr-defined]
+def _mark(name: str, value: object) -> Callable[[F], F]:
+    def attach(function: F) -> F:
+        setattr(function, name, value)
         return function
 
     return attach
 
 
-def keeps_the_rest_of(*names: str) -> Callable[[Callable[..., T]], Callable[..., T]]:
-    """Let a table given for one of these numbers change what it names, and no more.
+def checked_by(check: Callable[..., None]) -> Callable[[F], F]:
+    """Check the numbers of a stage when a profile is built, not when it is searched.
+
+    Stands below `@stage`. The check takes the same numbers by name and raises InvalidInput.
+    """
+    return _mark("check_numbers", check)
+
+
+def explained_by(explain: Callable[[Explanation, Step], None]) -> Callable[[F], F]:
+    """Let a stage explain what it did to the score of a hit; called only for an explanation.
 
     Stands below `@stage`.
     """
+    return _mark("explain", explain)
 
-    def attach(function: Callable[..., T]) -> Callable[..., T]:
-        function.keeps_the_rest_of = names  # type: ignore[attr-defined]
-        return function
 
-    return attach
+def merges_tables(*names: str) -> Callable[[F], F]:
+    """Let an override of one of these tables replace only the keys that it names.
+
+    Stands below `@stage`.
+    """
+    return _mark("merged_tables", names)
 
 
 def attempt(part: Part[T], run: Run, otherwise: T) -> tuple[T, Step]:
-    """Run one part, time it, and turn a lost tier into a note instead of a failure."""
+    """Run and time one part. Unavailable, the only error a search forgives, is noted in its step."""
     at_us, started = time_ns() // 1000, perf_counter()
     try:
         out, lost = part(run), None
-    except Unavailable as gone:  # the only error a search forgives
-        out, lost = otherwise, str(gone)
+    except Unavailable as error:
+        out, lost = otherwise, str(error)
     took_ms = (perf_counter() - started) * 1000
     return out, Step(part.name, took_ms, part.numbers, lost=lost, at_us=at_us)
 
 
 @stage
 def recall(run: Run, *, sources: tuple[Source, ...], per_variant: tuple[Fan, ...] = ()) -> Run:
-    """Ask every source at the same time; one that is lost gives an empty list and a reason.
+    """Search all sources at the same time; one that is unavailable gives an empty list and a reason.
 
-    `per_variant` add a source for each variant of the query that expansion brought.
+    `per_variant` adds a source for each variant of the query that expansion made.
     """
-    asked = (*sources, *(source for fan in per_variant for source in fan(run)))
+    every = (*sources, *(source for fan in per_variant for source in fan(run)))
 
     def ask(source: Source) -> tuple[RankedList, Step]:
-        found, step = attempt(source, run, RankedList(source.name, searched=False))
-        if found.warning:
-            step = step._replace(notes={"warning": found.warning})
-        return found._replace(name=source.name), step._replace(came_out=len(found.rows))
+        ranked, step = attempt(source, run, RankedList(source.name, searched=False))
+        if ranked.warning:
+            step = step._replace(notes={"warning": ranked.warning})
+        return ranked._replace(name=source.name), step._replace(came_out=len(ranked.rows))
 
-    # Imported here: a keyword search from a cold shell has one source and needs no threads.
-    if len(asked) < 2:
-        answers = [ask(source) for source in asked]
+    # Imported late: a keyword search from a cold shell has one source and needs no threads.
+    if len(every) < 2:
+        answers = [ask(source) for source in every]
     else:
         from scrubjay.runtime.worker import recall_pool
 
-        answers = together(ask, asked, recall_pool())
+        answers = together(ask, every, recall_pool())
     return run._replace(
-        lists=(*run.lists, *(found for found, _ in answers)),
+        lists=(*run.lists, *(ranked for ranked, _ in answers)),
         branches=tuple(step for _, step in answers),
     )
 
 
-def together(ask: Callable[[A], T], asked: Sequence[A], threads: Executor) -> list[T]:
-    """Ask for everything at the same time, the first in this thread; answers are in order."""
-    first, *others = asked
-    waiting = [threads.submit(ask, one) for one in others]
-    return [ask(first), *(one.result() for one in waiting)]
+def together(ask: Callable[[A], T], items: Sequence[A], threads: Executor) -> list[T]:
+    """Call a function for all items at the same time, for the first in this thread; keep the order."""
+    first, *others = items
+    waiting = [threads.submit(ask, item) for item in others]
+    return [ask(first), *(future.result() for future in waiting)]
 
 
 @stage
@@ -287,23 +317,23 @@ def when(
 
 @stage
 def group(run: Run, *, stages: tuple[Stage, ...]) -> Run:
-    """Run several stages under one name, so that they can be left out together."""
+    """Run several stages under one name, so that an override can drop them together."""
     run, steps = in_order(stages, run)
     return run._replace(branches=steps)
 
 
 def in_order(stages: tuple[Stage, ...], run: Run) -> tuple[Run, tuple[Step, ...]]:
-    """Run stages one after the other; return what came out, and a step for each."""
-    steps: tuple[Step, ...] = ()
+    """Run stages one after the other; return the last run and a step for each."""
+    steps = []
     for part in stages:
         run, step = advance(part, run)
-        steps = (*steps, step)
-    return run, steps
+        steps.append(step)
+    return run, tuple(steps)
 
 
 @stage
 def configured(run: Run, *, part: str) -> bool:
-    """True when the user has chosen a component of this kind, such as a reranker, here or not."""
+    """True when the user has chosen a component of this kind, such as a reranker, available or not."""
     return getattr(run.kit, part) is not None or part in run.kit.absent
 
 
@@ -321,18 +351,93 @@ def advance(part: Stage, run: Run) -> tuple[Run, Step]:
     return after._replace(notes={}, branches=()), step
 
 
-def is_parts(value: object) -> bool:
-    """True for stages inside a stage, of which there may be none: the trace shows them as branches."""
-    return isinstance(value, Part) or (
-        isinstance(value, tuple) and all(isinstance(one, Part) for one in value)
-    )
-
-
 def search(query: Query, profile: str, stages: tuple[Stage, ...], kit: Kit) -> Results:
-    """Fold the stages over one run, keeping a trace of each."""
+    """Run the stages of a profile and return the results with a trace of each stage."""
     started = perf_counter()
     run = Run(query, kit)
     for part in stages:
         after, step = advance(part, run)
-        run = after._replace(trace=(*after.trace, step))
-    return results_of(run, profile, took_ms=(perf_counter() - started) * 1000)
+        run = after._replace(trace=(*after.trace, step))  # a stage may read the trace so far
+    took_ms = (perf_counter() - started) * 1000
+    hits = tuple(_hit(candidate, candidate.memory) for candidate in run.pool if candidate.memory)
+    topics: dict[str, int] = {}
+    for hit in hits:
+        for topic in hit.topics:
+            topics[topic] = topics.get(topic, 0) + 1
+    listed = {ranked.name: len(ranked.rows) for ranked in run.lists}
+    return Results(
+        query=run.query.text,
+        profile=profile,
+        hits=hits,
+        counts={**listed, **run.counts, "returned": len(hits)},
+        topics=dict(sorted(topics.items(), key=lambda pair: (-pair[1], pair[0]))),
+        degraded=tuple(dict.fromkeys(_degradations(run.trace))),
+        trace=run.trace,
+        took_ms=took_ms,
+        confidence=run.confidence,
+        terms=run.query.terms,
+        explain=partial(_explain, stages, run.trace),
+    )
+
+
+def _degradations(steps: tuple[Step, ...]) -> Iterator[str]:
+    """Yield each reason why results may be missing something, in the order of the stages."""
+    for step in steps:
+        for reason in (step.lost, step.notes.get("warning")):
+            if reason:
+                yield f"{step.stage}: {reason}"
+        yield from _degradations(step.branches)
+
+
+def _explain(stages: tuple[Stage, ...], trace: tuple[Step, ...], hit: Hit) -> ScoreSum:
+    from scrubjay.search.explanation import explain  # only an explanation needs it
+
+    return explain(hit, trace, stages)
+
+
+def _hit(candidate: Candidate, memory: Memory) -> Hit:
+    vector, chunk = candidate.found.get("vector"), candidate.chunk
+    text = memory.text if candidate.description is None else candidate.description
+    page = None
+    if chunk and memory.metadata.get("format") == "pages":  # each page begins with a form feed
+        page = memory.text.count("\f", 0, chunk.start) + 1
+    return Hit(
+        id=memory.id,
+        # Rounded as the order of candidates is, so that scores never rise down the list.
+        score=round(candidate.score, 6),
+        text=candidate.snippet if candidate.brief else text,
+        title=memory.title,
+        type=memory.type,
+        topics=memory.topics,
+        namespace=memory.namespace,
+        collection=memory.collection,
+        domain=memory.domain,
+        severity=memory.severity,
+        created_at=memory.created_at,
+        updated_at=memory.updated_at,
+        source=memory.source,
+        lines=(chunk.first_line, chunk.last_line) if chunk else None,
+        page=page,
+        heading=chunk.heading if chunk else "",
+        language=memory.language,
+        stale=candidate.stale,
+        rerank_score=candidate.rerank_score,
+        snippet=candidate.snippet,
+        complete=candidate.complete,
+        token_estimate=-(-len(text) // 4),
+        cosine=vector.score if vector else None,
+        why=candidate.why,
+        found=candidate.found,
+        near_duplicates=candidate.near_duplicates,
+        tier=candidate.tier,
+        context="" if candidate.brief else memory.context,
+        valid_from=memory.valid_from,
+        valid_until=memory.valid_until,
+        session=memory.session,
+        role=memory.role,
+        event_time=memory.event_time,
+        event_until=memory.event_until,
+        passages=candidate.passages,
+        owner=memory.owner,
+        agent=memory.agent,
+    )

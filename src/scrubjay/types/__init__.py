@@ -6,10 +6,13 @@ from a cold shell pays for every definition. `one._replace(score=1.0)` gives a c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from scrubjay.types.reports import ScoreSum
 
 DEFAULT_NAMESPACE = "default"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -338,6 +341,7 @@ class Results:
         took_ms: float = 0.0,
         confidence: float | None = None,
         terms: tuple[str, ...] = (),
+        explain: Callable[[Hit], ScoreSum] | None = None,
     ) -> None:
         self.query = query
         self.profile = profile
@@ -349,6 +353,13 @@ class Results:
         self.took_ms = took_ms
         self.confidence = confidence
         self.terms = terms
+        self._explain = explain
+
+    def explain(self, hit: Hit) -> ScoreSum:
+        """Return the parts that add up to the score of a hit, and how each came about."""
+        from scrubjay.types.reports import score_sum
+
+        return self._explain(hit) if self._explain else score_sum(hit.score, hit.why)
 
     def compact(self) -> list[Any]:
         """Return `[results, counts, topics]` for a reader who pays by the word; plain JSON values.

@@ -299,3 +299,35 @@ class Moved(NamedTuple):
     aside: str | None
     servers: Mapping[str, int] = NOTHING
     unfed: Mapping[str, str] = NOTHING
+
+
+class ScorePart(NamedTuple):
+    """One part of a score: its amount, and in `working` how the amount was calculated."""
+
+    name: str
+    amount: float
+    working: tuple[str, ...] = ()
+
+
+class ScoreSum(NamedTuple):
+    """The parts that add up to a score; `where` explains the numbers in their workings."""
+
+    parts: tuple[ScorePart, ...]
+    where: tuple[str, ...] = ()
+
+
+OTHER = "other"  # the part of a score that no stage has explained
+
+
+def score_sum(
+    score: float,
+    amounts: Mapping[str, float],
+    workings: Mapping[str, Sequence[str]] = NOTHING,
+    where: Sequence[str] = (),
+) -> ScoreSum:
+    """Return a score as a sum; what its parts leave over is one more part."""
+    parts = [ScorePart(*part, tuple(workings.get(part[0], ()))) for part in amounts.items()]
+    rest = score - sum(amounts.values())
+    if abs(rest) > 1e-6:  # the precision at which scores are compared
+        parts.append(ScorePart(OTHER, rest))
+    return ScoreSum(tuple(parts), tuple(where))

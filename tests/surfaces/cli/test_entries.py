@@ -166,7 +166,7 @@ class TestByWord:
         )
 
         assert done.code == 0
-        assert "0.15 × 1.000000 tag_overlap" in " ".join(done.out.split())
+        assert "tag_overlap 0.150000 = 0.15 × 1.000000" in " ".join(done.out.split())
         assert "note:" not in done.out
         assert asked.json["hits"][0]["why"]["domain_match"] == 1.0
         assert (asked.json["mode"], asked.json["degraded"]) == ("keyword", [])

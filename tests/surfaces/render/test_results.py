@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from scrubjay.search.explanation import explain
+from scrubjay.search.stages.fuse import rrf, weigh
 from scrubjay.surfaces.render import facts, markdown
 from scrubjay.surfaces.render import json as shapes
 from scrubjay.surfaces.render import memories as stored
@@ -45,6 +47,12 @@ def answer(*hits: Hit, **changed) -> Results:
         "terms": ("pump",),
     }
     return Results(**(fields | changed))
+
+
+def explained(one: Hit, *trace: Step) -> Results:
+    """Results whose stages explain the score of this hit."""
+    stages = (rrf(), weigh(weights={}))
+    return answer(one, trace=trace, explain=lambda hit: explain(hit, trace, stages))
 
 
 def test_a_hit_shows_rank_words_bar_score_type_topics_age_and_id():
@@ -272,7 +280,7 @@ def test_an_explained_hit_adds_up_to_its_score():
         ),
     )
     one = hit(score=0.78125, why={"keyword": 0.625, "vector": 0.15625})
-    text = render.results(answer(one, trace=trace), PLAIN, explain=True, now=NOW)
+    text = render.results(explained(one, *trace), PLAIN, explain=True, now=NOW)
     lines = [line.strip() for line in text.splitlines()]
     assert "found: keyword #1 (raw 9.000000) · vector #4 (raw 0.250000)" in lines
     assert "score: 0.781250 = 0.625000 keyword + 0.156250 vector" in lines
@@ -288,8 +296,8 @@ def test_an_explained_hit_adds_up_to_its_score():
 def test_reciprocal_ranks_are_written_out():
     """R-1: weight / (k + rank) with the numbers of this search."""
     one = hit(score=1 / 61 + 1 / 64, why={"rrf_keyword": 1 / 61, "rrf_vector": 1 / 64})
-    trace = (Step("rrf", 0.1, {"k": 60, "weights": None}, 76, 70),)
-    text = render.results(answer(one, trace=trace), PLAIN, explain=True, now=NOW)
+    fused = explained(one, Step("rrf", 0.1, {"k": 60, "weights": None}, 76, 70))
+    text = render.results(fused, PLAIN, explain=True, now=NOW)
     assert "rrf_keyword 0.016393 = 1 / (60 + 1)" in text
     assert "rrf_vector 0.015625 = 1 / (60 + 4)" in text
 

@@ -16,7 +16,6 @@ from fakes import BrokenEmbedder, ScriptedGenerator, ScriptedReranker, TokenEmbe
 import scrubjay
 from scrubjay.search.profiles import built_in
 from scrubjay.surfaces.render.explain import reasons
-from scrubjay.surfaces.render.explain_sum import sum_of
 from scrubjay.surfaces.render.json import results
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -123,8 +122,8 @@ def test_the_drawn_parts_add_up_to_the_score(
         assert_steps_meet(picture, amounts)
         said = " ".join(reasons(hit, found))
         assert all(line.partition(" = ")[2] in said for part in picture["parts"]
-                   for line in part["working"] if profile != "vault")  # fmt: skip
-        assert picture["where"] == list(sum_of(hit, found).where) != []
+                   for line in part["working"])  # fmt: skip
+        assert picture["where"] == list(found.explain(hit).where) != []
         assert {one[0] for one in picture["lists"] if one[2] != "–"} == set(hit.found)
 
 

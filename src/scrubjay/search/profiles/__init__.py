@@ -1,18 +1,18 @@
-"""Profiles: named lists of stages, with one address for every number in them.
+"""Profiles: named lists of stages, with one address such as `rrf.k` for every number in them.
 
-`profiles.get("default:fast")` finds ours, the user's own from the settings file, and those that
-installed packages register under the entry-point group `scrubjay.profiles`.
+`profiles.get("default:fast")` returns a built-in profile, one of the settings file, or one that an
+installed package registers under the entry-point group `scrubjay.profiles`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from copy import copy
+from functools import cache, partial
 from typing import Any
 
 from scrubjay.errors import InvalidInput, NotFound
-from scrubjay.search.pipeline import Part, Stage
-from scrubjay.search.profiles.overrides import addressed, checked, flat, nested
+from scrubjay.search.pipeline import Part, Stage, flat
 from scrubjay.text.validation import did_you_mean
 from scrubjay.types import NOTHING
 
@@ -27,10 +27,14 @@ _NEEDED = {
     "tiers": "it brings the candidates",
     "load": "a hit without it has no text",
 }
+_MOST_CACHED = 64  # changed versions of one profile
 
 
 class Profile:
-    """A way to search: its stages in order, how many hits it gives by itself and at most."""
+    """A way to search: its stages in order, its default limit and the highest limit it allows.
+
+    A profile does not change once it is built, and is shared by all searches.
+    """
 
     def __init__(
         self,
@@ -44,16 +48,16 @@ class Profile:
     ) -> None:
         parts = list(flat(stages))
         names = [part.name for part in parts]
-        twice = sorted({one for one in names if names.count(one) > 1})
+        twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise InvalidInput(
-                f"profile {name} lists {', '.join(twice)} twice; give one a name of its own"
-                " with .named(...)"
+                f"profile {name} lists {', '.join(twice)} twice; name one of them with .named(...)"
             )
         for part in parts:
             if hasattr(part.function, "check_numbers"):
                 part.function.check_numbers(**part.numbers)
         self._used = frozenset(names)  # a search asks a dozen times
+        self._changed: dict[bytes, Profile] = {}
         self.name = name
         self.stages = stages
         self.summary = summary
@@ -62,18 +66,36 @@ class Profile:
         self.settings = settings
 
     def uses(self, name: str) -> bool:
-        """True when a stage or source of this name is in the list."""
+        """True when the profile contains a stage or source of this name."""
         return name in self._used
 
     def with_overrides(self, overrides: Mapping[str, Any]) -> Profile:
         """Return this profile with numbers replaced (`rrf.k`) or stages dropped (`rerank = false`).
 
-        A profile may have settings: names of its own for some of its numbers.
+        A profile may have settings: its own names for some of its numbers.
         """
+        import marshal
+
+        try:  # in version 2 equal values give equal bytes; unusual types are refused and not cached
+            key = marshal.dumps(dict(overrides), 2)
+        except ValueError:
+            return self._with_overrides(overrides)
+        changed = self._changed.get(key)
+        if changed is None:
+            # A copy: the caller may change its tables later.
+            changed = self._with_overrides(marshal.loads(key))
+            if len(self._changed) >= _MOST_CACHED:
+                self._changed.clear()
+            self._changed[key] = changed
+        return changed
+
+    def _with_overrides(self, overrides: Mapping[str, Any]) -> Profile:
+        from scrubjay.search.profiles.overrides import addressed, checked, nested
+
         known = {part.name: part for part in flat(self.stages)}
         for key, value in overrides.items():
             if key not in known and key not in self.settings and not isinstance(value, Mapping):
-                _refuse_of_others(self.name, str(key))
+                _refuse_setting_of_others(self.name, str(key))
         wanted = nested(addressed(overrides, self.settings))
         for name, numbers in wanted.items():
             if name not in known:
@@ -85,33 +107,30 @@ class Profile:
                 checked(known[name], numbers)
             elif name in _NEEDED:
                 raise InvalidInput(
-                    f"stage {name} cannot be left out of {self.name}: {_NEEDED[name]}"
+                    f"stage {name} cannot be dropped from {self.name}: {_NEEDED[name]}"
                 )
         stages = _override(self.stages, wanted)
-        self._refuse_holes(wanted, stages)
-        return self._as(self.name, stages, self.summary)
-
-    def _as(self, name: str, stages: tuple[Stage, ...], summary: str) -> Profile:
-        """Return these stages as a profile with the limits and settings of this one."""
+        left = {part.name: part for part in flat(stages)}
+        for name, numbers in wanted.items():
+            if numbers is False and name in left:
+                raise InvalidInput(f"{name} decides what another stage does; it cannot be dropped")
+        for part in left.values():
+            if part.numbers.get("sources") == ():
+                raise InvalidInput(f"{part.name} has no source left in {self.name}")
         return Profile(
-            name, stages, summary, limit=self.limit, most=self.most, settings=self.settings
+            self.name,
+            stages,
+            self.summary,
+            limit=self.limit,
+            most=self.most,
+            settings=self.settings,
         )
 
     def named(self, name: str, summary: str) -> Profile:
-        """Return the same profile by another name."""
-        return self._as(name, self.stages, summary)
-
-    def _refuse_holes(self, wanted: Mapping[str, Any], stages: tuple[Stage, ...]) -> None:
-        """Refuse to leave out what a profile cannot do without."""
-        kept = {part.name for part in flat(stages)}
-        for name, numbers in wanted.items():
-            if numbers is False and name in kept:
-                raise InvalidInput(
-                    f"{name} decides what another stage does; it cannot be left out"
-                )
-        for part in flat(stages):
-            if part.numbers.get("sources") == ():
-                raise InvalidInput(f"{part.name} has no source left to ask in {self.name}")
+        """Return the same profile under another name."""
+        renamed = copy(self)
+        renamed.name, renamed.summary, renamed._changed = name, summary, {}
+        return renamed
 
 
 def _override(stages: tuple[Part[Any], ...], wanted: Mapping[str, Any]) -> tuple[Part[Any], ...]:
@@ -123,29 +142,28 @@ def _override(stages: tuple[Part[Any], ...], wanted: Mapping[str, Any]) -> tuple
         inside = {
             key: _override(value, wanted)
             for key, value in part.numbers.items()
-            if isinstance(value, tuple) and any(isinstance(one, Part) for one in value)
+            if isinstance(value, tuple) and any(isinstance(inner, Part) for inner in value)
         }
         changed.append(part.with_numbers({**inside, **numbers}))
     return tuple(changed)
 
 
-def _refuse_of_others(name: str, key: str) -> None:
-    """Refuse a setting that other profiles have, and say which."""
-    others = [one for one in _MODES if "." not in key and key in _BUILT_IN[one]().settings]
+def _refuse_setting_of_others(name: str, key: str) -> None:
+    others = [other for other in _MODES if "." not in key and key in _BUILT_IN[other]().settings]
     if others:
         raise InvalidInput(
-            f"{key} is a setting of profile {' and '.join(others)}, and {name} has none of this"
-            f" name; choose it with profile= (--profile {others[0]})"
+            f"{key} is a setting of profile {' and '.join(others)}, not of {name};"
+            f" choose it with profile= (--profile {others[0]})"
         )
 
 
 def built_in() -> tuple[str, ...]:
-    """Every profile that comes with scrubjay."""
+    """Return the names of the built-in profiles."""
     return tuple(_BUILT_IN)
 
 
 def names() -> tuple[str, ...]:
-    """Every profile that `get` finds, modes as `profile:mode`; ours first, then the user's."""
+    """Return the names of all profiles, modes as `profile:mode`; built-in ones first."""
     from scrubjay.config import load
 
     return (*_BUILT_IN, *load().profiles)
@@ -158,13 +176,13 @@ def get(
     for given in (name, mode):
         if given is not None and not isinstance(given, str):
             raise InvalidInput(
-                f"{given!r} is no profile and no mode; known are {', '.join(names())}"
+                f"{given!r} is not a profile or mode; known are {', '.join(names())}"
             )
     if mode is not None and mode != "default":
-        known = tuple(one.partition(":")[2] for one in _BUILT_IN if one.startswith(f"{name}:"))
+        known = tuple(_MODES.get(name, ()))[1:]
         if mode not in known and name in names():
             modes = ", ".join(("default", *known))
-            others = [one for one, its in _MODES.items() if mode in its and one != name]
+            others = [other for other, its in _MODES.items() if mode in its and other != name]
             hint = f"; {mode} is a mode of {' and '.join(others)}" if others else ""
             raise InvalidInput(f"profile {name} has no mode {mode!r}; its modes are {modes}{hint}")
         name = f"{name}:{mode}" if mode in known else name
@@ -177,7 +195,7 @@ def get(
 
 
 def _users(name: str, under: tuple[str, ...]) -> Profile | None:
-    """Build a profile of the settings file: a base, and what it changes."""
+    """Build a profile of the settings file: a base with changes."""
     from scrubjay.config import load
 
     settings = load()
@@ -191,7 +209,7 @@ def _users(name: str, under: tuple[str, ...]) -> Profile | None:
     built = _BUILT_IN[base]() if base in _BUILT_IN else _users(str(base), (*under, name))
     if built is None:
         raise InvalidInput(
-            f"profile {name} in {settings.config_file} has base {base!r}, which is not there;"
+            f"profile {name} in {settings.config_file} has base {base!r}, which does not exist;"
             f" known are {', '.join(names())}"
         )
     summary = f"{base} with changes from the settings file"
@@ -207,8 +225,9 @@ def _plugin(name: str) -> Profile | None:
     return None
 
 
+@cache
 def _of_module(profile: str, mode: str) -> Profile:
-    """Build a profile of ours in one mode; its module is imported only now."""
+    """Build a built-in profile in one mode, once; its module is imported only now."""
     from importlib import import_module
 
     module = import_module(f"scrubjay.search.profiles.{profile}")
@@ -217,7 +236,7 @@ def _of_module(profile: str, mode: str) -> Profile:
     settings = getattr(module, "SETTINGS", NOTHING)
     if not hasattr(module, "LIMITS"):
         return Profile(name, stages, summary, settings=settings)
-    # What these modes give by themselves is also the most that they give.
+    # The default limit of these modes is also the highest.
     limit = module.LIMITS[mode]
     return Profile(name, stages, summary, limit=limit, most=limit, settings=settings)
 

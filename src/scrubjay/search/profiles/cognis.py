@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from scrubjay.search.pipeline import Stage, recall
 from scrubjay.search.profiles.default import FIELDS
-from scrubjay.search.stages.around import around
 from scrubjay.search.stages.conversation import (
     by_rank,
     distinct,
@@ -18,6 +17,7 @@ from scrubjay.search.stages.conversation import (
     over_sessions,
 )
 from scrubjay.search.stages.present import (
+    around,
     at_least,
     check_files,
     load,
@@ -25,8 +25,7 @@ from scrubjay.search.stages.present import (
     passages,
     top,
 )
-from scrubjay.search.stages.recall import any_word
-from scrubjay.search.stages.spread import fan_out
+from scrubjay.search.stages.recall import any_word, fan_out
 from scrubjay.search.stages.timing import moment, recency, time_blend, time_range
 from scrubjay.search.stages.understand import embed_query, keywords
 

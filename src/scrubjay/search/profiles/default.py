@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from scrubjay.search.pipeline import Stage, configured, group, recall, when
-from scrubjay.search.stages.around import around
-from scrubjay.search.stages.borrow import borrow_words
-from scrubjay.search.stages.expand import rephrase
+from scrubjay.search.stages.expand import borrow_words, rephrase
 from scrubjay.search.stages.fuse import rrf, weigh
 from scrubjay.search.stages.present import (
+    around,
     at_least,
     check_files,
     count_passages,
@@ -18,6 +17,7 @@ from scrubjay.search.stages.present import (
     top,
 )
 from scrubjay.search.stages.recall import (
+    fan_out,
     hyde,
     keyword,
     lexical,
@@ -27,7 +27,6 @@ from scrubjay.search.stages.recall import (
     vector,
 )
 from scrubjay.search.stages.rerank import UNRELATED, cross_encoder, late_interaction
-from scrubjay.search.stages.spread import fan_out
 from scrubjay.search.stages.timing import in_time, moment, time_range, timed
 from scrubjay.search.stages.understand import embed_query, keywords
 

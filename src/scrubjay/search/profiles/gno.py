@@ -6,8 +6,7 @@ After `seeds/gno.txt`; the rows are GN-1 to GN-16 of the requirements.
 from __future__ import annotations
 
 from scrubjay.search.pipeline import Stage, configured, recall, when
-from scrubjay.search.stages.borrow import borrow_words
-from scrubjay.search.stages.expand import rephrase, skipped_strong, strong_signal
+from scrubjay.search.stages.expand import borrow_words, rephrase, skipped_strong, strong_signal
 from scrubjay.search.stages.fuse import over_best, rank_bonus, rrf, similarity
 from scrubjay.search.stages.min_max import min_max
 from scrubjay.search.stages.present import (
@@ -19,6 +18,7 @@ from scrubjay.search.stages.present import (
     top,
 )
 from scrubjay.search.stages.recall import (
+    fan_out,
     hyde,
     keyword,
     lexical,
@@ -28,7 +28,6 @@ from scrubjay.search.stages.recall import (
     vector,
 )
 from scrubjay.search.stages.rerank import UNRELATED, blend, cross_encoder, late_interaction
-from scrubjay.search.stages.spread import fan_out
 from scrubjay.search.stages.understand import embed_query, keywords
 
 # The query as it was asked counts twice as much as what a model made of it.

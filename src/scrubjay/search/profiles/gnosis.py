@@ -24,9 +24,8 @@ from scrubjay.search.stages.present import (
     previews,
     top,
 )
-from scrubjay.search.stages.recall import vector
+from scrubjay.search.stages.recall import fan_out, vector
 from scrubjay.search.stages.rerank import UNRELATED, cross_encoder, late_interaction
-from scrubjay.search.stages.spread import fan_out
 from scrubjay.search.stages.topics import topics
 from scrubjay.search.stages.understand import embed_query, keywords
 

@@ -18,8 +18,7 @@ from scrubjay.search.stages.present import (
     passages,
     top,
 )
-from scrubjay.search.stages.recall import any_word, vector
-from scrubjay.search.stages.spread import fan_out, namespaces
+from scrubjay.search.stages.recall import any_word, fan_out, namespaces, vector
 from scrubjay.search.stages.understand import embed_query, keywords
 
 # Most questions are other words for what is stored; but identifiers must be found, and between equals

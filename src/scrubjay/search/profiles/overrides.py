@@ -1,15 +1,28 @@
-"""Overrides: `rrf.k = 30`, from a call, a `--set` or the settings file, checked before anything runs."""
+"""Overrides of a profile for one search: numbers such as `rrf.k = 30`, dropped stages, weights.
+
+They come from a call, from `--set` or from the settings file, and are checked before a search runs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput
-from scrubjay.search.pipeline import Part, is_parts
+from scrubjay.search.pipeline import Part, flat, is_parts
 from scrubjay.text.validation import did_you_mean
 
-_MOST = 1e9  # larger numbers mean nothing here, and their sums overflow
+if TYPE_CHECKING:
+    from scrubjay.search.profiles import Profile
+
+_MOST = 1e9  # larger numbers make no sense, and their sums overflow
+FUSE = "min_max"
+PATTERNS: Mapping[str, Mapping[str, float]] = {
+    "exact_id": {"keyword": 1.0, "vector": 0.0, "graph": 0.0},
+    "semantic": {"vector": 1.0, "keyword": 0.0, "graph": 0.0},
+    "roaming": {"vector": 0.5, "graph": 0.5, "keyword": 0.0},
+}
+_BY_VECTOR = ("vector", "graph")  # sources that need the vector of the query
 
 
 def nested(overrides: Mapping[str, Any]) -> dict[str, Any]:
@@ -19,7 +32,7 @@ def nested(overrides: Mapping[str, Any]) -> dict[str, Any]:
         stage, dot, number = str(key).partition(".")
         dropped = not dot and value is False
         if stage in out and (dropped or out[stage] is False):
-            raise InvalidInput(f"{stage} is dropped and changed at once; say one of the two")
+            raise InvalidInput(f"{stage} is both dropped and changed; give only one of the two")
         if dot:
             out.setdefault(stage, {})[number] = value
         elif dropped:
@@ -28,16 +41,16 @@ def nested(overrides: Mapping[str, Any]) -> dict[str, Any]:
             out[stage] = {**out.get(stage, {}), **value}
         else:
             raise InvalidInput(
-                f"override {key} = {value!r} names no number; write it as {key}.NUMBER=VALUE,"
-                f" or {key}=false to leave the stage out"
+                f"override {key} = {value!r} has no number; write {key}.NUMBER=VALUE,"
+                f" or {key}=false to drop the stage"
             )
     return out
 
 
 def addressed(overrides: Mapping[str, Any], settings: Mapping[str, str]) -> dict[str, Any]:
-    """Return overrides with every setting of a profile written as the number that it stands for."""
+    """Return overrides with each setting of a profile replaced by the number that it stands for."""
     out: dict[str, Any] = {}
-    said: dict[str, str] = {}
+    given: dict[str, str] = {}
     for key, value in overrides.items():
         place = settings.get(str(key), str(key))
         if (
@@ -50,27 +63,25 @@ def addressed(overrides: Mapping[str, Any], settings: Mapping[str, str]) -> dict
                 f"there is no setting {key!r}{did_you_mean(place, settings)}; there are"
                 f" {', '.join(settings)}, and the numbers of stages, such as {next(iter(settings.values()))}"
             )
-        if place in said and out[place] != value:
-            raise InvalidInput(
-                f"{said[place]} and {key} are the same setting; give one of them a value"
-            )
+        if place in given and out[place] != value:
+            raise InvalidInput(f"{given[place]} and {key} are the same setting; give only one")
         out[place] = value
-        said[place] = str(key)
+        given[place] = str(key)
     return out
 
 
 def parse_sets(sets: Iterable[str]) -> dict[str, Any]:
-    """Read `--set` arguments such as `rrf.k=30`, `keyword.weights={title=2}`, `passages=false`.
+    """Parse `--set` arguments such as `rrf.k=30`, `keyword.weights={title=2}`, `passages=false`.
 
-    What they name is looked up when a profile takes them.
+    The profile checks their names later.
     """
     import tomllib
 
     out: dict[str, Any] = {}
-    for one in sets:
-        key, equals, value = one.partition("=")
+    for argument in sets:
+        key, equals, value = argument.partition("=")
         if not equals or not key.strip():
-            raise InvalidInput(f"--set {one!r} is not of the form stage.number=value")
+            raise InvalidInput(f"--set {argument!r} is not of the form stage.number=value")
         try:
             out[key.strip()] = tomllib.loads(f"value = {value.strip()}")["value"]
         except tomllib.TOMLDecodeError:
@@ -79,10 +90,13 @@ def parse_sets(sets: Iterable[str]) -> dict[str, Any]:
 
 
 def checked(part: Part[Any], numbers: Mapping[str, Any]) -> None:
-    """Refuse a number that the stage does not have, or a value of another kind."""
-    kinds = {key: str(part.function.__annotations__[key]) for key in part.numbers}
-    inside = [one.name for one in flat((part,)) if one is not part]
-    kinds = {key: kind for key, kind in kinds.items() if not is_parts(part.numbers[key])}
+    """Refuse a number that the stage does not have, or a value of the wrong type."""
+    inside = [inner.name for inner in flat((part,)) if inner is not part]
+    kinds = {
+        key: str(part.function.__annotations__[key])
+        for key, value in part.numbers.items()
+        if not is_parts(value)
+    }
     for key, value in numbers.items():
         if key not in kinds:
             has = ", ".join(kinds) or "no numbers of its own"
@@ -91,17 +105,8 @@ def checked(part: Part[Any], numbers: Mapping[str, Any]) -> None:
                 f"stage {part.name} has no number {key!r}{did_you_mean(key, kinds)}; it has {has}{of}"
             )
         if not _fits(value, kinds[key]):
-            must = _said(kinds[key], part.numbers[key])
+            must = _expected(kinds[key], part.numbers[key])
             raise InvalidInput(f"{part.name}.{key} is {value!r}; it must be {must}")
-
-
-def flat(stages: tuple[Part[Any], ...]) -> Iterator[Part[Any]]:
-    """Every stage of a list, followed by the sources and stages inside it."""
-    for part in stages:
-        yield part
-        for value in part.numbers.values():
-            inner = value if isinstance(value, tuple) else (value,)
-            yield from flat(tuple(one for one in inner if isinstance(one, Part)))
 
 
 def _fits(value: object, kind: str) -> bool:
@@ -127,7 +132,7 @@ def _fits(value: object, kind: str) -> bool:
     return False
 
 
-def _said(kind: str, usual: object) -> str:
+def _expected(kind: str, usual: object) -> str:
     example = usual if isinstance(usual, Mapping) and usual else {"keyword": 0.5}
     table = ", ".join(f"{name} = {number:g}" for name, number in example.items())
     words = {
@@ -138,3 +143,58 @@ def _said(kind: str, usual: object) -> str:
     }
     options = [one.strip() for one in kind.split("|") if one.strip() != "None"]
     return " or ".join(words.get(one, f"a table such as {{{table}}}") for one in options)
+
+
+def weighed(profile: Profile, given: object) -> Profile:
+    """Return a profile with other weights; a source with weight 0 is not searched."""
+    (fuse,) = (part for part in flat(profile.stages) if part.name == FUSE)
+    weights = weights_of(given, tuple(fuse.numbers["weights"]))
+    changes: dict[str, Any] = {f"{FUSE}.weights": weights}
+    idle = [name for name, weight in weights.items() if not weight]
+    changes |= {name: False for name in idle if profile.uses(name)}
+    if profile.uses("embed_query") and not any(weights.get(name) for name in _BY_VECTOR):
+        changes["embed_query"] = False
+    return profile.with_overrides(changes)
+
+
+def weights_of(given: object, known: tuple[str, ...]) -> dict[str, float]:
+    """Return the weight of every known list, 0 for those not given; refuse invalid weights."""
+    from scrubjay.search.stages.min_max import check_weights
+
+    first = known[0]
+    such_as = f"{first}=1 at the shell, {{{first!r}: 1}} in Python, or {', '.join(PATTERNS)}"
+    if isinstance(given, str):
+        if given not in PATTERNS:
+            raise InvalidInput(
+                f"there is no pattern of weights {given!r}{did_you_mean(given, PATTERNS)}; give {such_as}"
+            )
+        given = PATTERNS[given]
+    if not isinstance(given, Mapping):
+        raise InvalidInput(f"weights is {given!r}; give {such_as}")
+    for name in given:
+        if name not in known:
+            raise InvalidInput(
+                f"there is no weight for {name!r}{did_you_mean(str(name), known)}; there are"
+                f" {', '.join(known)}"
+            )
+    weights = {name: given.get(name, 0.0) for name in known}
+    check_weights(weights=weights)
+    return {name: float(weight) for name, weight in weights.items()}
+
+
+def parse_weights(text: str) -> str | dict[str, float]:
+    """Parse `--weights`: `keyword=1,vector=0`, or the name of a pattern."""
+    if "=" not in text:
+        return text.strip()
+    weights: dict[str, float] = {}
+    for item in text.split(","):
+        name, _, number = (part.strip() for part in item.partition("="))
+        if name in weights:
+            raise InvalidInput(f"--weights gives {name} twice; give each list one weight")
+        try:
+            weights[name] = float(number)
+        except ValueError as error:
+            raise InvalidInput(
+                f"--weights {item.strip()!r} is not of the form NAME=NUMBER, such as keyword=1"
+            ) from error
+    return weights

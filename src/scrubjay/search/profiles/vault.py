@@ -6,7 +6,6 @@ After `seeds/vault.txt`; the rows are SV-1 to SV-13 of the requirements.
 from __future__ import annotations
 
 from scrubjay.search.pipeline import Stage, recall
-from scrubjay.search.stages.adaptive import adaptive
 from scrubjay.search.stages.entries import describe, fixed_score, scan, top_or_all, widen
 from scrubjay.search.stages.fuse import union
 from scrubjay.search.stages.present import (
@@ -16,9 +15,8 @@ from scrubjay.search.stages.present import (
     mark_near_duplicates,
     passages,
 )
-from scrubjay.search.stages.recall import any_word, look_up, vector
-from scrubjay.search.stages.signals import signals
-from scrubjay.search.stages.spread import fan_out
+from scrubjay.search.stages.recall import any_word, fan_out, look_up, vector
+from scrubjay.search.stages.signals import adaptive, signals
 from scrubjay.search.stages.tiers import by_tier, tier_weight, tiers
 from scrubjay.search.stages.understand import embed_query, keywords
 

@@ -1,24 +1,40 @@
-"""What a score is worth: a reranker's word or a careful guess, a floor for names, a factor for types."""
+"""Score adjustments: reranker verdicts, a floor for literal words, factors for types of memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import tanh
+from math import log, tanh
+from typing import TYPE_CHECKING
 from unicodedata import category
 
 from scrubjay.errors import InvalidInput
-from scrubjay.search.pipeline import Run, stage
+from scrubjay.search.pipeline import Run, explained_by, stage
 from scrubjay.text.analysis import fold, is_unspaced, query_tokens, without_stop_words, words
 from scrubjay.text.query_syntax import folded_stop_words, operators_in
 from scrubjay.types import DONE_SUFFIX, Candidate, Query, Step
 
+if TYPE_CHECKING:
+    from scrubjay.search.explanation import Explanation
+
 
 def base_type(type_: str) -> str:
-    """Return the type without the mark of what is done: a done task is still a task."""
+    """Return the type without the suffix of finished tasks: a done task is still a task."""
     return type_.removesuffix(DONE_SUFFIX) or type_
 
 
+def _explain_multiply(explanation: Explanation, step: Step) -> None:
+    factors = {**step.numbers["types"], **(step.numbers["suffixes"] or {})}
+    for name, amount in explanation.hit.why.items():
+        if name in factors:
+            before = explanation.before(name)
+            if abs(before * (factors[name] - 1) - amount) < 1e-6:
+                explanation.add(name, f"({factors[name]:g} - 1) × {before:.6f}")
+            else:  # the cap has stopped it
+                explanation.add(name, f"{before + amount:g} - {before:.6f}")
+
+
 @stage
+@explained_by(_explain_multiply)
 def multiply(
     run: Run,
     *,
@@ -27,10 +43,10 @@ def multiply(
     cap: float | None = None,
     unread_cap: float | None = None,
 ) -> Run:
-    """Multiply the scores of some types of memory; what is done counts as its base type.
+    """Multiply the scores of some types of memory; a done task counts as its base type.
 
-    `suffixes` multiply besides whatever type ends so. A factor above 1 lifts a score up to `cap`,
-    and up to `unread_cap` where no reranker has read the text; a score above it stays as it is.
+    `suffixes` also multiply every type with that suffix. A factor above 1 raises a score up to `cap`,
+    or up to `unread_cap` where no reranker has read the text; a higher score stays as it is.
     """
     for factor in (*types.values(), *(suffixes or {}).values()):
         if factor < 0:
@@ -50,33 +66,42 @@ def multiply(
 def _factors(
     one: Candidate, types: Mapping[str, float], suffixes: Mapping[str, float]
 ) -> dict[str, float]:
-    """Return what multiplies a candidate, by name: its base type, and the ends of its type."""
+    """Return the factors of a candidate by name: of its base type, and of the suffixes of its type."""
     if one.memory is None:
         return {}
-    of_type, base = one.memory.type, base_type(one.memory.type)
+    type_, base = one.memory.type, base_type(one.memory.type)
     factors = {base: types[base]} if base in types else {}
-    return factors | {end: more for end, more in suffixes.items() if of_type.endswith(end)}
+    return factors | {end: factor for end, factor in suffixes.items() if type_.endswith(end)}
 
 
 @stage
 def needs_keywords(run: Run, *, least: int = 2) -> Run:
-    """Refuse a query of fewer keywords than that: one broad word would fill the whole answer."""
-    found = keywords_of(run.query)
-    if len(found) < least:
-        there = f"only {', '.join(map(repr, found))}" if found else "none"
+    """Refuse a query with fewer keywords: one broad word would match too much."""
+    keywords = keywords_of(run.query)
+    if len(keywords) < least:
+        has = f"only {', '.join(map(repr, keywords))}" if keywords else "none"
         raise InvalidInput(
-            f"this search needs {least} or more keywords, and the query has {there} (words such as"
-            " 'the' do not count); add another word, or use the mode standard, at the shell without --deep"
+            f"this search needs {least} or more keywords, and the query has {has} (words such as"
+            " 'the' do not count); add another word, or use mode standard (without --deep)"
         )
-    return run.noting(keywords=found)
+    return run.noting(keywords=keywords)
+
+
+def _explain_keyword_floor(explanation: Explanation, step: Step) -> None:
+    if raised := explanation.hit.why.get("keyword_floor"):
+        terms, floor = len(step.notes["terms"]), step.numbers["floor"]
+        before = explanation.before("keyword_floor")
+        held = round((before + raised) * terms / floor)
+        explanation.add("keyword_floor", f"{floor:g} × {held} / {terms} - {before:.6f}")
 
 
 @stage
+@explained_by(_explain_keyword_floor)
 def keyword_floor(run: Run, *, floor: float = 0.30, most: int = 64) -> Run:
-    """Raise a score to the floor times the share of the query's words that the text holds literally.
+    """Raise a score to the floor times the share of the query's words that the text contains.
 
-    A floor, never a boost: to a reranker a name means nothing, and it would bury who bears it. Words
-    are compared whole, without case and accents; a beginning* by its beginning. The first `most` count.
+    It never lifts a higher score. A reranker cannot judge names and would bury texts that contain them.
+    Words are compared whole, without case and accents; prefix* by its prefix. The first `most` count.
     """
     if not 0 <= floor <= 1:
         raise InvalidInput(f"keyword_floor.floor is {floor}; it must be between 0 and 1")
@@ -95,27 +120,27 @@ def keyword_floor(run: Run, *, floor: float = 0.30, most: int = 64) -> Run:
 
 
 def keywords_of(query: Query) -> tuple[str, ...]:
-    """Return the words of a query that are no stop words, folded, each once."""
+    """Return the words of a query that are not stop words, folded, each once."""
     stop_words = folded_stop_words(query.language)
-    return _terms(query, [word for word in _said(query) if word not in stop_words])
+    return _terms(query, [word for word in _words_of(query) if word not in stop_words])
 
 
 def literal_terms(query: Query) -> tuple[str, ...]:
-    """Return the words to look for literally: the keywords, or all words if there are no others."""
-    return _terms(query, without_stop_words(_said(query), folded_stop_words(query.language)))
+    """Return the words to match literally: the keywords, or all words if there are only stop words."""
+    return _terms(query, without_stop_words(_words_of(query), folded_stop_words(query.language)))
 
 
-def _said(query: Query) -> list[str]:
-    """Return what is asked for word by word, folded; negations are not in a query's meaning."""
-    said = (fold(word) for word in words(query.meaning or query.text) if word.strip("_"))
-    return [word.removesuffix("'s") for word in said]
+def _words_of(query: Query) -> list[str]:
+    """Return the words of a query, folded, without negated ones."""
+    folded = (fold(word) for word in words(query.meaning or query.text) if word.strip("_"))
+    return [word.removesuffix("'s") for word in folded]
 
 
-def _terms(query: Query, said: list[str]) -> tuple[str, ...]:
-    """Mark beginnings with *, and take runs of characters without spaces pair by pair."""
+def _terms(query: Query, query_words: list[str]) -> tuple[str, ...]:
+    """Mark prefixes with *, and split runs of characters without spaces into pairs."""
     begun = {fold(sign["beginning"]) for sign in operators_in(query.text) if sign["beginning"]}
     found: list[str] = []
-    for word in said:
+    for word in query_words:
         if is_unspaced(word):
             found.extend(query_tokens(word))
         else:
@@ -124,10 +149,10 @@ def _terms(query: Query, said: list[str]) -> tuple[str, ...]:
 
 
 def stands_in(term: str, text: str) -> bool:
-    """True when a folded text holds a term between the edges of words: "how" is not in "show".
+    """True when a folded text contains a term between word boundaries: "how" is not in "show".
 
-    A hyphen, a dot or an apostrophe is an edge, an underscore is not. Scripts without spaces have
-    no edges; another script beside them has.
+    A hyphen, a dot or an apostrophe is a boundary, an underscore is not. Scripts without spaces have
+    no boundaries inside; another script beside them has.
     """
     bare, loose = term.removesuffix("*"), is_unspaced(term)
     at = text.find(bare)
@@ -142,14 +167,30 @@ def stands_in(term: str, text: str) -> bool:
 
 
 def _goes_on(character: str) -> bool:
-    """True for what a word is made of, accents and vowel signs too."""
+    """True for a character of a word, including accents and vowel signs."""
     return bool(character) and (
         (character.isalnum() or character == "_" or category(character).startswith("M"))
         and not is_unspaced(character)
     )
 
 
+def _explain_verdict(explanation: Explanation, step: Step) -> None:
+    workings = {}
+    if (score := explanation.hit.why.get("synthetic")) is not None:
+        low, more = step.numbers["low"], step.numbers["high"] - step.numbers["low"]
+        steepness, centre = step.numbers["steepness"], step.numbers["centre"]
+        if steepness and low < score < low + more:  # else the curve is too flat to find x again
+            x = centre - log(more / (score - low) - 1) / steepness
+            curve = f"{low:g} + {more:g} / (1 + e^(-{steepness:g} × ({x:.6f} - {centre:g})))"
+            workings["synthetic"] = [curve]
+    explanation.made(
+        "what it added to the score so far, or took from it; the first is the score to begin with",
+        workings,
+    )
+
+
 @stage
+@explained_by(_explain_verdict)
 def verdict(
     run: Run,
     *,
@@ -160,16 +201,20 @@ def verdict(
     low: float = 0.40,
     high: float = 0.70,
 ) -> Run:
-    """Score by what the reranker said; what it has not read gets a score made of fusion and cosine.
+    """Score by the reranker; a text that it has not read gets a score from fusion and cosine.
 
-    Such a score is low + (high - low) / (1 + e^(-steepness (x - centre))), where x is the fused score
-    over the highest possible, boost / (k + 1) for each list, and for what vectors found that times
-    (0.5 + 0.5 cosine). It never exceeds `high`: probably relevant, not confirmed.
+    That score is low + (high - low) / (1 + e^(-steepness (x - centre))), where x is the fused score
+    over the highest possible, boost / (k + 1) for each list, multiplied by (0.5 + 0.5 cosine) for what
+    vectors found. It never exceeds `high`: probably relevant, not confirmed.
     """
     if k < 0 or not boost > 0:
-        raise InvalidInput(f"verdict.k is {k} and boost {boost}; at least 0 and above 0 are right")
+        raise InvalidInput(
+            f"verdict.k is {k} and boost {boost}; k must be 0 or more, boost above 0"
+        )
     if not 0 <= low <= high <= 1:
-        raise InvalidInput(f"verdict.low is {low} and high {high}; both are in 0..1, low first")
+        raise InvalidInput(
+            f"verdict.low is {low} and high {high}; they must be in 0..1, low first"
+        )
     best = max(len(run.lists), 1) / (k + 1) * boost
     pool = []
     for one in run.pool:
@@ -179,18 +224,17 @@ def verdict(
         x = one.score / best
         if "vector" in one.found:
             x *= 0.5 + 0.5 * one.found["vector"].score
-        # The logistic function as a tanh, which no number overflows.
+        # The logistic function as a tanh, which cannot overflow.
         score = low + (high - low) * (1 + tanh(steepness * (x - centre) / 2)) / 2
         pool.append(one._replace(score=score, why={"synthetic": score}))
     read = sum(one.rerank_score is not None for one in pool)
-    run = run._replace(counts={**run.counts, "reranked": read})
-    run = run.ranked(pool).noting(best_possible=best, reranked=read)
-    why = next(_left_out(run.trace), None) if not read else None
-    return run.noting(warning=f"no reranker has read the texts: {why}") if why else run
+    run = run.counting(reranked=read).ranked(pool).noting(best_possible=best, reranked=read)
+    reason = next(_left_out(run.trace), None) if not read else None
+    return run.noting(warning=f"no reranker has read the texts: {reason}") if reason else run
 
 
 def _left_out(steps: tuple[Step, ...]) -> Iterator[str]:
-    """Yield why a stage before this one left the candidates as they were."""
+    """Yield the reasons for which earlier stages skipped the candidates."""
     for step in steps:
         if "left_out" in step.notes:
             yield step.notes["left_out"]
@@ -199,12 +243,12 @@ def _left_out(steps: tuple[Step, ...]) -> Iterator[str]:
 
 @stage
 def fewer_than(run: Run, *, candidates: int) -> bool:
-    """True when there are fewer candidates than that."""
+    """True when there are fewer candidates than `candidates`."""
     return len(run.pool) < candidates
 
 
 def _scored(one: Candidate, score: float, name: str) -> Candidate:
-    """Give a candidate its new score, and add what changed to the part of that name."""
+    """Give a candidate its new score, and add the difference to the part of that name."""
     if score == one.score:
         return one
     return one._replace(

@@ -1,21 +1,27 @@
-"""Conversations: which messages a search sees, what was said a moment ago, and two lists as one."""
+"""Stages of the cognis profile: scope of messages, lists of a conversation, fusion by rank."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from scrubjay.errors import InvalidInput
-from scrubjay.search.pipeline import Run, checked_by, stage
+from scrubjay.search.pipeline import Run, checked_by, explained_by, stage
 from scrubjay.search.stages.recall import by_meaning
 from scrubjay.text.analysis import fold_text
 from scrubjay.times import micros
 from scrubjay.types import Candidate, Found, RankedList, Row, Spoken
 
+if TYPE_CHECKING:
+    from scrubjay.search.explanation import Explanation
+    from scrubjay.types import Step
+
 
 @stage
 def over_sessions(run: Run, *, settle_s: float = 120) -> Run:
-    """Search the memories of all sessions, and raw messages of the named one only.
+    """Search the memories of all sessions, and raw messages of the named session only.
 
-    A raw message is a memory by itself `settle_s` after it was said, unless a language model drew facts
-    from it, which stand for it. Until then it is seen in its own session alone.
+    A raw message counts as a memory `settle_s` after it was said, unless a language model extracted
+    facts from it, which replace it. Until then only its own session sees it.
     """
     if settle_s < 0:
         raise InvalidInput(f"over_sessions.settle_s is {settle_s}; it must be 0 or more")
@@ -26,7 +32,7 @@ def over_sessions(run: Run, *, settle_s: float = 120) -> Run:
     spoken = moments.spoken(session, settled_us)
     query = run.query._replace(
         scope=scope._replace(spoken=spoken),
-        # A message may come while the query is embedded: it is looked at once more before it is shown.
+        # A message may arrive while the query is embedded; `load` filters by this again.
         spoken=Spoken(session, settled_us),
     )
     run = run._replace(query=query)
@@ -39,7 +45,7 @@ def over_sessions(run: Run, *, settle_s: float = 120) -> Run:
 @stage
 def memories(run: Run, *, shortlist: int = 200) -> RankedList:
     """Memories of all sessions by meaning: a shortlist by short vectors, in the order of whole ones."""
-    if run.query.vector is None:  # embed_query has said why
+    if run.query.vector is None:  # embed_query has noted the reason
         return RankedList("vector", searched=False)
     spoken = run.query.scope.spoken
     if spoken is not None:
@@ -50,7 +56,7 @@ def memories(run: Run, *, shortlist: int = 200) -> RankedList:
 
 @stage
 def immediate(run: Run, *, shortlist: int = 200) -> RankedList:
-    """Raw messages of the current session by meaning, however fresh; nothing without a session."""
+    """Raw messages of the current session by meaning, however new; none without a session."""
     spoken = run.query.scope.spoken
     if spoken is None or spoken.session is None:
         return RankedList("immediate")
@@ -73,34 +79,33 @@ def _shortlisted(run: Run, source: str, shortlist: int) -> RankedList:
 
 @stage
 def merge(run: Run, *, into: str = "vector", name: str = "immediate") -> Run:
-    """Make one list of two whose scores are of one scale; each memory once, by its better score."""
-    ours = [one for one in run.lists if one.name in (into, name)]
+    """Merge two lists with scores of the same scale; each memory once, by its better score."""
+    ours = [ranked for ranked in run.lists if ranked.name in (into, name)]
     best: dict[str, Row] = {}
-    for row in (row for one in ours for row in one.rows):
+    for row in (row for ranked in ours for row in ranked.rows):
         if row.id not in best or row.score > best[row.id].score:
             best[row.id] = row
     rows = sorted(best.values(), key=lambda row: (-round(row.score, 6), -row.updated_us, row.id))
-    searched = any(one.searched for one in ours)
-    others = tuple(one for one in run.lists if one.name not in (into, name))
-    merged = RankedList(into, tuple(rows), searched)
-    counted = {name: sum(len(one.rows) for one in ours if one.name == name)}
-    run = run._replace(lists=(*others, merged), counts={**run.counts, **counted})
-    return run.noting(**{one.name: len(one.rows) for one in ours})
+    searched = any(ranked.searched for ranked in ours)
+    others = tuple(ranked for ranked in run.lists if ranked.name not in (into, name))
+    run = run._replace(lists=(*others, RankedList(into, tuple(rows), searched)))
+    run = run.counting(**{name: sum(len(ranked.rows) for ranked in ours if ranked.name == name)})
+    return run.noting(**{ranked.name: len(ranked.rows) for ranked in ours})
 
 
 @stage
 def near_enough(run: Run, *, cosine: float = 0.3) -> Run:
-    """Drop from the vector list what is less alike than that; words may still have found it."""
+    """Drop rows of a lower cosine from the vector list; words may still find those memories."""
     if not -1 <= cosine <= 1:
         raise InvalidInput(f"near_enough.cosine is {cosine}; it must be between -1 and 1")
     lists = []
     dropped = 0
-    for one in run.lists:
-        if one.name == "vector":
-            rows = tuple(row for row in one.rows if round(row.score, 6) >= cosine)
-            dropped += len(one.rows) - len(rows)
-            one = one._replace(rows=rows)
-        lists.append(one)
+    for ranked in run.lists:
+        if ranked.name == "vector":
+            rows = tuple(row for row in ranked.rows if round(row.score, 6) >= cosine)
+            dropped += len(ranked.rows) - len(rows)
+            ranked = ranked._replace(rows=rows)
+        lists.append(ranked)
     return run._replace(lists=tuple(lists)).noting(dropped=dropped)
 
 
@@ -114,48 +119,62 @@ def _check_ranks(*, vector: float, keyword: float, k: float) -> None:
         raise InvalidInput(f"by_rank.k is {k}; it must be 0 or more, 10 is usual")
 
 
+def _explain_by_rank(explanation: Explanation, step: Step) -> None:
+    k = step.numbers["k"]
+    ranks = {
+        name: place.rank
+        for name, place in explanation.hit.found.items()
+        if place.rank is not None and name in ("vector", "keyword")
+    }
+    explanation.made(
+        "weight of the list × (k + 1) / (k + its rank there)",
+        {n: [f"{step.numbers[n]:g} × ({k:g} + 1) / ({k:g} + {r})"] for n, r in ranks.items()},
+        {n: step.numbers[n] * (k + 1) / (k + rank) for n, rank in ranks.items()},
+    )
+
+
 @stage
 @checked_by(_check_ranks)
+@explained_by(_explain_by_rank)
 def by_rank(run: Run, *, vector: float = 0.7, keyword: float = 0.3, k: float = 10) -> Run:
     """Sum weight x (k + 1) / (k + rank) over both lists: first in both is the sum of the weights.
 
-    A list in which a memory is absent gives 0. What only the time found has a score of 0 so far.
+    A list without the memory gives 0. A memory that only its time found has a score of 0 so far.
     """
     weights = {"vector": vector, "keyword": keyword}
     pool: dict[str, Candidate] = {}
-    for one in run.lists:
-        weight = weights.get(one.name, 0.0)
-        for rank, row in enumerate(one.rows, start=1):
-            part = {one.name: weight * (k + 1) / (k + rank)} if one.name in weights else {}
+    for ranked in run.lists:
+        name, weight = ranked.name, weights.get(ranked.name, 0.0)
+        for rank, row in enumerate(ranked.rows, start=1):
+            part = {name: weight * (k + 1) / (k + rank)} if name in weights else {}
             before = pool.get(row.id) or Candidate(row.id, updated_us=row.updated_us)
             why = {**before.why, **part}
             pool[row.id] = before._replace(
                 score=sum(why.values()),
                 why=why,
-                found={**before.found, one.name: Found(rank, row.score)},
-                # The list of vectors knows which passage it was.
+                found={**before.found, name: Found(rank, row.score)},
+                # Only the vector list has a chunk.
                 best_chunk=before.best_chunk if row.chunk is None else row.chunk,
             )
-    return run._replace(pool=tuple(sorted(pool.values(), key=lambda one: one.order)))
+    return run.ranked(tuple(pool.values()))
 
 
 @stage
 def distinct(run: Run) -> Run:
-    """Keep one of those that say the same, the best, and none that only says what was asked.
+    """Keep the best of candidates with the same text, and drop those that only repeat the query.
 
-    Case, spaces, and punctuation at the ends do not count.
+    Case, spaces, and punctuation at the ends are ignored.
     """
     echo = fold_text(run.query.text)
     seen: set[str] = set()
     pool: list[Candidate] = []
     echoes = 0
     for one in run.pool:
-        said = fold_text(one.memory.text) if one.memory else one.id
-        if said == echo:
+        text = fold_text(one.memory.text) if one.memory else one.id
+        if text == echo:
             echoes += 1
-        elif said not in seen:
-            seen.add(said)
+        elif text not in seen:
+            seen.add(text)
             pool.append(one)
-    same = len(run.pool) - len(pool) - echoes
-    counts = {**run.counts, "same": same, "echoes": echoes}
-    return run._replace(pool=tuple(pool), counts=counts).noting(same=same, echoes=echoes)
+    counts = {"same": len(run.pool) - len(pool) - echoes, "echoes": echoes}
+    return run._replace(pool=tuple(pool)).counting(**counts).noting(**counts)

@@ -1,16 +1,22 @@
-"""What is peculiar to a vault of entries: session history beside them, and how many are shown."""
+"""Stages of the vault profile for entries and session history: how many are shown, and how."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from scrubjay.errors import InvalidInput
-from scrubjay.search.pipeline import Run, stage
+from scrubjay.search.pipeline import Run, explained_by, stage
 from scrubjay.text.markdown import front_matter
 from scrubjay.types import Candidate, Memory
+
+if TYPE_CHECKING:
+    from scrubjay.search.explanation import Explanation
+    from scrubjay.types import Step
 
 
 @stage
 def widen(run: Run, *, unlimited: int = 50) -> Run:
-    """Let every source bring at least so many where nobody said how many are wanted."""
+    """Let every source return at least `unlimited` rows where the caller gave no limit."""
     if unlimited < 1:
         raise InvalidInput(f"widen.unlimited is {unlimited}; it must be 1 or more")
     if run.query.limited:
@@ -18,35 +24,45 @@ def widen(run: Run, *, unlimited: int = 50) -> Run:
     return run._replace(query=run.query._replace(least=unlimited)).noting(at_least=unlimited)
 
 
-@stage
-def fixed_score(run: Run, *, types: tuple[str, ...], score: float = 0.5) -> Run:
-    """Give memories of some types one score, whatever their signals: they are no entries.
+def _explain_fixed_score(explanation: Explanation, step: Step) -> None:
+    if "memory" in explanation.hit.why:
+        score = step.numbers["score"]
+        working = {"memory": [f"{score:g} for a memory"]}
+        explanation.made("the fixed score of its type", working, {"memory": score}, kept=False)
 
-    `why` keeps their signals, and says what counts instead.
+
+@stage
+@explained_by(_explain_fixed_score)
+def fixed_score(run: Run, *, types: tuple[str, ...], score: float = 0.5) -> Run:
+    """Give memories of some types a fixed score in place of their signals: they are not entries.
+
+    `why` keeps their signals, and has the fixed score as `memory`.
     """
     if not 0 <= score <= 1:
         raise InvalidInput(f"fixed_score.score is {score}; it must be in 0..1")
-    pool = [
-        one._replace(score=score, why={**one.why, "memory": score})
-        if one.memory is not None and one.memory.type in types
-        else one
-        for one in run.pool
-    ]
-    pool.sort(key=lambda one: one.order)
-    return run._replace(pool=tuple(pool))
+    return run.ranked(
+        [
+            one._replace(score=score, why={**one.why, "memory": score})
+            if one.memory is not None and one.memory.type in types
+            else one
+            for one in run.pool
+        ]
+    )
 
 
 @stage
 def top_or_all(run: Run, *, few: int = 50, share: float = 0.5) -> Run:
-    """Keep as many as were asked for; where nobody said how many, and there are few, keep all.
+    """Keep as many as the limit allows; without a limit of the caller, keep all if they are few.
 
-    Few are fewer than `few`, of which the usual limit would drop more than this share.
+    That is fewer than `few`, when the usual limit would drop more than `share` of them.
     """
     if few < 0 or not 0 <= share <= 1:
-        raise InvalidInput(f"top_or_all.few is {few} and share {share}; 0 or more, and in 0..1")
-    there, limit = len(run.pool), run.query.limit
-    if not run.query.limited and there < few and there - limit > share * there:
-        return run.noting(kept_all=there)
+        raise InvalidInput(
+            f"top_or_all.few is {few} and share {share}; few must be 0 or more, share in 0..1"
+        )
+    count, limit = len(run.pool), run.query.limit
+    if not run.query.limited and count < few and count - limit > share * count:
+        return run.noting(kept_all=count)
     return run._replace(pool=run.pool[:limit])
 
 
@@ -57,14 +73,14 @@ def scan(run: Run, *, chars: int = 120) -> Run:
         raise InvalidInput(f"scan.chars is {chars}; it must be 1 or more")
     pool = []
     for one in _described(run):
-        said = one.description or ""
-        pool.append(one._replace(snippet=said[:chars], complete=len(said) <= chars, brief=True))
+        text = one.description or ""
+        pool.append(one._replace(snippet=text[:chars], complete=len(text) <= chars, brief=True))
     return run._replace(pool=tuple(pool))
 
 
 @stage
 def describe(run: Run) -> Run:
-    """Show each entry by what it says, without the front matter of its file."""
+    """Show each entry without the front matter of its file."""
     return run._replace(pool=_described(run))
 
 
@@ -75,7 +91,7 @@ def _described(run: Run) -> tuple[Candidate, ...]:
 
 
 def description(memory: Memory) -> str:
-    """Return what an entry says, without the front matter of a file."""
+    """Return the text of an entry without front matter."""
     if memory.metadata.get("format") != "markdown":
         return memory.text
     return memory.text[front_matter(memory.text)[1] :].lstrip()

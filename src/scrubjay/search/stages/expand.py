@@ -1,35 +1,50 @@
-"""Other ways to ask the same, from a language model: only where words alone have no clear answer."""
+"""Query expansion: variants of a query from a language model or from the stored texts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.search.expansion import MOST_QUERY_CHARS, Expansion
 from scrubjay.search.pipeline import Run, stage
-from scrubjay.search.stages.recall import by_word
-from scrubjay.text.analysis import valid_unicode
+from scrubjay.search.stages.fuse import gather
+from scrubjay.search.stages.recall import by_meaning, by_word
+from scrubjay.text.analysis import (
+    STOP_WORDS,
+    fold,
+    is_unspaced,
+    stem,
+    stemmer_for,
+    valid_unicode,
+    words,
+)
 from scrubjay.text.languages import detect
-from scrubjay.text.query_syntax import parse_query
+from scrubjay.text.query_syntax import folded_stop_words, parse_query
 from scrubjay.times import micros
-from scrubjay.types import Variant
+from scrubjay.types import RankedList, Term, Variant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from scrubjay.models.guard import GuardedGenerator
+    from scrubjay.storage.protocols import KeywordIndex
 
 _KIND = "expansion"
+# Limits of `borrow_words`.
+_MOST_CHARS = 4000  # of a text whose best passage is unknown
+_MOST_OF_ONE = 3  # how often a word counts in one text
+_SHORTEST = 3
+_LOOKED_UP = 6  # words whose rarity is looked up, for each that is borrowed
 
 
 @stage
 def strong_signal(
     run: Run, *, top: int = 5, score: float = 0.84, gap: float = 0.14, half: float = 1.0
 ) -> bool:
-    """True when words alone have a clear answer: a high first score, far ahead of the second.
+    """True when words alone give a clear answer: a high first score, far ahead of the second.
 
-    A BM25 score b counts as b / (b + half), which means the same for every query: `half` is the BM25
-    score that counts as one half. A second that is not there counts as 0.
+    A BM25 score b counts as b / (b + half), which is comparable between queries: `half` is the BM25
+    score that counts as one half. A missing second counts as 0.
     """
     if top < 1 or half <= 0:
         raise InvalidInput(f"strong_signal has top {top} and half {half}; 1 or more, and above 0")
@@ -41,7 +56,7 @@ def strong_signal(
 
 @stage
 def skipped_strong(run: Run) -> Run:
-    """Say in the trace that expansion was not needed."""
+    """Note in the trace that expansion was not needed."""
     return run.noting(reason="one keyword hit stands out: no expansion is needed")
 
 
@@ -54,9 +69,9 @@ def rephrase(
     least_cosine: float = 0.3,
     time_limit_s: float = 10,
 ) -> Run:
-    """Ask the generator for lexical variants, semantic variants and a made-up answer; keep its answer.
+    """Ask the generator for lexical and semantic variants and a hypothetical answer; cache them.
 
-    The same query of the same model, language and prompt is asked once, whichever process asks.
+    The cache is shared by all processes; its key has the query, model, language and prompt version.
     """
     for name, number in (("lexical", lexical), ("semantic", semantic)):
         if not 0 <= number <= 5:
@@ -67,13 +82,13 @@ def rephrase(
     query = valid_unicode(run.query.text)[:MOST_QUERY_CHARS]
     if not run.query.words:
         return run.noting(reason="the query has no words to rephrase")
-    # From the text, whatever the store holds: a German question to English notes is still German.
+    # Detected from the query alone: a German question to English notes is still German.
     language = run.query.language or detect(query)
-    made, kept = _expansion(run, generator, query, language, lexical, semantic, time_limit_s)
-    made, said = _true_to(run, made, query, language, least_cosine)
+    made, cached = _expansion(run, generator, query, language, lexical, semantic, time_limit_s)
+    made, changes = _guarded(run, made, query, language, least_cosine)
     made = made._replace(lexical=made.lexical[:lexical], semantic=made.semantic[:semantic])
     run = run._replace(query=run.query._replace(variants=_variants(run, made)))
-    return run.noting(model=generator.name, kept=kept, **made._asdict(), changes=said)
+    return run.noting(model=generator.name, kept=cached, **made._asdict(), changes=changes)
 
 
 def _expansion(
@@ -85,19 +100,22 @@ def _expansion(
     semantic: int,
     time_limit_s: float,
 ) -> tuple[Expansion, bool]:
-    """Return the generator's answer, and whether it was kept from an earlier search."""
+    """Return the generator's answer, and whether it came from the cache."""
     import json
+    from hashlib import sha256
 
     from scrubjay.search.expansion.parse import parse
     from scrubjay.search.expansion.prompts import PROMPT_VERSION, SCHEMA, prompt_for
 
-    # By what the caller sees, too: nobody learns from a kept answer what others have asked.
-    seen = (run.query.scope.reader, run.query.scope.namespaces)
-    key = _key(generator.key, language, PROMPT_VERSION, lexical, semantic, query, seen)
+    # The scope is part of the key: a cached answer must not reveal what others have asked.
+    scope = (run.query.scope.reader, run.query.scope.namespaces)
+    parts = (generator.key, language, PROMPT_VERSION, lexical, semantic, query, scope)
+    key = sha256(json.dumps(parts).encode()).hexdigest()  # a digest, since a query may be private
     notes = run.kit.notes
-    kept = notes.get(_KIND, key) if notes is not None else None
-    if kept:
-        return _from_json(kept), True
+    cached = notes.get(_KIND, key) if notes is not None else None
+    if cached:
+        table = json.loads(cached)
+        return Expansion(tuple(table["lexical"]), tuple(table["semantic"]), table["hyde"]), True
     made = generator.complete(
         prompt_for(query, language, lexical=lexical, semantic=semantic),
         schema=SCHEMA,
@@ -109,25 +127,10 @@ def _expansion(
     return made, False
 
 
-def _key(*parts: object) -> str:
-    """Return the key of a kept answer: a digest, since a query may be private."""
-    import json
-    from hashlib import sha256
-
-    return sha256(json.dumps(parts).encode()).hexdigest()
-
-
-def _from_json(kept: str) -> Expansion:
-    import json
-
-    table = json.loads(kept)
-    return Expansion(tuple(table["lexical"]), tuple(table["semantic"]), table["hyde"])
-
-
-def _true_to(
+def _guarded(
     run: Run, made: Expansion, query: str, language: str, least_cosine: float
 ) -> tuple[Expansion, tuple[str, ...]]:
-    """Drop and mend what strays from the query."""
+    """Drop or repair variants that stray from the query; return what was changed."""
     from scrubjay.search.expansion.guardrails import guarded
 
     def cosine(text: str) -> float | None:
@@ -144,25 +147,111 @@ def _true_to(
 def _variants(run: Run, made: Expansion) -> tuple[Variant, ...]:
     """Give each variant the words or the vector that it is searched with."""
     records = run.kit.records
-    held = tuple(records.languages()) if records is not None else ()
-    by_word = []
+    languages = tuple(records.languages()) if records is not None else ()
+    lexical = []
     for text in made.lexical:
-        asked = parse_query(text, held)
-        by_word.append(Variant("lexical", text, words=(*asked.words, *asked.holds)))
-    # A made-up answer is embedded as a document is: it stands for one.
-    by_meaning = (
+        asked = parse_query(text, languages)
+        lexical.append(Variant("lexical", text, words=(*asked.words, *asked.holds)))
+    return (
+        *(variant for variant in lexical if variant.words),
         *_with_vectors(run, "semantic", made.semantic, as_query=True),
+        # The hypothetical answer is embedded as a document: it stands for one.
         *_with_vectors(run, "hyde", [made.hyde] if made.hyde else [], as_query=False),
     )
-    return (*(one for one in by_word if one.words), *by_meaning)
 
 
 def _with_vectors(
     run: Run, kind: str, texts: Sequence[str], *, as_query: bool
 ) -> Iterator[Variant]:
-    """Embed in one pass; where the query itself has no vector, nothing is compared with any."""
+    """Embed variants in one call; none where the query itself has no vector."""
     if not texts or run.query.vector is None or run.kit.embedder is None:
         return
     vectors = run.kit.embedder.embed(texts, as_query=as_query)
     for text, vector in zip(texts, vectors, strict=True):
         yield Variant(kind, text, vector=vector)
+
+
+class _Word(NamedTuple):
+    """A stem in the first texts: its number, the number of texts with it, its usual spelling."""
+
+    total: int
+    texts: int
+    spelling: str
+
+
+@stage
+def borrow_words(run: Run, *, texts: int = 5, borrowed: int = 8, shared_by: int = 2) -> Run:
+    """Add a lexical variant: the query with the most telling words that the first hits share.
+
+    This is pseudo-relevance feedback; it needs no language model.
+    """
+    for name, number in (("texts", texts), ("borrowed", borrowed), ("shared_by", shared_by)):
+        if number < 1:
+            raise InvalidInput(f"borrow_words.{name} is {number}; it must be 1 or more")
+    index: KeywordIndex = run.kit.need("keyword")
+    if not run.query.words:
+        return run
+    found = _words_of(_first_texts(run, texts), own=set(run.query.terms))
+    shared = {stem: word for stem, word in found.items() if word.texts >= shared_by}
+    often = sorted(shared, key=lambda stem: (-shared[stem].total * shared[stem].texts, stem))
+    worth = {
+        stem: shared[stem].total * index.rarity(Term(((stem,),)))
+        for stem in often[: _LOOKED_UP * borrowed]
+    }
+    best = sorted(worth, key=lambda stem: (-worth[stem], stem))[:borrowed]
+    if not best:
+        return run.noting(reason="the first texts share no further word")
+    added = tuple(shared[stem].spelling for stem in best)
+    asked = parse_query(" ".join(added), tuple(run.kit.need("records").languages()))
+    text = " ".join((run.query.text, *added))
+    made = Variant("lexical", text, words=(*run.query.words, *asked.words))
+    query = run.query._replace(variants=(*run.query.variants, made))
+    return run._replace(query=query).noting(borrowed=added)
+
+
+def _words_of(texts: Iterable[tuple[str, str]], own: set[str]) -> dict[str, _Word]:
+    """Count the words of texts by stem, without stop words and the words of the query."""
+    counts: Counter[str] = Counter()
+    holding: Counter[str] = Counter()
+    spellings: dict[str, Counter[str]] = {}
+    for text, language in texts:
+        stems, ignored = stemmer_for(language), STOP_WORDS | folded_stop_words(language)
+        here: Counter[str] = Counter()
+        for word in words(text):
+            # Numbers, options and other marks identify a text; they are not its subject.
+            if len(word) < _SHORTEST or not word.isalpha() or is_unspaced(word):
+                continue
+            if fold(word) in ignored:
+                continue
+            one = stem(word, stems)
+            if one not in own and not one.isdigit():
+                here[one] += 1
+                spellings.setdefault(one, Counter())[word] += 1
+        holding.update(here.keys())
+        counts.update({one: min(count, _MOST_OF_ONE) for one, count in here.items()})
+    return {
+        one: _Word(count, holding[one], min(spellings[one], key=lambda w: (-spellings[one][w], w)))
+        for one, count in counts.items()
+    }
+
+
+def _first_texts(run: Run, texts: int) -> Iterator[tuple[str, str]]:
+    """Yield the first passages of a quick search by word and meaning, with their language."""
+    lists = [by_word(run, run.query.words, texts)]
+    if run.query.vector is not None and run.kit.vectors is not None and run.kit.embedder:
+        near = by_meaning(run, run.query.vector, texts)
+        lists.append(RankedList("vector", near.rows))
+    first = sorted(
+        gather(tuple(lists)),
+        key=lambda one: (-sum(1 / (60 + (at.rank or 0)) for at in one.found.values()), one.id),
+    )[:texts]
+    records = run.kit.need("records")
+    memories = records.get([one.id for one in first], run.query.scope)
+    chunks = records.chunks(
+        (one.id, one.best_chunk) for one in first if one.best_chunk is not None
+    )
+    for one in first:
+        memory, chunk = memories.get(one.id), chunks.get((one.id, one.best_chunk or 0))
+        if memory is not None:
+            passage = memory.text[chunk.start : chunk.stop] if chunk else memory.text
+            yield passage[:_MOST_CHARS], memory.language

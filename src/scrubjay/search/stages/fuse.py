@@ -1,61 +1,78 @@
-"""How several ranked lists become one pool of candidates."""
+"""Fusion: make one pool of candidates out of several ranked lists."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import log, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput
-from scrubjay.search.pipeline import Run, stage
+from scrubjay.search.pipeline import Run, explained_by, stage
 from scrubjay.types import Candidate, Found, RankedList
+
+if TYPE_CHECKING:
+    from scrubjay.search.explanation import Explanation
+    from scrubjay.types import Hit, Step
 
 
 def gather(
     lists: tuple[RankedList, ...], *, k: float = 60, weights: Mapping[str, float] | None = None
 ) -> list[Candidate]:
-    """One candidate a memory, with its rank and raw score in every list that found it.
+    """Return one candidate per memory, with its rank and raw score in every list that has it.
 
-    Its best chunk is the one with the highest sum of weight / (k + rank) over the lists that chose it.
+    Its best chunk has the highest sum of weight / (k + rank) over the lists that chose that chunk.
     """
     found: dict[str, dict[str, Found]] = {}
     chunks: dict[str, dict[int, float]] = {}
     ages: dict[str, int] = {}
-    for one in lists:
-        weight = weight_of(one.name, weights)
-        for rank, row in enumerate(one.rows, start=1):
-            found.setdefault(row.id, {})[one.name] = Found(rank, row.score)
+    for ranked in lists:
+        weight = weight_of(ranked.name, weights)
+        for rank, row in enumerate(ranked.rows, start=1):
+            found.setdefault(row.id, {})[ranked.name] = Found(rank, row.score)
             ages[row.id] = row.updated_us
             if row.chunk is not None:
-                worth = chunks.setdefault(row.id, {})
-                worth[row.chunk] = worth.get(row.chunk, 0.0) + weight / (k + rank)
+                sums = chunks.setdefault(row.id, {})
+                sums[row.chunk] = sums.get(row.chunk, 0.0) + weight / (k + rank)
     return [
-        Candidate(id_, updated_us=ages[id_], best_chunk=_worthiest(chunks.get(id_)), found=of)
-        for id_, of in found.items()
+        Candidate(id_, updated_us=ages[id_], best_chunk=_best_chunk(chunks.get(id_)), found=places)
+        for id_, places in found.items()
     ]
 
 
-def _worthiest(chunks: Mapping[int, float] | None) -> int | None:
-    if not chunks:
-        return None
-    return min(chunks, key=lambda chunk: (-chunks[chunk], chunk))
+def _best_chunk(sums: Mapping[int, float] | None) -> int | None:
+    return min(sums, key=lambda chunk: (-sums[chunk], chunk)) if sums else None
 
 
 def weight_of(name: str, weights: Mapping[str, float] | None) -> float:
-    """Return the weight of a list: its own, that of its kind (`lexical` for `lexical:2`), or 1."""
+    """Return the weight of a list, or of its kind (`lexical` for `lexical:2`), or 1."""
     if not weights:
         return 1.0
     return weights.get(name, weights.get(name.partition(":")[0], 1.0))
 
 
+def _explain_rrf(explanation: Explanation, step: Step) -> None:
+    k, weights = step.numbers["k"], step.numbers["weights"]
+    fractions = {
+        f"rrf_{name}": (weight_of(name, weights), k + place.rank, place.rank)
+        for name, place in explanation.hit.found.items()
+        if place.rank is not None
+    }
+    explanation.made(
+        "weight of the list / (k + its rank there)",
+        {name: [f"{over:g} / ({k:g} + {rank})"] for name, (over, _, rank) in fractions.items()},
+        {name: over / under for name, (over, under, _) in fractions.items()},
+    )
+
+
 @stage
+@explained_by(_explain_rrf)
 def rrf(run: Run, *, k: float = 60, weights: Mapping[str, float] | None = None) -> Run:
-    """Sum weight / (k + rank) over every list a memory appears in; an absent list gives 0."""
+    """Sum weight / (k + rank) over every list that contains a memory; other lists give 0."""
     if k < 0:
         raise InvalidInput(f"rrf.k is {k}; it must be 0 or more, 60 is usual")
     if any(weight < 0 for weight in (weights or {}).values()):
         raise InvalidInput(f"rrf.weights is {dict(weights or {})}; weights must be 0 or more")
-    by_list = {one.name: weight_of(one.name, weights) for one in run.lists}
+    by_list = {ranked.name: weight_of(ranked.name, weights) for ranked in run.lists}
     pool = []
     for one in gather(run.lists, k=k, weights=by_list):
         parts = {
@@ -63,35 +80,54 @@ def rrf(run: Run, *, k: float = 60, weights: Mapping[str, float] | None = None) 
             for name, place in one.found.items()
             if place.rank is not None
         }
-        # Built anew rather than replaced: this runs for every candidate of every search.
+        # A new object is faster than _replace, and this runs for every candidate of every search.
         score = sum(parts.values())
         pool.append(Candidate(one.id, score, one.updated_us, one.best_chunk, one.found, parts))
-    pool.sort(key=lambda one: one.order)
-    return run._replace(pool=tuple(pool))
+    return run.ranked(pool)
 
 
 @stage
 def union(run: Run) -> Run:
-    """Make one pool of every list, newest first: a score is for later stages to give."""
-    return run._replace(pool=tuple(sorted(gather(run.lists), key=lambda one: one.order)))
+    """Make one pool of every list, newest first; later stages give the scores."""
+    return run.ranked(gather(run.lists))
+
+
+def _explain_rank_bonus(explanation: Explanation, _: Step) -> None:
+    scale, bonus = explanation.scale, explanation.hit.why.get("bonus", 0.0)
+    scaled = f"{scale:.6f} × " if abs(scale - 1) >= 1e-6 else ""
+    explanation.add("bonus", f"{scaled}{bonus / scale:g}")
 
 
 @stage
+@explained_by(_explain_rank_bonus)
 def rank_bonus(run: Run, *, first: float = 0.05, next: float = 0.02) -> Run:
-    """Add to the score of the fused first, and less to the second and third: agreement is a signal."""
+    """Add to the score of the first after fusion, and less to the second and third."""
     if first < 0 or next < 0:
         raise InvalidInput(f"rank_bonus is {first} and {next}; a bonus must be 0 or more")
-    bonuses = (first, next, next)
     pool = [
         one._replace(score=one.score + bonus, why={**one.why, "bonus": bonus})
-        for one, bonus in zip(run.pool, bonuses, strict=False)
+        for one, bonus in zip(run.pool, (first, next, next), strict=False)
     ]
-    # Who was ahead may be overtaken where the next bonus is the larger.
-    pool = sorted((*pool, *run.pool[len(pool) :]), key=lambda one: one.order)
-    return run._replace(pool=tuple(pool))
+    # Sorted again: where `next` is larger than `first`, the second may overtake the first.
+    return run.ranked((*pool, *run.pool[len(pool) :]))
+
+
+def _explain_over_best(explanation: Explanation, step: Step) -> None:
+    if best := step.notes.get("best"):
+        scale = explanation.scale
+        share = f"{scale * best:g}"
+        reason = (
+            "1, which the best fused score is made"
+            if share == "1"
+            else "the share that ranks have in this score, beside the reranker"
+        )
+        explanation.note(
+            f"{scale:.6f} = {share} / {best:.6f}: the scale; {reason}, over the best fused score"
+        )
 
 
 @stage
+@explained_by(_explain_over_best)
 def over_best(run: Run) -> Run:
     """Divide every score by the highest, so that the first has 1."""
     best = max((one.score for one in run.pool), default=0.0)
@@ -99,27 +135,104 @@ def over_best(run: Run) -> Run:
         return run
     pool = [
         one._replace(
-            score=one.score / best, why={key: part / best for key, part in one.why.items()}
+            score=one.score / best, why={name: part / best for name, part in one.why.items()}
         )
         for one in run.pool
     ]
-    # Scores that were equal to six places may no longer be.
-    pool.sort(key=lambda one: one.order)
-    return run._replace(pool=tuple(pool)).noting(best=best)
+    # Sorted again: scores that were equal to six places may differ now.
+    return run.ranked(pool).noting(best=best)
+
+
+def _explain_similarity(explanation: Explanation, _: Step) -> None:
+    near = explanation.hit.found.get("vector")
+    explanation.made(
+        "1 less half the distance of its vector from that of the query",
+        {"vector": [f"1 - (1 - {near.score:.6f}) / 2" if near else "0"]},
+    )
 
 
 @stage
+@explained_by(_explain_similarity)
 def similarity(run: Run) -> Run:
     """Score by 1 - distance / 2, with the cosine distance of the best chunk: 1 is the same direction."""
     pool = []
     for one in gather(run.lists):
         near = 1 - (1 - one.found["vector"].score) / 2 if "vector" in one.found else 0.0
         pool.append(one._replace(score=near, why={"vector": near}))
-    pool.sort(key=lambda one: one.order)
-    return run._replace(pool=tuple(pool))
+    return run.ranked(pool)
+
+
+def _explain_weigh(explanation: Explanation, step: Step) -> None:
+    hit, notes = explanation.hit, step.notes
+    explanation.made(
+        "scale × weight of the list, as a share of all × its score there / the best score there",
+        {
+            name: [_share_formula(name, hit, share, notes["times"])]
+            for name, share in notes.items()
+            if isinstance(share, Mapping) and "of" in share
+        },
+    )
+    if not notes.get("times"):
+        return
+    if (passages := hit.passages or 0) > 1:
+        explanation.note(
+            f"√(2 ln {passages}): what the nearest of {passages} passages gains by chance, in spreads"
+        )
+    for line in _strength_lines(notes):
+        explanation.note(line)
+
+
+def _share_formula(name: str, hit: Hit, share: Mapping[str, float], times: float) -> str:
+    raw = max(hit.found[name].score, 0.0) if name in hit.found else 0.0
+    spread = share.get("spread", 0.0)
+    chance = by_chance(hit.passages, spread)
+    if raw <= chance:
+        return "0"
+    shown = f"({raw:.6f} - {spread:g} × √(2 ln {hit.passages}))" if chance else f"{raw:.6f}"
+    return f"{times:.6f} × {share['weight']:g} × {shown} / {share['of']:.6f}"
+
+
+def _strength_lines(notes: Mapping[str, Any]) -> Iterator[str]:
+    """Explain the scale, the strength that it follows from, and the evidence for that strength."""
+    times, strength, evidence = notes["times"], notes["strength"], notes["evidence"]
+    leads = "the strength of the evidence for the candidate that leads"
+    scaled = (
+        "before they are scaled; so it scores its strength, and all others stand in proportion"
+    )
+    if f"{strength / times:.6f}" == "1.000000":
+        yield f"{times:.6f}: the scale; {leads}, whose own parts add up to 1 {scaled}"
+    else:
+        shown = f"{times:.6f} = {strength:.6f} / {strength / times:.6f}"
+        yield f"{shown}: the scale; {leads}, over the sum of its own parts {scaled}"
+    powers = {
+        name: "" if one["power"] == 1 else f"^{one['power']:g}" for name, one in evidence.items()
+    }
+    doubts = " × ".join(
+        f"(1 - {one['share']:.6f}{powers[name]})" for name, one in evidence.items()
+    )
+    yield (
+        f"{strength:.6f} = 1 - {doubts}: that strength; 1 less what each list leaves in doubt, multiplied;"
+        " it means the same for every query"
+    )
+    for name, one in evidence.items():
+        yield _evidence_line(name, notes[name]["best_possible"], one["share"], one["score"])
+
+
+_BY = {"keyword": "by its words", "vector": "by its meaning", "moment": "by the time asked for"}
+
+
+def _evidence_line(name: str, possible: float, share: float, score: float) -> str:
+    leads = f"what the one that leads scores {_BY.get(name, f'by {name}')}"
+    if f"{possible:.6f}" == "1.000000" and f"{share:.6f}" == f"{score:.6f}":
+        return f"{share:.6f}: {leads}; 1 would be the best possible"
+    shown = f"{score:.6f} / {possible:.6f}"
+    if abs(score / possible - share) > 1e-6:
+        return f"{share:.6f}: the nearest to {shown} within 0 to 1; {leads}"
+    return f"{share:.6f} = {shown}: {leads}, over the best possible score"
 
 
 @stage
+@explained_by(_explain_weigh)
 def weigh(
     run: Run,
     *,
@@ -131,16 +244,15 @@ def weigh(
 ) -> Run:
     """Score by how near a candidate comes to the best of each list; the first by its own strength.
 
-    In each list a candidate has its score over the best score found there; a best below `least`, as
-    a share of the best possible, is not blown up to 1. These are averaged by weight over the lists
-    that found anything, and the rerankers that scored. Then all are scaled such that the first has
-    the score 1 - (1 - a)(1 - b)…, where a, b … are its own shares of the best possible in each list,
-    to their powers: a number that means the same for every query. `foreign` are the weights for a
-    query in a language that the model does not know.
+    In each list a candidate has its score over the best score of that list. A best score below
+    `least`, as a share of the best possible, is not raised to 1. These are averaged by weight over the
+    lists with results and the rerankers that scored. Then all are scaled so that the first has the
+    score 1 - (1 - a)(1 - b)…, where a, b … are its own shares of the best possible score in each
+    list, to their `powers`: a number that means the same for every query. `foreign` are the weights
+    for a query in a language that the model does not support.
 
-    The best of n passages is near by chance the more often the more there are: about s √(2 ln n) nearer
-    than one would be, where s is the `spread` of the list. So much is taken off before candidates are
-    compared.
+    The more passages a text has, the nearer the best of them is by chance: about s √(2 ln n) for n
+    passages, where s is the `spread` of the list. That is subtracted before candidates are compared.
     """
     if run.query.foreign and foreign is not None:
         weights = foreign
@@ -148,41 +260,41 @@ def weigh(
         raise InvalidInput(
             f"weigh.weights is {dict(weights)}; weights must be 0 or more, and one above 0"
         )
-    asked = [one for one in run.lists if one.rows and weights.get(one.name, 0) > 0]
-    possible = {one.name: one.best for one in asked}
+    lists = [ranked for ranked in run.lists if ranked.rows and weights.get(ranked.name, 0) > 0]
+    possible = {ranked.name: ranked.best for ranked in lists}
     possible |= dict.fromkeys(_rerankers(run, weights), 1.0)
     total = sum(weights[name] for name in possible)
     notes: dict[str, Any] = {}
     for name, best in possible.items():
-        off = (spread or {}).get(name, 0.0)
-        nearest = max((_score(one, name, off) for one in run.pool), default=0.0)
-        of = max(nearest, (least or {}).get(name, 0.0) * best, 1e-9)
+        chance = (spread or {}).get(name, 0.0)
+        nearest = max((_score(one, name, chance) for one in run.pool), default=0.0)
         notes[name] = {
             "weight": weights[name] / total,
-            "of": of,
+            "of": max(nearest, (least or {}).get(name, 0.0) * best, 1e-9),
             "best_possible": best,
-            "spread": off,
+            "spread": chance,
         }
     parts = {one.id: _parts(one, notes) for one in run.pool}
     first = min(run.pool, key=lambda one: (-sum(parts[one.id].values()), *one.order), default=None)
     if first is None:
         return run
-    evidence = _evidence(first, asked, powers or {})
+    evidence = _evidence(first, lists, powers or {})
     relative, strength = sum(parts[first.id].values()), _strength(evidence)
     times = strength / relative if relative > 0 else 0.0
     pool = []
     for one in run.pool:
         why = {name: amount * times for name, amount in parts[one.id].items()}
         pool.append(one._replace(score=sum(why.values()), why=why))
-    pool.sort(key=lambda one: one.order)
-    return run._replace(pool=tuple(pool), confidence=strength).noting(
-        **notes, times=times, strength=strength, evidence=evidence
+    return (
+        run.ranked(pool)
+        ._replace(confidence=strength)
+        .noting(**notes, times=times, strength=strength, evidence=evidence)
     )
 
 
 def _rerankers(run: Run, weights: Mapping[str, float]) -> list[str]:
     """Return what scored candidates without being a list."""
-    lists = {one.name for one in run.lists}
+    lists = {ranked.name for ranked in run.lists}
     scored = {name for one in run.pool for name in one.found} - lists
     return [name for name, weight in weights.items() if name in scored and weight > 0]
 
@@ -195,7 +307,7 @@ def _score(candidate: Candidate, name: str, spread: float) -> float:
 
 
 def by_chance(passages: int | None, spread: float) -> float:
-    """Return how much nearer the best of so many passages is than a single one, by chance."""
+    """Return how much nearer the best of several passages is than a single one, by chance."""
     return spread * sqrt(2 * log(passages)) if passages and spread else 0.0
 
 
@@ -210,20 +322,20 @@ def _parts(candidate: Candidate, lists: Mapping[str, Mapping[str, float]]) -> di
 def _evidence(
     candidate: Candidate, lists: list[RankedList], powers: Mapping[str, float]
 ) -> dict[str, dict[str, float]]:
-    """Return what share of the best possible a candidate has in each list, and to which power it counts."""
+    """Return a candidate's share of the best possible score in each list, and the power it is taken to."""
     return {
-        one.name: {
-            "score": candidate.found[one.name].score,
-            "share": min(max(candidate.found[one.name].score / one.best, 0.0), 1.0),
-            "power": powers.get(one.name, 1.0),
+        ranked.name: {
+            "score": candidate.found[ranked.name].score,
+            "share": min(max(candidate.found[ranked.name].score / ranked.best, 0.0), 1.0),
+            "power": powers.get(ranked.name, 1.0),
         }
-        for one in lists
-        if one.name in candidate.found and one.best > 0
+        for ranked in lists
+        if ranked.name in candidate.found and ranked.best > 0
     }
 
 
 def _strength(evidence: Mapping[str, Mapping[str, float]]) -> float:
-    lacking = 1.0
+    doubt = 1.0
     for one in evidence.values():
-        lacking *= 1 - one["share"] ** one["power"]
-    return 1 - lacking
+        doubt *= 1 - one["share"] ** one["power"]
+    return 1 - doubt

@@ -1,14 +1,13 @@
-"""The graph as a source: it finds its own seeds, by word and by meaning, and walks from them."""
+"""Graph source: find seeds by word and by meaning, and follow links from them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import ceil
 
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.search.pipeline import Run, checked_by, stage
-from scrubjay.search.stages.recall import FIELD_WEIGHTS, by_meaning, by_word
-from scrubjay.search.stages.spread import different
+from scrubjay.search.stages.recall import FIELD_WEIGHTS, by_meaning, by_word, different
 from scrubjay.types import RankedList, Row
 
 _MOST_STEPS = 3
@@ -17,7 +16,6 @@ _MOST_STEPS = 3
 def _check(
     *, seeds: int, steps: int, depth: int, times: float, weights: Mapping[str, float]
 ) -> None:
-    """Refuse a walk that is too long, and one from nowhere."""
     if type(steps) is not int or not 1 <= steps <= _MOST_STEPS:
         raise InvalidInput(f"graph.steps is {steps!r}; it must be 1, 2 or {_MOST_STEPS}")
     for name, given in (("seeds", seeds), ("depth", depth), ("times", times)):
@@ -36,11 +34,11 @@ def graph(
     times: float = 1,
     weights: Mapping[str, float] = FIELD_WEIGHTS,
 ) -> RankedList:
-    """What links reach in so many steps from the best `seeds` of a look-up by word and one by meaning.
+    """Memories that links reach in up to `steps` from the best `seeds` by word and by meaning.
 
-    A path scores the product of its strengths, a memory its best path; links are walked both ways. A
-    seed counts where another seed reaches it. `weights` are those of the fields, for the look-up by
-    word.
+    A path scores the product of its link strengths, a memory its best path; links are followed both
+    ways. A seed is a result where another seed reaches it. `weights` are those of the fields, for the
+    seeds by word.
     """
     index = run.kit.need("graph")
     begin, warning = _seeds(run, seeds, weights)
@@ -55,23 +53,19 @@ def graph(
 
 
 def _seeds(run: Run, most: int, weights: Mapping[str, float]) -> tuple[list[str], str]:
-    """Return where to begin, and what could not be asked for it; all that fails is a lost tier."""
+    """Return the seeds and a warning; raise Unavailable where neither source can be searched."""
+    searches: dict[str, Callable[[], RankedList]] = {
+        "keyword": lambda: by_word(run, run.query.words, most, weights, every_first=False)
+    }
+    if run.query.vector is not None:  # else embed_query has noted the reason
+        searches["vector"] = lambda: by_meaning(run, run.query.vector, most)
     found: list[str] = []
     lost: list[str] = []
-    asked = 0
-    for name in ("keyword", "vector"):
-        if name == "vector" and run.query.vector is None:  # embed_query has said why
-            continue
-        asked += 1
+    for name, search in searches.items():
         try:
-            if name == "keyword":
-                seeds = by_word(run, run.query.words, most, weights, every_first=False)
-            else:
-                seeds = by_meaning(run, run.query.vector, most)
-        except Unavailable as gone:
-            lost.append(f"no seeds by {name}: {gone}")
-        else:
-            found += (row.id for row in seeds.rows)
-    if len(lost) == asked:
+            found += (row.id for row in search().rows)
+        except Unavailable as error:
+            lost.append(f"no seeds by {name}: {error}")
+    if len(lost) == len(searches):
         raise Unavailable("; ".join(lost))
     return list(dict.fromkeys(found)), "; ".join(lost)

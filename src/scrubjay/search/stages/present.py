@@ -1,4 +1,4 @@
-"""What a reader gets to see: how many, above what score, which passage."""
+"""Presentation: which hits are shown, above which score, and which passage of each."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from scrubjay.search.pipeline import Run, stage
 from scrubjay.text.snippets import count_matches, preview, snippet
 from scrubjay.types import NEAR_DUPLICATE, Candidate, Chunk, Memory
 
+_ITSELF = "…"
+
 
 @stage
 def pool(run: Run, *, size: int = 64) -> Run:
-    """Keep the best for the slower stages: so many, or as many as were asked for if that is more."""
+    """Keep the best candidates for the slower stages: `size`, or the limit of the search if larger."""
     if size < 1:
         raise InvalidInput(f"pool.size is {size}; it must be 1 or more")
     return run._replace(pool=run.pool[: max(size, run.query.limit)])
@@ -18,17 +20,17 @@ def pool(run: Run, *, size: int = 64) -> Run:
 
 @stage
 def top(run: Run) -> Run:
-    """Keep as many as were asked for."""
+    """Keep as many candidates as the limit of the search allows."""
     return run._replace(pool=run.pool[: run.query.limit])
 
 
 @stage
 def mark_near_duplicates(run: Run) -> Run:
-    """Name, with each hit, the memories that say nearly the same, as far as the caller may see them."""
+    """List with each hit the memories with nearly the same text that the caller can read."""
     graph = run.kit.graph
     if graph is None or not run.pool:
         return run
-    # A near-duplicate may lack a word that was asked for; every other filter binds it.
+    # A near-duplicate may lack a word of the query; every other filter applies to it.
     scope = run.query.scope._replace(holds=(), lacks=())
     alike = graph.linked([one.id for one in run.pool], scope, NEAR_DUPLICATE)
     if not alike:
@@ -39,7 +41,7 @@ def mark_near_duplicates(run: Run) -> Run:
 
 @stage
 def count_passages(run: Run) -> Run:
-    """Note how many passages each candidate has: one of many is near a query by chance."""
+    """Count the chunks of each candidate: one of many is near a query by chance."""
     records = run.kit.records
     if records is None or not run.pool:
         return run
@@ -50,28 +52,30 @@ def count_passages(run: Run) -> Run:
 
 @stage
 def count_candidates(run: Run) -> Run:
-    """Count the different memories that were found, before any of them is cut off."""
-    return run._replace(counts={**run.counts, "candidates": len(run.pool)})
+    """Count the different memories that were found, before any is cut off."""
+    return run.counting(candidates=len(run.pool))
 
 
 @stage
 def count_hits(run: Run) -> Run:
-    """Count how many of the hits each list found; one that two lists found counts for both."""
-    found = {one.name: sum(one.name in hit.found for hit in run.pool) for one in run.lists}
+    """Count the hits that each list found; a hit in two lists counts for both."""
+    found = {
+        ranked.name: sum(ranked.name in hit.found for hit in run.pool) for ranked in run.lists
+    }
     return run.noting(hits=found)
 
 
 @stage
 def at_least(run: Run, *, score: float = 0.0) -> Run:
-    """Drop what scores below the profile's floor or the caller's minimum."""
+    """Drop candidates that score below the profile's floor or the caller's minimum."""
     asked = run.query.min_score
-    low = score if asked is None else max(score, asked)
-    return run._replace(pool=tuple(one for one in run.pool if round(one.score, 6) >= low))
+    least = score if asked is None else max(score, asked)
+    return run._replace(pool=tuple(one for one in run.pool if round(one.score, 6) >= least))
 
 
 @stage
 def load(run: Run) -> Run:
-    """Fetch the records of the pool, under the scope again; what was deleted meanwhile is dropped."""
+    """Load the memories of the pool, under the scope again; those deleted meanwhile are dropped."""
     records = run.kit.records
     if records is None:
         return run
@@ -88,11 +92,53 @@ def load(run: Run) -> Run:
 
 
 @stage
-def passages(run: Run, *, width_chars: int = 240) -> Run:
-    """Choose the passage a reader should see first, with its lines, and cut a snippet out of it.
+def around(run: Run, *, turns: int = 1) -> Run:
+    """Add to each short message the `turns` messages before and after it: they give it a meaning.
 
-    That is the chunk that vectors liked best, unless it holds none of the query's words and another
-    one does: who asked for a word wants to see it.
+    They become its context, a line each, as `role: text`; the line “…” stands for the message itself.
+    """
+    if turns < 1:
+        raise InvalidInput(f"around.turns is {turns}; it must be 1 or more")
+    records = run.kit.records
+    if records is None or not any(one.memory and one.memory.type == "message" for one in run.pool):
+        return run
+    most_chars = records.short_turn_chars
+    short = [one.id for one in run.pool if one.memory and _is_short(one.memory, most_chars)]
+    # A neighbour may lack a word of the query; every other filter applies to it.
+    scope = run.query.shown._replace(holds=(), lacks=())
+    neighbours = records.around(short, turns, scope) if short else {}
+    if not neighbours:
+        return run
+
+    def with_context(one: Candidate) -> Candidate:
+        if one.memory is None or one.id not in neighbours:
+            return one
+        before, after = ([_line(turn, most_chars) for turn in side] for side in neighbours[one.id])
+        if not before and not after:
+            return one
+        lines = filter(None, (one.memory.context, *before, _ITSELF, *after))
+        return one._replace(memory=one.memory._replace(context="\n".join(lines)))
+
+    return run._replace(pool=tuple(map(with_context, run.pool))).noting(told=len(neighbours))
+
+
+def _is_short(memory: Memory, most_chars: int) -> bool:
+    return memory.type == "message" and len(memory.text) <= most_chars
+
+
+def _line(turn: Memory, most_chars: int) -> str:
+    """Return a message as one line, no longer than what is embedded of it with its neighbour."""
+    text = " ".join(turn.text.split())
+    shown = preview(text, most_chars)
+    cut = "" if shown == text else " …"
+    return f"{turn.role or 'somebody'}: {shown}{cut}"
+
+
+@stage
+def passages(run: Run, *, width_chars: int = 240) -> Run:
+    """Choose the passage to show first, with its lines, and cut a snippet out of it.
+
+    That is the best chunk by vector, unless it contains no word of the query and another chunk does.
     """
     if width_chars < 1:
         raise InvalidInput(f"passages.width_chars is {width_chars}; it must be 1 or more")
@@ -115,7 +161,7 @@ def _with_passage(run: Run, one: Candidate, width_chars: int) -> Candidate:
 
 
 def wordiest(run: Run, memory: Memory) -> Chunk | None:
-    """Return the first of a memory's chunks that hold the most of the query's words."""
+    """Return the first of a memory's chunks that contain the most words of the query."""
     if run.kit.records is None:
         return None
     text, terms = memory.text, run.query.terms
@@ -123,17 +169,17 @@ def wordiest(run: Run, memory: Memory) -> Chunk | None:
     if len(chunks) == 1:
         return chunks[0]
     passages = [text[chunk.start : chunk.stop] for chunk in chunks]
-    likely = [passage if _may_hold(passage, terms) else "" for passage in passages]
+    likely = [passage if _may_match(passage, terms) else "" for passage in passages]
     counts = count_matches(likely, terms, memory.language)
     if not any(counts):
         counts = count_matches(passages, terms, memory.language)
-    found = [(n, -chunk.ordinal, chunk) for n, chunk in zip(counts, chunks, strict=True)]
-    best = max(found, default=None)
+    ranked = [(n, -chunk.ordinal, chunk) for n, chunk in zip(counts, chunks, strict=True)]
+    best = max(ranked, default=None)
     return best[2] if best and best[0] else None
 
 
-def _may_hold(passage: str, terms: tuple[str, ...]) -> bool:
-    """False when no term can be in a passage, by its first letters: looking for words takes far longer.
+def _may_match(passage: str, terms: tuple[str, ...]) -> bool:
+    """False when no term can be in a passage, by first letters alone: `matches` takes far longer.
 
     A few words change their first letters (dying, die); then another passage is shown.
     """
@@ -152,15 +198,15 @@ def previews(
     under_chars: int = 2048,
     preview_chars: int = 200,
 ) -> Run:
-    """Show how each text begins, cut at a word; the first few that a reranker is sure of, whole.
+    """Show the beginning of each text, cut at a word, and the best few texts whole.
 
     Those are the first `expand_top` that were reranked, score above `above` and have fewer than
-    `under_chars` characters. Where there is nothing to show, the trace says what was searched.
+    `under_chars` characters. Without hits, the trace notes what was searched.
     """
     if expand_top < 0 or preview_chars < 1:
         raise InvalidInput(
             f"previews.expand_top is {expand_top} and preview_chars {preview_chars};"
-            " at least 0 and 1 are right"
+            " they must be at least 0 and 1"
         )
     if not run.pool:
         return run.noting(nothing_found=_searched(run))
@@ -176,35 +222,32 @@ def previews(
 
 
 def _searched(run: Run) -> str:
-    """Say what was searched in vain: nothing found is an answer, too."""
     lists = ", ".join(f"{one.name} {len(one.rows)}" for one in run.lists if one.searched)
-    looked_at = run.counts.get("candidates", 0)
-    return f"{lists or 'nothing'}; {looked_at} candidates, none of them good enough"
+    candidates = run.counts.get("candidates", 0)
+    return f"{lists or 'nothing'}; {candidates} candidates, none of them good enough"
 
 
 @stage
 def check_files(run: Run, *, most: int = 2000) -> Run:
-    """Mark documents whose file has changed or vanished since it was read, and count all such files.
+    """Mark hits whose file has changed or vanished since it was ingested, and count all such files.
 
-    Where more than `most` files are indexed, only those of the hits are looked at.
+    Where more than `most` files are ingested, only those of the hits are checked.
     """
     files = run.kit.files
-    if files is None or not (indexed := files.how_many()):
+    if files is None or not (count := files.how_many()):
         return run
-    if indexed <= most:
-        known = {
-            one.memory: one for one in files.seen(run.query.scope._replace(holds=(), lacks=()))
-        }
+    if count <= most:
+        scope = run.query.scope._replace(holds=(), lacks=())
+        known = {file.memory: file for file in files.seen(scope)}
     else:
         known = dict(files.of([one.id for one in run.pool if one.memory and one.memory.source]))
-    if not known:  # that others have files is none of this caller's business
+    if not known:  # the files of others are not counted
         return run
     # One file may be in two namespaces, read at different times.
-    seen = {(one.path, one.size, one.mtime_ns): one for one in known.values()}
-    states = {key: one.state() for key, one in seen.items()}
+    distinct = {(file.path, file.size, file.mtime_ns): file for file in known.values()}
+    states = {key: file.state() for key, file in distinct.items()}
     stale = {id_: states[one.path, one.size, one.mtime_ns] for id_, one in known.items()}
     pool = tuple(one._replace(stale=stale.get(one.id, one.stale)) for one in run.pool)
     changed = {path for (path, *_), state in states.items() if state}
     checked = {path for path, *_ in states}
-    counts = {**run.counts, "checked_files": len(checked), "changed_files": len(changed)}
-    return run._replace(pool=pool, counts=counts)
+    return run._replace(pool=pool).counting(checked_files=len(checked), changed_files=len(changed))

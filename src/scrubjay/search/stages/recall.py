@@ -1,27 +1,88 @@
-"""Where candidates come from: each source asks one index under the query's scope."""
+"""Sources of candidates: each searches one index, under the scope of the query."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import ceil
 from typing import Any
 
 from scrubjay.errors import InvalidInput
 from scrubjay.search.pipeline import Run, Source, stage
-from scrubjay.search.stages.spread import different
-from scrubjay.types import Found, RankedList, Scope, Term
+from scrubjay.types import DEFAULT_NAMESPACE, Found, RankedList, Row, Scope, Term
 
-# How much a word counts in each field; text counts 1.
+# How much a word counts in each field; in the text it counts 1.
 FIELD_WEIGHTS: Mapping[str, float] = {"title": 1.0, "topics": 1.0, "context": 1.0, "ident": 1.0}
+
+
+@stage
+def namespaces(run: Run, *, most: int = 50) -> Run:
+    """Note which namespaces are searched: those of the scope, or all that the caller can read.
+
+    At most `most` are listed. In an empty store it is `default`.
+    """
+    if most < 1:
+        raise InvalidInput(f"namespaces.most is {most}; it must be 1 or more")
+    seen, records = run.query.scope.namespaces, run.kit.records
+    if seen is None:
+        seen = () if records is None else tuple(records.namespaces(run.query.scope, most + 1))
+        seen = seen or (DEFAULT_NAMESPACE,)
+    run = run.noting(namespaces=seen[:most])
+    return run.noting(more="not all of them are listed") if len(seen) > most else run
+
+
+@stage
+def fan_out(run: Run, *, times: float = 2) -> Run:
+    """Ask each source for `times` as many rows where shared collections may contain copies.
+
+    Copies of one text become one row, and the list is cut to the length that was asked for. While
+    copies still displace other texts, the source is asked for twice as many rows again.
+    """
+    if times < 1:
+        raise InvalidInput(f"fan_out.times is {times}; it must be 1 or more")
+    spanned = tuple(run.kit.copies.spanned(run.query.scope)) if run.kit.copies else ()
+    if not spanned:
+        return run
+    return run._replace(query=run.query._replace(fetch=times)).noting(collections=spanned)
+
+
+def different(run: Run, ask: Callable[[int], RankedList], depth: int) -> RankedList:
+    """Return up to `depth` rows of different texts; `ask` returns up to a given number of rows."""
+    copies, most = run.kit.copies, ceil(depth * run.query.fetch)
+    if copies is None or run.query.fetch <= 1:
+        return ask(depth)
+    while True:
+        found = ask(most)
+        stand_ins = copies.stand_ins([row.id for row in found.rows], run.query.scope)
+        rows = folded(found.rows, stand_ins)
+        if len(rows) >= depth or len(found.rows) < most:
+            return found._replace(rows=rows[:depth])
+        most *= 2
+
+
+def folded(rows: tuple[Row, ...], stand_ins: Mapping[str, Row]) -> tuple[Row, ...]:
+    """Keep one row per text: that of the memory which stands for all copies, or the place of the first.
+
+    A memory that is in the list keeps its own place, so that copies do not change the order.
+    """
+    listed = {row.id for row in rows}
+    folded: dict[str, Row] = {}
+    for row in rows:
+        stands = stand_ins.get(row.id)
+        if stands is None or stands.id == row.id:
+            folded[row.id] = row
+        elif stands.id not in listed and stands.id not in folded:
+            # The text is the same, so the chunk is, too.
+            folded[stands.id] = row._replace(id=stands.id, updated_us=stands.updated_us)
+    return tuple(folded.values())
 
 
 @stage
 def keyword(
     run: Run, *, depth: int = 64, times: float = 1, weights: Mapping[str, float] = FIELD_WEIGHTS
 ) -> RankedList:
-    """Memories that hold all of the query's terms, then those that hold any, by BM25.
+    """Memories that contain all terms of the query, then those that contain any, by BM25.
 
-    So many as `depth` says, or `times` the limit of the search if that is more.
+    Up to `depth` rows, or `times` the limit of the search if that is more.
     """
     return by_word(run, run.query.words, _enough(run, "keyword", depth, times), weights)
 
@@ -36,12 +97,12 @@ def any_word(
     types: tuple[str, ...] = (),
     not_types: tuple[str, ...] = (),
 ) -> RankedList:
-    """Memories that hold any of the query's terms, by BM25 alone; of some types, or of all but some.
+    """Memories that contain any term of the query, by BM25 alone; of some types, or all but some.
 
-    So many as `depth` says, or `times` the limit of the search if that is more.
+    Up to `depth` rows, or `times` the limit of the search if that is more.
     """
     depth = _enough(run, "any_word", depth, times)
-    if types and not _holds(run, types):
+    if types and not _has_types(run, types):
         return RankedList("keyword")
     narrowed = _of_types(run, types, not_types)
     return by_word(narrowed, run.query.words, depth, weights, every_first=False)
@@ -51,18 +112,15 @@ def _of_types(run: Run, types: tuple[str, ...], not_types: tuple[str, ...]) -> R
     """Narrow the scope of a run to memories of some types, or to all but some."""
     scope = run.query.scope
     if types:
-        asked = scope.types
-        scope = scope._replace(
-            types=types if asked is None else tuple(one for one in asked if one in types)
-        )
-    # To look at the type of everything that holds a common word takes longer than the search.
-    if not_types and _holds(run, not_types):
+        allowed = types if scope.types is None else tuple(t for t in scope.types if t in types)
+        scope = scope._replace(types=allowed)
+    # Checking the type of every text with a common word takes longer than the search.
+    if not_types and _has_types(run, not_types):
         scope = scope._replace(not_types=not_types)
     return run._replace(query=run.query._replace(scope=scope))
 
 
-def _holds(run: Run, types: tuple[str, ...]) -> bool:
-    """True when the store has any memory of these types, or cannot tell."""
+def _has_types(run: Run, types: tuple[str, ...]) -> bool:
     records = run.kit.records
     return records is None or records.holds_any(Scope(types=types))
 
@@ -75,65 +133,59 @@ def by_word(
     *,
     every_first: bool = True,
 ) -> RankedList:
-    """Return so many different texts that hold these terms, those that hold all of them first or not."""
+    """Return up to `depth` different texts that contain these terms.
+
+    With `every_first`, texts that contain all of them come first.
+    """
     unknown = [name for name in weights if name not in (*FIELD_WEIGHTS, "text")]
     if unknown or any(weight < 0 for weight in weights.values()):
         fields = ", ".join(("text", *FIELD_WEIGHTS))
         raise InvalidInput(
             f"keyword.weights is {dict(weights)}; the fields are {fields}, weights 0 or more"
         )
-    index = run.kit.need("keyword")
-
-    def ask(most: int) -> RankedList:
-        found: RankedList = index.search(
-            terms, run.query.scope, most, weights, every_first=every_first
-        )
-        return found
-
-    return different(run, ask, depth)
+    search, scope = run.kit.need("keyword").search, run.query.scope
+    return different(
+        run, lambda most: search(terms, scope, most, weights, every_first=every_first), depth
+    )
 
 
 @stage
 def vector(
     run: Run, *, depth: int = 64, times: float = 1, not_types: tuple[str, ...] = ()
 ) -> RankedList:
-    """Memories whose best chunk lies nearest to the query's vector, by cosine; of all but some types."""
-    if run.query.vector is None:  # embed_query has said why
+    """Memories whose best chunk is nearest to the query's vector, by cosine; of all but some types."""
+    if run.query.vector is None:  # embed_query has noted the reason
         return RankedList("vector", searched=False)
     depth = _enough(run, "vector", depth, times)
     return by_meaning(_of_types(run, (), not_types), run.query.vector, depth)
 
 
 def by_meaning(run: Run, wanted: Any, depth: int, shortlist: int | None = None) -> RankedList:
-    """Return so many different texts that lie nearest to a vector.
+    """Return up to `depth` different texts that are nearest to a vector.
 
-    With a `shortlist`, so many are found by the first part of their vectors, and the whole vectors of
-    these decide: faster where there are very many, and now and then one is missed.
+    With a `shortlist`, that many are chosen by the first part of their vectors, and the whole vectors
+    of those decide: faster in a very large store, but it sometimes misses one.
     """
-    index, embedder = run.kit.need("vectors"), run.kit.need("embedder")
-
-    def ask(most: int) -> RankedList:
-        found: RankedList = index.search(
-            wanted, embedder.name, run.query.scope, most, shortlist=shortlist
-        )
-        return found
-
-    return different(run, ask, depth)
+    search, model = run.kit.need("vectors").search, run.kit.need("embedder").name
+    scope = run.query.scope
+    return different(
+        run, lambda most: search(wanted, model, scope, most, shortlist=shortlist), depth
+    )
 
 
 @stage
 def variant(run: Run, *, number: int, times: float = 1) -> RankedList:
-    """What one variant of the query finds: a lexical one by its words, the others by their vector."""
-    asked = run.query.variants[number]
+    """Memories that match one variant of the query: a lexical one by words, others by vector."""
+    chosen = run.query.variants[number]
     depth = _enough(run, "variant", 1, times)
-    if asked.kind == "lexical":
-        return by_word(run, asked.words, depth)
-    return by_meaning(run, asked.vector, depth)
+    if chosen.kind == "lexical":
+        return by_word(run, chosen.words, depth)
+    return by_meaning(run, chosen.vector, depth)
 
 
 @stage
 def lexical(run: Run, *, times: float = 1) -> tuple[Source, ...]:
-    """A source for each lexical variant; none reads further than `times` the limit."""
+    """A source for each lexical variant, with up to `times` the limit of the search in rows."""
     return _per_variant(run, "lexical", times)
 
 
@@ -145,7 +197,7 @@ def semantic(run: Run, *, times: float = 1) -> tuple[Source, ...]:
 
 @stage
 def hyde(run: Run, *, times: float = 1) -> tuple[Source, ...]:
-    """A source for the made-up answer."""
+    """A source for the hypothetical answer."""
     return _per_variant(run, "hyde", times)
 
 
@@ -160,13 +212,13 @@ def _per_variant(run: Run, kind: str, times: float) -> tuple[Source, ...]:
 
 @stage
 def nothing_searched(run: Run) -> bool:
-    """True when no list could be asked so far."""
-    return not any(one.searched for one in run.lists)
+    """True when no list could be searched so far."""
+    return not any(ranked.searched for ranked in run.lists)
 
 
 @stage
 def look_up(run: Run) -> Run:
-    """Give the candidates that only words found their cosine as well, so that both count for all."""
+    """Look up the cosine of candidates that only words found, so that both count for all."""
     index, embedder = run.kit.vectors, run.kit.embedder
     lacking = tuple(one.id for one in run.pool if "vector" not in one.found)
     if index is None or embedder is None or run.query.vector is None or not lacking:
@@ -177,7 +229,7 @@ def look_up(run: Run) -> Run:
     pool = tuple(
         one._replace(
             found={**one.found, "vector": Found(None, found[one.id].score)},
-            # A passage that a variant's list chose has a fused score, and stays.
+            # A chunk that the list of a variant chose has a fused score, and stays.
             best_chunk=found[one.id].chunk if one.best_chunk is None else one.best_chunk,
         )
         if one.id in found
@@ -188,9 +240,8 @@ def look_up(run: Run) -> Run:
 
 
 def _enough(run: Run, source: str, depth: int, times: float) -> int:
-    """A list is never shorter than the answer that was asked for."""
-    if depth < 1:
-        raise InvalidInput(f"{source}.depth is {depth}; it must be 1 or more")
-    if times < 1:
-        raise InvalidInput(f"{source}.times is {times}; it must be 1 or more")
+    """Return the length of a list, which is never shorter than the limit of the search."""
+    for name, number in (("depth", depth), ("times", times)):
+        if number < 1:
+            raise InvalidInput(f"{source}.{name} is {number}; it must be 1 or more")
     return max(depth, ceil(times * run.query.limit), run.query.least)

@@ -1,4 +1,4 @@
-"""A second, closer look at the best candidates: query and passage read together."""
+"""Reranking: compare the query with the best passages token by token, or with a cross-encoder."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, Unavailable
-from scrubjay.search.pipeline import Run, stage
+from scrubjay.search.pipeline import Run, explained_by, stage
 from scrubjay.search.stages.present import wordiest
 from scrubjay.text.analysis import valid_unicode
 from scrubjay.text.snippets import embedding_text
@@ -14,14 +14,16 @@ from scrubjay.types import Candidate, Chunk, Found, Memory
 
 if TYPE_CHECKING:
     from scrubjay.models.guard import GuardedEmbedder, GuardedReranker
+    from scrubjay.search.explanation import Explanation
     from scrubjay.text.token_vectors import TokenCodes
+    from scrubjay.types import Step
 
 LATE = "late"
 CROSS = "cross_encoder"
-# MaxSim of MiniLM between a question and a passage that has nothing to do with it, on average.
+# Average MaxSim of MiniLM between a question and an unrelated passage.
 UNRELATED = 0.38
 _MOST_QUERY_CHARS = 2000
-_SHORTEST_CHARS = 200  # a shorter text takes a reranker hardly less time
+_SHORTEST_CHARS = 200  # a reranker takes hardly less time for a shorter text
 _MADE_AT_ONCE = 8  # passages embedded while a search waits: about a quarter of a second
 
 
@@ -29,9 +31,9 @@ _MADE_AT_ONCE = 8  # passages embedded while a search waits: about a quarter of 
 def late_interaction(run: Run, *, depth: int = 64, floor: float = 0.0) -> Run:
     """Compare each token of the query with its nearest token in a candidate's best passage (MaxSim).
 
-    The score is counted from the floor, what unrelated texts have on average, to 1.
-    The token vectors were made with the passage's own vector and are stored; nothing is read anew.
-    A query in a language that the model does not know is left as it is: there its tokens are letters.
+    Scores are counted from the floor, the average of unrelated texts, to 1. The token vectors are
+    stored with the vector of the passage. A query in a language that the model does not support is
+    left as it is: its tokens are single letters.
     """
     if depth < 1:
         raise InvalidInput(f"late_interaction.depth is {depth}; it must be 1 or more")
@@ -40,31 +42,31 @@ def late_interaction(run: Run, *, depth: int = 64, floor: float = 0.0) -> Run:
     index = run.kit.need("tokens")
     if not run.pool:
         return run
-    if run.query.tokens is None:  # embed_query has said why, or the model gives none
+    if run.query.tokens is None:  # embed_query has noted the reason, or the model has none
         raise Unavailable("the query has no token vectors")
     embedder = run.kit.need("embedder")
     if run.query.foreign:
-        return run.noting(left_out=f"{embedder.name} does not know {run.query.language}")
+        return run.noting(left_out=f"{embedder.name} does not support {run.query.language}")
     chosen = run.pool[:depth]
     places = [(one.id, one.best_chunk or 0) for one in chosen]
     stored = index.of(embedder.name, places)
     if any(one.codes.shape[1] != run.query.tokens.shape[1] for one in stored.values()):
         raise Unavailable(
-            f"the stored token vectors have another width than those of {embedder.name} here;"
-            " another version of it writes to this store"
+            f"the stored token vectors have another width than those of {embedder.name} on this"
+            " machine; another version of it writes to this store"
         )
     missing = [place for place in places if place not in stored]
     if len(missing) > _MADE_AT_ONCE:
         raise Unavailable(
             f"{len(missing)} of {len(places)} passages have no token vectors yet;"
-            " make them with: scrubjay models pull"
+            " to create them, run: scrubjay models pull"
         )
     if missing:
         stored = {**stored, **_made(run, embedder, missing)}
 
     from scrubjay.text.token_vectors import TokenCodes, max_sim
 
-    none = TokenCodes(run.query.tokens[:0], 1.0)  # of one that was just deleted
+    none = TokenCodes(run.query.tokens[:0], 1.0)  # for a memory that was just deleted
     scores = max_sim(run.query.tokens, [stored.get(place, none) for place in places])
     above = [max(score - floor, 0.0) / (1 - floor) for score in scores]
     run = _with_scores(run, LATE, [min(score, 1.0) for score in above])
@@ -74,7 +76,7 @@ def late_interaction(run: Run, *, depth: int = 64, floor: float = 0.0) -> Run:
 def _made(
     run: Run, embedder: GuardedEmbedder, places: Sequence[tuple[str, int]]
 ) -> dict[tuple[str, int], TokenCodes]:
-    """Make the few token vectors that are not stored yet; they will be, in the background."""
+    """Compute the few token vectors that are not stored yet; a worker stores them later."""
     from scrubjay.text.token_vectors import pack, unpack
 
     records = run.kit.need("records")
@@ -89,7 +91,7 @@ def _made(
     tokens = embedder.encode(texts)[1] if texts else []
     if tokens is None:
         return {}
-    # As they will be when they are stored, so that the answer does not change then.
+    # Rounded as they will be when stored, so that results do not change then.
     return {
         place: unpack(pack(rows), rows.shape[1]) for place, rows in zip(here, tokens, strict=True)
     }
@@ -104,11 +106,11 @@ def cross_encoder(
     deadline_ms: float | None = 2000,
     give_up_s: float = 10,
 ) -> Run:
-    """Let the configured reranker read the query with the best passage of each candidate, in one call.
+    """Score the best passage of each candidate with the configured reranker, in one call.
 
-    A passage is the best chunk with what stands around it, up to `chars` characters; a large number
-    means the whole document. How many are read follows from the reranker's speed as it was measured
-    once, such that they fit the deadline. One that takes longer than `give_up_s` is given up.
+    A passage is the best chunk with its surroundings, up to `chars` characters; a large number means
+    the whole document. The measured speed of the reranker decides how many passages fit into the
+    deadline. A call that takes longer than `give_up_s` is abandoned.
     """
     for name, number in (("depth", depth), ("chars", chars)):
         if number < 1:
@@ -124,16 +126,13 @@ def cross_encoder(
     pairs = _fitting(texts, speed_ms, deadline_ms)
     query = valid_unicode(run.query.meaning or run.query.text)[:_MOST_QUERY_CHARS]
     scores = reranker.score(query, texts[:pairs], within_s=give_up_s)
-    run = _with_scores(run, CROSS, scores)
+    run = _with_scores(run, CROSS, scores).counting(reranked=pairs)
     run = run.noting(by=reranker.name, pairs=pairs, of=len(texts))
-    if speed_ms is not None:
-        run = run.noting(ms_per_1000_chars=round(speed_ms, 3))
-    counts = {**run.counts, "reranked": pairs}
-    return run._replace(counts=counts)
+    return run if speed_ms is None else run.noting(ms_per_1000_chars=round(speed_ms, 3))
 
 
 def _fitting(texts: Sequence[str], speed_ms: float | None, deadline_ms: float | None) -> int:
-    """Return how many texts can be read in time, at least one; fixed before the first is read."""
+    """Return how many texts fit into the deadline, at least one; decided before the call."""
     if speed_ms is None or deadline_ms is None:
         return len(texts)
     spent_ms = 0.0
@@ -145,7 +144,7 @@ def _fitting(texts: Sequence[str], speed_ms: float | None, deadline_ms: float | 
 
 
 def _with_scores(run: Run, name: str, scores: Sequence[float]) -> Run:
-    """Put a reranker's scores on the first candidates, in order."""
+    """Give the scores of a reranker to the first candidates, in order."""
     scored = tuple(
         one._replace(found={**one.found, name: Found(None, score)}, rerank_score=score)
         for one, score in zip(run.pool, scores, strict=False)
@@ -154,14 +153,14 @@ def _with_scores(run: Run, name: str, scores: Sequence[float]) -> Run:
 
 
 def _passages(run: Run, chosen: Sequence[Candidate], chars: int) -> list[str]:
-    """Return what a reranker reads of each candidate; one that was just deleted has no text.
+    """Return the passage of each candidate for a reranker; "" for one that was just deleted.
 
-    Where no vector has chosen a chunk, it is the one with the most of the query's words.
+    Where vectors chose no chunk, it is the chunk with the most words of the query.
     """
     records = run.kit.need("records")
     memories = {one.id: one.memory for one in chosen if one.memory is not None}
     memories |= records.get([one.id for one in chosen if one.memory is None], run.query.scope)
-    # What fits is read whole, so that where its best chunk is need not be looked up.
+    # A text that fits is read whole, so its best chunk need not be looked up.
     long = {id_ for id_, memory in memories.items() if len(memory.text) > chars}
     chunks = records.chunks(
         (one.id, one.best_chunk) for one in chosen if one.best_chunk is not None and one.id in long
@@ -180,32 +179,39 @@ def _passages(run: Run, chosen: Sequence[Candidate], chars: int) -> list[str]:
 
 
 def _around(memory: Memory, chunk: Chunk | None, chars: int) -> str:
-    """Return a chunk with as much of its document before and after it as there is room for."""
+    """Return a chunk with as much of its document before and after it as fits."""
     text = memory.text
     start, stop = (chunk.start, chunk.stop) if chunk else (0, min(chars, len(text)))
     room = chars - (stop - start)
     if room <= 0:
         return text[start:stop]
-    # What one side does not need is left to the other.
+    # Room that one side does not need goes to the other.
     before = min(start, max(room // 2, room - (len(text) - stop)))
     after = min(len(text) - stop, room - before)
     return text[_word_start(text, start - before, start) : stop + after]
 
 
 def _word_start(text: str, position: int, latest: int) -> int:
-    """Return the beginning of the first whole word from a position on."""
+    """Return the start of the first whole word from a position on."""
     if position <= 0 or text[position - 1].isspace():
         return max(position, 0)
     space = text.find(" ", position, latest)
     return space + 1 if space >= 0 else position
 
 
-@stage
-def blend(run: Run, *, top3: float = 0.75, top10: float = 0.60, beyond: float = 0.40) -> Run:
-    """Mix fusion and rerank score; the higher a candidate was fused, the more fusion counts.
+def _explain_blend(explanation: Explanation, _: Step) -> None:
+    if (score := explanation.hit.rerank_score) and "rerank" in explanation.hit.why:
+        share = explanation.hit.why["rerank"] / score
+        explanation.add("rerank", f"{share:g} × {score:.6f}")
 
-    Who was not reranked keeps the last share of its fused score, so that it stays below those that
-    were. Where nothing was reranked, fusion stays as it is.
+
+@stage
+@explained_by(_explain_blend)
+def blend(run: Run, *, top3: float = 0.75, top10: float = 0.60, beyond: float = 0.40) -> Run:
+    """Mix fused and rerank score; the higher a candidate ranked in fusion, the more fusion counts.
+
+    A candidate that was not reranked keeps the last share of its fused score, so that it stays below
+    the reranked ones. Where none was reranked, fused scores stay as they are.
     """
     for share in (top3, top10, beyond):
         if not 0 <= share <= 1:
@@ -221,5 +227,4 @@ def blend(run: Run, *, top3: float = 0.75, top10: float = 0.60, beyond: float = 
         if one.rerank_score is not None:
             why["rerank"] = (1 - share) * one.rerank_score
         pool.append(one._replace(score=sum(why.values()), why=why))
-    pool.sort(key=lambda one: one.order)
-    return run._replace(pool=tuple(pool))
+    return run.ranked(pool)

@@ -1,20 +1,32 @@
-"""Six signals of an entry, each in 0..1, summed by weight: text, vector, severity, age, tags, domain."""
+"""Scoring of vault entries: six signals summed by weight, and weights that follow feedback."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timedelta
+from functools import partial
+from math import isfinite
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from scrubjay.errors import InvalidInput
-from scrubjay.search.pipeline import Run, checked_by, stage
-from scrubjay.search.stages.adaptive import adapted
-from scrubjay.search.stages.decay import freshness
-from scrubjay.search.stages.word_cosine import word_cosines
-from scrubjay.text.analysis import fold_label
+from scrubjay.errors import InvalidInput, StoreError, Unavailable
+from scrubjay.search.pipeline import Kit, Run, checked_by, explained_by, stage
+from scrubjay.storage.sql.feedback import SqlFeedback, Tally
+from scrubjay.text.analysis import fold_label, valid_unicode
+from scrubjay.text.tfidf import Bag, cosine, idfs, merge_counts
 from scrubjay.times import system_clock
-from scrubjay.types import Memory
+from scrubjay.types import NOTHING, Memory, Term
+
+if TYPE_CHECKING:
+    from scrubjay.search.explanation import Explanation
+    from scrubjay.storage.sql.words import SqlTermCounts
+    from scrubjay.types import Step
 
 SIGNALS = ("semantic", "vector", "severity", "temporal_decay", "tag_overlap", "domain_match")
+TEXT = "semantic"  # the signal whose weight feedback moves; the others are scaled
 _OFF_BY = 1e-9
+_DAY = timedelta(days=1)
+T = TypeVar("T")
+Key = tuple[str | None, str]  # a tier, and an id in it
 
 
 def check_signals(
@@ -26,25 +38,25 @@ def check_signals(
     half_life_days: float,
     fading: float,
 ) -> None:
-    """Refuse numbers that cannot be meant, when the profile is built."""
+    """Refuse numbers that make no sense, when the profile is built."""
     for name, weights in (("keyword_only", keyword_only), ("with_vectors", with_vectors)):
         _check_weights(f"signals.{name}", weights)
     if "vector" in keyword_only:
-        raise InvalidInput("signals.keyword_only weighs vector, which there is none of")
+        raise InvalidInput("signals.keyword_only must have no weight for vector")
     if any(not 0 <= value <= 1 for value in severities.values()) or unsaid not in severities:
         raise InvalidInput(
-            f"signals.severities is {dict(severities)}, and {unsaid!r} stands for none given; values"
-            " are in 0..1, and that one must be among them"
+            f"signals.severities is {dict(severities)} and signals.unsaid {unsaid!r}; values must be"
+            " in 0..1, and unsaid must be one of the names"
         )
     if not half_life_days > 0 or not 0 < fading <= 1:
         raise InvalidInput(
-            f"signals.half_life_days is {half_life_days} and fading {fading};"
-            " above 0, and above 0 and at most 1, are right"
+            f"signals.half_life_days is {half_life_days} and fading {fading}; half_life_days must be"
+            " above 0, fading above 0 and at most 1"
         )
 
 
 def _check_weights(name: str, weights: Mapping[str, float]) -> None:
-    unknown = [one for one in weights if one not in SIGNALS]
+    unknown = [signal for signal in weights if signal not in SIGNALS]
     if unknown:
         raise InvalidInput(
             f"{name} weighs {', '.join(unknown)}; the signals are {', '.join(SIGNALS)}"
@@ -56,8 +68,19 @@ def _check_weights(name: str, weights: Mapping[str, float]) -> None:
         raise InvalidInput(f"{name} sums to {round(total, 9):g}; the weights must sum to 1")
 
 
+def _explain_signals(explanation: Explanation, step: Step) -> None:
+    weights, why = step.notes["weights"], explanation.hit.why
+    explanation.made(
+        "weight of the signal × the signal, which lies in 0 to 1",
+        {name: [f"{weight:g} × {why[name]:.6f}"] for name, weight in weights.items()},
+        {name: weight * why[name] for name, weight in weights.items()},
+        kept=False,
+    )
+
+
 @stage
 @checked_by(check_signals)
+@explained_by(_explain_signals)
 def signals(
     run: Run,
     *,
@@ -68,23 +91,23 @@ def signals(
     half_life_days: float = 365,
     fading: float = 0.25,
 ) -> Run:
-    """Score by the weighted sum of six signals; `why` holds each of them as it is, in 0..1.
+    """Score by the weighted sum of six signals; `why` has each signal without its weight, in 0..1.
 
-    Where the query got a vector, the weights are those `with_vectors`; an entry without one has 0
-    there. What was learned from feedback has moved them (`adaptive`). `unsaid` is the severity of an
-    entry that has none. The trace notes the weights.
+    With a query vector the weights are `with_vectors`; an entry without a vector has 0 for that signal.
+    `adaptive` may have moved the weights. `unsaid` is the severity of an entry without one. The trace
+    notes the weights.
     """
     base = keyword_only if run.query.vector is None else with_vectors
     weights = adapted(base, run.query.shift)
     now = (run.kit.clock or system_clock)()
-    fits, uncounted = word_cosines(run)
+    similar, uncounted = word_cosines(run)
     pool = []
     for one in run.pool:
         if one.memory is None:
             continue
         memory, near = one.memory, one.found.get("vector")
         why = {
-            "semantic": fits.get((one.tier, one.id), 0.0),
+            "semantic": similar.get((one.tier, one.id), 0.0),
             "vector": min(max(near.score, 0.0), 1.0) if near else 0.0,
             "severity": severities.get(memory.severity or unsaid, severities[unsaid]),
             "temporal_decay": freshness(memory, now, half_life_days, fading),
@@ -93,13 +116,12 @@ def signals(
         }
         score = sum(weight * why[name] for name, weight in weights.items())
         pool.append(one._replace(score=score, why=why))
-    pool.sort(key=lambda one: one.order)
-    run = run._replace(pool=tuple(pool)).noting(weights=weights)
+    run = run.ranked(pool).noting(weights=weights)
     return run.noting(warning="; ".join(uncounted)) if uncounted else run
 
 
 def overlap(asked: Iterable[str], held: Iterable[str]) -> float:
-    """Return how much two sets of tags have in common, over all that are in either; 0 without any."""
+    """Return the Jaccard index of two sets of tags; 0 when none were asked for."""
     mine, theirs = set(asked), set(held)
     return len(mine & theirs) / len(mine | theirs) if mine else 0.0
 
@@ -108,3 +130,179 @@ def _same_domain(asked: str | None, memory: Memory) -> float:
     if asked is None or memory.domain is None:
         return 0.0
     return float(fold_label(asked) == fold_label(memory.domain))
+
+
+def freshness(memory: Memory, now: datetime, half_life_days: float, fading: float) -> float:
+    """Return how fresh a memory is, in 0..1: halved for each half-life since its last change.
+
+    A memory with a validity window is fully fresh until the last share `fading` of that window, and
+    then falls to 0 in a straight line.
+    """
+    begins, ends = memory.valid_from, memory.valid_until
+    if begins is not None and ends is not None:
+        left = (ends - now) / (ends - begins)
+        return min(max(left / fading, 0.0), 1.0)
+    changed = memory.updated_at or now
+    age_days = max((now - changed) / _DAY, 0.0)  # the clock may be behind that of the writer
+    return float(0.5 ** (age_days / half_life_days))
+
+
+def word_cosines(run: Run) -> tuple[dict[Key, float], list[str]]:
+    """Return the TF-IDF cosine of each candidate with the query, and which tiers were not counted.
+
+    The counts of all tiers are summed first: the rarity of a word must be the same in all of them, or
+    an entry would score differently in a small vault and in a large one. A prefix (`retr*`) stands for
+    the entry's own tokens with that prefix, each once.
+    """
+    uncounted: dict[str, None] = {}
+    text = valid_unicode(run.query.meaning or run.query.text)
+    bags: dict[Key, Bag] = {}
+    asked: dict[str, Mapping[str, int]] = {}
+    indexes = _term_indexes(run.kit)
+    for name, index in indexes.items():
+        ids = [one.id for one in run.pool if one.tier == name]
+        of_tier = _try_tier(name, uncounted, partial(index.bags, ids)) if ids else None
+        for id_, bag in (of_tier or {}).items():
+            bags[name, id_] = bag
+            if bag.language not in asked:
+                asked[bag.language] = index.asked(text, bag.language)
+    tokens = {token for bag in bags.values() for token in bag.tokens}
+    tokens.update(*asked.values())
+    counts = [
+        _try_tier(name, uncounted, partial(index.counted, tokens, run.query.scope))
+        for name, index in indexes.items()
+    ]
+    rarities = idfs(merge_counts(filter(None, counts)))
+    prefixes = _prefixes(run.query.words)
+    cosines = {
+        key: cosine(
+            {**_with_prefix(prefixes, bag.tokens), **asked[bag.language]}, bag.tokens, rarities
+        )
+        for key, bag in bags.items()
+    }
+    return cosines, list(uncounted)
+
+
+def _term_indexes(kit: Kit) -> dict[str | None, SqlTermCounts]:
+    """Return the term index of every tier that can be searched, or of the only database."""
+    tiers = [tier for tier in kit.tiers if not tier.lost]
+    return {tier.name: tier.kit.need("terms") for tier in tiers} or {None: kit.need("terms")}
+
+
+def _try_tier(tier: str | None, uncounted: dict[str, None], ask: Callable[[], T]) -> T | None:
+    """Query one of several tiers; note its error, so that the others still count."""
+    try:
+        return ask()
+    except StoreError as error:
+        if tier is None:
+            raise
+        uncounted[f"tier {tier}: {error}"] = None
+        return None
+
+
+def _prefixes(terms: Iterable[Term]) -> set[str]:
+    """Return the tokens of the prefix terms of a query: with a star, and stems of words with it."""
+    several = (term.tokens for term in terms if any(map(_is_prefix, term.tokens)))
+    return {token for tokens in several for token in tokens}
+
+
+def _is_prefix(token: str) -> bool:
+    return len(token) > 1 and token.endswith("*")
+
+
+def _with_prefix(prefixes: set[str], bag: Mapping[str, int]) -> dict[str, int]:
+    """Return the tokens of an entry that match the prefixes, each once."""
+    first = tuple(token[:-1] for token in prefixes if _is_prefix(token))
+    return {token: 1 for token in bag if token.startswith(first) or token in prefixes}
+
+
+class Gathered(NamedTuple):
+    """Feedback of all databases of a search; `lost` has the tiers that could not be counted, and why.
+
+    `frozen` is where the caller has frozen the weights in the own database; None where they follow.
+    """
+
+    tally: Tally = Tally()
+    frozen: float | None = None
+    lost: Mapping[str, str] = NOTHING
+
+
+def check_adaptive(*, after: int, times: float, most: float) -> None:
+    """Refuse numbers that make no sense."""
+    if after < 1:
+        raise InvalidInput(f"adaptive.after is {after}; it must be 1 or more, 30 is usual")
+    if not isfinite(times) or times < 0:
+        raise InvalidInput(f"adaptive.times is {times}; it must be 0 or more, 0.3 is usual")
+    if not 0 <= most <= 1:
+        raise InvalidInput(f"adaptive.most is {most}; it must be from 0 to 1, 0.15 is usual")
+
+
+def rate(tally: Tally) -> float | None:
+    """Return the share of results that were accepted, modified ones as half; None without feedback."""
+    given = sum(tally)
+    return (tally.accepted + tally.modified / 2) / given if given else None
+
+
+def shift(tally: Tally, *, after: int = 30, times: float = 0.3, most: float = 0.15) -> float:
+    """Return how far the weight of the text moves: (rate - 0.5) x times, within +-most.
+
+    It is 0 while there is less feedback than `after`.
+    """
+    check_adaptive(after=after, times=times, most=most)
+    accepted = rate(tally)
+    if accepted is None or sum(tally) < after:
+        return 0.0
+    return min(max((accepted - 0.5) * times, -most), most)
+
+
+def adapted(weights: Mapping[str, float], shift: float) -> dict[str, float]:
+    """Return weights with that of the text moved, and the others scaled so that the sum stays 1."""
+    before = weights.get(TEXT, 0.0)
+    after = min(max(before + shift, 0.0), 1.0)
+    if not shift or before >= 1:  # there is no other weight to scale
+        return dict(weights)
+    times = (1 - after) / (1 - before)
+    return {name: after if name == TEXT else one * times for name, one in weights.items()}
+
+
+def gathered(kit: Kit) -> Gathered:
+    """Count the caller's feedback in every database of a search that is available."""
+    if not kit.tiers:
+        alone: SqlFeedback = kit.need("feedback")
+        return Gathered(alone.tally(), alone.frozen())
+    tallies, frozen = [Tally()], None
+    lost: dict[str, str] = {}
+    for tier in kit.tiers:
+        if tier.lost is not None:
+            continue
+        try:
+            feedback: SqlFeedback = tier.kit.need("feedback")
+            tallies.append(feedback.tally())
+            frozen = feedback.frozen() if tier.own else frozen
+        except (StoreError, Unavailable) as error:  # the others are still counted
+            lost[tier.name] = str(error)
+    return Gathered(Tally(*map(sum, zip(*tallies, strict=True))), frozen, lost)
+
+
+@stage
+@checked_by(check_adaptive)
+def adaptive(run: Run, *, after: int = 30, times: float = 0.3, most: float = 0.15) -> Run:
+    """Move the weight of the text by (rate - 0.5) x times, within +-most, from `after` feedbacks on.
+
+    The rate is the share of results that were accepted; modified ones count half. While the caller's
+    weights are frozen they stay as they were.
+    """
+    feedback = gathered(run.kit)
+    moved = shift(feedback.tally, after=after, times=times, most=most)
+    if feedback.frozen is not None:
+        moved = feedback.frozen
+    run = run._replace(query=run.query._replace(shift=moved)).noting(
+        **feedback.tally._asdict(),
+        rate=rate(feedback.tally),
+        shift=moved,
+        frozen=feedback.frozen is not None,
+    )
+    if not feedback.lost:
+        return run
+    reasons = "; ".join(f"{name}: {reason}" for name, reason in feedback.lost.items())
+    return run.noting(warning=f"not all feedback was counted ({reasons})")

@@ -1,28 +1,40 @@
-"""One search over several databases: each found in by itself, the highest tier's version of an id kept."""
+"""Search over several databases (tiers). Of an id in several, the highest tier's version is used."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter, time_ns
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.config import BUILT_IN_TIERS
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.runtime.command_hints import to_type
-from scrubjay.search.pipeline import Run, Stage, Tier, in_order, keeps_the_rest_of, stage, together
+from scrubjay.search.pipeline import (
+    Run,
+    Stage,
+    Tier,
+    explained_by,
+    in_order,
+    merges_tables,
+    stage,
+    together,
+)
 from scrubjay.times import micros
 from scrubjay.types import Candidate, RankedList, Scope, Step
 
-# What each tier counts by itself; a connected vault counts what its priority says.
+if TYPE_CHECKING:
+    from scrubjay.search.explanation import Explanation
+
+# Default weight of each tier; a connected vault has its priority.
 TIER_WEIGHTS: Mapping[str, float] = {"agent": 1.0, "project": 0.8, "team": 0.6}
 _AT_ONCE = 512
-_MOST_NAMED = 10  # of the entries that a higher tier's version hides
+_MOST_NAMED = 10  # shadowed entries in the trace
 
 
 class _Visit(NamedTuple):
-    """What came of asking one tier so far; `weight` is what its scores count.
+    """The search of one tier so far; `weight` is the weight of its scores.
 
-    `shadowed` are the ids found there of which a higher tier has the version that holds.
+    `shadowed` are the ids found there of which a higher tier has its own version.
     """
 
     tier: Tier
@@ -35,23 +47,23 @@ class _Visit(NamedTuple):
 
 
 @stage
-@keeps_the_rest_of("weights")
+@merges_tables("weights")
 def tiers(
     run: Run, *, find: tuple[Stage, ...], read: tuple[Stage, ...], weights: Mapping[str, float]
 ) -> Run:
-    """Find in every tier, and read what was found in the highest tier that holds it.
+    """Search every tier, and load each memory from the highest tier that contains it.
 
-    A tier that cannot be asked is named in the answer, and the others answer. Filters bind the version
-    of the highest tier: where they leave that out, no other version takes its place. A connected
-    vault's weight is its priority. A store alone runs both lists of stages on itself.
+    A tier that cannot be searched is reported, and the others are searched. Filters apply to the
+    version of the highest tier: where they exclude it, no other version takes its place. The weight of
+    a connected vault is its priority. Without tiers both lists of stages run on the only database.
     """
     _check(weights)
     if not run.kit.tiers:
         run, steps = in_order((*find, *read), run)
         return run._replace(branches=steps)
     visits = [
-        _Visit(one, weight_of(one, weights), _inside(run, one), lost=one.lost)
-        for one in sorted(run.kit.tiers, key=lambda one: rank(one, weights))
+        _Visit(tier, weight_of(tier, weights), _inside(run, tier), lost=tier.lost)
+        for tier in sorted(run.kit.tiers, key=lambda tier: rank(tier, weights))
     ]
     visits = _each(lambda visit: _begun(visit, find), visits)
     visits = _owned(visits, run.query.scope)
@@ -61,20 +73,17 @@ def tiers(
     if not reached:
         reasons = "; ".join(f"{step.stage}: {step.lost}" for step in steps)
         raise StoreError(f"none of the tiers can be searched: {reasons}")
-    pool = sorted((one for visit in reached for one in visit.run.pool), key=lambda one: one.order)
+    run = run.ranked([one for visit in reached for one in visit.run.pool])
     return run._replace(
-        pool=tuple(pool),
-        lists=(*run.lists, *_joined(reached)),
-        counts=_counted(run, reached),
-        branches=steps,
+        lists=(*run.lists, *_joined(reached)), counts=_counted(run, reached), branches=steps
     )
 
 
 @stage
 def by_tier(run: Run, *, stages: tuple[Stage, ...]) -> Run:
-    """Run stages that look into a database on each candidate's own; the order stays.
+    """Run stages on the candidates of each tier, with the database of that tier; keep the order.
 
-    They may change candidates, and drop some. A store alone runs them on itself.
+    They may change candidates and drop some. Without tiers they run on the only database.
     """
     if not run.kit.tiers:
         run, steps = in_order(stages, run)
@@ -89,7 +98,7 @@ def by_tier(run: Run, *, stages: tuple[Stage, ...]) -> Run:
         visit = _begun(
             _Visit(tier, 1.0, _inside(run, tier)._replace(pool=mine, pooled=True)), stages
         )
-        # What cannot be looked up now was found before, and is shown as it is.
+        # Where the tier fails now, its candidates are shown as they are.
         changed |= {one.id: one for one in (mine if visit.lost else visit.run.pool)}
         visits.append(visit)
         steps += (_step(visit, went_in=len(mine)),)
@@ -97,23 +106,27 @@ def by_tier(run: Run, *, stages: tuple[Stage, ...]) -> Run:
     return run._replace(pool=pool, counts=_counted(run, visits), branches=steps)
 
 
+def _explain_tier_weight(explanation: Explanation, step: Step) -> None:
+    weights = step.notes.get("weights", {})
+    explanation.multiply(weights.get(explanation.hit.tier, 1.0), "weight of the tier")
+
+
 @stage
+@explained_by(_explain_tier_weight)
 def tier_weight(run: Run) -> Run:
-    """Multiply every score by the weight of the tier that it comes from."""
-    pool = [one._replace(score=one.score * one.tier_weight) for one in run.pool]
-    pool.sort(key=lambda one: one.order)
+    """Multiply every score by the weight of its tier."""
     weights = {one.tier: one.tier_weight for one in run.pool if one.tier is not None}
-    run = run._replace(pool=tuple(pool))
+    run = run.ranked([one._replace(score=one.score * one.tier_weight) for one in run.pool])
     return run.noting(weights=dict(sorted(weights.items()))) if weights else run
 
 
 def rank(tier: Tier, weights: Mapping[str, float] = TIER_WEIGHTS) -> tuple[float, bool, bool, str]:
-    """Return what sorts tiers, the highest first: weight, the own one, built-in ones, name."""
+    """Return the sort key of tiers, the highest first: weight, own database, built-in tiers, name."""
     return (-weight_of(tier, weights), not tier.own, tier.name not in BUILT_IN_TIERS, tier.name)
 
 
 def weight_of(tier: Tier, weights: Mapping[str, float] = TIER_WEIGHTS) -> float:
-    """Return what the scores of a tier count: its priority, or the weight of its name."""
+    """Return the weight of a tier's scores: its priority, or the weight of its name."""
     if tier.priority is not None:
         return tier.priority
     if tier.name not in weights:
@@ -138,24 +151,24 @@ def _check(weights: Mapping[str, float]) -> None:
 
 
 def _inside(run: Run, tier: Tier) -> Run:
-    """Return a run of the same query in one tier."""
+    """Return a run of the same query with the stores of one tier."""
     return Run(run.query, run.kit.inside(tier))
 
 
 def _begun(visit: _Visit, stages: tuple[Stage, ...]) -> _Visit:
-    """Run the first stages in a tier, with the validity of its database: each has windows of its own."""
+    """Run the first stages in a tier, with the validity windows of its own database."""
     query, windows = visit.run.query, visit.run.kit.windows
     if query.scope.valid_us is not None and windows is not None:
         try:
             valid_us = windows.state_us(query.scope.valid_us)
-        except StoreError as gone:
-            return visit._replace(lost=str(gone))
+        except StoreError as error:
+            return visit._replace(lost=str(error))
         query = query._replace(scope=query.scope._replace(valid_us=valid_us))
     return _advanced(visit._replace(run=visit.run._replace(query=query)), stages)
 
 
 def _each(change: Callable[[_Visit], _Visit], visits: list[_Visit]) -> list[_Visit]:
-    """Change every visit that is not lost, all at the same time."""
+    """Apply a function to every tier that is not lost, all at the same time."""
     going = [visit for visit in visits if visit.lost is None]
     if len(going) < 2:
         return [change(visit) if visit.lost is None else visit for visit in visits]
@@ -166,40 +179,36 @@ def _each(change: Callable[[_Visit], _Visit], visits: list[_Visit]) -> list[_Vis
 
 
 def _advanced(visit: _Visit, stages: tuple[Stage, ...]) -> _Visit:
-    """Run stages in a tier; an error of its database loses this tier only."""
+    """Run stages in a tier; an error of its database affects this tier only."""
     started = perf_counter()
     try:
         run, steps = in_order(stages, visit.run)
         lost = None
-    except StoreError as gone:
-        run, steps, lost = visit.run, (), str(gone)
+    except StoreError as error:
+        run, steps, lost = visit.run, (), str(error)
     took_ms = visit.took_ms + (perf_counter() - started) * 1000
     return visit._replace(run=run, steps=(*visit.steps, *steps), took_ms=took_ms, lost=lost)
 
 
 def _read(visit: _Visit, stages: tuple[Stage, ...]) -> _Visit:
-    """Read the candidates of a tier, and mark them as its own."""
+    """Load the candidates of a tier, and mark them with its name and weight."""
     after = _advanced(visit, stages)
     pool = tuple(
-        one._replace(
-            tier=visit.tier.name,
-            tier_weight=visit.weight,
-            updated_us=_age(one),
-        )
+        one._replace(tier=visit.tier.name, tier_weight=visit.weight, updated_us=_updated_us(one))
         for one in after.run.pool
     )
     return after._replace(run=after.run._replace(pool=pool))
 
 
-def _age(one: Candidate) -> int:
-    # What was not found but stands for what was has no row that says how old it is.
+def _updated_us(one: Candidate) -> int:
+    # A version that replaces one of a lower tier was in no list, so no row had its time.
     if one.updated_us or one.memory is None or one.memory.updated_at is None:
         return one.updated_us
     return micros(one.memory.updated_at)
 
 
 def _owned(visits: list[_Visit], scope: Scope) -> list[_Visit]:
-    """Give each id to the highest tier that holds it in the caller's sight, found there or not."""
+    """Give each id to the highest tier that contains it for this caller, found there or not."""
     taken: set[str] = set()
     after: list[_Visit] = []
     for place, visit in enumerate(visits):
@@ -212,8 +221,8 @@ def _owned(visits: list[_Visit], scope: Scope) -> list[_Visit]:
         started = perf_counter()
         try:
             held = _held(visit, others, scope)
-        except StoreError as gone:
-            after.append(visit._replace(lost=str(gone)))
+        except StoreError as error:
+            after.append(visit._replace(lost=str(error)))
             continue
         pool = (
             *(one for one in visit.run.pool if one.id not in taken),
@@ -228,36 +237,32 @@ def _owned(visits: list[_Visit], scope: Scope) -> list[_Visit]:
 
 
 def _held(visit: _Visit, ids: Sequence[str], scope: Scope) -> list[str]:
-    """Return those of these ids that a tier holds, whatever else the query asks for."""
+    """Return those of these ids that a tier contains, whatever the other filters."""
     records = visit.run.kit.records
     held: list[str] = []
-    for start in range(0, len(ids) if records is not None else 0, _AT_ONCE):
-        some = Scope(reader=scope.reader, ids=tuple(ids[start : start + _AT_ONCE]))
-        held += records.ids(some) if records is not None else ()
+    if records is not None:
+        for start in range(0, len(ids), _AT_ONCE):
+            some = tuple(ids[start : start + _AT_ONCE])
+            held += records.ids(Scope(reader=scope.reader, ids=some))
     return sorted(held)
 
 
 def _joined(visits: list[_Visit]) -> tuple[RankedList, ...]:
-    """Return one list for each name, with a row a memory: that of the tier which holds it."""
+    """Return one list for each name, with one row per memory: that of the tier it is loaded from."""
     joined: dict[str, RankedList] = {}
     for visit in visits:
         mine = {one.id for one in visit.run.pool}
-        for one in visit.run.lists:
-            before = joined.get(one.name, RankedList(one.name, searched=False, best=one.best))
-            rows = (*before.rows, *(row for row in one.rows if row.id in mine))
-            joined[one.name] = RankedList(
-                one.name,
-                tuple(
-                    sorted(rows, key=lambda row: (-round(row.score, 6), -row.updated_us, row.id))
-                ),
-                before.searched or one.searched,
-                max(before.best, one.best),
-            )
+        for new in visit.run.lists:
+            before = joined.get(new.name, RankedList(new.name, searched=False, best=new.best))
+            rows = [*before.rows, *(row for row in new.rows if row.id in mine)]
+            rows.sort(key=lambda row: (-round(row.score, 6), -row.updated_us, row.id))
+            searched, best = before.searched or new.searched, max(before.best, new.best)
+            joined[new.name] = RankedList(new.name, tuple(rows), searched, best)
     return tuple(joined.values())
 
 
 def _counted(run: Run, visits: list[_Visit]) -> dict[str, int]:
-    """Return the counts of a run with those of its visits."""
+    """Return the counts of a run plus those of its tiers."""
     counts = dict(run.counts)
     for visit in visits:
         for name, count in visit.run.counts.items():
@@ -278,7 +283,7 @@ def _step(visit: _Visit, went_in: int = 0) -> Step:
 
 
 def _noted(visit: _Visit) -> Step:
-    """Return the step of a tier with its weight, what it has no say in, and what its vectors lack."""
+    """Return the step of a tier with its weight, its shadowed entries, and its missing vectors."""
     notes: dict[str, object] = {"weight": visit.weight}
     if visit.shadowed:
         more = len(visit.shadowed) - _MOST_NAMED
@@ -288,10 +293,12 @@ def _noted(visit: _Visit) -> Step:
     if not visit.lost and query.vector is not None and kit.vectors and kit.embedder:
         try:
             waiting = kit.vectors.without(kit.embedder.name, query.scope)
-        except StoreError:  # it has answered before; only this count is lost
+        except StoreError:  # the search itself worked; only this count is missing
             waiting = 0
         if waiting:
             passages = "1 passage has" if waiting == 1 else f"{waiting} passages have"
             make = to_type("models pull", visit.tier.path or None)
-            notes["warning"] = f"{passages} no vector of {kit.embedder.name}; makes them: {make}"
+            notes["warning"] = (
+                f"{passages} no vector of {kit.embedder.name}; to create them: {make}"
+            )
     return _step(visit)._replace(notes=notes)

@@ -1,23 +1,24 @@
-"""Time in a search: what a query says of it, what happened then, and what was said just now."""
+"""Time in a search: the time that a query names, memories of that time, and recency."""
 
 from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
-from math import exp
+from math import exp, log
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
-from scrubjay.search.pipeline import Run, checked_by, stage
+from scrubjay.search.pipeline import Run, checked_by, explained_by, stage
 from scrubjay.times import micros
 from scrubjay.types import Candidate, Memory, RankedList
 
 if TYPE_CHECKING:
+    from scrubjay.search.explanation import Explanation
     from scrubjay.text.dates import Window
+    from scrubjay.types import Step
 
-
-# Texts name March, 1969 and Christmas; none that is of last week says "last week".
+# Texts contain March, 1969 and Christmas, but a text of last week does not contain "last week".
 _DATED = re.compile(
     r"\d{4}|\d[./-]\d|\b(?:jan|feb|mar|mär|maer|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)",
     re.IGNORECASE,
@@ -32,11 +33,11 @@ _FROM_NOW = re.compile(
 
 @stage
 def time_range(run: Run) -> Run:
-    """Find the time that a query speaks of ("last week"), by the caller's clock and in its zone.
+    """Find the time that a query names ("last week"), by the caller's clock and time zone.
 
-    Words that count from now are no longer searched for, unless they stand in quotes; dates still are.
-    Where no other word asks for anything ("what did I say yesterday?"), what happened then is the
-    answer; of a date ("what happened in March?"), what names it as well.
+    Words relative to now are then not searched for, unless they are quoted; dates still are. If no
+    other word is left to search for ("what did I say yesterday?"), the results are memories of that
+    time; for a date ("what happened in March?"), also those that name it.
     """
     from scrubjay.text.dates import window_of, without
 
@@ -63,12 +64,12 @@ def time_range(run: Run) -> Run:
 
 
 def _counts_from_now(window: Window) -> bool:
-    """True of "last week" and "tomorrow", not of "in May" or "1968"."""
+    """True for "last week" and "tomorrow", not for "in May" or "1968"."""
     return bool(_FROM_NOW.search(window.said)) and not _DATED.search(window.said)
 
 
 def _name_of(now: datetime) -> str | None:
-    """Return the name of the zone of a clock; an offset has none, and the times say it themselves."""
+    """Return the name of a clock's time zone; None for an offset, which the times show themselves."""
     zone = now.tzinfo or UTC
     if isinstance(zone, timezone) and zone is not UTC:
         return None
@@ -76,14 +77,14 @@ def _name_of(now: datetime) -> str | None:
 
 
 def _there(moment: datetime, zone: tzinfo | None) -> str:
-    """Return a moment in a zone; at the ends of the calendar, where it has none, in UTC."""
+    """Return a moment in a time zone, or in UTC at the ends of the calendar."""
     try:
         return moment.astimezone(zone or UTC).isoformat()
     except OverflowError:
         return moment.isoformat()
 
 
-# Who asks for these asks for whatever there was; beside them, only words of grammar.
+# Words that ask for anything that happened, beside the stop words.
 _WHATEVER = frozenset(
     """
     say said saying tell told talk talked talking speak spoke spoken mention mentioned discuss discussed
@@ -98,7 +99,6 @@ _WHATEVER = frozenset(
 
 
 def _asks_for_nothing(subject: str) -> bool:
-    """True when a query has no word but those of grammar and those that ask for whatever there was."""
     from scrubjay.text.analysis import fold, words
 
     return all(fold(word) in _grammar() for word in words(subject))
@@ -114,9 +114,9 @@ def _grammar() -> frozenset[str]:
 
 @stage
 def moment(run: Run, *, depth: int = 64, only: bool = False) -> RankedList:
-    """What happened, or was said, in the time that the query speaks of, the latest first.
+    """Memories of the time that the query names, the latest first.
 
-    Who asks what was said yesterday names no word of it. With `only`, for such questions alone.
+    With `only`, for queries that ask for the whole of that time and nothing else.
     """
     if depth < 1:
         raise InvalidInput(f"moment.depth is {depth}; it must be 1 or more")
@@ -139,13 +139,25 @@ def _check_blend(*, ranks: float, time: float, unknown: float) -> None:
         )
 
 
+def _explain_time_blend(explanation: Explanation, step: Step) -> None:
+    time = step.numbers["time"]
+    if "temporal" in explanation.hit.why:
+        fits = explanation.hit.why["temporal"] / time if time else 0.0
+        explanation.add("temporal", f"{time:g} × {fits:.6f}")
+    if explanation.scale != 1:
+        explanation.note(
+            f"{explanation.scale:.6f}: the scale; what ranks count where the query names a time"
+        )
+
+
 @stage
 @checked_by(_check_blend)
+@explained_by(_explain_time_blend)
 def time_blend(run: Run, *, ranks: float = 0.6, time: float = 0.4, unknown: float = 0.5) -> Run:
-    """Where the query speaks of a time, score by `ranks` x score + `time` x how well the time fits.
+    """Where the query names a time, score by `ranks` x score + `time` x how well the time fits.
 
-    It fits by 1 inside the window and falls in a straight line to 0 over one more length of the window
-    on both sides; a memory without any time fits by `unknown`.
+    The fit is 1 inside the window and falls in a straight line to 0 over one more length of the window
+    on both sides. A memory without a time has the fit `unknown`.
     """
     window = run.query.window
     if window is None:
@@ -161,7 +173,7 @@ def time_blend(run: Run, *, ranks: float = 0.6, time: float = 0.4, unknown: floa
 
 @stage
 def timed(run: Run) -> bool:
-    """True when the query speaks of a time."""
+    """True when the query names a time."""
     return run.query.window is not None
 
 
@@ -171,14 +183,22 @@ def _check_share(*, share: float, by_text: float) -> None:
             raise InvalidInput(f"in_time.{name} is {number}; it must be between 0 and 1")
 
 
+def _explain_in_time(explanation: Explanation, step: Step) -> None:
+    change, taken = explanation.hit.why.get("time", 0.0), step.notes.get("taken", 0.0)
+    before = explanation.hit.score - change
+    fits = 1 + change / (before * taken) if before and taken else 1.0
+    explanation.add("time", f"-{taken:g} × {before:.6f} × (1 - {fits:.6f})" if change else "0")
+
+
 @stage
 @checked_by(_check_share)
+@explained_by(_explain_in_time)
 def in_time(run: Run, *, share: float = 0.25, by_text: float = 0.05) -> Run:
-    """Take up to a share of the score from what has nothing to do with the time asked for.
+    """Take up to a share of the score from memories that do not fit the time the query names.
 
-    A memory fits by what it speaks of or by when it was said, whichever is nearer. A date near which
-    nothing was said ("libraries of the late 1960s") is one that texts name, so their words find it: no
-    more than `by_text` is taken then. Where none fits at all, all scores stay.
+    The fit is that of the event or of when it was said, whichever is better. A date near which nothing
+    was said ("libraries of the late 1960s") occurs in texts, so words find it: no more than `by_text`
+    is taken then. Where no memory fits, all scores stay.
     """
     window = run.query.window
     if window is None:
@@ -205,7 +225,7 @@ def _when_said(memory: Memory, window: Window) -> float:
 
 
 def fit(memory: Memory, window: Window, unknown: float = 0.5) -> float:
-    """Return how well the time of a memory fits a window: of what it speaks of, else when it was said."""
+    """Return how well a memory fits a window: by the time of its event, else by when it was said."""
     begins = memory.event_time or memory.created_at
     if begins is None:
         return unknown
@@ -222,10 +242,21 @@ def _check_recency(*, weight: float, time_constant_s: float) -> None:
         )
 
 
+def _explain_recency(explanation: Explanation, step: Step) -> None:
+    weight, constant_s = step.numbers["weight"], step.numbers["time_constant_s"]
+    added = explanation.hit.why.get("recency", 0.0)
+    decay = "0"  # so long ago that nothing is left
+    if added and weight:
+        age_s = max(0.0, -log(added / weight) * constant_s)
+        decay = f"e^(-{age_s:.1f} s / {constant_s:g} s)"
+    explanation.add("recency", f"{weight:g} × {decay}")
+
+
 @stage
 @checked_by(_check_recency)
+@explained_by(_explain_recency)
 def recency(run: Run, *, weight: float = 0.25, time_constant_s: float = 120) -> Run:
-    """Add `weight` x e^(-age / time_constant_s): what was said a moment ago is meant more often."""
+    """Add `weight` x e^(-age / time_constant_s): what was said a moment ago is wanted more often."""
     now = run.kit.need("clock")()
     pool = []
     for one in run.pool:
@@ -236,5 +267,5 @@ def recency(run: Run, *, weight: float = 0.25, time_constant_s: float = 120) -> 
 
 def _age_s(candidate: Candidate, now: datetime) -> float:
     said = candidate.memory.created_at if candidate.memory else None
-    # A clock may be behind that of who wrote it.
+    # The clock may be behind that of the writer.
     return max((now - said).total_seconds(), 0.0) if said else float("inf")

@@ -1,4 +1,4 @@
-"""What has the query's words for topics."""
+"""Topic source: memories that have words of the query as topics."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from scrubjay.errors import InvalidInput
 from scrubjay.search.pipeline import Run, stage
-from scrubjay.search.stages.spread import different
+from scrubjay.search.stages.recall import different
 from scrubjay.storage.sql.topics import apart
 from scrubjay.text.analysis import (
     fold,
@@ -28,50 +28,50 @@ _MOST_CHARS_IN_A_WORD = 8
 
 @stage
 def topics(run: Run, *, depth: int = 48) -> RankedList:
-    """Memories with the most of the query's words among their topics, then the nearest, then the newest.
+    """Memories with the most words of the query among their topics, then the nearest, then the newest.
 
-    Words are taken as they are written, without case. A topic of two words that the query names counts
-    as two. Stop words count only if there are no others.
+    Words are compared without case. A topic of two words that the query contains counts as two. Stop
+    words count only if there are no others.
     """
     if depth < 1:
         raise InvalidInput(f"topics.depth is {depth}; it must be 1 or more")
     index, embedder, query = run.kit.need("topics"), run.kit.embedder, run.query
-    said = keywords_in(valid_unicode(query.meaning or query.text), query.language)
+    topics = keywords_in(valid_unicode(query.meaning or query.text), query.language)
     model = embedder.name if embedder is not None else None
     return different(
         run,
-        lambda most: index.search(said, query.vector, model, query.scope, most),
+        lambda most: index.search(topics, query.vector, model, query.scope, most),
         max(depth, query.limit),
     )
 
 
 def keywords_in(text: str, language: str = "") -> tuple[str, ...]:
-    """Return what a text may have for topics: its words, and every two to four that are neighbours.
+    """Return the possible topics in a text: its words, and every two to four neighbouring words.
 
-    Neighbours may have stop words among them, but are not made of such only, unless the text joins
-    them: "to-do". What is joined is one word: "pg-main" is "pg main", and does not ask for "pg". Of a
-    script without spaces, every few neighbouring characters may be a word.
+    Neighbours may include stop words, but not only stop words, unless the text joins them: "to-do".
+    Joined words are one topic: "pg-main" is "pg main", and does not match "pg". In a script without
+    spaces, every few neighbouring characters may be a word.
     """
     stop_words = folded_stop_words(language)
     written = words(normalize(text).replace("/", " "))[:_MOST_WORDS]
-    said = [word for one in written for word in words(apart(one))][:_MOST_WORDS]
-    single = without_stop_words([one for one in written if apart(one) == one], stop_words)
-    told = {*map(fold, single), *(fold(one) for one in said if fold(one) not in stop_words)}
+    split = [word for one in written for word in words(apart(one))][:_MOST_WORDS]
+    single = without_stop_words([word for word in written if apart(word) == word], stop_words)
+    content = {*map(fold, single), *(fold(word) for word in split if fold(word) not in stop_words)}
     several = (
-        said[at : at + length]
+        split[at : at + length]
         for length in range(2, _MOST_WORDS_IN_A_TOPIC + 1)
-        for at in range(len(said) - length + 1)
+        for at in range(len(split) - length + 1)
     )
-    whole = (" ".join(run) for run in several if not told.isdisjoint(map(fold, run)))
-    joined = (" ".join(words(apart(one))) for one in written if apart(one) != one)
-    found = (*single, *whole, *joined, *_unspaced(said))
-    return tuple(dict.fromkeys(one.casefold() for one in found))
+    whole = (" ".join(run) for run in several if not content.isdisjoint(map(fold, run)))
+    joined = (" ".join(words(apart(word))) for word in written if apart(word) != word)
+    found = (*single, *whole, *joined, *_unspaced(split))
+    return tuple(dict.fromkeys(topic.casefold() for topic in found))
 
 
-def _unspaced(said: Sequence[str]) -> Iterator[str]:
-    """Yield what may be words in stretches without spaces, and what stands between those."""
+def _unspaced(split: Sequence[str]) -> Iterator[str]:
+    """Yield the possible words in stretches without spaces, and the other stretches between them."""
     room = _MOST_UNSPACED_CHARS
-    for word in said:
+    for word in split:
         for stretch in split_by_script(word) if is_unspaced(word) and room > 0 else ():
             if not is_unspaced(stretch):
                 yield stretch

@@ -1,8 +1,8 @@
-"""What a query means before any store is asked: its words, and its vector."""
+"""Query analysis: the terms of a query and its vector, before any index is searched."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scrubjay.types import Scope
 
 T = TypeVar("T")
-# What still binds when nothing in reach holds it all, and what the answer then says.
+# What is still required when no text contains everything, and the warning for the results.
 _LOOSER = (
     (("beginning",), "no text holds the phrase; its words were searched instead"),
     ((), "no text holds what must be there; its words were searched instead"),
@@ -26,18 +26,18 @@ _LOOSER = (
 
 @stage
 def keywords(run: Run, *, most: int = 64, least_chars: int = 1) -> Run:
-    """Split the query into stems of its language, phrases, negations and beginnings; no stop words.
+    """Split the query into stems of its language, phrases, negations and prefixes; drop stop words.
 
-    Phrases, negations and beginnings narrow the scope, so they bind every source. Words of fewer than
-    `least_chars` characters are left out, if there are others; in a script without spaces between
-    words, one character is a word.
+    Phrases, negations and prefixes narrow the scope, so they apply to every source. Words of fewer than
+    `least_chars` characters are dropped if there are others; in a script without spaces between words,
+    one character is a word.
     """
     if most < 1 or least_chars < 1:
         raise InvalidInput(
             f"keywords.most is {most} and least_chars {least_chars}; both must be 1 or more"
         )
     query = run.query
-    if query.only_time:  # what happened then is asked for, and no word of it
+    if query.only_time:  # the query asks for a time and nothing else
         return run
     asked, warning = _findable(run, most)
     if not (asked.words or asked.holds):
@@ -45,10 +45,10 @@ def keywords(run: Run, *, most: int = 64, least_chars: int = 1) -> Run:
     elif asked.wanted > most:
         warning = f"only the first {most} of {asked.wanted} terms were searched"
     elif asked.literal:
-        warning = "a query of negations only is taken as it stands; add a word to exclude from"
+        warning = "a query with negations only is searched literally; add a word to search for"
     run = run._replace(
         query=query._replace(
-            # What must be there also scores: a phrase said twice is worth more than once.
+            # Required terms also score: a phrase that occurs twice is worth more.
             words=(*_long_enough(asked.words, least_chars), *asked.holds),
             terms=asked.tokens,
             meaning=asked.meaning,
@@ -63,32 +63,30 @@ def keywords(run: Run, *, most: int = 64, least_chars: int = 1) -> Run:
 
 
 def _long_enough(words: tuple[Term, ...], least_chars: int) -> tuple[Term, ...]:
-    """Leave out short words, unless there is nothing else."""
-    long = tuple(
-        term
-        for term in words
-        if any(len(token) >= least_chars or is_unspaced(token) for token in term.tokens)
-    )
-    return long or words
+    def is_long(term: Term) -> bool:
+        return any(len(token) >= least_chars or is_unspaced(token) for token in term.tokens)
+
+    return tuple(filter(is_long, words)) or words
 
 
 def _findable(run: Run, most: int) -> tuple[ParsedQuery, str]:
-    """Ask for the words of a phrase or beginning that stands nowhere, if there are other words: say so."""
+    """Search the words of a phrase or prefix that no text contains, if there are other words; warn."""
     text = valid_unicode(run.query.subject or run.query.text)
-    held = tuple(dict.fromkeys(one for some in _each(run, _languages) for one in some))
-    asked, warning = parse_query(text, held, most), ""
+    stored = _each(run, lambda records: records.languages())
+    languages = tuple(dict.fromkeys(language for several in stored for language in several))
+    asked, warning = parse_query(text, languages, most), ""
     if not asked.words or (run.kit.records is None and not run.kit.tiers):
         return asked, ""
     for bind, instead in _LOOSER:
         scope = run.query.scope._replace(holds=asked.holds, lacks=asked.lacks)
         if not asked.holds or any(_each(run, partial(_holds_any, scope=scope))):
             break
-        asked, warning = parse_query(text, held, most, bind), instead
+        asked, warning = parse_query(text, languages, most, bind), instead
     return asked, warning
 
 
 def _each(run: Run, ask: Callable[[SqlRecords], T]) -> Iterator[T]:
-    """Ask the records of every tier, or of the store alone; a tier that fails is told of when searched."""
+    """Query the records of every tier, or of the only database; a failing tier is reported by `tiers`."""
     if not run.kit.tiers and run.kit.records is not None:
         yield ask(run.kit.records)
     for tier in run.kit.tiers:
@@ -103,18 +101,14 @@ def _holds_any(records: SqlRecords, scope: Scope) -> bool:
     return records.holds_any(scope)
 
 
-def _languages(records: SqlRecords) -> Sequence[str]:
-    return records.languages()
-
-
 @stage
 def embed_query(run: Run, *, most_chars: int = 4000) -> Run:
-    """Turn the query into a vector of the store's model."""
+    """Embed the query with the model of the store."""
     if most_chars < 1:
         raise InvalidInput(f"embed_query.most_chars is {most_chars}; it must be 1 or more")
     text = valid_unicode(run.query.meaning or run.query.text)
     if run.query.only_time or not has_terms(text):
-        return run  # a vector of punctuation would find something, and mean nothing
+        return run  # a vector of punctuation would match something, and mean nothing
     embedder = run.kit.need("embedder")
     tokens = None
     if run.kit.tokens is None:
@@ -123,7 +117,7 @@ def embed_query(run: Run, *, most_chars: int = 4000) -> Run:
         vectors, of_texts = embedder.encode([text[:most_chars]], as_query=True)
         vector, tokens = vectors[0], of_texts[0] if of_texts else None
     if not (abs(float(vector @ vector)) > 0):
-        raise Unavailable(f"{embedder.name} gave a vector without direction for this query")
+        raise Unavailable(f"{embedder.name} returned a vector without direction for this query")
     known = getattr(embedder, "languages", ())
     foreign = bool(known and run.query.language and run.query.language not in known)
     query = run.query._replace(vector=vector, tokens=tokens, foreign=foreign)
@@ -133,10 +127,10 @@ def embed_query(run: Run, *, most_chars: int = 4000) -> Run:
     warnings = []
     if len(text) > most_chars:
         warnings.append(f"only the first {most_chars} characters were embedded")
-    # Where there are tiers, each says it of itself.
+    # With tiers, each tier reports its own.
     index = None if run.kit.tiers else run.kit.vectors
     waiting = index.missing(embedder.name, run.query.scope) if index is not None else 0
     if waiting:
-        many = f"{waiting} passages still wait for their vector"
-        warnings.append("1 passage still waits for its vector" if waiting == 1 else many)
+        many = "1 passage is" if waiting == 1 else f"{waiting:,} passages are"
+        warnings.append(f"{many} not embedded yet; results may miss some of them")
     return run.noting(warning="; ".join(warnings)) if warnings else run

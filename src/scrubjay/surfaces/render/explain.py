@@ -1,22 +1,22 @@
-"""An answer taken apart: what each stage did, and the sum behind each score."""
+"""Explanation of results as text: what each stage did, and the sum behind each score."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from scrubjay.surfaces.render.explain_sum import adds_up, walk, weights_of, where, working
 from scrubjay.surfaces.render.layout import indent, table, wrap
 from scrubjay.surfaces.render.terminal import one_line
+from scrubjay.types.reports import OTHER
 
 if TYPE_CHECKING:
     from scrubjay.surfaces.render.terminal import Screen
     from scrubjay.types import Found, Hit, Results, Step
 
 
-def stages(found: Results, screen: Screen) -> str:
-    """Show the stages in the order they ran: numbers, time, how many in and out, notes, losses."""
-    steps = list(walk(found.trace))
+def stages(results: Results, screen: Screen) -> str:
+    """Show the stages in the order they ran: numbers, time, candidates in and out, notes, losses."""
+    steps = list(_walk(results.trace))
     rows = [("      ms", "in → out", "stage")]
     rows += [(f"{step.took_ms:8.2f}", _flow(step), _call(step, depth)) for depth, step in steps]
     head, *lines = table(rows)
@@ -24,24 +24,37 @@ def stages(found: Results, screen: Screen) -> str:
     shown = [screen.bold(head)]
     for line, (depth, step) in zip(lines, steps, strict=True):
         left = column + 2 * (depth + 1)
-        # A stage with many numbers goes on below itself.
+        # A stage with many numbers continues below itself.
         first, *more = wrap(line[column:], screen.width - left - 2)
         shown.append(line[:column] + "  " * depth + first)
-        shown += [" " * (left + 2) + one for one in more]
-        shown += [screen.dim(indent(one_line(say), screen.width, left)) for say in _remarks(step)]
+        shown += [" " * (left + 2) + rest for rest in more]
+        shown += [screen.dim(indent(one_line(note), screen.width, left)) for note in _notes(step)]
     return "\n".join(shown)
 
 
-def reasons(hit: Hit, found: Results) -> list[str]:
-    """Say where a hit stood in each list, and the sum that leads to its score."""
-    weighed = _weighed(hit, found)
-    lines = [f"found: {_places(hit.found)}", f"score: {weighed or _sum(hit)}"]
-    if weighed:
-        return [*lines, *where(hit, found)]
-    for name, amount in hit.why.items():
-        if worked := working(name, hit, found):
-            lines += [f"{name} {amount:.6f} = {worked[0]}", *worked[1:]]
-    return [*lines, *where(hit, found)]
+def reasons(hit: Hit, results: Results) -> list[str]:
+    """Return where a hit stood in each list, and the sum that leads to its score."""
+    explained = results.explain(hit)
+    parts = [part for part in explained.parts if part.name != OTHER]
+    if len(parts) == len(explained.parts):
+        added = " + ".join(f"{part.amount:.6f} {part.name}" for part in parts)
+        score = f"{hit.score:.6f} = {added}".replace("+ -", "- ")
+    else:  # the parts are steps and not a sum
+        score = (
+            f"{hit.score:.6f} after {', '.join(f'{one.name} {one.amount:.6f}' for one in parts)}"
+        )
+    lines = [f"found: {_places(hit.found)}", f"score: {score}"]
+    for part in parts:
+        if part.working:
+            lines += [f"{part.name} {part.amount:.6f} = {part.working[0]}", *part.working[1:]]
+    return [*lines, *explained.where]
+
+
+def _walk(steps: tuple[Step, ...], depth: int = 0) -> Iterator[tuple[int, Step]]:
+    """Yield every step with its depth inside others, in the order they ran."""
+    for step in steps:
+        yield depth, step
+        yield from _walk(step.branches, depth + 1)
 
 
 def _flow(step: Step) -> str:
@@ -53,10 +66,10 @@ def _call(step: Step, depth: int) -> str:
     return "  " * depth + one_line(f"{step.stage}({numbers})")
 
 
-def _remarks(step: Step) -> list[str]:
+def _notes(step: Step) -> list[str]:
     lost = [f"lost: {step.lost}"] if step.lost else []
-    said = "; ".join(f"{key}: {value_of(value)}" for key, value in step.notes.items())
-    return [*lost, said] if said else lost
+    notes = "; ".join(f"{key}: {value_of(value)}" for key, value in step.notes.items())
+    return [*lost, notes] if notes else lost
 
 
 def value_of(value: object) -> str:
@@ -64,41 +77,18 @@ def value_of(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(value_of(one) for one in value) + "]"
+        return "[" + ", ".join(map(value_of, value)) + "]"
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {value_of(one)}" for key, one in value.items()) + "}"
+        return "{" + ", ".join(f"{key}: {value_of(inner)}" for key, inner in value.items()) + "}"
     return str(value)
 
 
 def _places(lists: Mapping[str, Found]) -> str:
-    places = [
-        f"{name} {_place(name, place)} (raw {place.score:.6f})" for name, place in lists.items()
-    ]
+    places = (f"{name} {_rank(name, at)} (raw {at.score:.6f})" for name, at in lists.items())
     return " · ".join(places) or "in no list"
 
 
-def _place(name: str, place: Found) -> str:
+def _rank(name: str, place: Found) -> str:
     if place.rank is not None:
         return f"#{place.rank}"
     return "looked up" if name == "vector" else "compared"
-
-
-def _sum(hit: Hit) -> str:
-    """Show the parts as a sum where they are one; otherwise as the steps they were."""
-    if not adds_up(hit):
-        steps = ", ".join(f"{name} {amount:.6f}" for name, amount in hit.why.items())
-        return f"{hit.score:.6f} after {steps}"
-    parts = " + ".join(f"{amount:.6f} {name}" for name, amount in hit.why.items())
-    return f"{hit.score:.6f} = {parts}".replace("+ -", "- ")
-
-
-def _weighed(hit: Hit, found: Results) -> str:
-    """Write out a weighted sum of signals, or the score that stands in its place; else nothing."""
-    if not (weighing := weights_of(hit, found)):
-        return ""
-    weights, times = weighing
-    if "memory" in hit.why:
-        inner = f"{hit.why['memory']:g} for a memory"
-    else:
-        inner = " + ".join(f"{w:g} × {hit.why[name]:.6f} {name}" for name, w in weights.items())
-    return f"{hit.score:.6f} = " + (inner if times == 1 else f"{times:g} × ({inner})")

@@ -74,11 +74,10 @@ def results(found: Results, *, mode: str, explain: bool, full: bool) -> Json:
     The text of a whole book would fill the context of an agent.
     """
     # Converting the trace is most of the work, and rarely requested.
-    fields = {name: value for name, value in vars(found).items() if explain or name != "trace"}
+    hidden = ("_explain",) if explain else ("_explain", "trace")
+    fields = {name: value for name, value in vars(found).items() if name not in hidden}
     shape: Json = plain(fields)
     shape["mode"] = mode
-    if explain:
-        _add_sums(shape["hits"], found)
     for hit in shape["hits"]:
         if not full and len(hit["text"]) > _LONG_CHARS:
             hit["text"] = hit["snippet"]
@@ -86,16 +85,9 @@ def results(found: Results, *, mode: str, explain: bool, full: bool) -> Json:
         from scrubjay.surfaces.render.marks import marks
 
         for hit, original in zip(shape["hits"], found.hits, strict=True):
+            hit["sum"] = plain(found.explain(original))
             hit["marks"] = marks(original, found.terms)
     return shape
-
-
-def _add_sums(shapes: list[Json], found: Results) -> None:
-    """Give each hit the sum behind its score, as `--explain` prints it."""
-    from scrubjay.surfaces.render.explain_sum import sum_of
-
-    for shape, hit in zip(shapes, found.hits, strict=True):
-        shape["sum"] = plain(sum_of(hit, found))
 
 
 def ingested(path: str | None, done: Ingested) -> Json:

@@ -77,7 +77,7 @@ def _weighed(chosen: Profile, typed: str | None) -> tuple[str | dict[str, float]
     """Return what `--weights` says, and the profile that it makes; one that takes none is refused later."""
     if typed is None:
         return None, chosen
-    from scrubjay.search.profiles.weights import FUSE, parse_weights, weighed
+    from scrubjay.search.profiles.overrides import FUSE, parse_weights, weighed
 
     weights = parse_weights(typed)
     return weights, weighed(chosen, weights) if chosen.uses(FUSE) else chosen
