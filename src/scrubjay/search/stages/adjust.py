@@ -138,7 +138,7 @@ def _words_of(query: Query) -> list[str]:
 
 def _terms(query: Query, query_words: list[str]) -> tuple[str, ...]:
     """Mark prefixes with *, and split runs of characters without spaces into pairs."""
-    begun = {fold(sign["beginning"]) for sign in operators_in(query.text) if sign["beginning"]}
+    begun = {fold(sign["prefix"]) for sign in operators_in(query.text) if sign["prefix"]}
     found: list[str] = []
     for word in query_words:
         if is_unspaced(word):
