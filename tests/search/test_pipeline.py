@@ -579,7 +579,9 @@ class TestFilters:
                 hits = {hit.id for hit in store.search(word, mode=mode, limit=20, **filters)}
                 assert hits <= may, mode
                 assert must <= hits, mode
-            assert {hit.id for hit in store.search(word, mode="keyword", **filters)} == must
+            assert {
+                hit.id for hit in store.search(word, mode="keyword", limit=20, **filters)
+            } == must
 
     def test_a_narrow_filter_finds_what_lies_deep_in_the_index(self, memory):
         """R-3: a filter is not applied to a list that was cut before."""
