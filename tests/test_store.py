@@ -909,7 +909,8 @@ class TestPending:
             found = store.search("embedded somebody")
             assert perf_counter() - started < 15  # half of the lease
             assert {hit.id for hit in found} == {"old", "new"}
-            assert found.degraded == ("embed_query: 1 passage still waits for its vector",)
+            (reason,) = found.degraded
+            assert reason.startswith("embed_query: 1 passage is not embedded yet")
             assert store.pending(wait=False) == 1
 
 

@@ -778,7 +778,7 @@ class TestLateInteraction:
             (8, None),
             (
                 9,
-                "9 of 12 passages have no token vectors yet; make them with: scrubjay models pull",
+                "9 of 12 passages have no token vectors yet; to create them, run: scrubjay models pull",
             ),
         ],
     )
