@@ -333,7 +333,9 @@ def test_in_the_library_a_search_waits_for_the_model(place: str):
     with scrubjay.open(place) as store:
         threading.Timer(0.2, lambda: model().gate.set()).start()
         found = store.search("automobile")
-        waits = "embed_query: 2 passages are not embedded"  # unless they were faster than the search
+        waits = (
+            "embed_query: 2 passages are not embedded"  # unless they were faster than the search
+        )
         assert all(one.startswith(waits) for one in found.degraded)
         assert store.pending() == 0
         assert store.search("automobile")[0].id == "car"
