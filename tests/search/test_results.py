@@ -105,7 +105,7 @@ def test_words_are_indexed_again_when_the_rules_for_words_change(tmp_path, monke
         store.add("The kettle whistles", topics=["kitchen"])
     monkeypatch.setattr(sql_words, "ANALYZER_VERSION", 99)
     monkeypatch.setitem(sql_words._CURRENT, "analyzer", 99)
-    monkeypatch.setattr(sql_words, "made_tokens", lambda word, _: (word + "x",))
+    monkeypatch.setattr(sql_words, "make_tokens", lambda word, _: (word + "x",))
     with scrubjay.open(file, embedder=False) as store:
         with store._db.read() as db:
             assert db.execute("SELECT text FROM words").fetchall() == [("Thex kettlex whistlesx",)]
@@ -133,7 +133,7 @@ def test_the_first_score_is_the_strength_of_its_evidence(store):
         ({"embed_query.most_chars": -1}, "1 or more"),
         ({"passages.width_chars": 0}, "1 or more"),
         ({"keyword": False, "vector": False, "moment": False}, "no source left"),
-        ({"load": False}, "cannot be left out"),
+        ({"load": False}, "cannot be dropped"),
     ],
 )
 def test_an_override_that_would_mean_nothing_is_refused(store, overrides, said):
@@ -145,7 +145,7 @@ def test_an_override_that_would_mean_nothing_is_refused(store, overrides, said):
 
 def test_a_test_inside_a_stage_cannot_be_left_out():
     """It decides what another stage does."""
-    with pytest.raises(InvalidInput, match="cannot be left out"):
+    with pytest.raises(InvalidInput, match="cannot be dropped"):
         scrubjay.search.profiles.get("default:vector", {"nothing_searched": False})
 
 

@@ -241,7 +241,7 @@ class TestSearch:
         assert all(hit.cosine for hit in results)
         assert (
             "tier team: 2 passages have no vector of hashing-256;"
-            f" makes them: scrubjay models pull --db {files['team']}"
+            f" to create them: scrubjay models pull --db {files['team']}"
         ) in results.degraded
 
     def test_the_trace_has_a_step_for_each_tier(self, files, opened):
