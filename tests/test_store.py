@@ -777,7 +777,7 @@ class TestFailingEmbedder:
             store.pending(wait=True)
             model.how = None
             store.add("written after the outage")
-            store._embedding._worker.thread.join(10)
+            store._context.embedding._worker.thread.join(10)
             for n in range(20):
                 added = store.add(f"fresh memory number {n}")
                 found = store.search(f"fresh memory number {n}", mode="vector")
@@ -884,7 +884,7 @@ class TestPending:
         """More than a search waits for is at least begun by it: nobody has to ask."""
         path = tmp_path / "a.db"
         with scrubjay.open(path, embedder=Moody("raises", name="hashing-256")) as store:
-            store._chosen_embedder.dims = 256
+            store._context._embedder.dims = 256
             store.add_many({"text": f"memory number {n}"} for n in range(300))
         with scrubjay.open(path, embedder=embedder) as store:
             assert store.pending(wait=False) == 300
@@ -892,7 +892,7 @@ class TestPending:
             for _ in range(500):
                 if store.pending(wait=False) == 0:
                     break
-                store._embedding._worker.thread.join(0.05)
+                store._context.embedding._worker.thread.join(0.05)
             assert store.pending(wait=False) == 0
 
     def test_a_search_does_not_wait_for_what_another_process_claimed(self, tmp_path, embedder):
@@ -904,7 +904,7 @@ class TestPending:
         with scrubjay.open(path, embedder=False) as store:
             store.add("claimed by somebody else", id="new")
         with scrubjay.open(path, embedder=embedder) as store:
-            assert len(store._embedding.queue.claim("hashing-256", 10, 30.0)) == 1
+            assert len(store._context.embedding.queue.claim("hashing-256", 10, 30.0)) == 1
             started = perf_counter()
             found = store.search("embedded somebody")
             assert perf_counter() - started < 15  # half of the lease
@@ -932,7 +932,7 @@ def test_threads_that_end_take_their_connections_with_them(words_only):
         worker.start()
         worker.join()
 
-    assert len(words_only._db._opened) <= 3
+    assert len(words_only._context.db._opened) <= 3
     assert len(words_only.search("port")) == 1
 
 

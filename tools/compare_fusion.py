@@ -130,7 +130,7 @@ def main(wanted: list[str]) -> None:
         for part in parts:
             judged = part.judgements()
             with index(part) as store:
-                kit = store._kit(profiles.get("default"))
+                kit = store._context.kit(profiles.get("default"))
                 for question in part.questions()[:QUESTIONS]:
                     asked = terms(question["text"])[:64]
                     vector = kit.need("embedder").embed([question["text"]], as_query=True)[0]

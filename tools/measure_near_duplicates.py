@@ -63,7 +63,7 @@ def exact(vectors: Matrix) -> dict[tuple[int, int], float]:
 
 def sketched(store: scrubjay.Store) -> tuple[float, float]:
     """Compare all memories of a store; return milliseconds for one, over all and over the last tenth."""
-    near, took_s = SqlNearDuplicates(store._db), []
+    near, took_s = SqlNearDuplicates(store._context.db), []
     while True:
         began = time.process_time()
         if not near.link_next(100):
@@ -75,7 +75,7 @@ def sketched(store: scrubjay.Store) -> tuple[float, float]:
 
 def pages(store: scrubjay.Store) -> int:
     """Return how many bytes of a store's file are in use."""
-    with store._db.read() as db:
+    with store._context.db.read() as db:
         size, count, free = (
             db.execute(f"PRAGMA {name}").fetchone()[0]
             for name in ("page_size", "page_count", "freelist_count")
@@ -95,12 +95,12 @@ def measure(texts: Sequence[str], vectors: Matrix, folder: Path) -> None:
     with scrubjay.open(folder / f"{len(texts)}.db", embedder=model) as store:
         store.add_many({"text": text, "id": str(n)} for n, text in enumerate(texts))
         store.pending()
-        with store._db.write() as db:  # all over again, with a clock
+        with store._context.db.write() as db:  # all over again, with a clock
             db.execute("INSERT INTO unsketched SELECT vector FROM sketches")
         before = pages(store)
         overall_ms, last_ms = sketched(store)
         grown = pages(store) - before
-        with store._db.read() as db:
+        with store._context.db.read() as db:
             rows = db.execute(
                 "SELECT x.id, y.id FROM edges AS e JOIN memories AS x ON x.n = e.a"
                 " JOIN memories AS y ON y.n = e.b WHERE e.made = 'near'"

@@ -86,7 +86,7 @@ def measure_reading(texts: Sequence[str], queries: Sequence[str], path: Path) ->
     with scrubjay.open(path, embedder=False) as store:
         made = store.add_many({"text": text} for text in texts)
         some = [one.id for one in made[:: max(1, len(made) // BAGS)]][:BAGS]
-        terms = store._terms
+        terms = store._context.tables.terms
         bags = terms.bags(some)
         more = terms.bags([one.id for one in made[: 10 * BAGS]])
         tokens = list({token: None for bag in (bags | more).values() for token in bag.tokens})
@@ -94,7 +94,7 @@ def measure_reading(texts: Sequence[str], queries: Sequence[str], path: Path) ->
         asked = terms.asked(queries[0], "en")
 
         def count() -> None:
-            with store._db.write() as db:
+            with store._context.db.write() as db:
                 count_again(db)
 
         search_ms = sum(

@@ -81,8 +81,7 @@ def open(
     "none" is no server, where the settings name one.
     `key` is reserved: this version refuses it.
     """
-    from scrubjay.config import load
-    from scrubjay.parts.opening import make_folder, own_path, tiers_given
+    from scrubjay.config import load, make_folder, own_path, tiers_given
     from scrubjay.text.urls import is_server_url
     from scrubjay.times import clock_in
 

@@ -31,10 +31,10 @@ Relative paths begin at the folder of that file.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scrubjay.errors import InvalidInput
+from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.types import NOTHING
 
 # Measured: docs/decisions/007-passages.md.
@@ -439,3 +439,41 @@ def _default_db() -> str:
     from scrubjay.runtime.paths import data_dir
 
     return os.path.join(data_dir(), "memory.db")
+
+
+def tiers_given(tiers: Mapping[str, str | os.PathLike[str]]) -> tuple[TierSetting, ...]:
+    """Return the tiers that a caller names; refuse other names than the built-in ones."""
+    if not isinstance(tiers, Mapping):
+        raise InvalidInput(f"tiers is {tiers!r}; give a mapping such as {{'project': 'p.db'}}")
+    for name in tiers:
+        if name not in BUILT_IN_TIERS:
+            raise InvalidInput(
+                f"there is no tier {name!r}; the tiers are {', '.join(BUILT_IN_TIERS)}; connect any other"
+                f" to the open store: connect(path, name={name!r}, priority=0.5)"
+            )
+    return tuple(tier_setting(name, path) for name, path in tiers.items())
+
+
+def own_path(
+    settings: Settings, path: str | None, tiers: Sequence[TierSetting], *, named_here: bool
+) -> str | None:
+    """Return the store's own file, or None where it is the highest tier.
+
+    A path wins. Tiers given as an argument (`named_here`) win over a file of the environment or the
+    settings; tiers of the settings are searched beside a file of the settings.
+    """
+    if path is not None:
+        return settings.db
+    has_tier = any(tier.name in BUILT_IN_TIERS for tier in tiers)
+    return None if has_tier and (named_here or not settings.db_chosen) else settings.db
+
+
+def make_folder(folder: str) -> None:
+    """Create the folder of the user's own store."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"cannot create the folder {folder} ({error.strerror}); name a store elsewhere,"
+            " or set SCRUBJAY_HOME"
+        ) from error

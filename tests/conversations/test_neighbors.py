@@ -45,7 +45,7 @@ def conversation(one):
 
 def neighbours(store, shown=clipped):
     """What stands around each memory, worked out from a plain list of all of them."""
-    with store._db.read() as db:
+    with store._context.db.read() as db:
         numbers = dict(db.execute("SELECT id, n FROM memories"))
     every = store.ls(limit=10_000)
     said = {one.id: "" for one in every}
@@ -63,7 +63,7 @@ def neighbours(store, shown=clipped):
 
 def words(store):
     """The rows of the keyword index, by id."""
-    with store._db.read() as db:
+    with store._context.db.read() as db:
         rows = db.execute(
             "SELECT m.id, w.title, w.text, w.topics, w.context FROM words AS w"
             " JOIN memories AS m ON m.n = w.rowid"
@@ -72,7 +72,7 @@ def words(store):
 
 
 def vectors(store):
-    with store._db.read() as db:
+    with store._context.db.read() as db:
         rows = db.execute(
             "SELECT m.id, v.vector FROM vectors AS v JOIN chunks AS c ON c.n = v.chunk"
             " JOIN memories AS m ON m.n = c.memory"
@@ -81,7 +81,7 @@ def vectors(store):
 
 
 def terms(store):
-    with store._db.read() as db:
+    with store._context.db.read() as db:
         return Counter(
             {(token, place): n for token, place, n in db.execute("SELECT * FROM terms")}
         )
@@ -184,7 +184,7 @@ class Monkey:
 
     def several(self):
         """Several things in one transaction."""
-        with self.store._records.transaction():
+        with self.store._context.tables.records.transaction():
             for _ in range(3):
                 self.act(("say", "change", "forget", "replace"))
 
@@ -215,7 +215,7 @@ def test_the_words_are_right_after_anything(tmp_path, seed):
             assert_words_fit(store)
         assert min(monkey.done[name] for name in ("say", "change", "forget", "several")) > 3
         before = words(store), terms(store)
-        with store._db.write() as db:
+        with store._context.db.write() as db:
             db.execute("UPDATE words SET text = 'other', context = 'rules'")
             db.execute("UPDATE meta SET value = 1 WHERE key = 'analyzer'")
 
@@ -393,7 +393,7 @@ class TestOlder:
         with opened(path, embedder=model) as store:
             store.add_messages([("user", "apple"), ("user", "banana")], session="s")
             store.pending()
-            with store._db.write() as db:
+            with store._context.db.write() as db:
                 db.execute("UPDATE words SET context = ''")
                 db.execute("DELETE FROM meta WHERE key = 'turns'")
                 db.execute("DELETE FROM terms")
@@ -410,15 +410,15 @@ class TestSetting:
     def test_from_the_file_the_environment_and_none(self, tmp_path, monkeypatch):
         """short_turn_chars: 300 unless something else is said."""
         with scrubjay.open(":memory:", embedder=False) as store:
-            assert store._db.short_turn_chars == 300
+            assert store._context.db.short_turn_chars == 300
         file = tmp_path / "scrubjay.toml"
         file.write_text("short_turn_chars = 100\n")
         monkeypatch.setenv("SCRUBJAY_CONFIG", str(file))
         with scrubjay.open(":memory:", embedder=False) as store:
-            assert store._db.short_turn_chars == 100
+            assert store._context.db.short_turn_chars == 100
         monkeypatch.setenv("SCRUBJAY_SHORT_TURN_CHARS", "0")
         with scrubjay.open(":memory:", embedder=False) as store:
-            assert store._db.short_turn_chars == 0
+            assert store._context.db.short_turn_chars == 0
 
     @pytest.mark.parametrize("wrong", ["-1", "many", "10001", "1.5"])
     def test_what_cannot_be_is_refused(self, monkeypatch, wrong):

@@ -33,12 +33,12 @@ def test_a_statement_of_every_write_is_compiled_once(words_only):
         return sqlite3.SQLITE_OK
 
     words_only.add("one")
-    with words_only._db.write() as db:
+    with words_only._context.db.write() as db:
         db.set_authorizer(noted)
     words_only.add_many([{"text": f"word{n}"} for n in range(50)])
     first = len(compiled)
     words_only.add_many([{"text": f"more{n}"} for n in range(50)])
-    with words_only._db.write() as db:
+    with words_only._context.db.write() as db:
         db.set_authorizer(None)
 
     assert len(compiled) - first < 50

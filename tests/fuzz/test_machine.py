@@ -158,7 +158,7 @@ class StoreMachine(RuleBasedStateMachine):
         return near
 
     def _indexes_agree(self):
-        with self.store._db.write() as db:
+        with self.store._context.db.write() as db:
             assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
             db.execute("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")
             rows = db.execute(

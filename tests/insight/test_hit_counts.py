@@ -34,7 +34,7 @@ def opened(path, clock, embedder):
 
 
 def stored(store):
-    return SqlHitCounts(store._db).since(0)
+    return SqlHitCounts(store._context.db).since(0)
 
 
 def test_a_hit_counts_for_each_tier_that_found_it(path, clock, embedder):
@@ -105,7 +105,7 @@ def test_a_thread_writes_them_now_and_then(path, clock, embedder, monkeypatch):
     monkeypatch.setattr("scrubjay.insight.hit_counts._EVERY_S", 0.01)
     with opened(path, clock, embedder) as store:
         store.search("car", weights="exact_id")
-        store._hit_counts._worker.join(30)
+        store._context.hit_counts._worker.join(30)
 
         assert sum(stored(store).values()) == 3
         store.search("car", weights="exact_id")
@@ -121,9 +121,9 @@ def test_a_store_that_cannot_be_written_loses_counts_and_nothing_else(
         raise StoreError("somebody else is writing")
 
     with opened(path, clock, embedder) as store:
-        monkeypatch.setattr(store._hit_counts._table, "add", busy)
+        monkeypatch.setattr(store._context.hit_counts._table, "add", busy)
         assert len(store.search("car", weights="exact_id")) == 2
-        store._hit_counts._write()
+        store._context.hit_counts._write()
         assert store.hits().searches == 1  # kept for the next time
 
     with opened(path, clock, embedder) as store:

@@ -165,7 +165,7 @@ def test_the_nonsense_of_a_real_model_loses_no_message(address, tmp_path):
     said = ["I am Ann and I live in Berlin.", "My sister has two cats.", "Thanks!"]
     with scrubjay.open(tmp_path / "talk.db", embedder=False, generator=remote) as store:
         # A small context and little time: shorter answers than a person would let it write.
-        store._assistants._generator.patient = lambda: store._assistants._generator
+        store._context.models._generator.patient = lambda: store._context.models._generator
         for text in said:
             store.add(text, type="message", session="talk")
         done = store.extract()

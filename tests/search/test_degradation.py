@@ -116,7 +116,7 @@ def served(
             store.add(text, id=id_)
         store.link("launch", "fuel", 0.8)
         until(lambda: store.pending() == 0, store.servers)
-        for tier in (store._tables.vectors, store._tables.graph):
+        for tier in (store._context.tables.vectors, store._context.tables.graph):
             tier.breaker._rest_s = 0.2  # type: ignore[union-attr]
         yield store
 
@@ -221,7 +221,7 @@ def test_a_server_that_never_answers_is_not_hammered(
         clock=clock,
         **{tier: url},  # type: ignore[arg-type]
     ) as store:
-        for part in (store._tables.vectors, store._tables.graph):
+        for part in (store._context.tables.vectors, store._context.tables.graph):
             if hasattr(part, "breaker"):
                 part.breaker._rest_s = part.breaker._max_rest_s = PATIENCE_S
         first = store.search("rocket launch", profile="novamem")
@@ -261,7 +261,7 @@ def test_a_tier_that_was_not_there_at_first_is_used_once_it_is(
         embedder=embedder,
         clock=clock,
     ) as store:
-        for part in (store._tables.vectors, store._tables.graph):
+        for part in (store._context.tables.vectors, store._context.tables.graph):
             part.breaker._rest_s = 0.2  # type: ignore[union-attr]
         for id_, text in TEXTS.items():
             store.add(text, id=id_)
@@ -285,7 +285,7 @@ def test_links_that_waited_for_the_vectors_are_made_once_these_are_back(
     """NM-6: nobody has to search first. Qdrant was told all before the searches asked it again."""
     served.search("rocket", profile="novamem")  # from now on memories are linked by likeness
     assert served.pending() == 0
-    served._tables.vectors.breaker._rest_s = 3.0  # type: ignore[union-attr]
+    served._context.tables.vectors.breaker._rest_s = 3.0  # type: ignore[union-attr]
     qdrant.kill()
     served.add("The rocket is called Nightjar", id="name")
     assert any("cannot be reached" in one for one in served.search("rocket").degraded)

@@ -167,7 +167,7 @@ class TestWhoseItIs:
         given(ben, "dismissed", id="oil")
         given(owner, "dismissed", id="oil")
 
-        assert [one._feedback.tally() for one in team] == [
+        assert [one._context.tables.feedback.tally() for one in team] == [
             Tally(1, 1, 0),
             Tally(0, 0, 1),
             Tally(1, 1, 2),
@@ -179,10 +179,14 @@ class TestWhoseItIs:
         given(ann, *["accepted"] * 30, id="oil")
 
         assert ann.freeze_weights() == pytest.approx(0.15)
-        assert [one._feedback.frozen() for one in team] == [pytest.approx(0.15), None, None]
+        assert [one._context.tables.feedback.frozen() for one in team] == [
+            pytest.approx(0.15),
+            None,
+            None,
+        ]
         assert owner.thaw_weights() is False
         assert ann.thaw_weights() is True
-        assert ann._feedback.frozen() is None
+        assert ann._context.tables.feedback.frozen() is None
 
     def test_nobody_gives_feedback_on_what_they_cannot_see(self, team):
         """It is not there for them."""

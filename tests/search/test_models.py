@@ -454,7 +454,7 @@ class TestEndpoints:
     @staticmethod
     def set_speed(store, speed_ms):
         """Put down another measurement."""
-        with store._db.write() as db:
+        with store._context.db.write() as db:
             db.execute("UPDATE kept SET value = ? WHERE kind = 'speed'", (str(speed_ms),))
 
     def test_depth_follows_from_the_stored_speed_and_from_no_luck(
@@ -705,7 +705,7 @@ class TestChoosing:
 
 
 def token_rows(store):
-    with store._db.read() as db:
+    with store._context.db.read() as db:
         return db.execute("SELECT count(*) FROM tokens").fetchone()[0]
 
 
@@ -787,7 +787,7 @@ class TestLateInteraction:
         model = TokenEmbedder()
         store = opened(embedder=model, reranker=None)
         whole = scored(store.search("old harbour", limit=12))
-        with store._db.write() as db:
+        with store._context.db.write() as db:
             db.execute(
                 "DELETE FROM tokens WHERE chunk IN (SELECT chunk FROM tokens LIMIT ?)", (gone,)
             )

@@ -599,7 +599,7 @@ class TestFilters:
             recall(sources=(found(ids="ab"),)),
             rrf(k=60),
             load(),
-            kit=Kit(records=stocked._records),
+            kit=Kit(records=stocked._context.tables.records),
         )
 
         assert len(hits) == 0
@@ -609,7 +609,7 @@ def test_a_query_vector_without_direction_is_a_lost_tier(memory):
     """R-6: a model that gives zeros for a query cannot rank; words still do."""
     memory.add("port 5433", id="a")
     memory.pending(wait=True)
-    memory._embedding.embedder.inner.embed = lambda texts, *, as_query=False: np.zeros(
+    memory._context.embedding.embedder.inner.embed = lambda texts, *, as_query=False: np.zeros(
         (len(texts), 256), np.float32
     )
 

@@ -107,7 +107,7 @@ def test_words_are_indexed_again_when_the_rules_for_words_change(tmp_path, monke
     monkeypatch.setitem(sql_words._CURRENT, "analyzer", 99)
     monkeypatch.setattr(sql_words, "make_tokens", lambda word, _: (word + "x",))
     with scrubjay.open(file, embedder=False) as store:
-        with store._db.read() as db:
+        with store._context.db.read() as db:
             assert db.execute("SELECT text FROM words").fetchall() == [("Thex kettlex whistlesx",)]
         assert len(store.ls(topics=["kitchen"])) == 1
 

@@ -59,14 +59,14 @@ class TestEveryProfile:
         found = windows.search("boiler pressure", profile=profile, limit=20)
 
         # Without a model there is nothing for a search by meaning alone to find.
-        assert ids(found) == VALID or (not found.hits and not windows._embedding.embedder)
+        assert ids(found) == VALID or (not found.hits and not windows._context.embedding.embedder)
 
     @pytest.mark.parametrize("profile", profiles.built_in())
     def test_all_are_found_where_they_are_asked_for(self, windows, profile):
         """SV-9: `include_expired` shows them, with their windows; so they would have been found above."""
         found = windows.search("boiler pressure", profile=profile, limit=20, include_expired=True)
 
-        if windows._embedding.embedder or found.hits:
+        if windows._context.embedding.embedder or found.hits:
             assert ids(found) == set(WINDOWS)
             over = next(hit for hit in found if hit.id == "over")
             assert over.valid_from == datetime(2026, 4, 1, tzinfo=UTC)
@@ -212,7 +212,7 @@ class TestTimePasses:
         memory.add("boiler one", id="one", valid_until=NOON + timedelta(hours=1))
         memory.add("boiler two", id="two", valid_until="2026-05-01")
         memory.pending()
-        kept = memory._vectors.unchanged._kept
+        kept = memory._context.tables.vectors.unchanged._kept
 
         memory.search("boiler", mode="vector")
         before = dict(kept)
@@ -229,7 +229,7 @@ class TestTimePasses:
         """Who has none pays for none."""
         memory.add("boiler one", id="one")
 
-        assert memory._windows.state_us(0) is None
+        assert memory._context.tables.windows.state_us(0) is None
         assert ids(memory.search("boiler")) == {"one"}
 
     @pytest.mark.parametrize("hours", [-12, 0, 5.5, 14])

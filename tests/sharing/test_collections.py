@@ -680,10 +680,10 @@ class TestNames:
     def test_a_namespace_that_holds_anything_is_not_given_to_a_new_collection(self, people):
         """A store may be older than collections."""
         owner = people(None)
-        with owner._db.write() as db:
+        with owner._context.db.write() as db:
             db.execute("INSERT INTO collections VALUES ('collection:x', 'x', 0)")
         owner.add("from before", namespace="collection:x")
-        with owner._db.write() as db:
+        with owner._context.db.write() as db:
             db.execute("DELETE FROM collections")
         ann = people("ann")
         ann.create_collection("x")
@@ -721,11 +721,21 @@ def test_a_scope_that_names_a_reader_binds_every_index(people, team):
         scope = Scope(reader=name)
         asked = (Term((("boiler",),)),)
         seen[name] = (
-            {row.id for row in store._keyword.search(asked, scope, 9, {}).rows},
-            {row.id for row in store._vectors.search(vector, "hashing-256", scope, 9).rows},
-            {row.id for row in store._topics.search(["boiler"], None, None, scope, 9).rows},
-            set(store._records.get(["boiler", "hers"], scope)),
-            {one.id for one in store._graph.walk(["boiler"], scope, 1, None)},
+            {row.id for row in store._context.tables.keyword.search(asked, scope, 9, {}).rows},
+            {
+                row.id
+                for row in store._context.tables.vectors.search(
+                    vector, "hashing-256", scope, 9
+                ).rows
+            },
+            {
+                row.id
+                for row in store._context.tables.topics.search(
+                    ["boiler"], None, None, scope, 9
+                ).rows
+            },
+            set(store._context.tables.records.get(["boiler", "hers"], scope)),
+            {one.id for one in store._context.tables.graph.walk(["boiler"], scope, 1, None)},
         )
     assert seen == {
         "ann": (*[{"boiler", "hers"}] * 4, {"hers"}),
@@ -733,8 +743,8 @@ def test_a_scope_that_names_a_reader_binds_every_index(people, team):
         "dora": (set(),) * 5,
     }
     assert kept.namespace == "collection:team"
-    assert set(ann._records.get(["boiler"], Scope(writer="ben"))) == {"boiler"}
-    assert set(ann._records.get(["boiler"], Scope(writer="cem"))) == set()
+    assert set(ann._context.tables.records.get(["boiler"], Scope(writer="ben"))) == {"boiler"}
+    assert set(ann._context.tables.records.get(["boiler"], Scope(writer="cem"))) == set()
 
 
 @pytest.mark.parametrize(

@@ -303,7 +303,7 @@ class TestSearch:
         note.write_text("# Boiler\n\nThe boiler is gone.\n")
         store = opened(tiers=files)
         stages = (*layered().stages, by_tier(stages=(mark_near_duplicates(), check_files())))
-        kit = store._kit(layered(), store._tiers_of(layered()))
+        kit = store._context.kit(layered(), store._context.tiers_of(layered()))
 
         results = search(Query("boiler"), "layered", stages, kit)
 
@@ -409,7 +409,7 @@ class TestStages:
                 raise StoreError("its index is damaged")
 
         words_only.add("the boiler", id="a")
-        good = words_only._tables.kit
+        good = words_only._context.tables.kit
         kit = Kit(tiers=(Tier("agent", good), Tier("team", good._replace(windows=Broken()))))
         query = Query("boiler", Scope(valid_us=1))
         part = tiers(find=(), read=(), weights=TIER_WEIGHTS)
@@ -1173,8 +1173,8 @@ class TestById:
         assert store.resolve("team-e") == "team-entry"
         assert store.resolve("proj") == "project-entry"
         assert [one.id for one in store.neighbors("team-entry")] == ["shared"]
-        assert store._tier_of("team-entry").name == "team"
-        assert store._tier_of("shared").name == "agent"
+        assert store._context.lookup.holder("team-entry").tier.name == "team"
+        assert store._context.lookup.holder("shared").tier.name == "agent"
         assert [one.id for one in store.ls()] == ["shared", "agent-entry"]
 
     def test_the_history_of_an_entry_is_that_of_its_tier(self, files, opened):
@@ -1213,7 +1213,7 @@ class TestById:
         store = opened(tiers=files)
 
         assert store.get_many(["team-entry"]).unasked[0].startswith("tier team: ")
-        for ask in (store.get, store.resolve, store._tier_of, store.history):
+        for ask in (store.get, store.resolve, store._context.lookup.holder, store.history):
             with pytest.raises(NotFound, match="not every tier could be asked: tier team"):
                 ask("team-entry")
 
@@ -1277,4 +1277,4 @@ def test_the_caller_of_a_tier_sees_what_that_file_lets_them(files, opened):
     (hit,) = store.search("boiler", profile="layered")
 
     assert (hit.tier, hit.collection) == ("team", "crew")
-    assert store._records.ids(Scope(reader="ann")) == []
+    assert store._context.tables.records.ids(Scope(reader="ann")) == []

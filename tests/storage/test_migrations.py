@@ -97,7 +97,9 @@ class TestOlder:
     def test_its_topics_are_found_by_hash_and_its_memories_can_be_done(self, old):
         """The fifth version: hashes are made when it is opened, and history begins."""
         with scrubjay.open(old, embedder=False) as store:
-            rows = store._topics.search(["staging", "database"], None, None, Scope(), 5).rows
+            rows = store._context.tables.topics.search(
+                ["staging", "database"], None, None, Scope(), 5
+            ).rows
             assert [(row.id, row.score) for row in rows] == [("port", 2)]
             assert store.rename_topic("staging", "test servers") == 1
             assert store.history("port") == []
@@ -183,7 +185,7 @@ def test_tokens_come_to_a_store_of_the_tenth_version_with_data(
         assert not access.any()
         made = access.create("ci", tenant="acme")
         assert access.find(made.secret).tenant == "acme"
-        with store._db.read() as db:
+        with store._context.db.read() as db:
             noted = (
                 "PRAGMA user_version"
                 if where == "file"
@@ -367,7 +369,7 @@ class TestFullDisk:
         """A batch that does not fit is not stored at all; the store is as before."""
         with scrubjay.open(tmp_path / "a.db", embedder=False) as store:
             store.add("the first", id="first")
-            writer = store._db._writer
+            writer = store._context.db._writer
             pages = writer.execute("PRAGMA page_count").fetchone()[0]
             writer.execute(f"PRAGMA max_page_count = {pages + 2}")
             with pytest.raises(StoreError, match="the disk is full; nothing was written"):

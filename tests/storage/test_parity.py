@@ -165,7 +165,7 @@ def _heard(embedded: Place) -> list[Call]:
     """Ask every question, and return what tiers were asked on the way: novamem asks all three."""
     calls: list[Call] = []
     for user in (None, *PEOPLE):
-        tables = embedded.of(user)._tables
+        tables = embedded.of(user)._context.tables
         plain = tables.keyword, tables.vectors, tables.graph
         for name, tier in zip(("keyword", "vectors", "graph"), plain, strict=True):
             setattr(tables, name, Heard(name, tier, user, calls))
@@ -178,7 +178,7 @@ def _heard(embedded: Place) -> list[Call]:
 
 def _again(place: Place, call: Call, limit: int | None = None) -> list[tuple[str, float]]:
     """Ask the same of the same tier elsewhere."""
-    tier = getattr(place.of(call.user)._tables, call.tier)
+    tier = getattr(place.of(call.user)._context.tables, call.tier)
     if call.tier == "graph":
         return [(one.id, one.score) for one in tier.walk(*call.arguments)]
     arguments = list(call.arguments)

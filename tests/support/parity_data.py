@@ -119,7 +119,7 @@ def fill(open_as: Callable[[str | None], scrubjay.Store]) -> None:
                 del draft["namespace"]
                 draft["collection"] = "team" if person == "bob" and chance.random() < 0.3 else None
             store.add_many(mine)
-            with store._records.transaction():
+            with store._context.tables.records.transaction():
                 for _ in range(200):
                     a, b = (draft["id"] for draft in chance.sample(mine, 2))
                     store.link(a, b, round(1 - chance.random(), 3) or 0.5)
@@ -141,11 +141,11 @@ def fill(open_as: Callable[[str | None], scrubjay.Store]) -> None:
         store.add_many(drafts[LIKE:])
         store.pending()
         # As a search by links does, but only for what comes after: to link all takes a while.
-        with store._db.write() as db:
+        with store._context.db.write() as db:
             db.execute("INSERT INTO meta (key, value) VALUES ('links', 1)")
         store.add_many(drafts[:LIKE])
         ids = [draft["id"] for draft in drafts]
-        with store._records.transaction():
+        with store._context.tables.records.transaction():
             for _ in range(4_000):
                 a, b = chance.sample(ids, 2)
                 store.link(

@@ -90,7 +90,7 @@ def test_every_store_has_the_same_model(stores: OpenStores):
         model().gate.set()
         for store in (hers, his):
             until(lambda store=store: store.search("car").degraded == ())
-        inner = [store._embedding.embedder.inner for store in (hers, his)]  # type: ignore[union-attr]
+        inner = [store._context.embedding.embedder.inner for store in (hers, his)]  # type: ignore[union-attr]
         assert inner == [model(), model()]
     assert model().loads == 1
 
@@ -205,17 +205,22 @@ def test_that_a_model_cannot_come_is_in_the_log_once(
 ):
     """Whoever reads the log of a server learns of it without a search; one line is enough."""
     with stores.lend(ANA) as store:
-        assert store._models is not None
-        assert store._models.failed() == []  # it is being loaded
+        assert store._context.shared_models is not None
+        assert store._context.shared_models.failed() == []  # it is being loaded
         model().failing = Unavailable("its disk\nis gone")
         model().gate.set()
-        until(lambda: store._models is not None and store._models.failed() == ["embedder"])
+        until(
+            lambda: (
+                store._context.shared_models is not None
+                and store._context.shared_models.failed() == ["embedder"]
+            )
+        )
         _let_time_pass(monkeypatch, 31)
         until(lambda: store.search("car").degraded[0].find("tried again in 60 s") > 0)
         model().failing = None
         _let_time_pass(monkeypatch, 31 + 61)
         until(lambda: store.search("car").degraded == ())
-        assert store._models.failed() == []
+        assert store._context.shared_models.failed() == []
     lines = [one.getMessage() for one in caplog.records if one.name.endswith("models.shared")]
     assert lines == ["searches go on without gated: its disk is gone"]
 
@@ -281,8 +286,8 @@ def test_offline_nothing_is_fetched_and_the_reason_is_that(
             == f"gated is not here, and SCRUBJAY_OFFLINE forbids fetching it; fetch it with: {to_fetch()}"
         )
         assert (model().fetched, model().loads) == (0, 0)
-        assert store._models is not None
-        assert store._models.failed() == ["embedder"]
+        assert store._context.shared_models is not None
+        assert store._context.shared_models.failed() == ["embedder"]
         assert caplog.text.count("gated: it is not here, and SCRUBJAY_OFFLINE forbids") == 1
         model().gate.set()
         here.set()
@@ -413,7 +418,7 @@ with stores.lend(Principal()) as all_of_it, stores.lend(Principal(user="ana")) a
         time.sleep(0.05)
     with ThreadPoolExecutor(16) as threads:
         answers = list(threads.map(lambda n: all_of_it.search("vehicle"), range(32)))
-    sessions = {id(one._embedding.embedder.inner._parts()[1]) for one in (all_of_it, hers)}
+    sessions = {id(one._context.embedding.embedder.inner._parts()[1]) for one in (all_of_it, hers)}
     print(json.dumps({
         "first": [[hit.id for hit in first], first.degraded],
         "later": [[hit.id for hit in answers[0]][0], answers[0][0].cosine, answers[0].degraded],

@@ -137,7 +137,7 @@ class TestBesideScikitLearn:
             }
             theirs = TfidfVectorizer(analyzer=said.get).fit(said)
             found = theirs.transform(said)
-            terms = store._terms
+            terms = store._context.tables.terms
             bags = {id_: bag.tokens for id_, bag in terms.bags(list(said)).items()}
             assert bags == {id_: Counter(held) for id_, held in said.items()}
             for language in LANGUAGES:

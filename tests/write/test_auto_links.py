@@ -50,7 +50,7 @@ def strengths(store, id_):
 
 def chosen_by(store, id_):
     """What a memory chose itself; others may have chosen it besides."""
-    with store._db.read() as db:
+    with store._context.db.read() as db:
         rows = db.execute(
             "SELECT y.id, e.strength FROM edges AS e JOIN memories AS x ON x.n = e.a"
             " JOIN memories AS y ON y.n = e.b WHERE x.id = ? AND e.made = 'auto'",
@@ -99,7 +99,7 @@ def test_only_a_profile_that_walks_links_makes_them(memory):
 def test_links_that_are_made_while_one_searches_were_not_walked(filled, monkeypatch):
     """NM-6: what waited when the search began is said, though nothing waits when it ends."""
     left = [2]
-    graph, embedding = filled._tables.graph, filled._embedding
+    graph, embedding = filled._context.tables.graph, filled._context.embedding
     walk = graph.walk
 
     def walked(*given):
@@ -166,7 +166,7 @@ def test_one_set_by_hand_stays(filled):
     filled.pending()
 
     assert strengths(filled, "a")["b"] == strengths(filled, "b")["a"] == 0.1
-    with filled._db.read() as db:
+    with filled._context.db.read() as db:
         (made,) = db.execute(
             "SELECT DISTINCT e.made FROM edges AS e JOIN memories AS x ON x.n = e.a"
             " JOIN memories AS y ON y.n = e.b WHERE e.kind = 'related'"
@@ -256,15 +256,15 @@ def test_what_waits_is_counted_and_said(tmp_path, clock, embedder, monkeypatch):
 
 def test_an_index_that_does_not_answer_leaves_them_waiting(linked, monkeypatch):
     """NM-8, NM-6: nothing is lost, and it is done when the index is back."""
-    search = linked._vectors.search
+    search = linked._context.tables.vectors.search
 
     def lost(*_arguments, **_more):
         raise Unavailable("away")
 
-    monkeypatch.setattr(linked._vectors, "search", lost)
+    monkeypatch.setattr(linked._context.tables.vectors, "search", lost)
     linked.add_many({"text": text, "id": id_} for id_, text in TEXTS.items())
     assert linked.pending() == len(TEXTS)
-    monkeypatch.setattr(linked._vectors, "search", search)
+    monkeypatch.setattr(linked._context.tables.vectors, "search", search)
 
     assert linked.pending() == 0
     assert "b" in strengths(linked, "a")
@@ -272,15 +272,15 @@ def test_an_index_that_does_not_answer_leaves_them_waiting(linked, monkeypatch):
 
 def test_a_change_while_links_are_found_is_not_lost(filled, embedder):
     """Found for the old text, they are not written; the memory waits on."""
-    links = SqlAutoLinks(filled._db)
-    with filled._db.write() as db:
+    links = SqlAutoLinks(filled._context.db)
+    with filled._context.db.write() as db:
         db.execute("INSERT INTO unlinked SELECT n FROM memories WHERE id = 'a'")
-    auto = AutoLinks(links, filled._vectors, embedder.name)
+    auto = AutoLinks(links, filled._context.tables.vectors, embedder.name)
     (found,) = [auto._links_of(memory) for memory in links.waiting(embedder.name, 10)]
     filled.update("a", text="xylophone yodel zither")
     filled.pending()
     after = chosen_by(filled, "a")
-    with filled._db.write() as db:
+    with filled._context.db.write() as db:
         db.execute("INSERT INTO unlinked SELECT n FROM memories WHERE id = 'a'")
 
     links.put([found], embedder.name)
@@ -294,10 +294,10 @@ def test_what_has_no_vector_of_the_model_in_use_waits_for_whoever_makes_one(fill
     """Two processes with two models: neither takes the work of the other away."""
     other = HashingEmbedder(64)
     links, auto = (
-        SqlAutoLinks(filled._db),
-        AutoLinks(SqlAutoLinks(filled._db), filled._vectors, other.name),
+        SqlAutoLinks(filled._context.db),
+        AutoLinks(SqlAutoLinks(filled._context.db), filled._context.tables.vectors, other.name),
     )
-    with filled._db.write() as db:
+    with filled._context.db.write() as db:
         db.execute("INSERT INTO unlinked SELECT n FROM memories WHERE id = 'a'")
 
     assert auto.link_next(10) == 0

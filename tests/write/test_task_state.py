@@ -89,7 +89,7 @@ class TestHistory:
         words_only.add("x", id="a", type="task")
         words_only.done("a")
         words_only.forget("a")
-        with words_only._db.read() as db:
+        with words_only._context.db.read() as db:
             assert db.execute("SELECT count(*) FROM history").fetchone() == (0,)
         words_only.add("x", id="a", type="task")
         assert words_only.history("a") == []

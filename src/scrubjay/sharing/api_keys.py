@@ -202,7 +202,7 @@ class Access:
 
 def access_of(store: Store) -> Access:
     """Return the tokens that are kept in a store: the same each time, as it knows what it has noted."""
-    return store._access
+    return store.api_keys
 
 
 def new_secret() -> str:

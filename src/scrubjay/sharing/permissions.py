@@ -1,4 +1,4 @@
-"""Who is asking: what a caller may see, and where what they write goes."""
+"""Permissions of a caller: what they may read, and where they write."""
 
 from __future__ import annotations
 
@@ -9,20 +9,23 @@ from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.storage.sql.collections import OWNER, ROLES, WRITER
 from scrubjay.storage.sql.scope import SHARED, personal
 from scrubjay.text.validation import check_name, check_text, did_you_mean, several
-from scrubjay.times import When, parse
+from scrubjay.times import parse
 from scrubjay.types import DEFAULT_NAMESPACE, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from scrubjay.storage.sql.collections import Shared, SqlCollections
-    from scrubjay.types import Memory
+    from scrubjay.types import Filters, Memory
 
 _MOST_SHOWN = 10
 
 
-class Caller:
-    """One person's own file sees everything; a named user sees their own, and collections they are in."""
+class Permissions:
+    """What one caller may see and change.
+
+    Without a user that is everything. A user sees their own namespace and the collections they belong to.
+    """
 
     def __init__(
         self,
@@ -36,35 +39,24 @@ class Caller:
         self.changes = Scope(writer=self.user)
         self._people = people
 
-    def narrowed(
-        self,
-        *,
-        namespaces: tuple[str, ...] | None,
-        types: Sequence[str] | str | None = None,
-        topics: Sequence[str] | str | None = None,
-        collection: str | None = None,
-        session: str | None = None,
-        owner: str | None = None,
-        agent: str | None = None,
-        domain: str | None = None,
-        since: When | None = None,
-        until: When | None = None,
-    ) -> Scope:
-        """Return what the caller may see of what these filters ask for; `domain` is that of only_domain."""
+    def narrowed(self, filters: Filters) -> Scope:
+        """Return what the caller may see of what the filters select."""
+        named = several(filters.namespaces, "namespaces")
+        one = None if filters.namespace is None else (check_text("namespace", filters.namespace),)
         return self.sees._replace(
-            namespaces=self._spelled_out(namespaces),
-            types=several(types, "types"),
-            topics=None if topics is None else topics_of(topics),
-            collection=_text("collection", collection),
-            session=_text("session", session),
-            owner=_text("owner", owner),
-            agent=_text("agent", agent),
-            domain=_text("only_domain", domain),
-            since=parse(since, "since"),
-            until=parse(until, "until", end_of_day=True),
+            namespaces=self._expanded(one if named is None else named + (one or ())),
+            types=several(filters.types, "types"),
+            topics=None if filters.topics is None else topics_of(filters.topics),
+            collection=_text("collection", filters.collection),
+            session=_text("session", filters.session),
+            owner=_text("owner", filters.owner),
+            agent=_text("agent", filters.agent),
+            domain=_text("only_domain", filters.only_domain),
+            since=parse(filters.since, "since"),
+            until=parse(filters.until, "until", end_of_day=True),
         )
 
-    def _spelled_out(self, namespaces: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    def _expanded(self, namespaces: tuple[str, ...] | None) -> tuple[str, ...] | None:
         """Return all namespaces of a project for `project/`; where there are none, that itself."""
         if namespaces is None or not any(map(_is_project, namespaces)):
             return namespaces
@@ -221,16 +213,6 @@ def person_named(user: object) -> str:
 
 def _text(name: str, given: object) -> str | None:
     return None if given is None else check_text(name, given)
-
-
-def only(given: object, name: str) -> tuple[str, ...] | None:
-    """Return one text as a tuple; None is no limit."""
-    return None if given is None else (check_text(name, given),)
-
-
-def both(some: tuple[str, ...] | None, more: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    """Return two lists as one; None stands for no list at all."""
-    return more if some is None else some + (more or ())
 
 
 def topics_of(given: Sequence[str] | str | None, name: str = "topics") -> tuple[str, ...]:

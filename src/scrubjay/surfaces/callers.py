@@ -210,7 +210,7 @@ def store_opener(db: str | None, user: str | None) -> Callable[[Principal], Stor
         store = scrubjay.open(db, tenant=caller.tenant, user=own)
         store.share_models(models())
         # A waiting writer occupies a thread that other callers need.
-        store._db.wait_s = WRITER_WAIT_S
+        store._context.db.wait_s = WRITER_WAIT_S
         return store
 
     return open_for

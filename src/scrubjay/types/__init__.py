@@ -7,7 +7,7 @@ from a cold shell pays for every definition. `one._replace(score=1.0)` gives a c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -149,6 +149,26 @@ class Scope(NamedTuple):
 
 
 _EVERYTHING = Scope()
+
+
+class Filters(NamedTuple):
+    """The filters that a caller gives, unchecked; `Permissions.narrowed` makes a Scope of them.
+
+    `namespace` and `namespaces` add up. `topics` selects memories with any of them. Times are datetimes
+    or ISO texts.
+    """
+
+    namespace: str | None = None
+    namespaces: Sequence[str] | None = None
+    collection: str | None = None
+    topics: Sequence[str] | str | None = None
+    types: Sequence[str] | str | None = None
+    owner: str | None = None
+    agent: str | None = None
+    session: str | None = None
+    since: date | str | None = None
+    until: date | str | None = None
+    only_domain: str | None = None
 
 
 class Variant(NamedTuple):

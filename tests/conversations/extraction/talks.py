@@ -41,7 +41,7 @@ def facts(store):
 
 def outcomes(store):
     """What became of each message, by its text."""
-    with store._db.read() as db:
+    with store._context.db.read() as db:
         rows = db.execute(
             "SELECT m.text, x.outcome, x.tries, x.reason FROM extractions AS x"
             " JOIN memories AS m ON m.n = x.message ORDER BY m.n"

@@ -24,7 +24,7 @@ def later(store, text, answer, minutes=60, **more):
     (id_,) = talk(
         store, text, session=f"later {minutes}", start=NOON + timedelta(minutes=minutes), **more
     )
-    store._assistants._generator.inner._says = (answer,)
+    store._context.models._generator.inner._says = (answer,)
     return id_, store.extract()
 
 
@@ -36,13 +36,13 @@ def fact_of(store, text):
 
 def spans(store, fact):
     """Where a fact is said."""
-    return [one[:3] for one in store._facts().spans.of(fact.id)]
+    return [one[:3] for one in store._context.facts.spans.of(fact.id)]
 
 
 def seen(store, session=None):
     """What a search over all sessions sees of messages, once they have settled."""
     scope = Scope(types=("message",), spoken=Spoken(session, 2**60))
-    return {one.text for one in store._records.scan(scope, 100)}
+    return {one.text for one in store._context.tables.records.scan(scope, 100)}
 
 
 class TestAFact:
@@ -105,7 +105,7 @@ class TestAFact:
         talk(store, "I live in Berlin", owner="Anna", agent="Robin")
         done = store.extract()
 
-        (prompt,) = store._assistants._generator.inner.prompts
+        (prompt,) = store._context.models._generator.inner.prompts
         assert "Who talks:\n~~~\nuser: Anna\nassistant: Robin\n~~~" in prompt
         assert (done.added, done.rejected) == (1, {})
         assert store.search("where does Anna live?", types="fact")[0].text == facts(store)[0]
@@ -117,7 +117,7 @@ class TestAFact:
         store.extract()
 
         assert store.extract() == scrubjay.types.reports.Extracted()
-        assert len(store._assistants._generator.inner.prompts) == 1
+        assert len(store._context.models._generator.inner.prompts) == 1
 
     def test_said_again_it_is_the_same_fact(self, told):
         """CG-8: the same but for case and signs; it has the words of both."""
@@ -164,7 +164,7 @@ class TestAFact:
         for owner in ("ben", None):
             talk(store, SAID, owner=owner, session=f"of {owner}")
             assert store.extract().added == 1
-            prompt = store._assistants._generator.inner.prompts[-1]
+            prompt = store._context.models._generator.inner.prompts[-1]
             assert "Known facts:\n~~~\n(none)\n~~~\nConversation:\n~~~\n[1]" in prompt
 
         assert facts(store) == ["Ann lives in Berlin"] * 3
@@ -177,7 +177,7 @@ class TestAFact:
         talk(store, "I like rum", owner="ben", start=NOON + timedelta(seconds=5))
         store.extract()
 
-        prompts = store._assistants._generator.inner.prompts
+        prompts = store._context.models._generator.inner.prompts
         assert sorted(("tea" in one, "rum" in one) for one in prompts) == [
             (False, True),
             (True, False),
@@ -262,7 +262,7 @@ class TestChanges:
         )
         munich = fact_of(store, "Ann lives in Munich")
         (_,) = talk(store, "I am back in Berlin", session="last", start=NOON + timedelta(hours=3))
-        store._assistants._generator.inner._says = (
+        store._context.models._generator.inner._says = (
             says(offer(1, "back in Berlin", "Ann lives in Berlin", "supersede", munich.id)),
         )
         assert store.extract().superseded == 1
@@ -299,12 +299,12 @@ class TestChanges:
         store = told(BERLIN)
         by_hand = store.add("Ann lives in Hamburg")
         talk(store, SAID)
-        store._assistants._generator.inner._says = (
+        store._context.models._generator.inner._says = (
             says(offer(1, "I live in Berlin", "Ann lives in Berlin", "supersede", by_hand.id)),
         )
         done = store.extract()
 
-        assert by_hand.id not in store._assistants._generator.inner.prompts[0]
+        assert by_hand.id not in store._context.models._generator.inner.prompts[0]
         assert done.rejected == {"it names a known fact that it was not shown": 1}
         assert store.get(by_hand.id).valid_until is None
 
@@ -493,7 +493,7 @@ class TestJunk:
         assert store.extract()[:2] == (1, 1)
 
         assert facts(store) == ["Ann likes tea", "Ann lives in Berlin"]
-        prompt = store._assistants._generator.inner.prompts[1]
+        prompt = store._context.models._generator.inner.prompts[1]
         assert "facts of the turns 2;" in prompt
 
     @pytest.mark.parametrize("broken", [RuntimeError("boom"), Unavailable("it is down"), 7, None])
@@ -531,7 +531,7 @@ class TestJunk:
                     store.update(said, text="I am Ann and I live in Rome")
                 return super().complete(prompt, schema=schema)
 
-        store._assistants._generator.inner = Slow(BERLIN, '{"facts": []}')
+        store._context.models._generator.inner = Slow(BERLIN, '{"facts": []}')
         assert store.extract()[:2] == (0, 0)
         assert facts(store) == []
         assert store.extract().messages == 1
@@ -561,7 +561,7 @@ class TestJunk:
                 store.forget(said)
                 return super().complete(prompt, schema=schema)
 
-        store._assistants._generator.inner = Slow(BERLIN)
+        store._context.models._generator.inner = Slow(BERLIN)
         assert store.extract() == scrubjay.types.reports.Extracted()
         assert facts(store) == []
 
@@ -575,7 +575,7 @@ class TestJunk:
         )
         done = store.extract()
 
-        (prompt,) = store._assistants._generator.inner.prompts
+        (prompt,) = store._context.models._generator.inner.prompts
         assert "Rome" not in prompt
         assert done.rejected == {"the fact has a name that nobody said": 1}
         assert outcomes(store)[wrap_recalled("Zoe lives in Rome", "m")][0] == "nothing"
@@ -594,7 +594,7 @@ class TestWindows:
         reported = []
         done = store.extract(progress=lambda *at: reported.append(at))
 
-        prompts = store._assistants._generator.inner.prompts
+        prompts = store._context.models._generator.inner.prompts
         assert done.messages == 30
         assert [one.count("is told") for one in prompts] == [12, 18, 12]
         asked = [one.partition("facts of the turns ")[2].partition(";")[0] for one in prompts]
@@ -608,7 +608,7 @@ class TestWindows:
             talk(store, f"turn at {minute}", start=NOON + timedelta(minutes=minute))
         store.extract()
 
-        (prompt,) = store._assistants._generator.inner.prompts
+        (prompt,) = store._context.models._generator.inner.prompts
         assert prompt.index("turn at 0") < prompt.index("turn at 1") < prompt.index("turn at 2")
 
     def test_a_long_message_is_read_in_part_and_stays_a_memory(self, told):
@@ -618,7 +618,7 @@ class TestWindows:
         talk(store, text, "Bye")
         store.extract()
 
-        prompts = store._assistants._generator.inner.prompts
+        prompts = store._context.models._generator.inner.prompts
         assert all(len(one) < 20_000 for one in prompts)
         assert outcomes(store)[text][0] == "partly"
         assert text in seen(store)
@@ -628,7 +628,7 @@ class TestWindows:
         store = told('{"facts": []}')
         talk(store, "I like tea", "I like rum", session=None)
         assert store.extract().messages == 2
-        assert [one.count("I like") for one in store._assistants._generator.inner.prompts] == [
+        assert [one.count("I like") for one in store._context.models._generator.inner.prompts] == [
             1,
             1,
         ]
@@ -707,7 +707,7 @@ class TestTogether:
         """What is said later may depend on it."""
         first, second = told('{"facts": []}'), told('{"facts": []}')
         talk(first, *(f"number{n} is told" for n in range(20)))
-        extraction = first._extraction()
+        extraction = first._context.extraction()
         claim = extraction._claim(Scope(), False, set())
 
         assert len(claim.turns) == 12
@@ -719,10 +719,10 @@ class TestTogether:
         """Somebody else has read the turns since: nothing is written twice."""
         store = told(BERLIN)
         talk(store, SAID)
-        extraction = store._extraction()
+        extraction = store._context.extraction()
         claim = extraction._claim(Scope(), False, set())
         was_read = extraction._ask(claim)
-        with store._db.write() as db:  # the lease runs out
+        with store._context.db.write() as db:  # the lease runs out
             db.execute("UPDATE extractions SET leased_until_s = 1")
         assert store.extract().added == 1
         from collections import Counter
@@ -762,10 +762,10 @@ class TestInTheBackground:
         store = told(BERLIN)
         talk(store, SAID)
         for _ in range(5):
-            assert store._extraction().run(settled=True).messages == 0
+            assert store._context.extraction().run(settled=True).messages == 0
         assert facts(store) == []
         clock.advance(minutes=3)
-        store._extracting_made.wake()
+        store._context.extraction_worker.wake()
         self.wait(lambda: facts(store) == ["Ann lives in Berlin"])
 
     def test_junk_and_outages_raise_nothing_and_end(self, told, clock):
@@ -780,7 +780,7 @@ class TestInTheBackground:
 
         self.wait(time_passes)
         assert store.get(store.ls()[0].id).text == SAID
-        self.wait(lambda: not store._extracting_made.thread.running)
+        self.wait(lambda: not store._context.extraction_worker.thread.running)
 
     def test_waiting_for_vectors_does_not_wait_for_a_language_model(self, told, clock):
         """`pending` is about vectors; closing does not wait for long, and others may go on."""

@@ -53,7 +53,10 @@ def start(path):
 
 def assert_drawn_once(path):
     """Each message is there, gave one fact, and that fact has this one span."""
-    with scrubjay.open(path, embedder=False, generator=False) as store, store._db.read() as db:
+    with (
+        scrubjay.open(path, embedder=False, generator=False) as store,
+        store._context.db.read() as db,
+    ):
         assert store.status().types == {"message": SESSIONS * TURNS, "fact": SESSIONS * TURNS}
         (wrong,) = db.execute(
             "SELECT count(*) FROM memories AS m WHERE m.type = 'message' AND 1 <>"

@@ -93,7 +93,7 @@ def test_a_store_in_postgres_is_examined_without_its_password(postgres_url):
     with scrubjay.open(postgres_url, embedder=False) as store:
         store.add("The kettle whistles")
         found = examine_store(store)
-        password = store._db.address.password
+        password = store._context.db.address.password
     one = by_component(found)["store"]
     assert (one.state, "pgvector" in one.detail) == ("ok", True)
     assert not password or password not in json.dumps([str(each) for each in found])

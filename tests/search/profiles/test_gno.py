@@ -546,7 +546,7 @@ class Watched:
 
 def watched(store, monkeypatch, tell_word, tell_vector):
     """Let a store's indexes tell of their searches."""
-    real = store._kit
+    real = store._context.kit
 
     def kit(profile, tiers):
         parts = real(profile)
@@ -554,7 +554,7 @@ def watched(store, monkeypatch, tell_word, tell_vector):
             keyword=Watched(parts.keyword, tell_word), vectors=Watched(parts.vectors, tell_vector)
         )
 
-    monkeypatch.setattr(store, "_kit", kit)
+    monkeypatch.setattr(store._context, "kit", kit)
 
 
 class TestRetrieval:
@@ -824,8 +824,10 @@ class TestModes:
 
 def without(store, monkeypatch, **parts):
     """Take components away from every search of a store."""
-    real = store._kit
-    monkeypatch.setattr(store, "_kit", lambda profile, tiers: real(profile)._replace(**parts))
+    real = store._context.kit
+    monkeypatch.setattr(
+        store._context, "kit", lambda profile, tiers: real(profile)._replace(**parts)
+    )
 
 
 class TestDegraded:
@@ -1026,6 +1028,6 @@ def test_the_clock_of_a_test_is_the_clock_of_the_store(opened):
     store = opened(generator=ScriptedGenerator(SAYS))
     store.search("old harbour", mode="thorough")
 
-    with store._db.read() as db:
+    with store._context.db.read() as db:
         (at_us,) = db.execute("SELECT at_us FROM kept WHERE kind = 'expansion'").fetchone()
     assert at_us == int(Clock()().timestamp() * 1_000_000)

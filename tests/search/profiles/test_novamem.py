@@ -371,7 +371,7 @@ class TestDegradation:
         def lost(*_arguments, **_more):
             raise Unavailable("the index is away")
 
-        monkeypatch.setattr(filled._tables.vectors, "search", lost)
+        monkeypatch.setattr(filled._context.tables.vectors, "search", lost)
 
         found = filled.search("red car")
 
@@ -388,7 +388,7 @@ class TestDegradation:
         def lost(*_arguments):
             raise Unavailable("the graph is away")
 
-        monkeypatch.setattr(filled._tables.graph, "walk", lost)
+        monkeypatch.setattr(filled._context.tables.graph, "walk", lost)
 
         found = filled.search("red car")
 

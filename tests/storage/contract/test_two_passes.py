@@ -512,7 +512,7 @@ class TestInAStore:
         monkeypatch.setattr(embed_worker, "REST_S", 0.0)
         with scrubjay.open(store.path, embedder=Named("m", 128)) as memory:
             memory.search("anything", mode="vector")
-            memory._embedding._worker.thread.join(30)
+            memory._context.embedding._worker.thread.join(30)
             assert store.vectors.rotations.of("m").fitted_on == COUNT
 
     def test_lengths_that_a_model_cannot_have_are_refused(self):

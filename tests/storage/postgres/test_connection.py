@@ -33,10 +33,10 @@ def test_a_connection_that_just_answered_is_not_asked_whether_it_does(postgres_u
         ConnectionPool, "check_connection", lambda one: (checked.append(one), check(one))
     )
     with scrubjay.open(postgres_url, embedder=False) as store:
-        with store._db.read() as db:
+        with store._context.db.read() as db:
             db.execute("SELECT 1")
         checked.clear()
-        with store._db.read() as db:
+        with store._context.db.read() as db:
             db.execute("SELECT 1")
         assert not checked
 
@@ -44,7 +44,7 @@ def test_a_connection_that_just_answered_is_not_asked_whether_it_does(postgres_u
 def test_what_was_acknowledged_outlives_a_killed_server(postgres, postgres_url):
     """Even where the server was set to answer before it writes: our connections ask for more."""
     with scrubjay.open(postgres_url, embedder=False) as store:
-        with store._db.read() as db:
+        with store._context.db.read() as db:
             assert db.execute("SHOW synchronous_commit").fetchone()[0] == "on"
         for n in range(20):
             store.add(f"fact number {n}", id=f"f{n}")
@@ -99,7 +99,7 @@ def test_a_statement_that_takes_long_is_waited_for(postgres_url, monkeypatch):
         "_is_there",
         lambda self: asked.append(there(self)) or asked[-1],
     )
-    with scrubjay.open(postgres_url, embedder=False) as store, store._db.read() as db:
+    with scrubjay.open(postgres_url, embedder=False) as store, store._context.db.read() as db:
         begun = time.monotonic()
         assert db.execute("SELECT 5 FROM pg_sleep(1.5)").fetchone()[0] == 5
         assert time.monotonic() - begun > 1.4

@@ -68,7 +68,7 @@ def test_wide_vectors_are_found(emptied_postgres_url, clock, monkeypatch, dims, 
         store.add_many({"text": f"pump {i}", "id": f"m{i}"} for i in range(5))
         assert store.pending() == 0
         assert len(store.search("pump", profile="novamem", weights={"vector": 1})) == 5
-        with store._db.read() as db:
+        with store._context.db.read() as db:
             (defined,) = db.execute(
                 "SELECT string_agg(indexdef, '') FROM pg_indexes"
                 f" WHERE indexdef LIKE '%halfvec({dims})%'"

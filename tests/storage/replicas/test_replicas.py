@@ -113,7 +113,7 @@ def test_what_lags_is_said_and_made_up_for(
 
 
 def test_servers_are_rebuilt_from_the_truth(served: scrubjay.Store):
-    copies = served._tables.replicas
+    copies = served._context.tables.replicas
     assert copies is not None
     while copies.worker.running:  # it would notice by itself that something is lost
         time.sleep(0.01)
@@ -177,7 +177,7 @@ def test_a_copy_of_a_file_takes_nothing_from_the_original(
 
 def test_a_server_that_lost_everything_is_told_again(served: scrubjay.Store):
     """A search says so, and the next ones find everything again."""
-    copies = served._tables.replicas
+    copies = served._context.tables.replicas
     assert copies is not None
     while copies.worker.running:
         time.sleep(0.01)
@@ -199,14 +199,14 @@ def test_what_was_linked_in_the_background_meanwhile_is_not_left(
     """It waited for a server to know its vector when it was counted, and was still said to wait."""
     served.search("rocket", profile="novamem")  # from now on memories are linked by likeness
     assert served.pending() == 0
-    copies = served._tables.replicas
+    copies = served._context.tables.replicas
     assert copies is not None
     told = copies.worker.wait
 
     def told_and_linked(timeout_s: float | None = None) -> int:
         untold = told(timeout_s)
         until = time.monotonic() + 60
-        while served._embedding.unlinked() and time.monotonic() < until:
+        while served._context.embedding.unlinked() and time.monotonic() < until:
             time.sleep(0.01)
         return untold
 
@@ -270,9 +270,9 @@ def test_words_that_are_indexed_again_are_told_to_no_server(memory: scrubjay.Sto
     """They are not on servers: to tell these every memory again would take hours for nothing."""
     with scrubjay.open(memory.path, embedder=False, vectors="qdrant://127.0.0.1:1/notes") as store:
         store.add("The launch of the rocket is in May")
-        with store._db.write() as db:
+        with store._context.db.write() as db:
             db.execute("DELETE FROM outbox")
-        store._tables.replicas.worker.stop()  # type: ignore[union-attr]
+        store._context.tables.replicas.worker.stop()  # type: ignore[union-attr]
         assert store.reindex("words").done == ("words",)
         assert [one.behind for one in store.servers()] == [0]
         assert len(store.search("rocket", mode="keyword")) == 1

@@ -28,7 +28,7 @@ def test_a_search_does_not_wait_for_a_writer_of_another_process(file):
         store.pending()
         with sqlite3.connect(file, isolation_level=None) as other:
             other.execute("BEGIN IMMEDIATE")
-            store._db.wait_s = 0.3
+            store._context.db.wait_s = 0.3
             started = time.monotonic()
             found = store.search("kettle")
             took_s = time.monotonic() - started

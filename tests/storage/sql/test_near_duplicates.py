@@ -82,7 +82,7 @@ def alike(store, id_):
 
 
 def rows(store, statement):
-    with store._db.read() as db:
+    with store._context.db.read() as db:
         return db.execute(statement).fetchall()
 
 
@@ -152,8 +152,8 @@ class TestLinked:
 
     def test_a_link_made_by_hand_is_never_replaced(self, store):
         """Neither its strength nor, when its memory changes, the link."""
-        store._embedding.activate()
-        with store._records.transaction():  # so that the background has to wait
+        store._context.embedding.activate()
+        with store._context.tables.records.transaction():  # so that the background has to wait
             store.add("kettle 0", id="a")
             store.add("kettle 5", id="b")
             store.add("kettle 10", id="c")
@@ -261,7 +261,7 @@ class TestChanges:
             assert alike(store, "b") == ["kettle 0"]
             store.update("b", text=more)
             store.pending()
-            assert len(store._records.chunks_of("b")) > 1
+            assert len(store._context.tables.records.chunks_of("b")) > 1
             assert alike(store, "b") == alike(store, "kettle 0") == []
             store.update("b", text=first)
             store.pending()
@@ -271,10 +271,10 @@ class TestChanges:
         """What a passage is to its memory can change while its vector stays."""
         add(store, "kettle 0", "kettle 5")
         chunk = "(SELECT c.n FROM chunks AS c JOIN memories AS m ON m.n = c.memory WHERE m.id = 'kettle 5')"
-        with store._db.write() as db:
+        with store._context.db.write() as db:
             db.execute(f"UPDATE chunks SET ordinal = -8 WHERE n = {chunk}")
         assert alike(store, "kettle 0") == []
-        with store._db.write() as db:
+        with store._context.db.write() as db:
             db.execute(f"UPDATE chunks SET ordinal = 0 WHERE n = {chunk}")
         store.pending()
 
@@ -380,10 +380,10 @@ class TestBackground:
             add(store, *(f"kettle {n}" for n in range(0, 200, 10)))
             complete = rows(store, "SELECT a, b FROM edges")
             assert len(complete) == 19  # twenty degrees are too far
-            with store._db.write() as db:  # as in a store that is older than this
+            with store._context.db.write() as db:  # as in a store that is older than this
                 db.execute("INSERT INTO unsketched SELECT vector FROM sketches")
             assert rows(store, "SELECT * FROM edges") == []
-            assert SqlNearDuplicates(store._db).link_next(7) == 7
+            assert SqlNearDuplicates(store._context.db).link_next(7) == 7
         with scrubjay.open(tmp_path / "a.db", embedder=model) as store:
             assert len(rows(store, "SELECT * FROM sketches")) == 7
             store.pending()
@@ -410,7 +410,7 @@ class TestBackground:
                 assert rows(store, f"SELECT * FROM {table}") == []
         monkeypatch.undo()
         with scrubjay.open(tmp_path / "a.db", embedder=Compass()) as store:
-            with store._db.write() as db:
+            with store._context.db.write() as db:
                 db.execute("UPDATE wanting SET leased_until_s = 0")  # the lease has run out
             assert store.pending() == 0
             assert sorted(alike(store, "kettle 4")) == ["kettle 0", "kettle 8"]
@@ -428,12 +428,12 @@ class TestBackground:
 
         with scrubjay.open(tmp_path / "a.db", embedder=Compass()) as store:
             add(store, *(f"kettle {n}" for n in range(50)))
-            with store._db.write() as db:
+            with store._context.db.write() as db:
                 db.execute("INSERT INTO unsketched SELECT vector FROM sketches")
         out = Out()
         with scrubjay.open(tmp_path / "a.db", embedder=out) as store:
             store.add("kettle 300", id="new")
-            store._embedding._worker.thread.join(60)
+            store._context.embedding._worker.thread.join(60)
             assert rows(store, "SELECT * FROM unsketched") == []
             assert alike(store, "kettle 7")
             assert out.read == [
@@ -506,14 +506,14 @@ def work(store, text):
         nonlocal steps
         steps += 1
 
-    with store._db.write() as db:
+    with store._context.db.write() as db:
         db.execute(
             "INSERT INTO unsketched SELECT v.n FROM vectors AS v JOIN chunks AS c ON c.n = v.chunk"
             " JOIN memories AS m ON m.n = c.memory WHERE m.id = 'probe'"
         )
         db.set_progress_handler(step, 100)
         try:
-            assert SqlNearDuplicates(store._db).link_next(1) == 1
+            assert SqlNearDuplicates(store._context.db).link_next(1) == 1
         finally:
             db.set_progress_handler(None, 0)
     return steps
@@ -544,7 +544,7 @@ class TestWork:
         """Whatever was compared before: each is linked, also where all others have links enough."""
         add(store, *(f"kettle is on, {n / 1000:.3f}" for n in range(700)))
         monkeypatch.setattr(sql_near, "MOST_LINKS", most)
-        with store._db.write() as db:
+        with store._context.db.write() as db:
             db.execute("INSERT INTO unsketched SELECT vector FROM sketches")
         store.pending()
 

@@ -18,7 +18,7 @@ ALL = Scope()
 
 def ask(store, text, scope=ALL, **numbers):
     """The rows that the source stage brings for a query."""
-    run = Run(Query(text, scope), Kit(topics=store._topics))
+    run = Run(Query(text, scope), Kit(topics=store._context.tables.topics))
     return [(row.id, row.score) for row in topics(**numbers)(run).rows]
 
 

@@ -31,6 +31,10 @@ TOPICS = ("red", "green", "dark blue", "don't", "日本")
 COLLECTIONS = ("notes", "letters")
 
 
+def terms_of(store):
+    return store._context.tables.terms
+
+
 def held(memory):
     """The tokens of a memory, by the rules of text.py alone."""
     fields = (memory.title, memory.text, " ".join(memory.topics), memory.context)
@@ -47,7 +51,7 @@ def expected(store):
 
 
 def table(store):
-    with store._db.read() as db:
+    with store._context.db.read() as db:
         return {(token, place): n for token, place, n in db.execute("SELECT * FROM terms")}
 
 
@@ -55,7 +59,7 @@ def assert_exact(store):
     """The table is what plain counting gives, and what a rebuild gives."""
     before = table(store)
     assert before == dict(expected(store))
-    with store._db.write() as db:
+    with store._context.db.write() as db:
         db.execute("UPDATE terms SET held_by = held_by + 7")
         count_again(db)
     assert table(store) == before
@@ -160,10 +164,10 @@ class TestCounts:
             store.add("green leaf")
             every = Scope(namespaces=("work",), types=("task",), collection="none")
 
-            found = store._terms.counted(["red", "appl", "leaf", "unheard"], every)
+            found = terms_of(store).counted(["red", "appl", "leaf", "unheard"], every)
 
             assert found == TokenCounts(3, {"red": 2, "appl": 2, "leaf": 1})
-            assert store._terms.counted([], Scope()) == TokenCounts(3, {})
+            assert terms_of(store).counted([], Scope()) == TokenCounts(3, {})
 
     def test_thousands_of_tokens_at_once(self):
         """More than SQLite takes arguments of in one statement on every machine."""
@@ -171,7 +175,7 @@ class TestCounts:
             store.add_many({"text": " ".join(f"w{n}x{m}" for m in range(50))} for n in range(100))
             asked = [f"w{n}x{m}" for n in range(100) for m in range(50)]
 
-            found = store._terms.counted(asked, Scope())
+            found = terms_of(store).counted(asked, Scope())
 
             assert found == TokenCounts(100, dict.fromkeys(asked, 1))
 
@@ -180,29 +184,31 @@ class TestCounts:
         with scrubjay.open(":memory:", embedder=False) as store:
             store.add("go, go!", id="gopher", title="Go", topics=["go home"], context="gone")
 
-            assert store._terms.bags(["gopher", "nobody"]) == {
+            assert terms_of(store).bags(["gopher", "nobody"]) == {
                 "gopher": (store.get("gopher").language, {"go": 4, "home": 1, "gone": 1})
             }
-            assert store._terms.bags([]) == {}
-            assert store._terms.asked("Go go!", "en") == {"go": 2}
-            assert store._terms.asked("", "en") == {}
+            assert terms_of(store).bags([]) == {}
+            assert terms_of(store).asked("Go go!", "en") == {"go": 2}
+            assert terms_of(store).asked("", "en") == {}
 
     def test_what_is_written_is_counted_before_it_is_committed(self):
         """Who asks inside a transaction sees what it has written."""
         with scrubjay.open(":memory:", embedder=False) as store:
             store.add("kept for ever")
-            with store._records.transaction():
+            with store._context.tables.records.transaction():
                 store.add("a lone walrus")
-                assert store._terms.counted(["walrus"], Scope()) == TokenCounts(2, {"walrus": 1})
+                assert terms_of(store).counted(["walrus"], Scope()) == TokenCounts(
+                    2, {"walrus": 1}
+                )
                 store.add("a second walrus")
-            assert store._terms.counted(["walrus"], Scope()) == TokenCounts(3, {"walrus": 2})
+            assert terms_of(store).counted(["walrus"], Scope()) == TokenCounts(3, {"walrus": 2})
             assert_exact(store)
 
     def test_an_id_given_twice_is_forgotten_once(self):
         """The same memory in two parts of a long list must not be subtracted twice."""
         with scrubjay.open(":memory:", embedder=False) as store:
             ids = [one.id for one in store.add_many({"text": f"n {n}"} for n in range(600))]
-            assert store._records.delete([*ids[:550], *ids[:550]]) == 550
+            assert store._context.tables.records.delete([*ids[:550], *ids[:550]]) == 550
             assert_exact(store)
 
 
@@ -217,20 +223,20 @@ class TestPeople:
             ada.add("the secret is 4711")
             bob.add("bob likes walnuts")
             asked = ["secret", "4711", "walnut"]
-            sees = bob._caller.sees
+            sees = bob._context.permissions.sees
 
-            assert bob._terms.counted(asked, sees) == TokenCounts(1, {"walnut": 1})
-            assert bob._terms.counted(
+            assert terms_of(bob).counted(asked, sees) == TokenCounts(1, {"walnut": 1})
+            assert terms_of(bob).counted(
                 asked, sees._replace(namespaces=("user:ada",))
             ) == TokenCounts(1, {"walnut": 1})
 
             ada.create_collection("team")
             ada.publish(ada.add("walnuts for the team").id, "team")
-            assert bob._terms.counted(asked, sees) == TokenCounts(1, {"walnut": 1})
+            assert terms_of(bob).counted(asked, sees) == TokenCounts(1, {"walnut": 1})
             ada.share("team", "bob")
-            assert bob._terms.counted(asked, sees) == TokenCounts(2, {"walnut": 2})
+            assert terms_of(bob).counted(asked, sees) == TokenCounts(2, {"walnut": 2})
             ada.unshare("team", "bob")
-            assert bob._terms.counted(asked, sees) == TokenCounts(1, {"walnut": 1})
+            assert terms_of(bob).counted(asked, sees) == TokenCounts(1, {"walnut": 1})
 
 
 class TestForgotten:
@@ -277,7 +283,7 @@ class TestForgotten:
             store.forget([store.add("one thing").id, store.add("another", namespace="x").id])
 
             assert table(store) == {}
-            assert store._terms.counted(["thing"], Scope()) == TokenCounts(0, {})
+            assert terms_of(store).counted(["thing"], Scope()) == TokenCounts(0, {})
 
 
 class TestFailures:
@@ -291,11 +297,11 @@ class TestFailures:
             assert table(store) == before
 
             def fails():
-                with store._records.transaction():
+                with store._context.tables.records.transaction():
                     store.add("lost words")
                     store.forget("first")
                     store.update(store.add("other words").id, namespace="elsewhere")
-                    store._terms.counted(["lost"], Scope())  # written already, inside the write
+                    terms_of(store).counted(["lost"], Scope())  # written already, inside the write
                     store.add("lost again")
                     raise KeyError
 
@@ -309,7 +315,7 @@ class TestFailures:
         """Both are one transaction: never one without the other."""
         with scrubjay.open(tmp_path / "a.db", embedder=False) as store:
             store.add("the first", id="first")
-            with store._db.write() as db:
+            with store._context.db.write() as db:
                 db.execute(
                     "CREATE TRIGGER full BEFORE INSERT ON terms WHEN new.token = 'poison'"
                     " BEGIN SELECT raise(ABORT, 'no'); END"
@@ -386,7 +392,7 @@ class TestProcesses:
         db.close()
 
         with scrubjay.open(old, embedder=False) as store:
-            assert store._terms.counted(["stage"], Scope()).memories == 3
+            assert terms_of(store).counted(["stage"], Scope()).memories == 3
             assert_exact(store)
 
 
@@ -402,7 +408,7 @@ class TestOlder:
             assert_exact(store)
         monkeypatch.setattr(sql_terms, "count_again", lambda db: pytest.fail("counted again"))
         with scrubjay.open(old, embedder=False) as store:
-            assert store._terms.counted(["walrus"], Scope()).held_by == {"walrus": 1}
+            assert terms_of(store).counted(["walrus"], Scope()).held_by == {"walrus": 1}
 
     def test_other_rules_of_words_are_counted_anew(self, tmp_path):
         """A store whose words were made by other rules is indexed again, and so counted again."""
@@ -411,7 +417,7 @@ class TestOlder:
             store.add("two walruses", topics=["sea"])
             store.add("one walrus", namespace="zoo")
             right = table(store)
-            with store._db.write() as db:
+            with store._context.db.write() as db:
                 db.execute("UPDATE words SET text = 'walruses'")
                 db.execute("UPDATE terms SET token = 'walruses' WHERE token = 'walrus'")
                 db.execute("UPDATE meta SET value = 1 WHERE key = 'analyzer'")

@@ -62,7 +62,7 @@ def test_a_backup_is_of_one_moment_while_others_write(tmp_path, monkeypatch):
             writer.join()
     for n in range(5):
         with scrubjay.open(tmp_path / f"copy{n}.db", embedder=False) as copy:
-            ids = set(copy._records.ids(copy._mine))
+            ids = set(copy._context.tables.records.ids(copy._context.sees))
             assert {one[1:] for one in ids if one[0] == "a"} == {
                 one[1:] for one in ids if one[0] == "b"
             }

@@ -77,7 +77,7 @@ def test_the_list_says_what_each_may_and_when_it_ends(shell, home):
     secret = shell("token", "create", "ci", "--scope", "read", "--scope", "admin").out.strip()
     shell("token", "create", "old", "--expires", "1h")
     db = next(home.rglob("*.db"))
-    with scrubjay.open(db, embedder=False) as store, store._db.write() as connection:
+    with scrubjay.open(db, embedder=False) as store, store._context.db.write() as connection:
         connection.execute("UPDATE access SET expires_us = 5 WHERE name = 'old'")
     listed = shell("token", "list")
     head, ci, old = listed.out.splitlines()

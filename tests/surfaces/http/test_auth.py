@@ -98,7 +98,7 @@ def test_an_empty_store_in_the_place_of_one_with_tokens_opens_no_door(stores, to
     assert find(None) == Principal()
     token()
     assert find(None) is None
-    with scrubjay.open(db, embedder=False) as store, store._db.write() as connection:
+    with scrubjay.open(db, embedder=False) as store, store._context.db.write() as connection:
         connection.execute("DELETE FROM access")
 
     assert find(None) is None

@@ -326,7 +326,7 @@ def test_a_session_ends_with_its_token(serve, token, db):
         assert one.ask("GET", "/v1/status").status == 200
     with scrubjay.open(db, embedder=False) as store:
         access_of(store).revoke("laptop")
-        with store._db.write() as connection:
+        with store._context.db.write() as connection:
             connection.execute("UPDATE access SET expires_us = 1 WHERE name = 'short'")
     again = token("laptop", "admin")  # another token of the same name is another token
     time.sleep(CACHE_S)

@@ -248,8 +248,8 @@ def test_a_store_that_cannot_be_written_is_ready_to_be_read(client, monkeypatch)
 def test_a_model_that_cannot_come_is_named(client, stores, monkeypatch):
     """Not the reason, which may name a place: that is in the log."""
     with stores.lend(Principal()) as store:
-        store._models = SharedModels()
-        warming = store._models.embedder("all-MiniLM-L6-v2")
+        store._context.shared_models = SharedModels()
+        warming = store._context.shared_models.embedder("all-MiniLM-L6-v2")
     monkeypatch.setattr(warming, "failed", lambda: True)
     monkeypatch.setattr(health, "_CACHE_S", 0.0)
 

@@ -240,7 +240,7 @@ class TestRemove:
 
 
 def counted(store, *tables):
-    with store._db.read() as db:
+    with store._context.db.read() as db:
         return [db.execute(f"SELECT count(*) FROM {one}").fetchone()[0] for one in tables]
 
 

@@ -79,7 +79,9 @@ class TestIncremental:
         assert (done.updated, done.unchanged) == (0, 3)
         memory.pending(wait=True)
         assert embedder.calls == calls
-        assert memory._shelf().targets.are_settled("default")  # nor are links looked at again
+        assert memory._context.shelf.targets.are_settled(
+            "default"
+        )  # nor are links looked at again
 
     def test_a_changed_file_is_replaced_under_the_same_id(self, memory, notes):
         """Old words are gone, new ones are found."""
@@ -559,7 +561,7 @@ class TestTwoAtOnce:
     ):
         """A watch in one process, an `ingest` in another."""
         with scrubjay.open(words_only.path, embedder=False) as other:
-            late = module.IngestRun(other._shelf(), str(notes), None, "default", set())
+            late = module.IngestRun(other._context.shelf, str(notes), None, "default", set())
             words_only.ingest(notes)
 
             late.read(None)
@@ -779,7 +781,7 @@ class TestMoves:
 
 
 def feedback_of(store):
-    with store._db.read() as db:
+    with store._context.db.read() as db:
         return db.execute(
             "SELECT m.id, f.query, f.action FROM feedback AS f JOIN memories AS m ON m.n = f.memory"
         ).fetchall()

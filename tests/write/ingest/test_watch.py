@@ -195,7 +195,7 @@ class TestQuiet:
 def count_looks(store):
     """A list that grows with every look at the folders."""
     looks = []
-    following = store._following
+    following = store._context.folders
     real = following.ingest
 
     def look(*given):

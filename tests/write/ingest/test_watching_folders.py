@@ -47,11 +47,11 @@ def test_a_document_that_another_process_moved_meanwhile_is_not_dropped(tmp_path
     ):
         here.ingest(tmp_path / "x")
         before = id_of(here, "a.md")
-        run = IngestRun(here._shelf(), str(tmp_path / "x"), None, "default", set())
+        run = IngestRun(here._context.shelf, str(tmp_path / "x"), None, "default", set())
         os.rename(tmp_path / "x" / "a.md", tmp_path / "y" / "a.md")
         assert there.ingest(tmp_path / "y").moved == 1
         run.read(None)
-        done = finish_runs(here._shelf(), [run], {"default": set()})
+        done = finish_runs(here._context.shelf, [run], {"default": set()})
 
         assert done.removed == 0
         assert [hit.id for hit in here.search("plum", mode="keyword")] == [before]

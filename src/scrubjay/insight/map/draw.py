@@ -11,16 +11,21 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from math import exp
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrubjay.errors import Unavailable
 from scrubjay.storage.sql.overview import SqlMap, Vectored
+from scrubjay.text.analysis import terms, valid_unicode
 from scrubjay.text.snippets import preview
 from scrubjay.times import moment
-from scrubjay.types.map import Point
+from scrubjay.types.map import Landing, Point
 
 if TYPE_CHECKING:
     from scrubjay.insight.map.layout import Layout
+    from scrubjay.models.guard import GuardedEmbedder
     from scrubjay.storage.database import Database
+    from scrubjay.storage.sql.vectors import SqlVectors
     from scrubjay.types import Scope
 
 MOST_LAID_OUT = 10_000  # a layout compares each with each; more are put among these
@@ -28,6 +33,10 @@ _ENOUGH = 0.9  # of those laid out must still be there, or all are laid out anew
 _MOST_KEPT = 4  # maps, of different filters
 _AT_ONCE = 2048
 _TITLE_CHARS = 80
+_MOST_QUERY_CHARS = 4000
+_NEAREST = 10
+_AMONG = 3
+_PULL_COSINE = 0.05  # a memory whose cosine is lower by this counts for a third
 
 Place = tuple[float, float]
 
@@ -157,6 +166,44 @@ class Maps:
                 one.id, x, y, one.type, one.topic, titled(one.words), created_at, updated_at
             )
         return points
+
+
+def landing_of(
+    query: str,
+    drawn: Drawn,
+    embedder: GuardedEmbedder | None,
+    why_not: str,
+    vectors: SqlVectors,
+    scope: Scope,
+) -> Landing | None:
+    """Return where a query lands: among its nearest memories, the closer the nearer they are."""
+    text = valid_unicode(query)
+    if not terms(text):
+        raise Unavailable("it contains no word")
+    if embedder is None:
+        raise Unavailable(why_not)
+    if not drawn.points:
+        return None
+    vector = embedder.embed([text[:_MOST_QUERY_CHARS]], as_query=True)[0]
+    if not abs(float(vector @ vector)) > 0:
+        raise Unavailable(f"{embedder.name} returned a zero vector for it")
+    if len(drawn.points) == drawn.memories:
+        found = vectors.search(vector, embedder.name, scope, _NEAREST)
+        near = [(row.score, row.id) for row in found.rows]
+    else:  # the nearest of all may not be in the sample
+        ids = {n: id_ for id_, n in drawn.numbers.items()}
+        best = vectors.nearest_of(list(ids), vector, embedder.name, _NEAREST)
+        near = sorted(((cosine, ids[n]) for n, (cosine, _) in best.items()), reverse=True)
+    near = [(cosine, id_) for cosine, id_ in near if id_ in drawn.places][:_NEAREST]
+    if not near:
+        return None
+    pulls = [exp((cosine - near[0][0]) / _PULL_COSINE) for cosine, _ in near[:_AMONG]]
+    places = [drawn.places[id_] for _, id_ in near[:_AMONG]]
+    x, y = (
+        sum(pull * place[side] for pull, place in zip(pulls, places, strict=True)) / sum(pulls)
+        for side in (0, 1)
+    )
+    return Landing(round(x, 4), round(y, 4), tuple(id_ for _, id_ in near))
 
 
 def titled(words: str) -> str:

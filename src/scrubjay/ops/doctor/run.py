@@ -48,7 +48,7 @@ def examine_store(store: Store) -> list[Finding]:
     except InvalidInput as error:
         return [*_check_open(store, None), unreadable(error)]
     findings = [*_check_open(store, settings), *_check_documents(store, settings.db_given)]
-    if store.tenant is None and store._caller.user is None:
+    if store.tenant is None and store._context.permissions.user is None:
         findings = [*check_packages(), *findings, *check_configuration(settings)]
     if store.unembedded() is None:
         findings = [one for one in findings if not _needs_embedder(one)]
@@ -63,7 +63,7 @@ def unreadable(error: InvalidInput) -> Finding:
 
 
 def _check_documents(store: Store, db: str | None) -> Iterator[Finding]:
-    changed = store._following.changed(_MOST_FILES)
+    changed = store._context.folders.changed(_MOST_FILES)
     if changed:
         files = "1 file has" if changed == 1 else f"{changed:,} files have"
         detail = f"{files} changed or disappeared since ingestion"
@@ -78,7 +78,7 @@ def _needs_embedder(finding: Finding) -> bool:
 def _settings_of(store: Store) -> Settings:
     """Return the current settings, with what this store was opened with in their place."""
     settings = load(profile=store.profile)
-    embedder = store._embedding.embedder
+    embedder = store._context.embedding.embedder
     return settings._replace(
         db=store.path,
         db_given=None if store.path == settings.db else store.path,
@@ -86,7 +86,7 @@ def _settings_of(store: Store) -> Settings:
         embedder=settings.embedder if embedder is None else embedder.name,
         tiers=tuple(
             TierSetting(file.tier.name, file.path, file.tier.priority)
-            for file in store._tiers.in_order()
+            for file in store._context.tiers.in_order()
             if not file.tier.own
         ),
     )
@@ -96,7 +96,7 @@ def _check_open(store: Store, settings: Settings | None) -> Iterator[Finding]:
     if is_server_url(store.path):
         from scrubjay.storage.postgres.connection import PostgresDatabase
 
-        db = store._db
+        db = store._context.db
         if isinstance(db, PostgresDatabase):
             yield check_postgres(lambda: (db.address, db.schema))
     elif settings is not None:

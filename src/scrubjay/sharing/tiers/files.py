@@ -7,10 +7,10 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrubjay.config import BUILT_IN_TIERS, SHORT_TURN_CHARS, TierSetting
-from scrubjay.errors import InvalidInput, StoreError
-from scrubjay.parts.tables import Tables
+from scrubjay.config import BUILT_IN_TIERS, SHORT_TURN_CHARS, TierSetting, tier_setting
+from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.search.pipeline import Tier
+from scrubjay.search.tables import Tables
 from scrubjay.storage.sqlite.connection import WAIT_S, SqliteDatabase
 from scrubjay.storage.sqlite.location import same_file
 from scrubjay.text.urls import (
@@ -21,9 +21,12 @@ from scrubjay.text.urls import (
     tenant_file,
     tenant_schema,
 )
+from scrubjay.text.validation import check_name
 
 if TYPE_CHECKING:
     from scrubjay.storage.database import Database
+    from scrubjay.types import Scope
+    from scrubjay.types.reports import TierState
 
 # A highest tier that somebody has locked is not waited for as long as a write is: others can answer.
 OPENING_WAIT_S = 5.0
@@ -159,11 +162,20 @@ class TierFiles:
 
         return sorted(self._files, key=lambda one: rank(one.tier))
 
-    def connect(self, setting: TierSetting) -> None:
-        """Add a vault whose file can be read now; refuse a name or a file that is there already."""
+    def connect(self, path: str | os.PathLike[str], name: str, priority: float) -> None:
+        """Add a tier whose file can be read now; refuse a name or a file that is a tier already."""
+        name = check_name("name", name, "handbook")
+        if name in (*BUILT_IN_TIERS, "own"):
+            raise InvalidInput(
+                f"{name!r} is not a name for a connected tier; agent, project and team are given as"
+                " open(tiers={…})"
+            )
+        setting = tier_setting(name, path, priority)
+        if not os.path.exists(setting.path):
+            raise NotFound(f"{setting.path} does not exist; connect takes an existing file")
         added = TierFile(setting, self.own.person)
         with self._changing:
-            check_apart([*(one_of(one) for one in self._files), setting])
+            check_apart([*(one_of(file) for file in self._files), setting])
             try:
                 added.tables()
             except StoreError:
@@ -171,18 +183,52 @@ class TierFiles:
                 raise
             self._files = (*self._files, added)
 
-    def disconnect(self, name: str) -> bool:
-        """Leave a tier out from now on; False where there is none of this name, or it is the own one."""
+    def disconnect(self, name: str) -> None:
+        """Stop searching a tier; the store's own database cannot be disconnected."""
+        if name == self.own.tier.name and self.several:
+            raise InvalidInput(f"{name!r} is the store's own file; close the store instead")
         with self._changing:
-            kept = tuple(one for one in self._files if one.tier.name != name or one.tier.own)
-            gone, self._files = len(kept) < len(self._files), kept
-            # Not closed here: a search that has begun still reads it, and lets go of it at its end.
-            return gone
+            left = tuple(file for file in self._files if file.tier.name != name or file.tier.own)
+            removed, self._files = len(left) < len(self._files), left
+            # Not closed here: a search that has begun still reads it, and releases it at its end.
+        if not removed:
+            others = [file.tier.name for file in self.in_order() if not file.tier.own]
+            raise NotFound(
+                f"no tier is called {name!r}; the tiers are: {', '.join(others) or 'none'}"
+            )
+
+    def states(self, sees: Scope) -> list[TierState]:
+        """Return the state of every tier, the highest first, with the number of memories seen there."""
+        states = []
+        for tier in self.reached():
+            try:
+                states.append(state_of(tier, sees))
+            except StoreError as damaged:  # it opens, and is damaged further inside
+                lost = tier.tier._replace(lost=str(damaged))
+                states.append(state_of(Reached(lost, tier.path), sees))
+        return states
 
     def close(self) -> None:
         """Close every file but the store's own."""
         for one in self._files:
             one.close()
+
+
+def state_of(tier: Reached, sees: Scope) -> TierState:
+    """Return the state of a tier, with the number of memories that a caller sees there."""
+    from scrubjay.search.stages.tiers import weight_of
+    from scrubjay.types.reports import TierState
+
+    counts = None if tier.tables is None else tier.tables.records.counts("type", sees)
+    return TierState(
+        tier.tier.name,
+        tier.path,
+        weight_of(tier.tier),
+        tier.tier.own,
+        "open" if tier.tier.lost is None else "lost",
+        tier.tier.lost or "",
+        None if counts is None else sum(counts.values()),
+    )
 
 
 def open_own(

@@ -113,8 +113,7 @@ def _files_of(
 
     A default store that is not there yet has nothing to be searched: it is left out.
     """
-    from scrubjay.config import BUILT_IN_TIERS
-    from scrubjay.parts.opening import make_folder, own_path
+    from scrubjay.config import BUILT_IN_TIERS, make_folder, own_path
 
     joined = named or settings.tiers
     own = own_path(settings, db, joined, named_here=bool(named))
@@ -139,9 +138,8 @@ def tier_states(db: str | None, user: str | None, tiers: list[str] | None) -> li
         with open_store(db, user, embed=False, tiers=tiers) as store:
             return store.tiers()
     except (NotFound, StoreError) as lost:  # each says for itself why
-        from scrubjay.parts.tiered import state_of
         from scrubjay.sharing.permissions import person_named
-        from scrubjay.sharing.tiers.files import known_files
+        from scrubjay.sharing.tiers.files import known_files, state_of
         from scrubjay.surfaces.cli.options.tiers import tiers_of
         from scrubjay.types import Scope
 

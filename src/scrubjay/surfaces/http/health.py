@@ -76,9 +76,13 @@ class ReadyEndpoint:
         A read-only database is ready, since most requests read; it is reported as `writes`.
         """
         with self._stores.lend(self._own) as store:
-            store._db.check_same()
+            store._context.db.check_same()
             state = store.status()
-            degraded = set() if store._models is None else set(store._models.failed())
+            degraded = (
+                set()
+                if store._context.shared_models is None
+                else set(store._context.shared_models.failed())
+            )
         degraded |= {replica.tier for replica in state.servers if replica.behind or replica.reason}
         if state.failed:
             degraded.add("vectors")

@@ -189,7 +189,7 @@ class _StoreCollector(Collector):
         )
         for tenant, store in self._stores.each_tenant(self._tenant):
             try:
-                counts = gauges(store._db)
+                counts = gauges(store._context.db)
             except StoreError:  # its metrics are missing; those of the others are not
                 continue
             memories.add_metric([tenant or ""], counts.memories)
@@ -310,7 +310,7 @@ class FiguresEndpoint:
 def _store_figures(store: Store) -> Json:
     hits = store.hits(since=datetime.now(UTC) - timedelta(days=FIGURES_DAYS))
     return {
-        **plain(gauges(store._db)),
+        **plain(gauges(store._context.db)),
         "hits": [
             {"hour": plain(hour.at), "tier": source, "count": count}
             for hour in hits.hours

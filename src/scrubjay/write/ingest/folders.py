@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.storage.sql.collections import OWNER
 from scrubjay.text.validation import check_name, several
-from scrubjay.types import DEFAULT_NAMESPACE, Scope
+from scrubjay.types import DEFAULT_NAMESPACE, Filters, Scope
 from scrubjay.types.reports import Covered, Ingested
 
 if TYPE_CHECKING:
-    from scrubjay.sharing.permissions import Caller
+    from scrubjay.sharing.permissions import Permissions
     from scrubjay.storage.sql.collections import Shared, SqlCollections
     from scrubjay.storage.sql.files import Folder
     from scrubjay.types.reports import Collection
@@ -30,7 +30,7 @@ _STATES = ("indexed", "skipped", "failed")
 class IngestedFolders:
     """The folders that one caller ingests into one store, and the threads that watch them."""
 
-    def __init__(self, context: WriteContext, caller: Caller, people: SqlCollections) -> None:
+    def __init__(self, context: WriteContext, caller: Permissions, people: SqlCollections) -> None:
         self._context = context
         self._caller = caller
         self._people = people
@@ -104,9 +104,8 @@ class IngestedFolders:
         """Return every file that was found, by path: indexed, skipped or failed; `state` filters."""
         if state is not None and state not in _STATES:
             raise InvalidInput(f"state is {state!r}; it must be one of {', '.join(_STATES)}")
-        scope = self._caller.narrowed(
-            namespaces=several(namespace, "namespace"), collection=collection
-        )
+        filters = Filters(namespaces=several(namespace, "namespace"), collection=collection)
+        scope = self._caller.narrowed(filters)
         files = self._context.files
         indexed: dict[str, Covered] = {}
         for file in files.seen(scope):

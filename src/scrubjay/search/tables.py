@@ -1,4 +1,4 @@
-"""Everything that one database file holds, made in one place: for a store's own file and for each tier."""
+"""Tables of one database, and the part of a search kit that they make up."""
 
 from __future__ import annotations
 
@@ -22,20 +22,11 @@ if TYPE_CHECKING:
     from scrubjay.storage.sql.words import SqlTermCounts
 
 
-def _replicas(db: Database, servers: ReplicaAddresses) -> Replicas | None:
-    """Return the servers of a store; one without any need not even import them."""
-    if servers == NO_REPLICAS:
-        return None
-    from scrubjay.storage.replicas.replicas import Replicas
-
-    return Replicas(db, servers)
-
-
 class Tables:
-    """The stores of one file, for who asks. A new one is a line here, by the name it has in a Kit."""
+    """The tables of one database, as one user sees them. Fields of a Kit have the Kit's names."""
 
     def __init__(
-        self, db: Database, person: str | None, servers: ReplicaAddresses = NO_REPLICAS
+        self, db: Database, user: str | None, servers: ReplicaAddresses = NO_REPLICAS
     ) -> None:
         self.db = db
         self.people = SqlCollections(db)
@@ -48,47 +39,58 @@ class Tables:
         self.vectors = (self.replicas and self.replicas.vectors) or db.vectors
         self.topics = SqlTopics(db, self.vectors)
         self.windows = SqlValidity(db)
-        self._person = person
+        self._user = user
+
+    # Most searches need none of these three, and do not import them.
 
     @cached_property
     def terms(self) -> SqlTermCounts:
-        """How many memories hold each token. Most searches do without, and need not import it."""
+        """How many memories contain each token."""
         from scrubjay.storage.sql.words import SqlTermCounts
 
         return SqlTermCounts(self.db)
 
     @cached_property
     def feedback(self) -> SqlFeedback:
-        """What became of results."""
+        """The feedback on results."""
         from scrubjay.storage.sql.feedback import SqlFeedback
 
-        return SqlFeedback(self.db, self._person)
+        return SqlFeedback(self.db, self._user)
 
     @cached_property
     def moments(self) -> SqlTimeline:
-        """When things were said and when they happened."""
+        """When messages were sent and when events happened."""
         from scrubjay.storage.sql.messages import SqlTimeline
 
         return SqlTimeline(self.db)
 
-    @property
+    @cached_property
     def kit(self) -> Kit:
-        """The part of a search's kit that these stores are."""
+        """The part of a search kit that these tables make up."""
         return self.light_kit._replace(
             terms=self.terms, feedback=self.feedback, moments=self.moments
         )
 
-    @property
+    @cached_property
     def light_kit(self) -> Kit:
-        """The same for a search that counts neither tokens nor feedback, and does not ask for times."""
-        stores = vars(self)
-        return Kit(**{name: stores[name] for name in OF_A_FILE if name in stores})
+        """The same without the three tables that most searches do not need."""
+        tables = vars(self)
+        return Kit(**{name: tables[name] for name in OF_A_FILE if name in tables})
 
     def index_again(self) -> None:
-        """Make every index anew whose rules have changed since the file was written."""
+        """Rebuild every index whose rules have changed since the file was written."""
         self.records.index_again()
         self.topics.index_again()
 
     def is_current(self) -> bool:
-        """True when no index was made by other rules than those of this scrubjay."""
+        """True when no index needs to be rebuilt."""
         return self.records.is_current() and self.topics.is_current()
+
+
+def _replicas(db: Database, servers: ReplicaAddresses) -> Replicas | None:
+    """Return the replicas of a store; without any, their code is not even imported."""
+    if servers == NO_REPLICAS:
+        return None
+    from scrubjay.storage.replicas.replicas import Replicas
+
+    return Replicas(db, servers)

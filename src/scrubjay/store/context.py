@@ -1,0 +1,348 @@
+"""Context of a store: its tables, tiers, permissions and models, shared by all of its parts."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from scrubjay.config import check_chunk_sizes, check_short_turn
+from scrubjay.errors import InvalidInput, NotFound, Unavailable
+from scrubjay.sharing.permissions import Permissions, person_named
+from scrubjay.sharing.tiers.files import open_own
+from scrubjay.sharing.tiers.lookup import TierLookup
+from scrubjay.text.urls import parse_replica_urls
+from scrubjay.times import system_clock
+
+if TYPE_CHECKING:
+    from scrubjay.config import TierSetting
+    from scrubjay.conversations.extraction.facts import Facts
+    from scrubjay.conversations.extraction.run import Extraction
+    from scrubjay.conversations.extraction.worker import ExtractionWorker
+    from scrubjay.insight.hit_counts import HitCounts
+    from scrubjay.insight.map.draw import Maps
+    from scrubjay.models import Embedder, Generator, Reranker
+    from scrubjay.models.shared import SharedModels
+    from scrubjay.search.models import Assistants
+    from scrubjay.search.pipeline import Kit, Tier
+    from scrubjay.search.profiles import Profile
+    from scrubjay.sharing.api_keys import Access
+    from scrubjay.storage.replicas.replicas import Replicas
+    from scrubjay.storage.sql.records import SqlHistory
+    from scrubjay.types import Filters, Scope
+    from scrubjay.write.context import WriteContext
+    from scrubjay.write.embedding import Embedding
+    from scrubjay.write.ingest.folders import IngestedFolders
+
+T = TypeVar("T")
+# Stages that read more of a database than words, vectors and records.
+_READING_MORE = ("tiers", "signals", "adaptive", "over_sessions")
+_USING_MODELS = ("late_interaction", "cross_encoder", "rephrase", "borrow_words")
+
+
+class lazy(Generic[T]):  # noqa: N801 - a decorator, used like `property`
+    """A part of the context, made once, when it is first needed. The one lazy mechanism of a store."""
+
+    def __init__(self, make: Callable[[Any], T]) -> None:
+        self._make = make
+        self._name = make.__name__
+        self.__doc__ = make.__doc__
+
+    @overload
+    def __get__(self, context: None, owner: type) -> lazy[T]: ...
+    @overload
+    def __get__(self, context: Context, owner: type) -> T: ...
+    def __get__(self, context: Context | None, owner: type) -> lazy[T] | T:
+        if context is None:
+            return self
+        # Once it is made, the attribute of the instance is found before this descriptor.
+        with context.making:
+            made = vars(context)
+            if self._name not in made:
+                made[self._name] = self._make(context)
+            part: T = made[self._name]
+            return part
+
+
+class Context:
+    """Everything one open store consists of. The verbs are in `Store`."""
+
+    def __init__(
+        self,
+        path: str | None,
+        *,
+        tiers: Sequence[TierSetting],
+        made_by: str | None,
+        profile: str,
+        embedder: Embedder | str | bool | None,
+        reranker: Reranker | str | bool | None,
+        generator: Generator | str | bool | None,
+        clock: Callable[[], datetime] | None,
+        user: str | None,
+        tenant: str | None,
+        vectors: str | None,
+        graph: str | None,
+        chunk_tokens: int,
+        chunk_overlap_tokens: int,
+        short_turn_chars: int,
+    ) -> None:
+        self.profile = profile
+        self.clock = clock or system_clock
+        self.tenant = tenant
+        person = None if user is None else person_named(user)
+        self.tables, self.tiers = open_own(
+            path,
+            tiers,
+            person,
+            made_by=made_by,
+            short_turn_chars=check_short_turn(short_turn_chars),
+            tenant=tenant,
+            servers=parse_replica_urls(vectors, graph),
+        )
+        self.db = self.tables.db
+        self.path = self.db.path
+        self.permissions = Permissions(person, self.tables.people, self._of_project)
+        self.sees = self.permissions.sees
+        self.lookup = TierLookup(self.tiers, self.tables, self.sees)
+        self.shared_models: SharedModels | None = None
+        self.making = threading.RLock()
+        self._chunk_sizes = check_chunk_sizes(chunk_tokens, chunk_overlap_tokens)
+        self._embedder = embedder
+        self._reranker, self.generator = reranker, generator
+        self._kits: dict[bool, Kit] = {}
+        if not all(chosen is None or isinstance(chosen, bool) for chosen in (reranker, generator)):
+            self._check_models()
+
+    def _check_models(self) -> None:
+        """Report a wrong argument now, and not at the first search that needs the model."""
+        try:
+            _ = self.models
+        except BaseException:
+            self.db.close()
+            raise
+
+    def scope(self, filters: Filters) -> Scope:
+        """Return what the caller may see of what the filters select."""
+        return self.permissions.narrowed(filters)
+
+    def share_models(self, models: SharedModels) -> None:
+        """Use models that several stores share, and begin to load those of this store's profile."""
+        from scrubjay.search import profiles
+
+        self.shared_models = models
+        try:
+            profile = profiles.get(self.profile)
+            if profile.uses("embed_query"):
+                self.embedding.warm()
+            if profile.uses("cross_encoder"):
+                self.models.reranker()
+        except (InvalidInput, NotFound, Unavailable):
+            return  # a setting is wrong, and the first search reports it
+
+    def _of_project(self, prefix: str) -> Sequence[str]:
+        """Return the namespaces that begin with a prefix, in every database that may be searched."""
+        from scrubjay.storage.sql.records import SqlNamespaces
+
+        databases = [self.db]
+        if self.tiers.named:
+            databases = [
+                tier.tables.db for tier in self.tiers.reached() if tier.tables is not None
+            ]
+        found = (SqlNamespaces(db).of_project(prefix, self.sees) for db in databases)
+        return sorted({name for names in found for name in names})
+
+    # -- parts that are made when first needed ------------------------------------------------
+
+    @lazy
+    def api_keys(self) -> Access:
+        """The API keys that this store holds."""
+        from scrubjay.sharing.api_keys import Access
+
+        return Access(self.db, self.clock, self.tenant)
+
+    @lazy
+    def embedding(self) -> Embedding:
+        """The embedder, and the worker that makes vectors and links."""
+        from scrubjay.write.embedding import Embedding
+
+        embedding = Embedding(
+            self.db,
+            self.tables.vectors,
+            self._embedder,
+            links=self._walks_links,
+            models=self.shared_models,
+        )
+        if self.tables.replicas is not None:
+            self.tables.replicas.on_caught_up(embedding.go_on)
+        return embedding
+
+    @lazy
+    def models(self) -> Assistants:
+        """The reranker and the generator."""
+        from scrubjay.search.models import Assistants
+
+        return Assistants(self.db, self.clock, self._reranker, self.generator, self.shared_models)
+
+    @lazy
+    def hit_counts(self) -> HitCounts:
+        """How many hits each source found."""
+        from scrubjay.insight.hit_counts import HitCounts
+
+        return HitCounts(self.db, self.clock)
+
+    @lazy
+    def folders(self) -> IngestedFolders:
+        """The folders that are ingested and watched, and the collections they became."""
+        from scrubjay.write.ingest.folders import IngestedFolders
+
+        return IngestedFolders(self.shelf, self.permissions, self.tables.people)
+
+    @lazy
+    def maps(self) -> Maps:
+        """The maps that were drawn."""
+        from scrubjay.insight.map.draw import Maps
+
+        return Maps(self.db)
+
+    @lazy
+    def shelf(self) -> WriteContext:
+        """What writing needs: the tables, the clock and the chunk sizes."""
+        from scrubjay.storage.sql.files import SqlFolders, SqlLinkTargets
+        from scrubjay.write.chunking import ChunkSizes
+        from scrubjay.write.context import WriteContext
+
+        return WriteContext(
+            self.tables.records,
+            self.tables.graph,
+            self.tables.files,
+            SqlFolders(self.db),
+            SqlLinkTargets(self.db),
+            self.clock,
+            ChunkSizes(*self._chunk_sizes),
+            self.path,
+            self.permissions.user or "",
+            self.permissions.check_place,
+        )
+
+    @lazy
+    def history(self) -> SqlHistory:
+        """The changes of memories."""
+        from scrubjay.storage.sql.records import SqlHistory
+
+        return SqlHistory(self.db)
+
+    @lazy
+    def facts(self) -> Facts:
+        """The facts that were extracted from messages."""
+        from scrubjay.conversations.extraction.facts import Facts
+        from scrubjay.storage.sql.extractions import SqlSpans
+
+        return Facts(
+            self.shelf,
+            SqlSpans(self.db),
+            self.history,
+            self.tables.keyword,
+            self.tables.copies,
+        )
+
+    @lazy
+    def extraction_worker(self) -> ExtractionWorker:
+        """The worker that extracts facts; Unavailable or InvalidInput without a generator."""
+        from scrubjay.conversations.extraction.worker import ExtractionWorker
+
+        return ExtractionWorker(self.extraction(), self.clock)
+
+    def extraction(self) -> Extraction:
+        """Return what extracts facts from messages; Unavailable where no generator is configured."""
+        from scrubjay.conversations.extraction.run import Extraction
+        from scrubjay.storage.sql.extractions import SqlExtractions
+
+        generator, why_not = self.models.writer()
+        if generator is None:
+            raise Unavailable(
+                f"{why_not}; without a generator no facts are extracted, and each message is a memory"
+            )
+        return Extraction(
+            SqlExtractions(self.db),
+            self.facts,
+            generator,
+            self.permissions.changes,
+            self.embedding.wake,
+        )
+
+    def extract_later(self) -> None:
+        """Let a configured generator read new messages once they have settled.
+
+        A wrong setting is no reason to fail here: the message is stored, and a search reports it.
+        """
+        if self.generator is False:
+            return
+        try:
+            worker = self.extraction_worker
+        except (InvalidInput, Unavailable):
+            return
+        worker.wake()
+
+    def replicas(self) -> Replicas:
+        """Return the replicas of this store; opened without any, it still sees those of others."""
+        if self.tables.replicas is not None:
+            return self.tables.replicas
+        from scrubjay.storage.replicas.replicas import Replicas
+        from scrubjay.text.urls import NO_REPLICAS
+
+        return Replicas(self.db, NO_REPLICAS)
+
+    def _walks_links(self) -> bool:
+        """True when the store's own profile walks links; the first search reports a wrong name."""
+        from scrubjay.search import profiles
+
+        try:
+            return profiles.get(self.profile).uses("graph")
+        except (InvalidInput, NotFound):
+            return False
+
+    # -- what a search needs ------------------------------------------------------------------
+
+    def tiers_of(self, profile: Profile) -> tuple[Tier, ...]:
+        """Return every tier as it is now, where a profile searches tiers and there are any."""
+        if not self.tiers.named or not profile.uses("tiers"):
+            return ()
+        return tuple(reached.tier for reached in self.tiers.reached())
+
+    def kit(self, profile: Profile, tiers: tuple[Tier, ...] = ()) -> Kit:
+        """Return the tables and models that a profile has stages for; others are not even loaded."""
+        more = any(map(profile.uses, _READING_MORE))
+        if more not in self._kits:
+            tables = self.tables.kit if more else self.tables.light_kit
+            self._kits[more] = tables._replace(clock=self.clock)
+        kit = self._kits[more]
+        if profile.uses("moment"):
+            kit = kit._replace(moments=self.tables.moments)
+        if tiers:
+            # Of a database that is lost, or not there yet, nothing is read; of one put back, the new one.
+            own = next((tier for tier in tiers if tier.own), self.tiers.own.tier)
+            kit = kit.inside(own)._replace(tiers=tiers)
+        if profile.uses("embed_query"):
+            embedder, why_not = self.embedding.ready()
+            kit = kit._replace(embedder=embedder, why_not={"embedder": why_not})
+        if any(map(profile.uses, _USING_MODELS)):
+            kit = self.models.join(kit)
+        return kit
+
+    def close(self) -> None:
+        """Finish what is under way and close what was opened; closing twice is fine."""
+        made = vars(self)
+        if "folders" in made:
+            self.folders.stop()
+        if not self.db.closed:
+            if "extraction_worker" in made:
+                self.extraction_worker.stop()
+            if "embedding" in made:
+                self.embedding.close()
+            if "hit_counts" in made:
+                self.hit_counts.stop()
+            if self.tables.replicas is not None:
+                self.tables.replicas.close()
+        self.tiers.close()
+        self.db.close()

@@ -1,0 +1,106 @@
+"""Insight into a store: status, map, and what waits for the background workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from scrubjay.errors import InvalidInput, Unavailable
+
+if TYPE_CHECKING:
+    from scrubjay.store.context import Context
+    from scrubjay.types import Filters
+    from scrubjay.types.map import Map
+    from scrubjay.types.reports import Status
+
+_MOST_POINTS = 100_000
+
+
+class Insight:
+    """Status and map of one store."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def status(self) -> Status:
+        """Return counts, models, what is pending, sizes."""
+        from scrubjay.insight.status import drawing, named, status
+
+        context = self._context
+        given = sum(context.tables.feedback.tally())
+        state = status(
+            context.path,
+            context.db,
+            context.tables.records,
+            context.embedding,
+            context.sees,
+            given,
+        )
+        counted = context.hit_counts.report()
+        reranker, generator = named(lambda: context.models, context.embedding)
+        return state._replace(
+            extraction=drawing(context.db, context.extraction, context.sees),
+            searches=counted.searches,
+            hits=counted.tiers,
+            servers=context.replicas().states(),
+            reranker=reranker,
+            generator=generator,
+        )
+
+    def map(self, query: str | None, limit: int, points: bool, filters: Filters) -> Map:
+        """Return memories as points on a plane, and where a query lands among them."""
+        if query is not None and not isinstance(query, str):
+            raise InvalidInput(f"query is {query!r}; it must be a text")
+        if type(limit) is not int or not 1 <= limit <= _MOST_POINTS:
+            raise InvalidInput(f"limit is {limit!r}; give a whole number of 1 to {_MOST_POINTS}")
+        if type(points) is not bool:
+            raise InvalidInput(f"points is {points!r}; it must be True or False")
+        context = self._context
+        scope = context.scope(filters)
+        embedder = context.embedding.embedder
+        if embedder is None:
+            raise Unavailable(f"no map can be drawn: {context.embedding.ready()[1]}")
+        context.embedding.prepare_search()
+        from scrubjay.insight.map.draw import landing_of
+        from scrubjay.types.map import Map
+
+        drawn = context.maps.drawn(scope, embedder.name, limit)
+        landing, why_not = None, ""
+        if query is not None:
+            try:
+                ready = context.embedding.ready()
+                landing = landing_of(query, drawn, *ready, context.tables.vectors, scope)
+            except Unavailable as error:
+                why_not = f"the query has no place on the map: {error}"
+        layout = drawn.layout
+        return Map(
+            drawn.points if points else (),
+            drawn.memories,
+            drawn.left_out,
+            embedder.name,
+            layout and layout.kept and round(layout.kept, 4),
+            layout and layout.explained and round(layout.explained, 4),
+            drawn.state,
+            landing,
+            (why_not,) if why_not else (),
+        )
+
+    def pending(
+        self, wait: bool, timeout_s: float | None, progress: Callable[[int, int], None] | None
+    ) -> int:
+        """Return how many vectors, links and replica changes are left, after waiting for them or now."""
+        embedding, replicas = self._context.embedding, self._context.tables.replicas
+        embedding.activate()
+        if not wait:
+            unsent = 0 if replicas is None else replicas.worker.pending()
+            return embedding.left() + embedding.unlinked() + unsent
+        left = embedding.wait(timeout_s, progress)
+        if replicas is None:
+            return left
+        unsent = replicas.worker.wait(timeout_s)
+        if embedding.unlinked(most=1) and not unsent:
+            # A replica finds the nearest of a memory once it has the vectors.
+            embedding.wait(timeout_s, progress)
+            unsent = replicas.worker.wait(timeout_s)
+        # Counted now: what waited for a replica may have been linked in the background meanwhile.
+        return embedding.left() + embedding.unlinked() + unsent

@@ -1,0 +1,190 @@
+"""Reading memories: by id, in lists, over links. Every tier is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING
+
+from scrubjay.errors import InvalidInput
+from scrubjay.sharing.tiers.lookup import ask, no_memory
+from scrubjay.times import duration, micros, span_micros
+from scrubjay.types import Filters, Link, Memories, Memory, Neighbor
+
+if TYPE_CHECKING:
+    from scrubjay.insight.landscape import Landscape
+    from scrubjay.search.tables import Tables
+    from scrubjay.store.context import Context
+    from scrubjay.types import Scope
+    from scrubjay.types.map import Graph
+    from scrubjay.write.fields import Change
+
+_SOON_DAYS = 30
+_MOST_NODES = 1000
+
+
+class Reader:
+    """Reads what the caller may see."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._lookup = context.lookup
+        self._sees = context.sees
+
+    def get_many(self, ids: Iterable[str]) -> Memories:
+        """Return the memories that exist, in order, with their links."""
+        wanted = ids_of(ids)
+        found, unasked = self._lookup.find(wanted)
+        memories = []
+        for memory, tier in (found[id_] for id_ in wanted if id_ in found):
+            links = ask(tier, unasked, partial(_links, memory.id, self._sees))
+            memories.append(memory._replace(links=tuple(links or ())))
+        missing = [id_ for id_ in wanted if id_ not in found]
+        return Memories(memories, missing, unasked, self._lookup.tiers_by_id(found))
+
+    def get_all(self, ids: Sequence[str]) -> Memories:
+        """Return all of these memories; NotFound names the first that does not exist."""
+        found = self.get_many(ids)
+        if found.missing:
+            raise no_memory(found.missing[0], found.unasked)
+        return found
+
+    def resolve(self, prefix: str) -> str:
+        """Return the one id that begins with a prefix."""
+        unasked: list[str] = []
+        similar: list[str] = []
+        for tier in self._lookup.reached(unasked):
+            if ask(tier, unasked, lambda tables: tables.records.get([prefix], self._sees)):
+                return prefix
+            if len(prefix) >= 4:
+                similar += (
+                    ask(tier, unasked, lambda its: its.records.ids_like(prefix, self._sees, 3))
+                    or ()
+                )
+        candidates = sorted(set(similar))[:3]
+        if len(candidates) > 1:
+            raise InvalidInput(
+                f"{prefix!r} could be {', '.join(candidates)} …; give more characters of the id"
+            )
+        if not candidates:
+            raise no_memory(prefix, unasked)
+        return candidates[0]
+
+    def ls(self, filters: Filters, limit: int, offset: int) -> list[Memory]:
+        """Return memories, newest first; those of a session in the order in which they were sent."""
+        scope = self._context.scope(filters)
+        check_page(limit, offset)
+        records = self._context.tables.records
+        read = records.scan if filters.session is None else records.said
+        return read(scope, limit, offset)
+
+    def expiring(self, within: timedelta | str | None, expired: bool) -> Memories:
+        """Return memories whose validity ends soon, or has ended; of an id, the highest tier's version."""
+        span = None if within is None else duration(within, "within")
+        span = timedelta(days=_SOON_DAYS) if span is None and not expired else span
+        span_us = None if span is None else span_micros(span)
+        now_us = micros(self._context.clock())
+
+        def ending(tables: Tables) -> list[str]:
+            find = tables.windows.ended if expired else tables.windows.ending
+            return find(now_us, span_us, self._sees)
+
+        unasked: list[str] = []
+        by_tier = {
+            tier.path: ask(tier, unasked, ending) or [] for tier in self._lookup.reached(unasked)
+        }
+        found, lost = self._lookup.find([id_ for ids in by_tier.values() for id_ in ids])
+        found = {id_: held for id_, held in found.items() if id_ in by_tier[held[1].path]}
+        memories = [memory for _, (memory, _) in sorted(found.items())]
+        now = self._context.clock()
+        memories.sort(key=lambda memory: memory.valid_until or now, reverse=expired)
+        return Memories(memories, (), [*unasked, *lost], self._lookup.tiers_by_id(found))
+
+    def topics(self, namespace: str | None, limit: int | None) -> Mapping[str, int]:
+        """Return every topic with the number of memories that have it, most first."""
+        if limit is not None:
+            check_count("limit", limit)
+        scope = self._context.scope(Filters(namespace=namespace))
+        return self._context.tables.topics.counts(scope, limit)
+
+    def landscape(self, tokens: int, namespace: str | None) -> Landscape:
+        """Return an overview of what is stored and valid now."""
+        from scrubjay.insight.landscape import landscape
+
+        tables = self._context.tables
+        scope = self._context.scope(Filters(namespace=namespace))
+        scope = scope._replace(valid_us=tables.windows.state_us(micros(self._context.clock())))
+        return landscape(tables.records, tables.topics, tables.copies, scope, tokens)
+
+    def history(self, id: str) -> list[Change]:
+        """Return the changes of a memory, oldest first."""
+        from scrubjay.storage.sql.records import SqlHistory
+        from scrubjay.write.fields import changes
+
+        return changes(SqlHistory(self._lookup.tables_of(id).db), id)
+
+    def neighbors(self, id: str, depth: int, limit: int | None) -> list[Neighbor]:
+        """Return the memories that a memory's links reach, best path first."""
+        if not 1 <= depth <= 3:
+            raise InvalidInput(f"depth is {depth}; it must be 1, 2 or 3")
+        return self._lookup.tables_of(id).graph.walk([id], self._sees, depth, limit)
+
+    def surroundings(self, id: str, depth: int, limit: int) -> Graph:
+        """Return the graph around a memory, itself first."""
+        if type(limit) is not int or not 1 <= limit <= _MOST_NODES:
+            raise InvalidInput(f"limit is {limit!r}; give a whole number of 1 to {_MOST_NODES}")
+        from scrubjay.insight.map.draw import titled
+        from scrubjay.types.map import Graph, Node
+
+        reached = self.neighbors(id, depth, None)
+        tables = self._lookup.tables_of(id)
+        far = {id: (1.0, 0), **{near.id: (near.score, near.depth) for near in reached[:limit]}}
+        found = tables.records.get(list(far), self._sees)
+        nodes = tuple(
+            Node(id_, titled(memory.title or memory.text[:400]), memory.type, *far[id_])
+            for id_ in far
+            if (memory := found.get(id_)) is not None
+        )
+        edges = tables.graph.between([node.id for node in nodes])
+        return Graph(nodes, tuple(edges), max(len(reached) - limit, 0))
+
+    def around(self, id: str, turns: int) -> list[Memory]:
+        """Return a message with the messages before and after it."""
+        message = self.get_all(ids_of([id]))[0]
+        before_after = self._lookup.tables_of(id).records.around([id], turns, self._sees).get(id)
+        if before_after is None:
+            raise InvalidInput(
+                f"{id} is a {message.type}, not a message of a session; only messages have turns"
+                " around them"
+            )
+        before, after = before_after
+        return [*before, message, *after]
+
+
+def _links(id_: str, scope: Scope, tables: Tables) -> Sequence[Link]:
+    return tables.graph.links(id_, scope)
+
+
+def check_count(name: str, number: object) -> None:
+    """Refuse what is not a whole number of 1 or more."""
+    if type(number) is not int or number < 1:
+        raise InvalidInput(f"{name} is {number!r}; it must be a whole number of 1 or more")
+
+
+def check_page(limit: object, offset: object) -> None:
+    """Refuse a limit below 1 or an offset below 0."""
+    if type(limit) is not int or type(offset) is not int or limit < 1 or offset < 0:
+        raise InvalidInput(f"limit is {limit!r} and offset {offset!r}; at least 1 and 0")
+
+
+def ids_of(given: object) -> list[str]:
+    """Return one id or several as a list."""
+    if isinstance(given, str):
+        return [given]
+    ids: list[str] = []
+    for id_ in given if isinstance(given, Iterable) else [given]:
+        if not isinstance(id_, str):
+            raise InvalidInput(f"{id_!r} is not an id; give a text, or a list of texts")
+        ids.append(id_)
+    return ids

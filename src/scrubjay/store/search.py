@@ -1,0 +1,227 @@
+"""One search: check the request, run the stages of a profile, collect what the answer lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scrubjay.errors import InvalidInput, StoreError
+from scrubjay.search import profiles
+from scrubjay.search.pipeline import search
+from scrubjay.sharing.permissions import topics_of
+from scrubjay.text.validation import check_text, did_you_mean
+from scrubjay.times import micros
+from scrubjay.types import Filters, Query, Results
+
+if TYPE_CHECKING:
+    from scrubjay.search.pipeline import Tier
+    from scrubjay.search.profiles import Profile
+    from scrubjay.store.context import Context
+    from scrubjay.types import Scope
+
+_MOST_COUNTED = 1000
+_MOST_NAMED = 20
+# The stage that gives a meaning to an argument, and the filter for callers who meant to filter.
+_SCORED_BY = {"tags": "signals", "domain": "signals", "weights": "min_max"}
+_FILTERS = {"tags": "topics", "domain": "only_domain"}
+
+
+class Request(NamedTuple):
+    """A search as the caller asks for it, apart from its filters."""
+
+    query: str
+    profile: str | None = None
+    mode: str | None = None
+    limit: int | None = None
+    min_score: float | None = None
+    overrides: Mapping[str, Any] | None = None
+    tags: Sequence[str] | str | None = None
+    domain: str | None = None
+    weights: Mapping[str, float] | str | None = None
+    include_expired: bool = False
+
+
+class Search:
+    """The search of one store."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self.on_search: Callable[[Results], None] | None = None
+        self.counts_every_search = False
+
+    def run(self, request: Request, filters: Filters) -> Results:
+        """Return the hits, and in `degraded` what could not be searched."""
+        _check(request)
+        profile, walks_links = self._profile(request)
+        limit = _checked_limit(request.limit, profile)
+        scope = self._context.scope(filters)
+        tiers = self._context.tiers_of(profile)
+        if not request.include_expired:
+            scope = self._valid_now(scope, tiers)
+        self._prepare(profile, tiers, walks_links)
+        # Before and after: a replica may not yet have had what arrives there during the search.
+        behind = list(self._behind(profile))
+        query = Query(
+            request.query,
+            scope,
+            min(limit, profile.most),
+            request.min_score,
+            limited=request.limit is not None,
+            tags=topics_of(request.tags, "tags"),
+            domain=request.domain,
+        )
+        kit = self._context.kit(profile, tiers)
+        results = search(query, profile.name, profile.stages, kit)
+        lacks = [*self._not_searched(profile, tiers), *self._not_found(results, scope, tiers)]
+        lacks += [*(behind or self._behind(profile)), *self._unmatched(scope)]
+        results.degraded = (*results.degraded, *lacks)
+        if limit > profile.most:
+            results.counts = {**results.counts, "limit_cut_from": limit}
+        self._count_hits(results)
+        self._notify(results)
+        return results
+
+    def _profile(self, request: Request) -> tuple[Profile, bool]:
+        """Return the profile to run, and whether it walks links where no weight leaves them out."""
+        name = request.profile or self._context.profile
+        profile = profiles.get(name, request.overrides, mode=request.mode)
+        _check_scoring(profile, request)
+        if request.weights is None:
+            return profile, profile.uses("graph")
+        from scrubjay.search.profiles.overrides import weighed
+
+        return weighed(profile, request.weights), profile.uses("graph")
+
+    def _valid_now(self, scope: Scope, tiers: tuple[Tier, ...]) -> Scope:
+        """Leave out what is not valid yet, or no longer."""
+        now_us = micros(self._context.clock())
+        # Each tier has validity times of its own, and works out by itself since when the same is valid.
+        state_us = now_us if tiers else self._context.tables.windows.state_us(now_us)
+        return scope._replace(valid_us=state_us)
+
+    def _prepare(self, profile: Profile, tiers: tuple[Tier, ...], walks_links: bool) -> None:
+        """Wait for the last few vectors, and begin to feed a replica that is used for the first time."""
+        own_lost = bool(tiers) and not any(tier.own and tier.lost is None for tier in tiers)
+        if profile.uses("embed_query") and not own_lost:
+            try:
+                self._context.embedding.prepare_search(links=walks_links)
+            except StoreError:
+                if not tiers:  # other tiers can answer where the own database is damaged
+                    raise
+        if self._context.tables.replicas is not None:
+            self._context.tables.replicas.prepare_search()
+
+    # -- what an answer lacks -----------------------------------------------------------------
+
+    def _not_searched(self, profile: Profile, tiers: tuple[Tier, ...]) -> Iterator[str]:
+        if self._context.tiers.several and not tiers:
+            yield (
+                f"only {self._context.path} was searched: profile {profile.name} searches one"
+                " database, profile vault searches every tier"
+            )
+
+    def _not_found(self, results: Results, scope: Scope, tiers: tuple[Tier, ...]) -> Iterator[str]:
+        """Name each filter that selects nothing, and what there is instead: `Decision` is not `decision`."""
+        if results.hits:
+            return
+        yield from self._context.permissions.half_named(scope.namespaces)
+        if tiers:
+            return
+        tables, sees = self._context.tables, self._context.sees
+        if scope.collection is not None:
+            names = {one.name: 1 for one in self._context.folders.collections()}
+            yield from _unknown("collection", [scope.collection], names)
+        if scope.types:
+            yield from _unknown("type", scope.types, tables.records.counts("type", sees))
+        if scope.topics:
+            yield from _unknown("topic", scope.topics, tables.topics.counts(sees))
+
+    def _behind(self, profile: Profile) -> Iterator[str]:
+        """Name what does not have every memory yet: the links, and the replicas that are searched."""
+        if profile.uses("graph"):
+            unlinked = self._context.embedding.unlinked(self._context.sees, _MOST_COUNTED + 1)
+            if unlinked:
+                more = (
+                    f"more than {_MOST_COUNTED:,}" if unlinked > _MOST_COUNTED else f"{unlinked:,}"
+                )
+                memories = "memory is" if unlinked == 1 else "memories are"
+                yield f"graph: {more} {memories} not linked yet"
+        if self._context.tables.replicas is not None:
+            stages = {"vectors": "embed_query", "graph": "graph"}
+            used = [source for source, stage in stages.items() if profile.uses(stage)]
+            yield from self._context.tables.replicas.pending_notes(used)
+
+    def _unmatched(self, scope: Scope) -> list[str]:
+        return self._context.permissions.unmatched(scope.namespaces)
+
+    # -- what follows a search ----------------------------------------------------------------
+
+    def _count_hits(self, results: Results) -> None:
+        """Count the hits of each source, where the profile has a stage for that or all are counted."""
+        counted = any(step.stage == "count_hits" for step in results.trace)
+        if self.counts_every_search or counted:
+            from scrubjay.insight.hit_counts import tiers_of
+
+            self._context.hit_counts.note(tiers_of(results))
+
+    def _notify(self, results: Results) -> None:
+        """Call the observer of searches. Its failure must not fail the search."""
+        if self.on_search is None:
+            return
+        try:
+            self.on_search(results)
+        except Exception as error:  # noqa: BLE001 - foreign code may raise anything
+            import logging
+
+            kind = type(error).__name__  # its text may contain the query
+            logging.getLogger(__name__).warning("the observer of searches failed: %s", kind)
+
+
+def _unknown(what: str, names: Sequence[str], known: Mapping[str, int]) -> Iterator[str]:
+    shown = ", ".join(list(known)[:_MOST_NAMED]) or "none"
+    more = " …" if len(known) > _MOST_NAMED else ""
+    for name in names:
+        if name not in known:
+            close = did_you_mean(name, known)
+            yield f"there is no {what} {name!r}{close}; there are: {shown}{more}"
+
+
+def _checked_limit(limit: object, profile: Profile) -> int:
+    wanted = profile.limit if limit is None else limit
+    if type(wanted) is not int or wanted < 1:
+        raise InvalidInput(f"limit is {limit!r}; it must be a whole number of 1 or more")
+    return wanted
+
+
+def _check(request: Request) -> None:
+    if not isinstance(request.query, str):
+        raise InvalidInput(f"query is {request.query!r}; it must be a text")
+    least: object = request.min_score
+    # Recency lifts some scores of cognis above 1.
+    if least is not None and (
+        not isinstance(least, int | float)
+        or isinstance(least, bool)
+        or not 0 <= least < float("inf")
+    ):
+        raise InvalidInput(f"min_score is {least!r}; give a number of 0 or more, such as 0.2")
+    if request.domain is not None:
+        check_text("domain", request.domain)
+    if type(request.include_expired) is not bool:
+        raise InvalidInput(
+            f"include_expired is {request.include_expired!r}; it must be True or False"
+        )
+
+
+def _check_scoring(profile: Profile, request: Request) -> None:
+    """Refuse an argument that the profile has no stage for: it would be ignored."""
+    for name, stage in _SCORED_BY.items():
+        if getattr(request, name) is None or profile.uses(stage):
+            continue
+        others = [
+            other
+            for other in profiles.built_in()
+            if ":" not in other and profiles.get(other).uses(stage)
+        ]
+        use = f"; use profile {' or '.join(others)}" if others else ""
+        instead = f"; to filter, use {_FILTERS[name]}" if name in _FILTERS else ""
+        raise InvalidInput(f"profile {profile.name} has no stage that takes {name}{use}{instead}")

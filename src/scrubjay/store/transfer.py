@@ -1,0 +1,170 @@
+"""Export, import and backup: memories as JSON lines, as Markdown files, or as a copy of the database."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
+
+from scrubjay.errors import InvalidInput
+from scrubjay.storage.sql.scope import SHARED
+
+if TYPE_CHECKING:
+    from scrubjay.store.context import Context
+    from scrubjay.store.write import Writer
+    from scrubjay.types import Filters, Memory, Scope
+    from scrubjay.types.reports import BackedUp, Exported, Imported
+
+Path = str | os.PathLike[str]
+Progress = Callable[[int, int, str], None]
+_BATCH = 100
+
+
+class Transfer:
+    """Moves memories out of a store and into it."""
+
+    def __init__(self, context: Context, writer: Writer) -> None:
+        self._context = context
+        self._write = writer
+
+    def backup(
+        self, path: Path, force: bool, progress: Callable[[int, int], None] | None
+    ) -> BackedUp:
+        """Copy the whole database into another file, as it is at one moment."""
+        from scrubjay.storage.sqlite.backup import back_up
+        from scrubjay.storage.sqlite.connection import SqliteDatabase
+        from scrubjay.types.reports import BackedUp
+
+        place, db, user = _absolute(path), self._context.db, self._context.permissions.user
+        if user is not None:
+            raise InvalidInput(
+                f"a backup contains the memories of all users, and this store is open for {user!r};"
+                " open it without a user, or export your own memories"
+            )
+        if not isinstance(db, SqliteDatabase):
+            raise InvalidInput(
+                f"{self._context.path} is a Postgres database; back it up with pg_dump, or copy it"
+                f" into a file with: scrubjay demote --to {place} --keep"
+            )
+        return BackedUp(place, *back_up(db, place, force=force, progress=progress))
+
+    def export_md(
+        self, folder: Path, filters: Filters, force: bool, prune: bool, progress: Progress | None
+    ) -> Exported:
+        """Write memories into a folder, one Markdown file each."""
+        from scrubjay.write.entries.export import write_folder
+
+        scope = self._context.scope(filters)
+        ids = sorted(self._context.tables.records.ids(scope))
+        entries = self._entries(ids, scope)
+        return write_folder(
+            _absolute(folder), ids, entries, force=force, prune=prune, report=progress
+        )
+
+    def export_jsonl(
+        self, to: Path | TextIO, filters: Filters, force: bool, progress: Progress | None
+    ) -> Exported:
+        """Write memories as JSON lines, into a file or a stream."""
+        from scrubjay.types.reports import Exported
+        from scrubjay.write.entries.export import write_lines
+        from scrubjay.write.entries.format import to_line
+
+        scope = self._context.scope(filters)
+        ids = self._context.tables.records.ids_to_write(scope)
+        entries = self._entries(ids, scope)
+        if not hasattr(to, "write"):
+            return write_lines(_absolute(to), entries, len(ids), force=force, report=progress)
+        done = 0
+        for done, entry in enumerate(entries, 1):
+            to.write(to_line(entry) + "\n")
+            if progress:
+                progress(done, len(ids), entry.id)
+        return Exported(done)
+
+    def import_entries(
+        self,
+        sources: Sequence[Path | TextIO | BinaryIO],
+        namespace: str | None,
+        collection: str | None,
+        dry_run: bool,
+        progress: Progress | None,
+    ) -> Imported:
+        """Read entries and store each as `add` does; a wrong one does not stop the others."""
+        from scrubjay.write.entries.import_entries import (
+            EntryImport,
+            Rights,
+            are_counted,
+            checked_sources,
+            entries_in,
+            files_in,
+        )
+
+        files = files_in(checked_sources(sources))
+        total = len(files) if are_counted(files) else 0
+        sees = self._context.sees
+        shares = bool(self._context.tables.people.seen(sees))
+
+        def placed(given: dict[str, Any]) -> dict[str, Any]:
+            return self._write.placed(self._moved(given, namespace, collection), shares)
+
+        changes = self._context.permissions.changes
+        rights = Rights(sees, changes, placed, self._write.separate_copies)
+        if not dry_run:
+            self._context.embedding.activate()
+        run = EntryImport(self._context.shelf, rights, rehearsal=dry_run)
+        count = 0
+        for count, entry in enumerate(entries_in(files), 1):
+            if progress:
+                progress(count - 1, total, entry.where)
+            run.take(entry)
+        done = run.finish()
+        if progress:
+            progress(count, total, "")
+        if not dry_run:
+            self._context.embedding.wake()
+        return done
+
+    def _entries(self, ids: Sequence[str], scope: Scope) -> Iterator[Memory]:
+        """Yield memories with the links that the caller may see; skip those forgotten meanwhile."""
+        tables = self._context.tables
+        for start in range(0, len(ids), _BATCH):
+            batch = ids[start : start + _BATCH]
+            found = tables.records.get(batch, scope)
+            links = tables.graph.kept(batch, self._context.sees)
+            for id_ in batch:
+                if id_ in found:
+                    yield found[id_]._replace(links=links.get(id_, ()))
+
+    def _moved(
+        self, given: dict[str, Any], namespace: str | None, collection: str | None
+    ) -> dict[str, Any]:
+        """Return an entry with the namespace and collection of the arguments, or else with its own."""
+        if namespace is not None:
+            given = {**given, "namespace": namespace}
+        if collection is not None:
+            return {**given, "namespace": namespace, "collection": collection}
+        self._check_shared(given)
+        return given
+
+    def _check_shared(self, given: dict[str, Any]) -> None:
+        """Refuse an entry of a shared collection that has another name here.
+
+        Another store may have used the same namespace for a collection of other users.
+        """
+        namespace, name = given.get("namespace"), given.get("collection")
+        if not isinstance(namespace, str) or not namespace.startswith(SHARED):
+            return
+        here = self._context.tables.people.of_namespace(namespace)
+        if here is None or self._context.permissions.role(here) is None or here.name != name:
+            raise InvalidInput(
+                f"namespace is {namespace!r}, and you share no collection {name!r} with it here;"
+                " choose the target with collection= (--collection) or namespace= (--namespace)"
+            )
+
+
+def _absolute(path: object) -> str:
+    if not isinstance(path, str | os.PathLike) or "\0" in str(path):
+        raise InvalidInput(f"{path!r} is not a path; give a folder or a file to write to")
+    if not os.fspath(path):
+        raise InvalidInput("path is empty; give a folder or a file to write to")
+    return os.path.abspath(os.path.expanduser(os.fspath(path)))

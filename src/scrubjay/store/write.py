@@ -1,0 +1,208 @@
+"""Writing memories: add, update, mark as done, link, forget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.storage.sql.collections import WRITER
+from scrubjay.storage.sql.scope import SHARED
+from scrubjay.times import micros
+from scrubjay.types import Memories, Memory, Stored
+
+if TYPE_CHECKING:
+    from scrubjay.store.context import Context
+    from scrubjay.store.read import Reader
+
+_BATCH = 500
+_BATCH_CHARS = 1_000_000  # a transaction is short: other processes write, too
+
+
+class Writer:
+    """Writes what the caller may write, to the store's own database."""
+
+    def __init__(self, context: Context, reader: Reader) -> None:
+        self._context = context
+        self._permissions = context.permissions
+        self._tables = context.tables
+        self._read = reader
+
+    def add_many(self, memories: Iterable[Mapping[str, Any] | Memory]) -> Stored:
+        """Store memories, one transaction for each batch; return them in order."""
+        from scrubjay.write.fields import draft
+        from scrubjay.write.remember import remember
+
+        stored: list[Memory] = []
+        known: list[str] = []
+        self._context.embedding.activate()
+        shelf, sees = self._context.shelf, self._context.sees
+        batch: list[Memory] = []
+        chars = 0
+        shares = bool(self._tables.people.seen(sees))
+
+        def flush() -> None:
+            with self._tables.records.transaction():
+                for namespace in {memory.namespace for memory in batch}:
+                    self._permissions.check_place(namespace)
+                written = [
+                    remember(shelf, memory, sees, self._permissions.changes) for memory in batch
+                ]
+                self.separate_copies([one.memory for one in written])
+            stored.extend(one.memory for one in written)
+            known.extend(one.memory.id for one in written if one.known)
+            batch.clear()
+
+        for given in memories:
+            if not isinstance(given, Memory | Mapping):
+                raise InvalidInput(
+                    f"{given!r} is neither a mapping nor a Memory; give {{'text': …}}"
+                )
+            fields = given._asdict() if isinstance(given, Memory) else dict(given)
+            batch.append(draft(self.placed(fields, shares)))
+            chars += len(batch[-1].text)
+            if len(batch) == _BATCH or chars > _BATCH_CHARS:
+                flush()
+                chars = 0
+        flush()
+        self._context.embedding.wake()
+        if any(memory.type == "message" for memory in stored):
+            self._context.extract_later()
+        return Stored(stored, known)
+
+    def update(self, id: str, changes: Mapping[str, Any]) -> Memory:
+        """Change fields of a memory."""
+        from scrubjay.write.fields import draft
+        from scrubjay.write.remember import update_times, write_memory
+
+        with self._tables.records.transaction():
+            now = self._context.clock()
+            before = self.to_change([id])[0]._replace(links=())
+            if before.type == "message" and changes.get("text", before.text) != before.text:
+                self._forget_facts_of(id)
+            given = {**before._asdict(), "updated_at": None, **changes, "id": id}
+            if not changes.keys().isdisjoint(("namespace", "collection")):
+                given = self._permissions.moved(given, before, changes)
+            after = update_times(before, draft(given), changes, now)
+            after = after._replace(updated_at=after.updated_at or now)
+            write_memory(self._context.shelf, after, self._context.sees)
+            self._tables.copies.part([id])
+            # Old texts are not stored: rewriting one may be meant to get rid of it.
+            if before.type != after.type:
+                self._context.history.note(id, micros(now), "type", before.type, after.type)
+        self._context.embedding.wake()
+        return self._read.get_all([id])[0]
+
+    def _forget_facts_of(self, id: str) -> None:
+        """Forget the facts that only this message supports: its text has changed."""
+        facts = self._context.facts
+        lost = facts.lose({id})
+        facts.spans.drop(id)
+        if lost:
+            copies = self._tables.copies.of(lost, self._permissions.changes)
+            self._tables.records.delete([*lost, *copies])
+
+    def retype(self, id: str, change: Callable[[str], str]) -> Memory:
+        """Change the type of a memory by a function of its type."""
+        with self._tables.records.transaction():  # no other process changes it in between
+            before = self._read.get_all([id])[0]
+            wanted = change(before.type)
+            return before if wanted == before.type else self.update(id, {"type": wanted})
+
+    def rename_topic(self, old: str, new: str) -> int:
+        """Rename a topic, or merge it into another; return how many memories had it."""
+        from scrubjay.write.fields import topics_of
+
+        names = [topics_of([old]), topics_of([new])]
+        if not all(names):
+            raise InvalidInput(
+                f"the topics are {old!r} and {new!r}; neither may be empty: give a name such as 'python'"
+            )
+        (before,), (after,) = names
+        renamed = self._tables.topics.rename(before, after, self._permissions.changes)
+        if not renamed:
+            raise NotFound(
+                f"no memory has the topic {before!r}; `scrubjay topics` lists all topics"
+            )
+        return renamed
+
+    def forget(self, id: str | Iterable[str]) -> int:
+        """Delete memories and everything derived from them."""
+        from scrubjay.write.document_links import resolve_later
+
+        ids = [id] if isinstance(id, str) else list(dict.fromkeys(id))
+        with self._tables.records.transaction():
+            found = self.to_change(ids)
+            resolve_later(self._context.shelf, found)
+            messages = {memory.id for memory in found if memory.type == "message"}
+            facts = self._context.facts.lose(messages) if messages else []
+            copies = self._tables.copies.of([*ids, *facts], self._permissions.changes)
+            self._tables.records.delete(list(dict.fromkeys((*ids, *facts, *copies))))
+        self._context.db.purge_log()
+        return len(ids)
+
+    def only_of(self, id: str | Iterable[str]) -> list[Memory]:
+        """Return the facts that only these messages support."""
+        ids = {id} if isinstance(id, str) else set(id)
+        facts = self._context.facts.only_of(ids)
+        found = self._tables.records.get(facts, self._permissions.changes)
+        return [memory for memory in found.values() if memory.id not in ids]
+
+    def link(self, a: str, b: str, strength: float, kind: str) -> None:
+        """Link two memories."""
+        from scrubjay.write.fields import check_strength
+
+        check_strength(strength)
+        if a == b:
+            raise InvalidInput(f"{a} cannot be linked to itself; give two different ids")
+        if not kind.strip():
+            raise InvalidInput("kind is empty; give a word such as 'related'")
+        with self._tables.records.transaction():
+            self._check_ends(a, b)
+            self._tables.graph.link(a, b, float(strength), kind)
+
+    def unlink(self, a: str, b: str, kind: str | None) -> int:
+        """Remove links between two memories; return how many."""
+        with self._tables.records.transaction():
+            self._check_ends(a, b)
+            return self._tables.graph.unlink(a, b, kind)
+
+    def _check_ends(self, a: str, b: str) -> None:
+        """Refuse a link between two memories of which the caller may change neither."""
+        self._read.get_all([a, b])
+        self._context.lookup.refuse_others([a, b])
+        if not self._tables.records.get([a, b], self._permissions.changes):
+            self.to_change([a])
+
+    def to_change(self, ids: Sequence[str]) -> Memories:
+        """Return these memories if the caller may change all of them."""
+        found = self._read.get_all(ids)
+        self._context.lookup.refuse_others(ids)
+        allowed = self._tables.records.get(ids, self._permissions.changes)
+        for memory in found:
+            if memory.id not in allowed:
+                shared = self._tables.people.of_namespace(memory.namespace)
+                if shared is None:  # its collection was removed a moment ago
+                    raise NotFound(f"no memory has the id {memory.id!r}", of="memory")
+                self._permissions.check_role(shared, WRITER)
+        return found
+
+    def placed(self, given: dict[str, Any], shares: bool) -> dict[str, Any]:
+        """Return a memory with the namespace and collection that it is written to."""
+        return self._permissions.placed(self._where_it_is(given) if shares else given)
+
+    def _where_it_is(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Leave a memory of a shared collection there when it is replaced by its id alone."""
+        placed = given.get("namespace") not in (None, "default") or given.get("collection")
+        if placed or not isinstance(given.get("id"), str):
+            return given
+        before = self._tables.records.get([given["id"].strip()], self._permissions.changes)
+        for memory in before.values():
+            if memory.namespace.startswith(SHARED):
+                return {**given, "namespace": memory.namespace, "collection": memory.collection}
+        return given
+
+    def separate_copies(self, stored: Sequence[Memory]) -> None:
+        """Make published copies that were written again memories of their own."""
+        shared = [memory.id for memory in stored if memory.namespace.startswith(SHARED)]
+        self._tables.copies.part(shared)
