@@ -485,7 +485,7 @@ def _version(path, version):
 
 
 BREAKS = {
-    "missing": (break_missing, "there is no file"),
+    "missing": (break_missing, "no file"),
     "garbage": (break_garbage, "not an SQLite database"),
     "foreign": (break_foreign, "of another program"),
     "newer": (break_newer, "newer scrubjay"),
@@ -1040,7 +1040,8 @@ class TestConnecting:
         BREAKS[kind][0](files["team"])
         before = snapshot(files["team"])
 
-        with pytest.raises(NotFound if kind == "missing" else StoreError, match=BREAKS[kind][1]):
+        says = "does not exist" if kind == "missing" else BREAKS[kind][1]
+        with pytest.raises(NotFound if kind == "missing" else StoreError, match=says):
             store.connect(files["team"], name="wiki")
 
         assert [one.name for one in store.tiers()] == ["agent"]
@@ -1065,7 +1066,7 @@ class TestConnecting:
             ({"path": files["project"], "name": "more"}, "is the tier 'docs' already"),
             ({"path": link, "name": "more"}, "is the tier 'docs' already"),
             ({"path": files["agent"], "name": "more"}, "is the tier 'agent' already"),
-            ({"path": files["team"], "name": "team"}, "not for a connected vault"),
+            ({"path": files["team"], "name": "team"}, "not a name for a connected tier"),
             ({"path": files["team"], "name": " "}, "printable name"),
             ({"path": files["team"], "name": "x", "priority": 0}, "above 0 and at most 1"),
             ({"path": files["team"], "name": "x", "priority": 1.1}, "above 0 and at most 1"),
@@ -1085,7 +1086,7 @@ class TestConnecting:
         """The store is alone again; an unknown name, and the own file, are refused."""
         store = opened(files["agent"])
         store.connect(files["team"], name="wiki")
-        with pytest.raises(NotFound, match="there are: wiki"):
+        with pytest.raises(NotFound, match="tiers are: wiki"):
             store.disconnect("docs")
         with pytest.raises(InvalidInput, match="the store's own file"):
             store.disconnect("agent")
@@ -1093,7 +1094,7 @@ class TestConnecting:
         store.disconnect("wiki")
 
         assert {tier for _, tier, _ in found(store)} == {None}
-        with pytest.raises(NotFound, match="there are: none"):
+        with pytest.raises(NotFound, match="tiers are: none"):
             store.disconnect("wiki")
 
     def test_tiers_are_told_with_what_they_hold_or_lack(self, files, opened):
@@ -1214,7 +1215,7 @@ class TestById:
 
         assert store.get_many(["team-entry"]).unasked[0].startswith("tier team: ")
         for ask in (store.get, store.resolve, store._context.lookup.holder, store.history):
-            with pytest.raises(NotFound, match="not every tier could be asked: tier team"):
+            with pytest.raises(NotFound, match="could not be searched: tier team"):
                 ask("team-entry")
 
     def test_an_ambiguous_beginning_counts_all_tiers(self, files, opened):
@@ -1242,9 +1243,9 @@ class TestById:
             lambda: store.unpublish("team-entry", "crew"),
         )
         for verb in verbs:
-            with pytest.raises(InvalidInput, match="of the tier team") as refused:
+            with pytest.raises(InvalidInput, match="in the tier team") as refused:
                 verb()
-            assert f"at the shell: --db {files['team']}" in str(refused.value)
+            assert f"--db {files['team']}" in str(refused.value)
         assert store.get("agent-entry")
         assert snapshot(files["team"])[files["team"]] == before[files["team"]]
 
@@ -1252,7 +1253,7 @@ class TestById:
         """What one reads is the higher one; its fields must not land in the lower."""
         store = opened(files["team"], tiers=files)
 
-        with pytest.raises(InvalidInput, match="of the tier agent"):
+        with pytest.raises(InvalidInput, match="in the tier agent"):
             store.update("shared", title="x")
 
     def test_an_own_version_is_added_over_that_of_another_tier(self, files, opened):

@@ -111,7 +111,7 @@ def test_links_that_are_made_while_one_searches_were_not_walked(filled, monkeypa
         patch.setattr(embedding, "unlinked", lambda *_, **__: left[0])
         first, second = (filled.search("apple", profile="novamem") for _ in range(2))
     assert left == [0]
-    assert first.degraded == ("graph: 2 memories still wait for their links",)
+    assert first.degraded == ("graph: 2 memories are not linked yet",)
     assert second.degraded == ()
 
 
@@ -250,7 +250,7 @@ def test_what_waits_is_counted_and_said(tmp_path, clock, embedder, monkeypatch):
         store.add_many({"text": text, "id": id_} for id_, text in TEXTS.items())
         assert store.pending() == store.pending(wait=False) == len(TEXTS)
         assert store.status().unlinked == len(TEXTS)
-        assert store.search("apple").degraded == ("graph: 6 memories still wait for their links",)
+        assert store.search("apple").degraded == ("graph: 6 memories are not linked yet",)
         assert store.search("apple", weights="semantic").degraded == ()
 
 

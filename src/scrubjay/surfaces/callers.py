@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import scrubjay
 from scrubjay import config
+from scrubjay.config import make_folder
 from scrubjay.errors import StoreError
-from scrubjay.parts.opening import make_folder
 from scrubjay.text.urls import is_server_url
 from scrubjay.types.key_scopes import SCOPES
 

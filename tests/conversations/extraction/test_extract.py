@@ -652,7 +652,7 @@ class TestWho:
     def test_without_a_generator_it_says_what_to_do(self, words_only):
         """And that nothing is lost by it."""
         talk(words_only, SAID)
-        with pytest.raises(Unavailable, match=r"set generator in scrubjay.toml.* as it was said"):
+        with pytest.raises(Unavailable, match="set generator"):
             words_only.extract()
         assert words_only.status().extraction.model is None
 

@@ -187,10 +187,7 @@ class TestByWord:
 
     def test_tags_go_with_a_profile_that_takes_them(self, vault):
         """Which is named; by meaning alone there is none."""
-        assert (
-            "ask with profile vault, which has one"
-            in vault("search", "signature", "--tag", "auth").err
-        )
+        assert "use profile vault" in vault("search", "signature", "--tag", "auth").err
         assert "--tag" not in vault("vsearch", "--help").out
         assert "--tag" in vault("search", "--help").out
 

@@ -75,7 +75,7 @@ def test_other_profiles_take_no_weights(stocked):
     outcome = stocked("query", "kettle", "--weights", "exact_id")
 
     assert outcome.code == 2
-    assert "ask with profile novamem, which has one" in outcome.err
+    assert "use profile novamem" in outcome.err
 
 
 def test_a_project_is_searched_listed_and_forgotten(stocked):

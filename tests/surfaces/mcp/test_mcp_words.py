@@ -252,7 +252,7 @@ class TestSearching:
                 store.search("x", tags=["a"])
             why = str(wrong.value)
         assert why == (
-            "profile default has no stage that takes tags; ask with profile vault, which has one;"
+            "profile default has no stage that takes tags; use profile vault;"
             " to filter, use topics"
         )
 

@@ -222,7 +222,7 @@ def test_a_query_lands_among_what_is_nearest(site: Site):
     page.keyboard.press("Escape")
     page.get_by_role("searchbox").fill("?!")
     expect(page.locator(".said")).to_have_text(
-        "The query has no place on the map: it holds no word"
+        "The query has no place on the map: it contains no word"
     )
     page.get_by_role("searchbox").fill("")
     expect(page.locator(".said")).to_have_count(0)

@@ -653,7 +653,7 @@ class TestPeople:
             if name:
                 there.create_collection(name)
             done = there.import_entries(tmp_path / "out")
-            assert "say where it goes" in done.failed[0][1]
+            assert "--collection" in done.failed[0][1]
         assert there.import_entries(tmp_path / "out", collection="house").added == 1
         assert there.get("key").namespace == "collection:house"
 

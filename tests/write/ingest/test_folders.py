@@ -544,7 +544,10 @@ def test_a_collection_that_is_not_there_is_said_not_just_empty(tmp_path):
     with scrubjay.open(":memory:", embedder=False) as store:
         store.add("kettle", collection="kitchen")
         *_, reason = store.search("kettle", collection="kitchn").degraded
-        assert reason == "there is no collection 'kitchn'; there are: kitchen"
+        assert (
+            reason
+            == "there is no collection 'kitchn' (did you mean 'kitchen'?); there are: kitchen"
+        )
 
 
 def test_an_empty_path_is_no_folder():

@@ -577,8 +577,8 @@ class TestTwoAtOnce:
         """Should there ever be two of one file."""
         words_only.ingest(notes)
         twin = words_only.add("a twin", type="document")
-        (file,) = words_only._files.of([ids_of(words_only, "oil")]).values()
-        words_only._files.put(file._replace(memory=twin.id))
+        (file,) = words_only._context.tables.files.of([ids_of(words_only, "oil")]).values()
+        words_only._context.tables.files.put(file._replace(memory=twin.id))
 
         change(notes / "cars.md", "changed")
         words_only.ingest(notes)
