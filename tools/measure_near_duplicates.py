@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 import scrubjay
 from scrubjay.models.embed.local import OnnxEmbedder
-from scrubjay.storage.sql.near_duplicates import LEAST_COSINE, SqlNearDuplicates
+from scrubjay.storage.sql.near_duplicates import MIN_COSINE, SqlNearDuplicates
 
 Matrix = NDArray[np.float32]
 _BLOCK = 1000
@@ -55,7 +55,7 @@ def exact(vectors: Matrix) -> dict[tuple[int, int], float]:
     found = {}
     for start in range(0, len(vectors), _BLOCK):
         cosines = vectors[start : start + _BLOCK] @ vectors.T
-        for row, column in zip(*np.nonzero(np.round(cosines, 6) >= LEAST_COSINE), strict=True):
+        for row, column in zip(*np.nonzero(np.round(cosines, 6) >= MIN_COSINE), strict=True):
             if start + row < column:
                 found[int(start + row), int(column)] = float(cosines[row, column])
     return found

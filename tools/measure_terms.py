@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from bench.corpus import generate
 
 import scrubjay
-from scrubjay.storage.sql.words import Changes, count_again, write_anew
+from scrubjay.storage.sql.words import TermChanges, count_terms, rewrite_terms
 from scrubjay.storage.sqlite import words as sqlite_words
 from scrubjay.text.tfidf import cosine, idfs
 from scrubjay.types import Scope
@@ -30,7 +30,7 @@ TOKENS = 2000
 BAGS = 150
 
 
-class Uncounted(Changes):
+class Uncounted(TermChanges):
     """Takes note of nothing."""
 
     def gain(self, lines: Iterable[str], namespace: str) -> None:
@@ -71,8 +71,8 @@ def measure_writing(texts: Sequence[str], folder: Path) -> None:
         for kind, rows in found.items():
             counting = kind == "with"
             vars(sqlite_words).update(
-                Changes=Changes if counting else Uncounted,
-                write_anew=write_anew if counting else leave,
+                TermChanges=TermChanges if counting else Uncounted,
+                rewrite_terms=rewrite_terms if counting else leave,
             )
             rows.append(written(texts, folder / f"{kind}{n}.db"))
     print(f"| {len(texts):,} memories | without counting | with | ratio |\n|---|---|---|---|")
@@ -91,11 +91,11 @@ def measure_reading(texts: Sequence[str], queries: Sequence[str], path: Path) ->
         more = terms.bags([one.id for one in made[: 10 * BAGS]])
         tokens = list({token: None for bag in (bags | more).values() for token in bag.tokens})
         weights = idfs(terms.counted(tokens, Scope()))
-        asked = terms.asked(queries[0], "en")
+        asked = terms.query_tokens(queries[0], "en")
 
         def count() -> None:
             with store._context.db.write() as db:
-                count_again(db)
+                count_terms(db)
 
         search_ms = sum(
             least_ms(lambda query=query: store.search(query, mode="keyword"))  # type: ignore[misc]

@@ -212,7 +212,7 @@ class TestTimePasses:
         memory.add("boiler one", id="one", valid_until=NOON + timedelta(hours=1))
         memory.add("boiler two", id="two", valid_until="2026-05-01")
         memory.pending()
-        kept = memory._context.tables.vectors.unchanged._kept
+        kept = memory._context.tables.vectors.sets._cached
 
         memory.search("boiler", mode="vector")
         before = dict(kept)
@@ -229,7 +229,7 @@ class TestTimePasses:
         """Who has none pays for none."""
         memory.add("boiler one", id="one")
 
-        assert memory._context.tables.windows.state_us(0) is None
+        assert memory._context.tables.windows.last_change_us(0) is None
         assert ids(memory.search("boiler")) == {"one"}
 
     @pytest.mark.parametrize("hours", [-12, 0, 5.5, 14])

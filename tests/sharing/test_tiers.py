@@ -405,7 +405,7 @@ class TestStages:
         """As with any other error of its database."""
 
         class Broken:
-            def state_us(self, now_us):
+            def last_change_us(self, now_us):
                 raise StoreError("its index is damaged")
 
         words_only.add("the boiler", id="a")

@@ -142,7 +142,7 @@ class TestBesideScikitLearn:
             assert bags == {id_: Counter(held) for id_, held in said.items()}
             for language in LANGUAGES:
                 query = next(texts)
-                asked = terms.asked(query, language)
+                asked = terms.query_tokens(query, language)
                 assert asked == Counter(split(query, language))
                 counted = terms.counted(
                     {*asked, *(t for bag in bags.values() for t in bag)}, Scope()

@@ -296,7 +296,7 @@ class TestComingAndGoing:
 
         assert vault.read().unchanged == 3
         assert vault.links("page") == ["note"]
-        assert vault.store._context.shelf.targets.are_settled("default")
+        assert vault.store._context.shelf.targets.are_resolved("default")
 
 
 class TestByHand:

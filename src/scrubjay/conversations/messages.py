@@ -61,7 +61,7 @@ def separated(turns: SqlMessages, names: Sequence[str], stored: Sequence[Memory]
         if conversation in begun:
             continue
         begun.add(conversation)
-        for field, here, before in turns.parted(memory.id):
+        for field, here, before in turns.mismatches(memory.id):
             yield (
                 f"{name} has {f'the {field} {here!r}' if here else f'no {field}'}, the message before"
                 f" it in session {memory.session} {f'has {before!r}' if before else 'has none'}: they"

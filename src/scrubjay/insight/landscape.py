@@ -100,7 +100,7 @@ def landscape(
     }
     ids = [one.id for read in newest.values() for one in read]
     # A published task that is done by now is open in the collection still: one's own copy counts.
-    stand_ins = copies.stand_ins(ids, scope)
+    stand_ins = copies.representatives(ids, scope)
     own = {
         type_: [one for one in read if one.id not in stand_ins or stand_ins[one.id].id == one.id]
         for type_, read in newest.items()

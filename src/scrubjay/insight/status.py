@@ -8,7 +8,7 @@ from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.storage.schema import SCHEMA_VERSION
 from scrubjay.storage.sql.messages import SqlMessages
 from scrubjay.storage.sql.overview import SqlCounts
-from scrubjay.storage.sql.vectors import MOST_TRIES
+from scrubjay.storage.sql.vectors import MAX_TRIES
 from scrubjay.storage.sqlite.rotations import SqliteRotations
 from scrubjay.types.reports import Drawing, ShortVectors, Status
 
@@ -35,7 +35,7 @@ def status(
     types, counts = records.counts("type", scope), SqlCounts(db)
     model = embedding.embedder.name if embedding.embedder is not None else None
     models, chunks = counts.vectors(scope), counts.rows("chunks", scope)
-    left, failed = counts.wanting(model, MOST_TRIES, scope) if model else (0, 0)
+    left, failed = counts.queued(model, MAX_TRIES, scope) if model else (0, 0)
     if model and model not in models:  # it has not been used yet: everything wants its vectors
         left = chunks
     return Status(
@@ -44,7 +44,7 @@ def status(
         memories=sum(types.values()),
         documents=types.get("document", 0),
         messages=types.get("message", 0),
-        sessions=SqlMessages(db).how_many(scope),
+        sessions=SqlMessages(db).count_sessions(scope),
         chunks=chunks,
         links=counts.rows("edges", scope),
         feedback=feedback,
@@ -56,7 +56,7 @@ def status(
         short_vectors=_short_vectors(db, embedding),
         pending=left - failed,
         failed=failed,
-        failures=tuple(embedding.queue.reasons(model)) if model else (),
+        failures=tuple(embedding.queue.failures(model)) if model else (),
         size_bytes=db.size_bytes,
         unlinked=embedding.unlinked(scope),
         why_pending=embedding.why_pending() if left > failed else "",

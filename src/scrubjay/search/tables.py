@@ -79,8 +79,8 @@ class Tables:
 
     def index_again(self) -> None:
         """Rebuild every index whose rules have changed since the file was written."""
-        self.records.index_again()
-        self.topics.index_again()
+        self.records.reindex()
+        self.topics.reindex()
 
     def is_current(self) -> bool:
         """True when no index needs to be rebuilt."""

@@ -116,18 +116,18 @@ class Access:
 
         A door does not open by itself: not when a token ends, nor when the last one is revoked.
         """
-        return True if self._rows.any() else self._rows.asks()
+        return True if self._rows.any() else self._rows.required()
 
     def open_door(self) -> None:
         """Let whoever is on this machine in without a token again; InvalidInput while there is one."""
-        if not self._rows.open_door():
+        if not self._rows.allow_without():
             there = ", ".join(row.name for row in self._rows.all())
             raise InvalidInput(f"there are tokens; revoke them first, each by its name: {there}")
 
     def revoke(self, name: str) -> None:
         """Remove a token: from now on nobody comes in with it. Without any, nobody comes in at all."""
         name = _checked_name(name)
-        if not self._rows.remove(name):
+        if not self._rows.delete(name):
             there = [row.name for row in self._rows.all()]
             raise NotFound(
                 f"there is no token {name!r}{did_you_mean(name, there)}; `scrubjay token list` lists them"
@@ -155,7 +155,7 @@ class Access:
                 return
             self._noted[row.name] = now_us  # one that cannot be written is not tried again at once
         try:
-            self._rows.used(row.name, now_us, _BUSY_S)
+            self._rows.mark_used(row.name, now_us, _BUSY_S)
         except StoreError:  # busy, or nobody may write here: the caller came to read
             return
 

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput, NotFound
-from scrubjay.storage.sql.collections import OWNER, ROLES, WRITER
-from scrubjay.storage.sql.scope import SHARED, personal
+from scrubjay.storage.sql.scope import personal_namespace
 from scrubjay.text.validation import check_name, check_text, did_you_mean, several
 from scrubjay.times import parse
-from scrubjay.types import DEFAULT_NAMESPACE, Scope
+from scrubjay.types import DEFAULT_NAMESPACE, OWNER, ROLES, SHARED_PREFIX, WRITER, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from scrubjay.storage.sql.collections import Shared, SqlCollections
+    from scrubjay.storage.sql.collections import SharedCollection, SqlCollections
     from scrubjay.types import Filters, Memory
 
 _MOST_SHOWN = 10
@@ -113,9 +112,12 @@ class Permissions:
 
     def check_place(self, namespace: str) -> None:
         """Refuse a namespace in which the caller may not write now; asked inside the transaction."""
-        if namespace.startswith(SHARED) and self._people.of_namespace(namespace) is not None:
+        if (
+            namespace.startswith(SHARED_PREFIX)
+            and self._people.by_namespace(namespace) is not None
+        ):
             self.placed({"namespace": namespace})
-        elif namespace.startswith(SHARED):
+        elif namespace.startswith(SHARED_PREFIX):
             raise NotFound(f"the collection of the namespace {namespace!r} was removed meanwhile")
 
     def moved(
@@ -123,7 +125,7 @@ class Permissions:
     ) -> dict[str, Any]:
         """Return a changed memory where it belongs now: another collection may be another namespace."""
         here = before.namespace
-        leaves = here in (DEFAULT_NAMESPACE, self.personal) or self._people.of_namespace(here)
+        leaves = here in (DEFAULT_NAMESPACE, self.personal) or self._people.by_namespace(here)
         if "namespace" not in changes and leaves:
             given = {**given, "namespace": None}
         return self.placed(given)
@@ -131,31 +133,31 @@ class Permissions:
     @property
     def personal(self) -> str | None:
         """The namespace of the caller's own memories; None for who owns the file."""
-        return None if self.user is None else personal(self.user)
+        return None if self.user is None else personal_namespace(self.user)
 
-    def collection(self, name: object) -> Shared:
+    def collection(self, name: object) -> SharedCollection:
         """Return a shared collection of the caller's; one that is not theirs is not there."""
         asked = check_name("collection", name, "team")
         found = self.shared(asked)
         if found is None:
-            known = ", ".join(self._people.seen(self.sees)) or "none"
+            known = ", ".join(self._people.visible(self.sees)) or "none"
             raise NotFound(
                 f"there is no shared collection {asked!r} that you belong to; yours are: {known}"
             )
         return found
 
-    def shared(self, name: str) -> Shared | None:
+    def shared(self, name: str) -> SharedCollection | None:
         """Return a shared collection, if the caller belongs to one of this name."""
-        return self._of_mine(self._people.named(name.strip()))
+        return self._of_mine(self._people.by_name(name.strip()))
 
-    def _meant(self, name: object) -> Shared | None:
+    def _meant(self, name: object) -> SharedCollection | None:
         """Return the shared collection that a name is of, if it can be of no other."""
         shared = self.shared(name) if isinstance(name, str) else None
         if shared is not None:
             self.check_one_name(shared)
         return shared
 
-    def check_one_name(self, shared: Shared) -> None:
+    def check_one_name(self, shared: SharedCollection) -> None:
         """Refuse to guess which collection is meant: somebody may be invited into one of a name they use.
 
         What they wrote for themselves would be read by others from then on.
@@ -167,11 +169,11 @@ class Permissions:
                 f" say which with namespace={own!r} or namespace={shared.namespace!r}"
             )
 
-    def role(self, shared: Shared) -> str | None:
+    def role(self, shared: SharedCollection) -> str | None:
         """Return the caller's role in a collection; who owns the file may do everything."""
         return OWNER if self.user is None else self._people.members(shared).get(self.user)
 
-    def check_role(self, shared: Shared, least: str) -> None:
+    def check_role(self, shared: SharedCollection, least: str) -> None:
         """Refuse what the caller's role does not allow, and say whom to ask."""
         role = self.role(shared)
         if role is None or ROLES.index(role) > ROLES.index(least):
@@ -182,14 +184,14 @@ class Permissions:
                 f" {'an' if least == OWNER else 'a'} {least}; ask {' or '.join(owners)}"
             )
 
-    def _of_mine(self, shared: Shared | None) -> Shared | None:
+    def _of_mine(self, shared: SharedCollection | None) -> SharedCollection | None:
         return shared if shared is not None and self.role(shared) is not None else None
 
-    def _namespace_of_a_collection(self, namespace: object) -> Shared | None:
+    def _namespace_of_a_collection(self, namespace: object) -> SharedCollection | None:
         """Return the collection that a namespace is of; refuse one of a collection that is not there."""
-        if not isinstance(namespace, str) or not namespace.startswith(SHARED):
+        if not isinstance(namespace, str) or not namespace.startswith(SHARED_PREFIX):
             return None
-        found = self._of_mine(self._people.of_namespace(namespace))
+        found = self._of_mine(self._people.by_namespace(namespace))
         if found is None and self.user is None:
             raise InvalidInput(
                 f"namespace is {namespace!r}, but there is no such shared collection;"

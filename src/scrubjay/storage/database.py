@@ -1,6 +1,6 @@
-"""What a table needs of its database, be it SQLite or Postgres: connections, and one writer at a time.
+"""Database: what tables need of SQLite or Postgres; connections, and one writer at a time.
 
-The tables of both are the same, and so are the statements, written as SQLite reads them.
+Both have the same tables and run the same statements, written for SQLite.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class Cursor(Protocol):
-    """The rows that a statement gave."""
+    """The result of a statement."""
 
     @property
     def rowcount(self) -> int:
-        """How many rows were changed."""
+        """The number of changed rows."""
         ...
 
     def fetchone(self) -> Any:
@@ -32,11 +32,11 @@ class Cursor(Protocol):
         ...
 
     def fetchall(self) -> list[Any]:
-        """Return all rows that are left."""
+        """Return all remaining rows."""
         ...
 
     def fetchmany(self, size: int) -> list[Any]:
-        """Return so many of the rows that are left."""
+        """Return up to `size` of the remaining rows."""
         ...
 
     def __iter__(self) -> Iterator[Any]: ...
@@ -50,34 +50,34 @@ class Connection(Protocol):
         ...
 
     def executemany(self, statement: str, several: Iterable[Sequence[Any]], /) -> object:
-        """Run one statement for each of several lists of arguments; no two may replace the same row."""
+        """Run one statement for each list of arguments; no two may replace the same row."""
         ...
 
 
-# Notes a number under a name, in place of any other.
+# Stores a number under a key of `meta`.
 NOTE = "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 
 
 class Clause(NamedTuple):
-    """A piece of a statement, with its arguments."""
+    """A part of a statement, with its arguments."""
 
     sql: str
     arguments: tuple[object, ...]
 
 
 class Gathered(ABC):
-    """Changes of a table that are gathered during a write."""
+    """Changes that are gathered during a write, and written once before it ends."""
 
     @abstractmethod
     def write(self, db: Connection) -> None:
-        """Bring the table up to date."""
+        """Write the changes."""
 
 
 G = TypeVar("G", bound=Gathered)
 
 
 class Database(Protocol):
-    """Where the tables of a store are."""
+    """SQLite or Postgres."""
 
     path: str
     codec: Codec
@@ -95,27 +95,50 @@ class Database(Protocol):
 
     @property
     def words(self) -> SqlWords:
-        """What writes the keyword index."""
+        """Writes the keyword index."""
+        ...
+
+    @property
+    def keyword(self) -> KeywordIndex:
+        """Searches the keyword index."""
+        ...
+
+    @property
+    def vectors(self) -> SqlVectors:
+        """Stores and searches vectors."""
+        ...
+
+    @property
+    def mirror(self) -> Mirror:
+        """Copies the rows of another database into this one."""
+        ...
+
+    @property
+    def size_bytes(self) -> int:
+        """The size of the store on disk."""
         ...
 
     def read(self) -> AbstractContextManager[Connection]:
-        """Give a connection for reading; inside a write it is the writer's, so it sees its own rows."""
+        """Give a connection for reading; inside a write it is the writer's, which sees its own rows."""
         ...
 
     def watched(self) -> AbstractContextManager[tuple[Connection, int | None]]:
-        """Give a connection for reading, and a number that changes whenever anybody has committed."""
+        """Give a connection for reading, and a number that changes with every commit of any process.
+
+        Inside a write the number is None.
+        """
         ...
 
     def write(self, wait_s: float | None = None) -> AbstractContextManager[Connection]:
-        """Give the writer inside one transaction: all of it is durable afterwards, or none of it."""
+        """Give the writer inside one transaction, which commits at the end or is rolled back."""
         ...
 
     def gathering(self, kind: type[G]) -> G:
-        """Return what this write gathers, to be written once before it ends; a rollback drops it."""
+        """Return the changes that this write gathers; a rollback drops them."""
         ...
 
     def write_gathered(self) -> None:
-        """Write what was gathered so far, for whoever wants to read it inside the same write."""
+        """Write the gathered changes now, to read them inside the same write."""
         ...
 
     def holding(self, term: Term) -> tuple[Clause, Clause]:
@@ -125,42 +148,22 @@ class Database(Protocol):
         """
         ...
 
-    @property
-    def keyword(self) -> KeywordIndex:
-        """What finds memories by word."""
-        ...
-
-    @property
-    def vectors(self) -> SqlVectors:
-        """What keeps the vectors of this database, and finds memories by them."""
-        ...
-
-    @property
-    def mirror(self) -> Mirror:
-        """What fills this database with the rows of another, and puts it aside."""
-        ...
-
-    @property
-    def size_bytes(self) -> int:
-        """How much room the store takes."""
-        ...
-
     def check_writable(self) -> None:
-        """Refuse a store in which nothing may be written, before anything else is done."""
+        """Raise an error for a store that is read-only."""
         ...
 
     def check_same(self) -> None:
-        """Refuse to go on with a store that was removed or replaced."""
+        """Raise an error if the store was deleted or replaced since it was opened."""
         ...
 
     def purge_log(self) -> None:
-        """Leave nothing of what was deleted in a log."""
+        """Erase deleted data from the write-ahead log."""
         ...
 
     def ping(self) -> None:
-        """Read a little, so that a store that cannot be read says so."""
+        """Read a little; raises an error if the store cannot be read."""
         ...
 
     def close(self) -> None:
-        """Close every connection; twice is fine."""
+        """Close every connection; calling it twice is harmless."""
         ...

@@ -142,14 +142,14 @@ class Context:
 
     def _of_project(self, prefix: str) -> Sequence[str]:
         """Return the namespaces that begin with a prefix, in every database that may be searched."""
-        from scrubjay.storage.sql.records import SqlNamespaces
+        from scrubjay.storage.sql.records import project_namespaces
 
         databases = [self.db]
         if self.tiers.named:
             databases = [
                 tier.tables.db for tier in self.tiers.reached() if tier.tables is not None
             ]
-        found = (SqlNamespaces(db).of_project(prefix, self.sees) for db in databases)
+        found = (project_namespaces(db, prefix, self.sees) for db in databases)
         return sorted({name for names in found for name in names})
 
     # -- parts that are made when first needed ------------------------------------------------

@@ -59,7 +59,11 @@ class Reader:
                 return prefix
             if len(prefix) >= 4:
                 similar += (
-                    ask(tier, unasked, lambda its: its.records.ids_like(prefix, self._sees, 3))
+                    ask(
+                        tier,
+                        unasked,
+                        lambda its: its.records.ids_with_prefix(prefix, self._sees, 3),
+                    )
                     or ()
                 )
         candidates = sorted(set(similar))[:3]
@@ -76,7 +80,7 @@ class Reader:
         scope = self._context.scope(filters)
         check_page(limit, offset)
         records = self._context.tables.records
-        read = records.scan if filters.session is None else records.said
+        read = records.scan if filters.session is None else records.latest
         return read(scope, limit, offset)
 
     def expiring(self, within: timedelta | str | None, expired: bool) -> Memories:
@@ -114,7 +118,9 @@ class Reader:
 
         tables = self._context.tables
         scope = self._context.scope(Filters(namespace=namespace))
-        scope = scope._replace(valid_us=tables.windows.state_us(micros(self._context.clock())))
+        scope = scope._replace(
+            valid_us=tables.windows.last_change_us(micros(self._context.clock()))
+        )
         return landscape(tables.records, tables.topics, tables.copies, scope, tokens)
 
     def history(self, id: str) -> list[Change]:

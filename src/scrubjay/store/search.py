@@ -96,7 +96,7 @@ class Search:
         """Leave out what is not valid yet, or no longer."""
         now_us = micros(self._context.clock())
         # Each tier has validity times of its own, and works out by itself since when the same is valid.
-        state_us = now_us if tiers else self._context.tables.windows.state_us(now_us)
+        state_us = now_us if tiers else self._context.tables.windows.last_change_us(now_us)
         return scope._replace(valid_us=state_us)
 
     def _prepare(self, profile: Profile, tiers: tuple[Tier, ...], walks_links: bool) -> None:

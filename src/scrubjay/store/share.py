@@ -1,4 +1,4 @@
-"""Shared collections: members, roles, and published memories."""
+"""SharedCollection collections: members, roles, and published memories."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.sharing.permissions import person_named
-from scrubjay.storage.sql.collections import OWNER, READER, ROLES, WRITER
 from scrubjay.text.validation import check_name
 from scrubjay.times import micros
-from scrubjay.types import Memory, Scope
+from scrubjay.types import OWNER, READER, ROLES, WRITER, Memory, Scope
 
 if TYPE_CHECKING:
-    from scrubjay.storage.sql.collections import Shared
+    from scrubjay.storage.sql.collections import SharedCollection
     from scrubjay.store.context import Context
     from scrubjay.store.read import Reader
     from scrubjay.types.reports import Collection
 
 
 class Share:
-    """Shared collections. A reader reads, a writer also writes, an owner also invites."""
+    """SharedCollection collections. A reader reads, a writer also writes, an owner also invites."""
 
     def __init__(self, context: Context, reader: Reader) -> None:
         self._context = context
@@ -40,7 +39,7 @@ class Share:
             if made is None:
                 raise InvalidInput(f"a collection {name!r} exists already; give another name")
             if self._permissions.user is not None:
-                self._people.join(made, self._permissions.user, OWNER)
+                self._people.set_member(made, self._permissions.user, OWNER)
             return next(
                 known
                 for known in self._context.folders.collections()
@@ -61,7 +60,7 @@ class Share:
             self._permissions.check_role(shared, OWNER)
             if role != OWNER:
                 self._check_last_owner(shared, person)
-            self._people.join(shared, person, role)
+            self._people.set_member(shared, person, role)
             return self._people.members(shared)
 
     def unshare(self, name: str, user: str) -> Mapping[str, str]:
@@ -77,10 +76,10 @@ class Share:
                     f"{person!r} is not a member of {shared.name!r}; the members are: {members}"
                 )
             self._check_last_owner(shared, person)
-            self._people.leave(shared, person)
+            self._people.remove_member(shared, person)
             return self._people.members(shared)
 
-    def _check_last_owner(self, shared: Shared, person: str) -> None:
+    def _check_last_owner(self, shared: SharedCollection, person: str) -> None:
         owners = [user for user, role in self._people.members(shared).items() if role == OWNER]
         if owners == [person]:
             raise InvalidInput(
@@ -104,7 +103,7 @@ class Share:
             )
             copy = copy._replace(id=new_id(self._records, copy))
             write_memory(self._context.shelf, copy)
-            self._copies.note(copy.id, memory.id)
+            self._copies.add(copy.id, memory.id)
         self._context.embedding.wake()
         return self._read.get_all([copy.id])[0]
 
@@ -127,7 +126,7 @@ class Share:
             self._records.delete(copies)
         self._context.db.purge_log()
 
-    def _refuse_twice(self, memory: Memory, shared: Shared) -> None:
+    def _refuse_twice(self, memory: Memory, shared: SharedCollection) -> None:
         """Refuse what is in the collection already: the memory, its copy, or the same text and type."""
         if memory.namespace == shared.namespace:
             raise InvalidInput(f"{memory.id} is in the collection {shared.name!r} already")
@@ -137,7 +136,7 @@ class Share:
                 f"{memory.id} is in the collection {shared.name!r} already, as {copies[0]}; to"
                 " publish it again, unpublish it first"
             )
-        same = self._records.same(memory.content_hash, memory.type, shared.namespace)
+        same = self._records.find_duplicate(memory.content_hash, memory.type, shared.namespace)
         if same is not None and memory.type != "message":
             raise InvalidInput(
                 f"the same text is in the collection {shared.name!r} already, as {same}"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from scrubjay.errors import InvalidInput
-from scrubjay.storage.sql.scope import SHARED
+from scrubjay.types import SHARED_PREFIX
 
 if TYPE_CHECKING:
     from scrubjay.store.context import Context
@@ -70,7 +70,7 @@ class Transfer:
         from scrubjay.write.entries.format import to_line
 
         scope = self._context.scope(filters)
-        ids = self._context.tables.records.ids_to_write(scope)
+        ids = self._context.tables.records.ids_for_export(scope)
         entries = self._entries(ids, scope)
         if not hasattr(to, "write"):
             return write_lines(_absolute(to), entries, len(ids), force=force, report=progress)
@@ -102,7 +102,7 @@ class Transfer:
         files = files_in(checked_sources(sources))
         total = len(files) if are_counted(files) else 0
         sees = self._context.sees
-        shares = bool(self._context.tables.people.seen(sees))
+        shares = bool(self._context.tables.people.visible(sees))
 
         def placed(given: dict[str, Any]) -> dict[str, Any]:
             return self._write.placed(self._moved(given, namespace, collection), shares)
@@ -130,7 +130,7 @@ class Transfer:
         for start in range(0, len(ids), _BATCH):
             batch = ids[start : start + _BATCH]
             found = tables.records.get(batch, scope)
-            links = tables.graph.kept(batch, self._context.sees)
+            links = tables.graph.explicit_links(batch, self._context.sees)
             for id_ in batch:
                 if id_ in found:
                     yield found[id_]._replace(links=links.get(id_, ()))
@@ -152,9 +152,9 @@ class Transfer:
         Another store may have used the same namespace for a collection of other users.
         """
         namespace, name = given.get("namespace"), given.get("collection")
-        if not isinstance(namespace, str) or not namespace.startswith(SHARED):
+        if not isinstance(namespace, str) or not namespace.startswith(SHARED_PREFIX):
             return
-        here = self._context.tables.people.of_namespace(namespace)
+        here = self._context.tables.people.by_namespace(namespace)
         if here is None or self._context.permissions.role(here) is None or here.name != name:
             raise InvalidInput(
                 f"namespace is {namespace!r}, and you share no collection {name!r} with it here;"

@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput, NotFound
-from scrubjay.storage.sql.collections import WRITER
-from scrubjay.storage.sql.scope import SHARED
 from scrubjay.times import micros
-from scrubjay.types import Memories, Memory, Stored
+from scrubjay.types import SHARED_PREFIX, WRITER, Memories, Memory, Stored
 
 if TYPE_CHECKING:
     from scrubjay.store.context import Context
@@ -39,7 +37,7 @@ class Writer:
         shelf, sees = self._context.shelf, self._context.sees
         batch: list[Memory] = []
         chars = 0
-        shares = bool(self._tables.people.seen(sees))
+        shares = bool(self._tables.people.visible(sees))
 
         def flush() -> None:
             with self._tables.records.transaction():
@@ -86,10 +84,10 @@ class Writer:
             after = update_times(before, draft(given), changes, now)
             after = after._replace(updated_at=after.updated_at or now)
             write_memory(self._context.shelf, after, self._context.sees)
-            self._tables.copies.part([id])
+            self._tables.copies.detach([id])
             # Old texts are not stored: rewriting one may be meant to get rid of it.
             if before.type != after.type:
-                self._context.history.note(id, micros(now), "type", before.type, after.type)
+                self._context.history.add(id, micros(now), "type", before.type, after.type)
         self._context.embedding.wake()
         return self._read.get_all([id])[0]
 
@@ -97,7 +95,7 @@ class Writer:
         """Forget the facts that only this message supports: its text has changed."""
         facts = self._context.facts
         lost = facts.lose({id})
-        facts.spans.drop(id)
+        facts.spans.delete(id)
         if lost:
             copies = self._tables.copies.of(lost, self._permissions.changes)
             self._tables.records.delete([*lost, *copies])
@@ -181,7 +179,7 @@ class Writer:
         allowed = self._tables.records.get(ids, self._permissions.changes)
         for memory in found:
             if memory.id not in allowed:
-                shared = self._tables.people.of_namespace(memory.namespace)
+                shared = self._tables.people.by_namespace(memory.namespace)
                 if shared is None:  # its collection was removed a moment ago
                     raise NotFound(f"no memory has the id {memory.id!r}", of="memory")
                 self._permissions.check_role(shared, WRITER)
@@ -198,11 +196,11 @@ class Writer:
             return given
         before = self._tables.records.get([given["id"].strip()], self._permissions.changes)
         for memory in before.values():
-            if memory.namespace.startswith(SHARED):
+            if memory.namespace.startswith(SHARED_PREFIX):
                 return {**given, "namespace": memory.namespace, "collection": memory.collection}
         return given
 
     def separate_copies(self, stored: Sequence[Memory]) -> None:
         """Make published copies that were written again memories of their own."""
-        shared = [memory.id for memory in stored if memory.namespace.startswith(SHARED)]
-        self._tables.copies.part(shared)
+        shared = [memory.id for memory in stored if memory.namespace.startswith(SHARED_PREFIX)]
+        self._tables.copies.detach(shared)

@@ -19,6 +19,8 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 DONE_SUFFIX = "_done"  # of the type of a task that is done
 SEVERITIES = ("critical", "warning", "suggestion")
 NEAR_DUPLICATE = "near_duplicate"  # the kind of link between memories that say nearly the same
+SHARED_PREFIX = "collection:"  # begins the namespaces of shared collections
+OWNER, WRITER, READER = ROLES = ("owner", "writer", "reader")  # of members of shared collections
 
 
 class Link(NamedTuple):

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from scrubjay.storage.sql.graph import Linked, SqlAutoLinks
+from scrubjay.storage.sql.graph import NewLinks, SqlAutoLinks
 from scrubjay.types import Row, Scope
 
 if TYPE_CHECKING:
-    from scrubjay.storage.sql.graph import Unlinked
+    from scrubjay.storage.sql.graph import UnlinkedMemory
     from scrubjay.storage.sql.vectors import SqlVectors
 
 FAN_OUT = 3
@@ -49,21 +49,21 @@ class AutoLinks:
         """True when any memory has no links yet."""
         return self._links.left(self._model, most=1) > 0
 
-    def _links_of(self, memory: Unlinked) -> Linked:
+    def _links_of(self, memory: UnlinkedMemory) -> NewLinks:
         """Find the nearest of a memory, and how near it is now to those that chose it before."""
-        limit = FAN_OUT + 1 + len(memory.parted)  # the nearest of all is the memory itself
+        limit = FAN_OUT + 1 + len(memory.separated)  # the nearest of all is the memory itself
         near = self._nearest(memory, Scope(namespaces=(memory.namespace,)), limit)
-        chosen = [row for row in near if row.id != memory.id and row.id not in memory.parted]
+        chosen = [row for row in near if row.id != memory.id and row.id not in memory.separated]
         by: list[Row] = []
-        if memory.chosen_by:
-            by = self._nearest(memory, Scope(ids=memory.chosen_by), len(memory.chosen_by))
-        return Linked(
+        if memory.linked_by:
+            by = self._nearest(memory, Scope(ids=memory.linked_by), len(memory.linked_by))
+        return NewLinks(
             memory,
             {row.id: row.score for row in chosen[:FAN_OUT] if row.score > 0},
             {row.id: row.score for row in by},
         )
 
-    def _nearest(self, memory: Unlinked, scope: Scope, limit: int) -> list[Row]:
+    def _nearest(self, memory: UnlinkedMemory, scope: Scope, limit: int) -> list[Row]:
         """Return the memories nearest to any chunk of a memory, by cosine clamped to 0..1."""
         best: dict[str, Row] = {}
         for vector in memory.vectors.values():

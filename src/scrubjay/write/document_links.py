@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrubjay.storage.sql.files import StoredTarget
+from scrubjay.storage.sql.files import LinkTarget
 from scrubjay.storage.sql.records import aliases_of
 from scrubjay.text.analysis import normalize
 from scrubjay.types import Memory, Scope
@@ -27,7 +27,7 @@ _OMITTED_ENDINGS = ("", ".md", ".markdown", ".rst", os.sep + "index.md", os.sep 
 def save_targets(context: WriteContext, id_: str, targets: Sequence[Target]) -> None:
     """Store the link targets of a document as written, each once."""
     named = ((name_of(target.text), target) for target in dict.fromkeys(targets))
-    rows = [StoredTarget(name, target.kind, target.text) for name, target in named if name]
+    rows = [LinkTarget(name, target.kind, target.text) for name, target in named if name]
     context.targets.put(id_, rows)
 
 
@@ -52,7 +52,7 @@ def stored_names(context: WriteContext, files: Iterable[IndexedFile]) -> set[str
 
 def unresolved(context: WriteContext, namespace: str) -> set[str]:
     """Return the documents whose links were not resolved because a run was interrupted."""
-    if context.targets.are_settled(namespace):
+    if context.targets.are_resolved(namespace):
         return set()
     return set(_paths(context, namespace))
 
@@ -60,14 +60,14 @@ def unresolved(context: WriteContext, namespace: str) -> set[str]:
 def resolve_later(context: WriteContext, deleted: Iterable[Memory]) -> None:
     """Make the next run resolve the links to documents that are deleted now."""
     for namespace in {memory.namespace for memory in deleted if memory.type == "document"}:
-        context.targets.unsettle(namespace)
+        context.targets.mark_unresolved(namespace)
 
 
 def resolve(context: WriteContext, changed: set[str], names: set[str], namespace: str) -> None:
     """Resolve the links of documents that changed, and those that name a document that changed."""
     if not changed and not names:
         return
-    sources = changed | context.targets.naming(names, namespace)
+    sources = changed | context.targets.documents_linking_to(names, namespace)
     written = context.targets.of(sources)
     pages: dict[str, Page] = {}
     if any(written.values()):
@@ -78,12 +78,12 @@ def resolve(context: WriteContext, changed: set[str], names: set[str], namespace
     with context.records.transaction():
         for id_, links in written.items():
             ends = resolver.targets(pages[id_], links) if id_ in pages else []
-            context.graph.link_written(id_, ends, _KIND)
-        context.targets.settle(namespace)
+            context.graph.set_text_links(id_, ends, _KIND)
+        context.targets.mark_resolved(namespace)
 
 
 def _paths(context: WriteContext, namespace: str) -> dict[str, str]:
-    files = context.files.seen(Scope(namespaces=(namespace,)))
+    files = context.files.visible(Scope(namespaces=(namespace,)))
     return {file.memory: file.path for file in files}
 
 

@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 
     from scrubjay.models.guard import GuardedEmbedder
     from scrubjay.storage.sql.near_duplicates import SqlNearDuplicates
-    from scrubjay.storage.sql.vectors import SqlEmbeddingQueue, SqlTokenVectors, SqlVectors, Wanted
+    from scrubjay.storage.sql.vectors import (
+        QueuedChunk,
+        SqlEmbeddingQueue,
+        SqlTokenVectors,
+        SqlVectors,
+    )
     from scrubjay.write.auto_links import AutoLinks
 
     Made = tuple[int, NDArray[np.float32]]  # of a chunk
@@ -158,16 +163,16 @@ class EmbedWorker:
                 self.outage = None
         return bool(wanted)
 
-    def _embed(self, wanted: list[Wanted]) -> None:
+    def _embed(self, wanted: list[QueuedChunk]) -> None:
         """Embed a few chunks, store their vectors and link near duplicates, in one transaction."""
         vectors, tokens = self._encode(wanted)
-        asked = {chunk.chunk: chunk.asked for chunk in wanted}
-        with self._queue.together():
+        asked = {chunk.chunk: chunk.request for chunk in wanted}
+        with self._queue.transaction():
             self._tokens.add(self._embedder.name, tokens)
             self._vectors.add(self._embedder.name, vectors, asked)
             self._near.link_next(len(wanted), newest=True)
 
-    def _encode(self, wanted: list[Wanted]) -> tuple[list[Made], list[Made]]:
+    def _encode(self, wanted: list[QueuedChunk]) -> tuple[list[Made], list[Made]]:
         """Return the vectors of a few chunks, and their token vectors where the model gives any.
 
         A short message is read twice, alone and with the messages around it, and its vector lies
@@ -193,11 +198,11 @@ class EmbedWorker:
             return False
         return True
 
-    def _give_back(self, wanted: list[Wanted], reason: str | None) -> None:
+    def _give_back(self, wanted: list[QueuedChunk], reason: str | None) -> None:
         chunks = [chunk.chunk for chunk in wanted]
         self._queue.release(self._embedder.name, chunks, reason, tried=False)
 
-    def _embed_one_by_one(self, wanted: list[Wanted]) -> None:
+    def _embed_one_by_one(self, wanted: list[QueuedChunk]) -> None:
         """Embed each text alone, and set aside those that break the model."""
         for chunk in wanted:
             try:
@@ -206,7 +211,7 @@ class EmbedWorker:
                 self._queue.release(self._embedder.name, [chunk.chunk], str(failure), tried=True)
 
 
-def _text_of(chunk: Wanted, *, around: bool = False) -> str:
+def _text_of(chunk: QueuedChunk, *, around: bool = False) -> str:
     context = "\n".join(filter(None, (chunk.context, chunk.around if around else "")))
     return embedding_text(chunk.title, chunk.heading, context, chunk.passage)
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
-from scrubjay.storage.sql.scope import PEOPLES
+from scrubjay.storage.sql.scope import PRIVATE_PREFIXES
 from scrubjay.text.analysis import fold_label, normalize
 from scrubjay.text.validation import MAX_NAME_CHARS, check_name, check_text
 from scrubjay.times import moment, parse, parse_zoned
@@ -79,7 +79,7 @@ def _severity(given: str) -> str | None:
 
 def _namespace(given: str) -> str:
     namespace = check_name("namespace", given)
-    if namespace.endswith("/") and not namespace.startswith(PEOPLES):
+    if namespace.endswith("/") and not namespace.startswith(PRIVATE_PREFIXES):
         raise InvalidInput(
             f"namespace is {namespace!r}, which means all namespaces of a project; write into one"
             f" of them, such as {namespace + 'notes'!r}"

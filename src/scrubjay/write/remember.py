@@ -49,7 +49,7 @@ def remember(
     if memory.id:
         before = memory_to_replace(records, memory.id, changeable)
     elif memory.type != "message":
-        same = records.same(memory.content_hash, memory.type, memory.namespace)
+        same = records.find_duplicate(memory.content_hash, memory.type, memory.namespace)
         if same is not None:
             stored = records.get([same], _EVERYTHING)[same]
             merged = merge(stored, memory, now.astimezone(UTC))
@@ -94,15 +94,15 @@ def new_id(records: SqlRecords, memory: Memory, *, only_one: bool = False) -> st
     namespaces, a secret of the database is part of the hash: otherwise a user could guess a text and
     find out by its id that another user has stored it.
     """
-    place = records.secret(memory.namespace) + memory.namespace
+    place = records.id_secret(memory.namespace) + memory.namespace
     seed = "\0".join((place, memory.type, memory.session or "", memory.content_hash))
     # The same message may be stored a thousand times: start after the last one.
     content = (memory.content_hash, memory.type, memory.namespace)
-    first = 0 if only_one else records.times_stored(*content)
+    first = 0 if only_one else records.count_duplicates(*content)
     for attempt in range(first, first + 1_000_000):
         digest = hashlib.sha256(f"{seed}\0{attempt}".encode()).digest()
         id_ = "".join(_ID_LETTERS[byte & 31] for byte in digest[:12])
-        if not records.holds(id_):
+        if not records.exists(id_):
             return id_
     raise InvalidInput("this text is stored a million times already; give ids yourself")
 

@@ -712,7 +712,7 @@ class TestTogether:
 
         assert len(claim.turns) == 12
         assert second.extract()[0] == 0
-        extraction._queue.give_back(claim)
+        extraction._queue.release(claim)
         assert second.extract().messages == 20
 
     def test_an_answer_that_comes_too_late_is_dropped(self, told):

@@ -168,8 +168,8 @@ def test_links_between_memories_are_told_once_with_who_made_them(graph):
     """Both ends chose each other: one link. What a person made it counts before what a text did."""
     graph.link("a", "b", 0.5, "related")
     graph.link("b", "c", 0.9, "supersedes")
-    graph.link_written("c", ["d"], "mentions")
-    graph.link_written("d", ["c"], "mentions")
+    graph.set_text_links("c", ["d"], "mentions")
+    graph.set_text_links("d", ["c"], "mentions")
     graph.link("d", "h", 1.0, "related")
 
     assert [tuple(one) for one in graph.between(["a", "b", "c", "d"])] == [

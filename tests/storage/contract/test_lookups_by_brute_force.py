@@ -139,7 +139,7 @@ def other(backend):
 @pytest.mark.parametrize("seed", range(3))
 def test_lookups_find_what_brute_force_finds(backend, other, monkeypatch, seed, most_read):
     """GS-3, GS-4, R-5: after every write of anybody, the same rows in the same order."""
-    monkeypatch.setattr("scrubjay.storage.sql.topics._MOST_READ", most_read)
+    monkeypatch.setattr("scrubjay.storage.sql.topics._MAX_READ", most_read)
     if seed and isinstance(backend, InPostgres):
         pytest.skip("one seed is enough where a write takes so much longer")
     backend.activate(MODEL, DIMS)
@@ -188,7 +188,7 @@ def test_what_a_write_has_not_committed_is_not_kept(backend):
         return [row.id for row in topics.search(["tea"], None, None, scope, 9).rows]
 
     def seen(scope):
-        return topics._unchanged.seen_by(scope).sum()
+        return topics._sets.visible(scope).sum()
 
     assert (found(scope), seen(scope)) == (["a"], 1)
 
@@ -205,21 +205,21 @@ def test_what_a_write_has_not_committed_is_not_kept(backend):
 
 def test_arrays_are_kept_until_a_commit_and_not_without_end(backend, other, monkeypatch):
     """The same array serves while nothing was written; the least used go when there are too many."""
-    kept = backend.vectors.unchanged
+    kept = backend.vectors.sets
     scope = Scope(namespaces=("ann",))
-    assert kept.seen_by(Scope()) is None
-    first = kept.seen_by(scope)
-    assert kept.seen_by(scope) is first
+    assert kept.visible(Scope()) is None
+    first = kept.visible(scope)
+    assert kept.visible(scope) is first
     other.records.put(a_memory("a", namespace="ann"), pieces("some text"))
-    second = kept.seen_by(scope)
+    second = kept.visible(scope)
     assert second is not first
     assert (first.sum(), second.sum()) == (0, 1)
-    monkeypatch.setattr("scrubjay.storage.sql.scope._MOST_BYTES", 3 * (len(second) + 256))
+    monkeypatch.setattr("scrubjay.storage.sql.scope._MAX_BYTES", 3 * (len(second) + 256))
     for n in range(5):
-        kept.seen_by(Scope(owner=f"o{n}"))
-    assert len(kept._kept) == 3
-    assert kept.seen_by(Scope(owner="o4")).sum() == 0
-    assert kept.seen_by(scope) is not second
+        kept.visible(Scope(owner=f"o{n}"))
+    assert len(kept._cached) == 3
+    assert kept.visible(Scope(owner="o4")).sum() == 0
+    assert kept.visible(scope) is not second
 
 
 def test_a_reader_that_stands_at_an_older_state_does_not_make_others_see_it(backend, other):
@@ -233,7 +233,7 @@ def test_a_reader_that_stands_at_an_older_state_does_not_make_others_see_it(back
         slow = db.execute("SELECT n FROM memories")
         slow.fetchone()
         other.records.put(a_memory("c", namespace="ann"), pieces("some text"))
-        assert backend.vectors.unchanged.seen_by(scope).sum() == 3
+        assert backend.vectors.sets.visible(scope).sum() == 3
         slow.close()
 
 

@@ -30,18 +30,18 @@ def test_memories_with_a_vector_are_told_from_those_without(backend):
     """Under a scope, each once, as they were stored."""
     table = filled(backend)
 
-    found, left_out = table.vectored(MODEL, EVERYTHING)
+    found, left_out = table.embedded(MODEL, EVERYTHING)
     assert ([one.id for one in found], left_out) == (["a", "b"], 1)
-    found, left_out = table.vectored(MODEL, Scope(namespaces=("theirs",)))
+    found, left_out = table.embedded(MODEL, Scope(namespaces=("theirs",)))
     assert (found, left_out) == ([], 1)
-    found, left_out = table.vectored("another", EVERYTHING)
+    found, left_out = table.embedded("another", EVERYTHING)
     assert (found, left_out) == ([], 3)
 
 
 def test_a_memory_has_the_mean_of_its_passages(backend):
     """Of length 1; what has no vector is left out."""
     table = filled(backend)
-    numbers = {one.id: one.memory for one in table.vectored(MODEL, EVERYTHING)[0]}
+    numbers = {one.id: one.memory for one in table.embedded(MODEL, EVERYTHING)[0]}
     there, rows = table.vectors(MODEL, [*numbers.values(), max(numbers.values()) + 1])
 
     found = dict(zip(there, rows.tolist(), strict=True))
@@ -54,8 +54,8 @@ def test_a_memory_has_the_mean_of_its_passages(backend):
 def test_what_is_shown_is_read_by_number(backend):
     """A title, or else the text; the first topic, or none."""
     table = filled(backend)
-    numbers = [one.memory for one in table.vectored(MODEL, EVERYTHING)[0]]
-    a, b = table.called(numbers).values()
+    numbers = [one.memory for one in table.embedded(MODEL, EVERYTHING)[0]]
+    a, b = table.labels(numbers).values()
 
     assert (a.id, a.words, a.topic) == ("a", "one", "tea")
     assert (b.id, b.words, b.topic) == ("b", "Two", None)

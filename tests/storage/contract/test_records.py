@@ -6,7 +6,7 @@ import pytest
 from backends import a_memory, asking, pieces
 from clocks import NOON
 
-from scrubjay.storage.sql.records import SqlNamespaces
+from scrubjay.storage.sql.records import project_namespaces
 from scrubjay.types import Scope
 
 EVERYTHING = Scope()
@@ -123,8 +123,8 @@ def test_chunks_are_found_by_id_and_ordinal(backend):
     found = backend.records.chunks([("a", 1), ("a", 7), ("x", 0)])
 
     assert dict(found) == {("a", 1): pieces(text, 2)[1]}
-    assert backend.records.how_many_chunks(["a", "x"]) == {"a": 2}
-    assert backend.records.how_many_chunks([]) == {}
+    assert backend.records.chunk_counts(["a", "x"]) == {"a": 2}
+    assert backend.records.chunk_counts([]) == {}
 
 
 def test_delete_counts_and_takes_everything_with_it(backend):
@@ -177,7 +177,6 @@ def test_namespaces_are_listed_by_name_as_far_as_one_sees_them(backend):
     """NM-5: each once, so many at most, and those of a project by how they begin."""
     for n, place in enumerate(("work/web", "home", "work/api", "work", "workshop/a", "home")):
         backend.records.put(a_memory(f"m{n}", namespace=place), pieces("some text"))
-    named = SqlNamespaces(backend.db)
 
     assert backend.records.namespaces(Scope(), 9) == [
         "home",
@@ -188,6 +187,8 @@ def test_namespaces_are_listed_by_name_as_far_as_one_sees_them(backend):
     ]
     assert backend.records.namespaces(Scope(), 2) == ["home", "work"]
     assert backend.records.namespaces(Scope(reader="ann"), 9) == []
-    assert named.of_project("work/", Scope()) == ["work/api", "work/web"]
-    assert named.of_project("work/", Scope(namespaces=("work/api", "home"))) == ["work/api"]
-    assert named.of_project("w%/", Scope()) == []
+    assert project_namespaces(backend.db, "work/", Scope()) == ["work/api", "work/web"]
+    assert project_namespaces(backend.db, "work/", Scope(namespaces=("work/api", "home"))) == [
+        "work/api"
+    ]
+    assert project_namespaces(backend.db, "w%/", Scope()) == []

@@ -133,7 +133,7 @@ class TestOrder:
                 vectors[f"m{n:02}"] = [one / np.linalg.norm(one)]
         backend.embed(MODEL, vectors)
         exact = found(topics, "a1", vector=EAST, limit=7)
-        monkeypatch.setattr("scrubjay.storage.sql.topics._MOST_READ", 5)
+        monkeypatch.setattr("scrubjay.storage.sql.topics._MAX_READ", 5)
 
         assert found(topics, "a1", vector=EAST, limit=7) == exact
         cosines = [float(vectors[id_][0] @ EAST) for id_, _ in exact]
@@ -153,7 +153,7 @@ class TestOrder:
         backend.embed(MODEL, {f"m{n:02}": [EAST] for n in (3, 37, 39)} | {"m05": [NORTH]})
         wanted = ["two", "m39", "m37", "m03", "m05", "m38", "m36", "m35"]
         for most_read in (2048, 5):
-            monkeypatch.setattr("scrubjay.storage.sql.topics._MOST_READ", most_read)
+            monkeypatch.setattr("scrubjay.storage.sql.topics._MAX_READ", most_read)
             ranked = found(topics, "a1", "b1", vector=EAST, limit=8)
             assert [id_ for id_, _ in ranked] == wanted
             unread = found(topics, "a1", limit=3)
@@ -161,8 +161,8 @@ class TestOrder:
 
     def test_many_are_ranked_without_numpy_as_well(self, backend, topics, monkeypatch):
         """R-6: it is not needed where no vector is given."""
-        monkeypatch.setattr("scrubjay.storage.sql.topics._MOST_READ_WITHOUT_NUMPY", 5)
-        monkeypatch.setattr("scrubjay.storage.sql.topics._MOST_READ", 5)
+        monkeypatch.setattr("scrubjay.storage.sql.topics._MAX_READ_WITHOUT_NUMPY", 5)
+        monkeypatch.setattr("scrubjay.storage.sql.topics._MAX_READ", 5)
         with backend.records.transaction():
             for n in range(20):
                 put(backend, f"m{n:02}", "a1", hours=n)
@@ -248,16 +248,16 @@ class TestKept:
 
     def test_a_store_without_hashes_is_filled_once(self, backend, topics):
         """What was written before there were hashes is found as well."""
-        topics.index_again()
+        topics.reindex()
         put(backend, "a", "continuous integration", "python")
         with backend.db.write() as db:
             before = db.execute("SELECT * FROM topic_hashes").fetchall()
             db.execute("DELETE FROM topic_hashes")
             db.execute("DELETE FROM meta WHERE key = 'topic_hashes'")
-        topics.index_again()
+        topics.reindex()
         with backend.db.read() as db:
             assert db.execute("SELECT * FROM topic_hashes").fetchall() == before
-        topics.index_again()
+        topics.reindex()
         assert found(topics, "continuous", "python") == [("a", 2)]
 
 
@@ -275,7 +275,7 @@ def test_very_many_topics_are_filled_and_searched_in_little_time(backend, topics
             ],
         )
     began = time.process_time()
-    topics.index_again()
+    topics.reindex()
     filling_s = time.process_time() - began
     assert found(topics, "number17777") == [("m17777", 1)]
     began = time.process_time()

@@ -65,7 +65,7 @@ def answer(backend, wanted, angle):
     backend.vectors.add(
         MODEL,
         [(one.chunk, unit(angle)) for one in wanted],
-        {one.chunk: one.asked for one in wanted},
+        {one.chunk: one.request for one in wanted},
     )
 
 

@@ -162,7 +162,7 @@ def test_a_model_keeps_its_dimensions(backend):
     backend.activate("m", 4)
     backend.activate("m", 4)
 
-    with pytest.raises(InvalidInput, match="4 dimensions, but this model gives 8"):
+    with pytest.raises(InvalidInput, match="4 dimensions"):
         backend.activate("m", 8)
 
 

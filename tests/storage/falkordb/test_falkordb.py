@@ -44,8 +44,8 @@ def fill(store, seed=5, count=COUNT, links=3):
     chance = random.Random(seed)
     people = SqlCollections(store.db)
     team = people.create("team", NOON_US)
-    people.join(team, "ada", "reader")
-    people.join(team, "bob", "writer")
+    people.set_member(team, "ada", "reader")
+    people.set_member(team, "bob", "writer")
     one_of = chance.choice
     ids = [f"m{n:03}" for n in range(count)]
     with store.records.transaction():
@@ -74,7 +74,7 @@ def fill(store, seed=5, count=COUNT, links=3):
         facts = store.records.ids(Scope(types=("fact",)))
         for message in messages[::2]:
             SqlSpans(store.db).add(facts[0], Span(message, 0, 3, "a q"))
-            SqlExtractions(store.db).end(message, "facts", "a model", "", NOON_US)
+            SqlExtractions(store.db).finish(message, "facts", "a model", "", NOON_US)
         for n, id_ in enumerate(ids):
             store.graph.link(id_, ids[(n + 1) % count], chance.random(), "ring")
             for other in chance.sample(ids, links):
@@ -175,7 +175,7 @@ def test_of_a_level_only_the_best_are_walked_on(store, monkeypatch):
     for id_ in ids[10:40]:
         store.graph.link(ids[7], id_, 0.5, "hub")
     unbounded = store.embedded.walk(ids[7:8], Scope(), 2, None)
-    monkeypatch.setattr(walking, "MOST_NODES", 3)
+    monkeypatch.setattr(walking, "MAX_NODES", 3)
 
     found = store.graph.walk(ids[7:8], Scope(), 2, None)
 

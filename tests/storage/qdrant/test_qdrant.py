@@ -100,7 +100,7 @@ def a_varied_store(opened, chance, count):
         (red, "bob", "reader"),
         (blue, "bob", "writer"),
     ):
-        people.join(one, person, role)
+        people.set_member(one, person, role)
     spaces = ["default", "user:ann", "user:bob", red.namespace, blue.namespace]
     opened.activate("m", DIMS)
     made = {}

@@ -22,8 +22,8 @@ from scrubjay.storage.sql import near_duplicates as sketches
 from scrubjay.storage.sql import near_duplicates as sql_near
 from scrubjay.storage.sql.near_duplicates import (
     BITS,
-    MOST_LINKS,
-    MOST_NEAREST,
+    MAX_LINKS,
+    MAX_NEAREST,
     SqlNearDuplicates,
     sketch,
 )
@@ -120,7 +120,7 @@ class TestLinked:
         add(store, "kettle 0")
 
         assert alike(store, "kettle 0") == [f"kettle {n}" for n in (1, 2, 3, 4, 5)]
-        assert MOST_NEAREST == 5
+        assert MAX_NEAREST == 5
 
     @pytest.mark.parametrize(
         ("fields", "why"),
@@ -301,7 +301,7 @@ class TestScope:
 
     def test_a_crowd_elsewhere_does_not_hide_ones_own(self, tmp_path, model, monkeypatch):
         """Whoever writes thousands of like memories fills their own buckets only."""
-        monkeypatch.setattr(sql_near, "_MOST_READ", 8)
+        monkeypatch.setattr(sql_near, "_MAX_READ", 8)
         with scrubjay.open(tmp_path / "a.db", embedder=model) as store:
             store.add("kettle 0", id="mine")
             crowd = [f"kettle is said again and again, {n / 1000:.3f}" for n in range(60)]
@@ -312,7 +312,7 @@ class TestScope:
 
     def test_sharing_a_bucket_is_not_enough(self, tmp_path, monkeypatch):
         """Even if every namespace and model had the same buckets, each would be compared with its own."""
-        monkeypatch.setattr(sketches, "_turned", lambda place: 0)
+        monkeypatch.setattr(sketches, "_flipped_bits", lambda place: 0)
         path = tmp_path / "a.db"
         with scrubjay.open(path, embedder=Compass()) as store:
             add(store, "kettle 0", "kettle 4")
@@ -539,11 +539,11 @@ class TestWork:
         assert more <= some * 1.2
         self.check_links(store)
 
-    @pytest.mark.parametrize("most", [1, MOST_LINKS])
+    @pytest.mark.parametrize("most", [1, MAX_LINKS])
     def test_a_crowd_in_an_older_store_is_linked_as_well(self, store, monkeypatch, most):
         """Whatever was compared before: each is linked, also where all others have links enough."""
         add(store, *(f"kettle is on, {n / 1000:.3f}" for n in range(700)))
-        monkeypatch.setattr(sql_near, "MOST_LINKS", most)
+        monkeypatch.setattr(sql_near, "MAX_LINKS", most)
         with store._context.db.write() as db:
             db.execute("INSERT INTO unsketched SELECT vector FROM sketches")
         store.pending()
@@ -554,7 +554,7 @@ class TestWork:
     def check_links(self, store):
         count = Counter(n for pair in rows(store, "SELECT a, b FROM edges") for n in pair)
         assert len(count) == 1801
-        assert max(count.values()) <= MOST_LINKS
+        assert max(count.values()) <= MAX_LINKS
 
 
 class TestStage:

@@ -17,7 +17,7 @@ from places import DATA
 import scrubjay
 from scrubjay import InvalidInput, NotFound
 from scrubjay.storage.sql import words as sql_terms
-from scrubjay.storage.sql.words import count_again
+from scrubjay.storage.sql.words import count_terms
 from scrubjay.text.analysis import tokens
 from scrubjay.text.tfidf import TokenCounts
 from scrubjay.types import Scope
@@ -61,7 +61,7 @@ def assert_exact(store):
     assert before == dict(expected(store))
     with store._context.db.write() as db:
         db.execute("UPDATE terms SET held_by = held_by + 7")
-        count_again(db)
+        count_terms(db)
     assert table(store) == before
 
 
@@ -188,8 +188,8 @@ class TestCounts:
                 "gopher": (store.get("gopher").language, {"go": 4, "home": 1, "gone": 1})
             }
             assert terms_of(store).bags([]) == {}
-            assert terms_of(store).asked("Go go!", "en") == {"go": 2}
-            assert terms_of(store).asked("", "en") == {}
+            assert terms_of(store).query_tokens("Go go!", "en") == {"go": 2}
+            assert terms_of(store).query_tokens("", "en") == {}
 
     def test_what_is_written_is_counted_before_it_is_committed(self):
         """Who asks inside a transaction sees what it has written."""
@@ -350,12 +350,12 @@ import os, sys
 import scrubjay
 from scrubjay.storage.sql import words as sql_terms
 
-real = sql_terms.count_again
+real = sql_terms.count_terms
 def die(db):
     real(db)
     os._exit(9)
 
-sql_terms.count_again = die
+sql_terms.count_terms = die
 scrubjay.open(sys.argv[1], embedder=False)
 """
 
@@ -406,7 +406,7 @@ class TestOlder:
             assert_exact(store)
             store.add("a later walrus")
             assert_exact(store)
-        monkeypatch.setattr(sql_terms, "count_again", lambda db: pytest.fail("counted again"))
+        monkeypatch.setattr(sql_terms, "count_terms", lambda db: pytest.fail("counted again"))
         with scrubjay.open(old, embedder=False) as store:
             assert terms_of(store).counted(["walrus"], Scope()).held_by == {"walrus": 1}
 

@@ -79,7 +79,7 @@ class TestIncremental:
         assert (done.updated, done.unchanged) == (0, 3)
         memory.pending(wait=True)
         assert embedder.calls == calls
-        assert memory._context.shelf.targets.are_settled(
+        assert memory._context.shelf.targets.are_resolved(
             "default"
         )  # nor are links looked at again
 

@@ -109,7 +109,7 @@ class Facts(NamedTuple):
             fact = self.shelf.records.get([id_], _EVERYTHING)[id_]
             if not is_drawn(fact) or id_ in gone:
                 continue
-            self.history.drop(id_, "text")
+            self.history.delete(id_, "text")
             if fact.metadata["message"] in messages:
                 *_, last = (one for one in self.spans.of(id_) if one.message not in messages)
                 given = fact._asdict() | {"text": last.text, "links": ()}
@@ -121,8 +121,10 @@ class Facts(NamedTuple):
     def _hold_again(self, gone: Collection[str]) -> None:
         """Undo what facts that go did to those they superseded, unless others did the same since."""
         graph = self.shelf.graph
-        for id_ in dict.fromkeys(old for new in gone for old in graph.led_to(new, SUPERSEDES)):
-            if id_ in gone or not set(graph.led_from(id_, SUPERSEDES)) <= set(gone):
+        for id_ in dict.fromkeys(
+            old for new in gone for old in graph.linked_from(new, SUPERSEDES)
+        ):
+            if id_ in gone or not set(graph.linking_to(id_, SUPERSEDES)) <= set(gone):
                 continue
             fact = self.shelf.records.get([id_], _EVERYTHING)[id_]
             ends = [one for one in self.history.of(id_) if one[1] == "valid_until"]
@@ -187,9 +189,9 @@ class Facts(NamedTuple):
             **old.metadata, **self._origin(message.id, fact.start, fact.stop)
         }  # fmt: skip
         remember(self.shelf, draft(given), _EVERYTHING, _EVERYTHING)
-        self.copies.part([old.id])
+        self.copies.detach([old.id])
         self._note(old.id, fact, message)
-        self.history.note(old.id, micros(self.shelf.clock()), "text", old.text, fact.text)
+        self.history.add(old.id, micros(self.shelf.clock()), "text", old.text, fact.text)
 
     def _end(self, fact: Memory, at: datetime | None) -> None:
         """Let a fact hold until then, or for good; what begins only later is left as it is."""
@@ -197,9 +199,9 @@ class Facts(NamedTuple):
             return
         before, after = fact.valid_until, at
         write_memory(self.shelf, fact._replace(valid_until=at, links=()))
-        self.copies.part([fact.id])
+        self.copies.detach([fact.id])
         times = [moment.isoformat() if moment else "" for moment in (before, after)]
-        self.history.note(fact.id, micros(self.shelf.clock()), "valid_until", *times)
+        self.history.add(fact.id, micros(self.shelf.clock()), "valid_until", *times)
 
     def _note(self, id_: str, fact: Fact, message: Memory) -> None:
         self.spans.add(id_, Span(message.id, fact.start, fact.stop, fact.text))

@@ -82,7 +82,7 @@ class Extraction:
         It ends early where the model is out.
         """
         scope = self._changeable._replace(session=session)
-        if session is not None and not self._queue.holds(scope):
+        if session is not None and not self._queue.has_messages(scope):
             raise NotFound(
                 f"no message is of the session {session!r}; `scrubjay sessions` lists them"
             )
@@ -103,7 +103,7 @@ class Extraction:
                 was_read = self._ask(claim)
             except Unavailable as gone:
                 outage = str(gone)
-                self._queue.give_back(claim, outage)
+                self._queue.release(claim, outage)
                 break
             finally:
                 self.claimed = None
@@ -125,7 +125,7 @@ class Extraction:
     def release(self) -> None:
         """Give back what is being read: its reader has no more time."""
         if (claim := self.claimed) is not None:
-            self._queue.give_back(claim)
+            self._queue.release(claim)
 
     def waiting(self, scope: Scope) -> int:
         """Return how many messages wait to be read."""
@@ -137,7 +137,7 @@ class Extraction:
 
         from scrubjay.times import moment
 
-        said = moment(self._queue.next_us())
+        said = moment(self._queue.oldest_waiting_us())
         return None if said is None else said + timedelta(seconds=SETTLED_S)
 
     def _claim(self, scope: Scope, settled: bool, passed_over: set[str]) -> Claim | None:
@@ -201,7 +201,7 @@ class Extraction:
         now_us = micros(self._clock())
         with self._records.transaction():
             if not self._is_still(claim, was_read):
-                self._queue.give_back(claim)
+                self._queue.release(claim)
                 return set(claim.turns)
             counts = Counter(
                 self._facts.keep(fact, was_read.messages[fact.turn]) for fact in was_read.facts
@@ -212,7 +212,7 @@ class Extraction:
                 for number, message in was_read.messages.items()
             }
             for id_, (outcome, reason) in outcomes.items():
-                self._queue.end(id_, outcome, self.model, reason, now_us)
+                self._queue.finish(id_, outcome, self.model, reason, now_us)
         failed = {id_: reason for id_, (outcome, reason) in outcomes.items() if outcome == FAILED}
         done.update(counts)
         done["messages"] += len(outcomes) - len(failed)
@@ -222,7 +222,7 @@ class Extraction:
 
     def _is_still(self, claim: Claim, was_read: _Read) -> bool:
         """True when these turns are ours, and they and those before them are as they were read."""
-        if not self._queue.held(claim):
+        if not self._queue.is_held(claim):
             return False
         read = (*was_read.messages.values(), *was_read.before)
         now = self._records.get(

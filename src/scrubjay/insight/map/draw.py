@@ -15,7 +15,7 @@ from math import exp
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.errors import Unavailable
-from scrubjay.storage.sql.overview import SqlMap, Vectored
+from scrubjay.storage.sql.overview import EmbeddedMemory, SqlMap
 from scrubjay.text.analysis import terms, valid_unicode
 from scrubjay.text.snippets import preview
 from scrubjay.times import moment
@@ -88,7 +88,7 @@ class Maps:
             return after.drawn
 
     def _draw(self, scope: Scope, model: str, limit: int, before: _Kept | None) -> _Kept:
-        found, left_out = self._table.vectored(model, scope)
+        found, left_out = self._table.embedded(model, scope)
         chosen = sample(found, limit)
         wanted = {one.memory: one.newest for one in chosen}
         layout: Layout | None = None
@@ -125,7 +125,7 @@ class Maps:
         return bool(known) and known >= max(least, _ENOUGH * len(before.laid_out))
 
     def _lay_out(
-        self, model: str, chosen: Sequence[Vectored]
+        self, model: str, chosen: Sequence[EmbeddedMemory]
     ) -> tuple[Layout | None, dict[int, int], dict[int, tuple[int, Place]]]:
         from scrubjay.insight.map.layout import laid_out
 
@@ -155,7 +155,7 @@ class Maps:
 
     def _points(self, placed: Mapping[int, tuple[int, Place]]) -> dict[int, Point]:
         """Return the points by the numbers of their memories, as they were stored."""
-        called = self._table.called(sorted(placed))
+        called = self._table.labels(sorted(placed))
         points: dict[int, Point] = {}
         for n, one in sorted(called.items()):
             created_at, updated_at = moment(one.created_us), moment(one.updated_us)
@@ -213,7 +213,7 @@ def titled(words: str) -> str:
     return line if len(line) <= _TITLE_CHARS else f"{short}…"
 
 
-def sample(found: Sequence[Vectored], most: int) -> list[Vectored]:
+def sample(found: Sequence[EmbeddedMemory], most: int) -> list[EmbeddedMemory]:
     """Return so many of all, in their order: the same ones every time, and of every age alike."""
     if len(found) <= most:
         return list(found)

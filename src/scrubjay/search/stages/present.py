@@ -45,7 +45,7 @@ def count_passages(run: Run) -> Run:
     records = run.kit.records
     if records is None or not run.pool:
         return run
-    counts = records.how_many_chunks([one.id for one in run.pool])
+    counts = records.chunk_counts([one.id for one in run.pool])
     pool = tuple(one._replace(passages=counts.get(one.id)) for one in run.pool)
     return run._replace(pool=pool).noting(of_several=sum(one > 1 for one in counts.values()))
 
@@ -234,11 +234,11 @@ def check_files(run: Run, *, most: int = 2000) -> Run:
     Where more than `most` files are ingested, only those of the hits are checked.
     """
     files = run.kit.files
-    if files is None or not (count := files.how_many()):
+    if files is None or not (count := files.count()):
         return run
     if count <= most:
         scope = run.query.scope._replace(holds=(), lacks=())
-        known = {file.memory: file for file in files.seen(scope)}
+        known = {file.memory: file for file in files.visible(scope)}
     else:
         known = dict(files.of([one.id for one in run.pool if one.memory and one.memory.source]))
     if not known:  # the files of others are not counted

@@ -39,7 +39,7 @@ def fan_out(run: Run, *, times: float = 2) -> Run:
     """
     if times < 1:
         raise InvalidInput(f"fan_out.times is {times}; it must be 1 or more")
-    spanned = tuple(run.kit.copies.spanned(run.query.scope)) if run.kit.copies else ()
+    spanned = tuple(run.kit.copies.visible_collections(run.query.scope)) if run.kit.copies else ()
     if not spanned:
         return run
     return run._replace(query=run.query._replace(fetch=times)).noting(collections=spanned)
@@ -52,7 +52,7 @@ def different(run: Run, ask: Callable[[int], RankedList], depth: int) -> RankedL
         return ask(depth)
     while True:
         found = ask(most)
-        stand_ins = copies.stand_ins([row.id for row in found.rows], run.query.scope)
+        stand_ins = copies.representatives([row.id for row in found.rows], run.query.scope)
         rows = folded(found.rows, stand_ins)
         if len(rows) >= depth or len(found.rows) < most:
             return found._replace(rows=rows[:depth])
@@ -122,7 +122,7 @@ def _of_types(run: Run, types: tuple[str, ...], not_types: tuple[str, ...]) -> R
 
 def _has_types(run: Run, types: tuple[str, ...]) -> bool:
     records = run.kit.records
-    return records is None or records.holds_any(Scope(types=types))
+    return records is None or records.any_visible(Scope(types=types))
 
 
 def by_word(

@@ -165,7 +165,7 @@ def word_cosines(run: Run) -> tuple[dict[Key, float], list[str]]:
         for id_, bag in (of_tier or {}).items():
             bags[name, id_] = bag
             if bag.language not in asked:
-                asked[bag.language] = index.asked(text, bag.language)
+                asked[bag.language] = index.query_tokens(text, bag.language)
     tokens = {token for bag in bags.values() for token in bag.tokens}
     tokens.update(*asked.values())
     counts = [

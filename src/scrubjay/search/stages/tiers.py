@@ -160,7 +160,7 @@ def _begun(visit: _Visit, stages: tuple[Stage, ...]) -> _Visit:
     query, windows = visit.run.query, visit.run.kit.windows
     if query.scope.valid_us is not None and windows is not None:
         try:
-            valid_us = windows.state_us(query.scope.valid_us)
+            valid_us = windows.last_change_us(query.scope.valid_us)
         except StoreError as error:
             return visit._replace(lost=str(error))
         query = query._replace(scope=query.scope._replace(valid_us=valid_us))

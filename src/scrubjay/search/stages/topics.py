@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from scrubjay.errors import InvalidInput
 from scrubjay.search.pipeline import Run, stage
 from scrubjay.search.stages.recall import different
-from scrubjay.storage.sql.topics import apart
+from scrubjay.storage.sql.topics import split_words
 from scrubjay.text.analysis import (
     fold,
     is_unspaced,
@@ -54,8 +54,10 @@ def keywords_in(text: str, language: str = "") -> tuple[str, ...]:
     """
     stop_words = folded_stop_words(language)
     written = words(normalize(text).replace("/", " "))[:_MOST_WORDS]
-    split = [word for one in written for word in words(apart(one))][:_MOST_WORDS]
-    single = without_stop_words([word for word in written if apart(word) == word], stop_words)
+    split = [word for one in written for word in words(split_words(one))][:_MOST_WORDS]
+    single = without_stop_words(
+        [word for word in written if split_words(word) == word], stop_words
+    )
     content = {*map(fold, single), *(fold(word) for word in split if fold(word) not in stop_words)}
     several = (
         split[at : at + length]
@@ -63,7 +65,7 @@ def keywords_in(text: str, language: str = "") -> tuple[str, ...]:
         for at in range(len(split) - length + 1)
     )
     whole = (" ".join(run) for run in several if not content.isdisjoint(map(fold, run)))
-    joined = (" ".join(words(apart(word))) for word in written if apart(word) != word)
+    joined = (" ".join(words(split_words(word))) for word in written if split_words(word) != word)
     found = (*single, *whole, *joined, *_unspaced(split))
     return tuple(dict.fromkeys(topic.casefold() for topic in found))
 

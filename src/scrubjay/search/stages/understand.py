@@ -98,7 +98,7 @@ def _each(run: Run, ask: Callable[[SqlRecords], T]) -> Iterator[T]:
 
 
 def _holds_any(records: SqlRecords, scope: Scope) -> bool:
-    return records.holds_any(scope)
+    return records.any_visible(scope)
 
 
 @stage

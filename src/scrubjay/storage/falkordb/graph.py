@@ -11,7 +11,7 @@ from scrubjay.storage.falkordb.replica import plain
 from scrubjay.storage.falkordb.scope import where
 from scrubjay.storage.replicas.breaker import Breaker
 from scrubjay.storage.replicas.outbox import GRAPH
-from scrubjay.storage.sql.graph import SqlGraph, ranked, walked
+from scrubjay.storage.sql.graph import SqlGraph, rank_neighbors, walk_links
 from scrubjay.types import Neighbor, Scope
 
 # The server prints 15 digits of a number, and a double has up to 17: of two equal paths, one would be
@@ -47,7 +47,7 @@ class FalkorGraph(SqlGraph):
 
         So a memory that was deleted a moment ago is neither returned nor walked through.
         """
-        origin = self.seen(seeds, scope)
+        origin = self.visible(seeds, scope)
         if not origin:
             return []
         ages_us = dict(origin)
@@ -64,13 +64,13 @@ class FalkorGraph(SqlGraph):
                     f"{self._server.address.shown} has no graph of this store; it may still be on"
                     " its way: if this error stays, run: scrubjay reindex"
                 )
-            ages_us.update(self.seen(list({there for _, there, *_ in rows}), scope))
+            ages_us.update(self.visible(list({there for _, there, *_ in rows}), scope))
             for here, there, whole, rest in rows:
                 if there in ages_us:
                     yield ids[here], there, (whole + rest) / _SCALE
 
-        reached = walked(list(origin), depth, links, lambda ids: {id_: id_ for id_ in ids})
-        return ranked(reached, ages_us, limit)
+        reached = walk_links(list(origin), depth, links, lambda ids: {id_: id_ for id_ in ids})
+        return rank_neighbors(reached, ages_us, limit)
 
     def close(self) -> None:
         """Stop pinging the server; its owner closes the connections."""

@@ -1,6 +1,6 @@
-"""A Scope as a condition of a Cypher query, as far as the graph knows what it asks for.
+"""Scope as a Cypher condition, as far as the replica has its fields.
 
-The rest, which words a memory holds and what became of a message, is asked of the records afterwards.
+The database checks the rest later: which words a memory holds, and the outcome of a message.
 """
 
 from __future__ import annotations
@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrubjay.storage.falkordb.replica import plain
-from scrubjay.storage.sql.scope import namespaces
-from scrubjay.text.analysis import fold_label
+from scrubjay.storage.sql.scope import allowed_values, visible_namespaces
 from scrubjay.times import micros
 
 if TYPE_CHECKING:
@@ -26,25 +25,20 @@ def where(scope: Scope, db: Database) -> tuple[str, dict[str, object]]:
 
     def bind(condition: str, name: str, value: object) -> None:
         conditions.append(condition)
-        arguments[name] = plain(value) if isinstance(value, str) else value
+        arguments[name] = value
 
     def one_of(condition: str, name: str, values: Iterable[str] | None) -> None:
         if values is not None:
             bind(condition, name, list(map(plain, values)))
 
-    one_of("m.namespace IN $namespaces", "namespaces", namespaces(scope, db))
+    one_of("m.namespace IN $namespaces", "namespaces", visible_namespaces(scope, db))
     one_of("m.id IN $ids", "ids", scope.ids)
-    one_of("m.type IN $types", "types", scope.types)
     one_of("NOT m.type IN $not_types", "not_types", scope.not_types)
-    for field in ("collection", "session", "owner", "agent"):
-        value = getattr(scope, field)
-        if value is not None:
-            bind(f"m.{field} = ${field}", field, value)
-    if scope.domain is not None:
-        bind("m.domain_label = $domain", "domain", fold_label(scope.domain))
+    for field, values in allowed_values(scope).items():
+        one_of(f"m.{field} IN ${field}", field, values)
     if scope.topics is not None:
-        wanted = map(db.codec.token, scope.topics)
-        one_of("any(topic IN m.topics WHERE topic IN $topics)", "topics", wanted)
+        topics = map(db.codec.token, scope.topics)
+        one_of("any(topic IN m.topics WHERE topic IN $topics)", "topics", topics)
     if scope.since is not None:
         bind("m.created_us >= $since", "since", micros(scope.since))
     if scope.until is not None:
@@ -53,9 +47,9 @@ def where(scope: Scope, db: Database) -> tuple[str, dict[str, object]]:
         bind("(m.valid_from_us IS NULL OR m.valid_from_us <= $valid)", "valid", scope.valid_us)
         conditions.append("(m.valid_until_us IS NULL OR m.valid_until_us > $valid)")
     if scope.spoken is not None:
-        seen = "m.type <> 'message' OR m.created_us <= $settled"
+        visible = "m.type <> 'message' OR m.created_us <= $settled"
         if scope.spoken.session is not None:
             arguments["spoken"] = plain(scope.spoken.session)
-            seen += " OR m.session = $spoken"
-        bind(f"({seen})", "settled", scope.spoken.settled_us)
+            visible += " OR m.session = $spoken"
+        bind(f"({visible})", "settled", scope.spoken.settled_us)
     return " AND ".join(conditions) or "true", arguments

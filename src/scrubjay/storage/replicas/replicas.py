@@ -135,7 +135,7 @@ class Replicas:
         attached = self.outbox.attached()
         done: list[str] = []
         if name in (None, WORDS):
-            records.index_again(always=True)
+            records.reindex(always=True)
             done.append(WORDS)
         for kind in KINDS:
             if name not in (None, kind):

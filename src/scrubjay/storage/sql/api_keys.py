@@ -1,17 +1,18 @@
-"""The tokens of a store: who they are for, and the hash of each secret."""
+"""API keys: who they are for, and the hash of each secret."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from scrubjay.storage.database import NOTE, Database
+from scrubjay.storage.database import NOTE
+from scrubjay.storage.sql.scope import SqlTable
 
-_ASKS = "asks_for_tokens"  # 1: without a token nobody comes in; 0: somebody has said that they may
+_REQUIRED = "asks_for_tokens"  # 1: an API key is required; 0: explicitly not required
 _COLUMNS = "name, scopes, tenant, person, created_us, expires_us, last_used_us"
 
 
 class ApiKeyRow(NamedTuple):
-    """A token as it is stored, without its hash; scopes have spaces between them."""
+    """A stored API key without its hash; scopes are separated by spaces."""
 
     name: str
     scopes: str
@@ -22,62 +23,56 @@ class ApiKeyRow(NamedTuple):
     last_used_us: int | None = None
 
 
-class SqlApiKeys:
-    """The tokens of one database."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
+class SqlApiKeys(SqlTable):
+    """The table `access`."""
 
     def add(self, row: ApiKeyRow, digest: str) -> bool:
-        """Store a token with the hash of its secret; False when there is one of its name."""
-        with self._db.write() as db:
-            made = db.execute(
+        """Store an API key with the hash of its secret; False when the name is taken."""
+        return bool(
+            self._write(
                 f"INSERT INTO access (hash, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT (name) DO NOTHING",
                 (digest, *row),
             )
-            return bool(made.rowcount)
+        )
 
     def all(self) -> list[ApiKeyRow]:
-        """Return every token, by name."""
-        with self._db.read() as db:
-            rows = db.execute(f"SELECT {_COLUMNS} FROM access ORDER BY name")
-            return [ApiKeyRow(*row) for row in rows]
+        """Return every API key, by name."""
+        return [
+            ApiKeyRow(*row) for row in self._rows(f"SELECT {_COLUMNS} FROM access ORDER BY name")
+        ]
 
     def by_hash(self, digest: str) -> ApiKeyRow | None:
-        """Return the token whose secret has this hash."""
-        with self._db.read() as db:
-            row = db.execute(f"SELECT {_COLUMNS} FROM access WHERE hash = ?", (digest,)).fetchone()
-            return None if row is None else ApiKeyRow(*row)
+        """Return the API key whose secret has this hash."""
+        row = self._row(f"SELECT {_COLUMNS} FROM access WHERE hash = ?", (digest,))
+        return None if row is None else ApiKeyRow(*row)
 
     def any(self) -> bool:
-        """True when there is a token, be it expired."""
-        with self._db.read() as db:
-            return db.execute("SELECT 1 FROM access LIMIT 1").fetchone() is not None
+        """True when there is an API key, even an expired one."""
+        return self._row("SELECT 1 FROM access LIMIT 1") is not None
 
-    def used(self, name: str, at_us: int, wait_s: float) -> None:
-        """Note when a token was used; a store that is busy longer than that is a StoreError."""
+    def mark_used(self, name: str, at_us: int, wait_s: float) -> None:
+        """Record a use; StoreError when the database is locked for longer than `wait_s`."""
         with self._db.write(wait_s) as db:
             db.execute("UPDATE access SET last_used_us = ? WHERE name = ?", (at_us, name))
 
-    def remove(self, name: str) -> bool:
-        """Remove a token, and note that there was one; False when there is none of that name."""
+    def delete(self, name: str) -> bool:
+        """Delete an API key, and record that keys are required; False when there is none of that name."""
         with self._db.write() as db:
-            removed = db.execute("DELETE FROM access WHERE name = ?", (name,)).rowcount
-            if removed:
-                db.execute(NOTE, (_ASKS, 1))
-            return bool(removed)
+            deleted = db.execute("DELETE FROM access WHERE name = ?", (name,)).rowcount
+            if deleted:
+                db.execute(NOTE, (_REQUIRED, 1))
+            return bool(deleted)
 
-    def asks(self) -> bool | None:
-        """Return what was noted when a token went: whether one is needed; None where none ever went."""
-        with self._db.read() as db:
-            row = db.execute("SELECT value FROM meta WHERE key = ?", (_ASKS,)).fetchone()
-            return None if row is None else bool(row[0])
+    def required(self) -> bool | None:
+        """Return whether an API key is required; None where that was never recorded."""
+        row = self._row("SELECT value FROM meta WHERE key = ?", (_REQUIRED,))
+        return None if row is None else bool(row[0])
 
-    def open_door(self) -> bool:
-        """Note that nobody needs a token; False, and nothing noted, while there is one."""
+    def allow_without(self) -> bool:
+        """Record that no API key is required; False, and nothing recorded, while there is one."""
         with self._db.write() as db:
-            if db.execute("SELECT 1 FROM access LIMIT 1").fetchone() is not None:
+            if self.any():
                 return False
-            db.execute(NOTE, (_ASKS, 0))
+            db.execute(NOTE, (_REQUIRED, 0))
             return True

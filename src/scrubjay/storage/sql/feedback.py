@@ -1,23 +1,27 @@
-"""What became of results, in SQLite: who thought what of which one, and whether weights stand still."""
+"""What searches leave behind: feedback on results, and cached answers of models."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import StoreError
 from scrubjay.storage.database import NOTE, Database
+from scrubjay.storage.sql.scope import SqlTable
 from scrubjay.times import moment
 
 if TYPE_CHECKING:
     from scrubjay.types.reports import FeedbackGiven
 
-_LAST = "feedback"  # the key of the last number that was given
-_OWNER = ""  # who owns the file, and opens it for nobody in particular
+_LAST = "feedback"  # key of the last number that was given
+_OWNER = ""  # the owner of the database, who opens it without a user
 _SELECT = (
     "SELECT f.n, f.at_us, f.query, m.id, f.action, f.person"
     " FROM feedback AS f JOIN memories AS m ON m.n = f.memory"
 )
+_CACHE_WAIT_S = 0.2
+_MAX_CACHED = 2000  # answers of one kind; the oldest are deleted
 
 
 class Tally(NamedTuple):
@@ -28,34 +32,34 @@ class Tally(NamedTuple):
     dismissed: int = 0
 
 
-class SqlFeedback:
-    """The feedback of one caller in one file.
+class SqlFeedback(SqlTable):
+    """The tables `feedback` and `frozen`, for one caller.
 
-    A person's is theirs alone. Who owns the file, and is nobody in particular, sees and counts that of
-    all. Whether the weights are frozen is each caller's own affair.
+    A user sees and counts only their own feedback; the owner of the database, opening it without a user,
+    sees that of all. Each caller freezes their own weights.
     """
 
     def __init__(self, db: Database, person: str | None) -> None:
-        self._db = db
+        super().__init__(db)
         self._person = person or _OWNER
-        # Two conditions and not one of both: each can be answered from an index.
+        # Two conditions rather than one with OR: each can use an index.
         self._mine = ("TRUE", ()) if self._person == _OWNER else ("f.person = ?", (self._person,))
 
     def add(self, id_: str, query: str, action: str, at_us: int) -> FeedbackGiven | None:
-        """Keep what the caller thought of a result; None where the memory is not there any more."""
+        """Record whether a result helped; None if the memory was deleted."""
         with self._db.write() as db:
-            # A number that was taken back is not given again: it would take back another feedback.
+            # Numbers are not reused: undo by an old number would delete other feedback.
             (last,) = db.execute(
                 "SELECT max(last) FROM (SELECT 0 AS last UNION ALL SELECT max(n) FROM feedback"
                 " UNION ALL SELECT value FROM meta WHERE key = ?) AS known",
                 (_LAST,),
             ).fetchone()
-            made = db.execute(
+            added = db.execute(
                 "INSERT INTO feedback (n, memory, query, action, at_us, person)"
                 " SELECT ?, n, ?, ?, ?, ? FROM memories WHERE id = ?",
                 (last + 1, self._db.codec.seal(query), action, at_us, self._person, id_),
             )
-            if not made.rowcount:
+            if not added.rowcount:
                 return None
             db.execute(NOTE, (_LAST, last + 1))
             row = db.execute(f"{_SELECT} WHERE f.n = ?", (last + 1,)).fetchone()
@@ -63,70 +67,62 @@ class SqlFeedback:
 
     def tally(self) -> Tally:
         """Count the feedback of the caller."""
-
-        mine, who = self._mine
+        condition, arguments = self._mine
         counts = dict.fromkeys(Tally._fields, 0)
-        with self._db.read() as db:
-            # Person by person: so an index has them in order, and nothing is sorted.
-            for action, count in db.execute(
-                f"SELECT f.action, count(*) FROM feedback AS f WHERE {mine}"
-                " GROUP BY f.person, f.action",
-                who,
-            ):
-                counts[action] += count
+        # By person: so an index has them in order, and nothing is sorted.
+        for action, count in self._rows(
+            f"SELECT f.action, count(*) FROM feedback AS f WHERE {condition}"
+            " GROUP BY f.person, f.action",
+            arguments,
+        ):
+            counts[action] += count
         return Tally(**counts)
 
     def newest(self, limit: int) -> list[FeedbackGiven]:
         """Return the caller's feedback, newest first."""
-        mine, who = self._mine
-        with self._db.read() as db:
-            rows = db.execute(f"{_SELECT} WHERE {mine} ORDER BY f.n DESC LIMIT ?", (*who, limit))
-            return [self._given(row) for row in rows]
+        condition, arguments = self._mine
+        rows = self._rows(
+            f"{_SELECT} WHERE {condition} ORDER BY f.n DESC LIMIT ?", (*arguments, limit)
+        )
+        return [self._given(row) for row in rows]
 
     def undo(self, number: int | None) -> FeedbackGiven | None:
-        """Take back the caller's feedback of this number, or the last; None where there is none."""
-        mine, who = self._mine
+        """Delete the caller's feedback of this number, or the last; None where there is none."""
+        condition, arguments = self._mine
         with self._db.write() as db:
             row = db.execute(
-                f"{_SELECT} WHERE {mine} AND f.n = coalesce(?, f.n) ORDER BY f.n DESC LIMIT 1",
-                (*who, number),
+                f"{_SELECT} WHERE {condition} AND f.n = coalesce(?, f.n) ORDER BY f.n DESC LIMIT 1",
+                (*arguments, number),
             ).fetchone()
             if row is None:
                 return None
             db.execute("DELETE FROM feedback WHERE n = ?", row[:1])
-        self._db.purge_log()  # what was asked is gone with it
+        self._db.purge_log()  # the query is deleted, too
         return self._given(row)
 
     def reset(self) -> int:
-        """Remove all feedback of the caller; return how many there were."""
-        mine, who = self._mine
-        with self._db.write() as db:
-            gone = db.execute(f"DELETE FROM feedback AS f WHERE {mine}", who).rowcount
+        """Delete all feedback of the caller; return how many there were."""
+        condition, arguments = self._mine
+        deleted = self._write(f"DELETE FROM feedback AS f WHERE {condition}", arguments)
         self._db.purge_log()
-        return gone
+        return deleted
 
     def frozen(self) -> float | None:
-        """Return how far the weights were moved when the caller froze them; None while they are not."""
-        with self._db.read() as db:
-            row = db.execute(
-                "SELECT shift FROM frozen WHERE person = ?", (self._person,)
-            ).fetchone()
+        """Return the shift of the weights when the caller froze them; None while they are not frozen."""
+        row = self._row("SELECT shift FROM frozen WHERE person = ?", (self._person,))
         return None if row is None else float(row[0])
 
     def freeze(self, shift: float, at_us: int) -> None:
-        """Let the weights of the caller's searches stay moved by this much."""
-        with self._db.write() as db:
-            db.execute(
-                "INSERT INTO frozen (person, shift, at_us) VALUES (?, ?, ?) ON CONFLICT (person)"
-                " DO UPDATE SET shift = excluded.shift, at_us = excluded.at_us",
-                (self._person, shift, at_us),
-            )
+        """Freeze the weights of the caller's searches at this shift."""
+        self._write(
+            "INSERT INTO frozen (person, shift, at_us) VALUES (?, ?, ?) ON CONFLICT (person)"
+            " DO UPDATE SET shift = excluded.shift, at_us = excluded.at_us",
+            (self._person, shift, at_us),
+        )
 
     def thaw(self) -> bool:
-        """Let the weights follow the caller's feedback again; False where they did already."""
-        with self._db.write() as db:
-            thawed = db.execute("DELETE FROM frozen WHERE person = ?", (self._person,)).rowcount
-        return bool(thawed)
+        """Let feedback change the weights again; False when they were not frozen."""
+        return bool(self._write("DELETE FROM frozen WHERE person = ?", (self._person,)))
 
     def _given(self, row: Sequence[Any]) -> FeedbackGiven:
         from scrubjay.types.reports import FeedbackGiven
@@ -137,47 +133,33 @@ class SqlFeedback:
         return FeedbackGiven(number, at, self._db.codec.unseal(query), id_, action, person or None)
 
 
-_WAIT_S = 0.2
-_MOST = 2000  # of one kind; the oldest go
+class SqlAnswerCache(SqlTable):
+    """The table `kept`: texts by kind and key, such as expansions, a model's speed or its last failure.
 
-
-class SqlAnswerCache:
-    """Small texts by kind and key."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
+    All of them can be made again, so a locked database is no reason to wait or to fail.
+    """
 
     def get(self, kind: str, key: str) -> str | None:
-        """Return what was kept, or None."""
-        with self._db.read() as db:
-            row = db.execute(
-                "SELECT value FROM kept WHERE kind = ? AND key = ?", (kind, key)
-            ).fetchone()
+        """Return a cached text, or None."""
+        row = self._row("SELECT value FROM kept WHERE kind = ? AND key = ?", (kind, key))
         return self._db.codec.unseal(row[0]) if row else None
 
     def put(self, kind: str, key: str, value: str, at_us: int) -> None:
-        """Keep a text in place of any other of that key, unless the file is busy."""
-        try:
-            with self._db.write(_WAIT_S) as db:
-                db.execute(
-                    "INSERT INTO kept (kind, key, value, at_us) VALUES (?, ?, ?, ?) ON CONFLICT"
-                    " (kind, key) DO UPDATE SET value = excluded.value, at_us = excluded.at_us",
-                    (kind, key, self._db.codec.seal(value), at_us),
-                )
-                db.execute(
-                    "DELETE FROM kept WHERE kind = ?1 AND key IN (SELECT key FROM kept"
-                    " WHERE kind = ?1 ORDER BY at_us DESC, key LIMIT -1 OFFSET ?2)",
-                    (kind, _MOST),
-                )
-        except StoreError:
-            return
+        """Cache a text, replacing any other of that key, unless the database is locked."""
+        with suppress(StoreError), self._db.write(_CACHE_WAIT_S) as db:
+            db.execute(
+                "INSERT INTO kept (kind, key, value, at_us) VALUES (?, ?, ?, ?) ON CONFLICT"
+                " (kind, key) DO UPDATE SET value = excluded.value, at_us = excluded.at_us",
+                (kind, key, self._db.codec.seal(value), at_us),
+            )
+            db.execute(
+                "DELETE FROM kept WHERE kind = ?1 AND key IN (SELECT key FROM kept"
+                " WHERE kind = ?1 ORDER BY at_us DESC, key LIMIT -1 OFFSET ?2)",
+                (kind, _MAX_CACHED),
+            )
 
     def drop(self, kind: str, key: str) -> None:
-        """Forget what was kept, if anything was."""
-        if self.get(kind, key) is None:
-            return
-        try:
-            with self._db.write(_WAIT_S) as db:
+        """Delete a cached text, if there is one."""
+        if self.get(kind, key) is not None:
+            with suppress(StoreError), self._db.write(_CACHE_WAIT_S) as db:
                 db.execute("DELETE FROM kept WHERE kind = ? AND key = ?", (kind, key))
-        except StoreError:
-            return

@@ -1,12 +1,16 @@
-"""Links in SQL: an adjacency table, walked both ways, level by level."""
+"""Links between memories: an adjacency table, walked both ways, level by level; and automatic links.
+
+A link is set by hand, comes from a document's text, or is found by likeness. A path scores the product of
+its strengths, a memory its best path. No seed reaches itself; a seed that another seed reaches counts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from scrubjay.storage.database import Connection, Database
-from scrubjay.storage.sql.scope import BY_ID, EVERYTHING, in_parts, marks, where
+from scrubjay.storage.database import Connection
+from scrubjay.storage.sql.scope import BY_ID, EVERYTHING, SqlTable, in_parts, marks, where
 from scrubjay.types import Link, Neighbor, Scope
 
 if TYPE_CHECKING:
@@ -15,20 +19,41 @@ if TYPE_CHECKING:
 
     from scrubjay.types.map import Edge
 
+N = TypeVar("N", int, str)
+# By seed: the product of strengths, and the number of links, of the best path from it.
+Paths = dict[N, tuple[float, int]]
+# A hub may have any number of links: of each level only the best nodes are followed.
+MAX_NODES = 10_000
 
-class SqlGraph:
-    """The links of one store."""
+AUTO_KIND, AUTO = "related", "auto"  # kind and maker of automatic links
+_MAX_PASSAGES = 8  # a document says at its beginning what it is about
+_MAKERS = ("hand", "text", "likeness")
+# The only kind with a direction, and its name from the other end.
+_SUPERSEDES, _SUPERSEDED_BY = "supersedes", "superseded by"
+_KIND_FROM_THERE = f"CASE e.kind WHEN '{_SUPERSEDES}' THEN '{_SUPERSEDED_BY}' ELSE e.kind END"
+_FROM_HERE = "JOIN edges AS e ON e.a = x.n JOIN memories AS m ON m.n = e.b"
+_FROM_THERE = "JOIN edges AS e ON e.b = x.n JOIN memories AS m ON m.n = e.a"
+_PAIR = "((SELECT n FROM memories WHERE id = ?), (SELECT n FROM memories WHERE id = ?))"
+# CROSS JOIN makes SQLite begin with the links: with a condition on namespaces it would begin with all
+# memories of these, and a step took 350 ms.
+_STEP = (
+    "SELECT e.a, e.b, e.strength FROM edges AS e CROSS JOIN memories AS m ON m.n = e.b"
+    " WHERE e.a IN ({several}) AND {condition} UNION ALL"
+    " SELECT e.b, e.a, e.strength FROM edges AS e CROSS JOIN memories AS m ON m.n = e.a"
+    " WHERE e.b IN ({several}) AND {condition}"
+)
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
+
+class SqlGraph(SqlTable):
+    """The table `edges`."""
 
     def link(self, a: str, b: str, strength: float, kind: str) -> None:
-        """Connect two memories, or change the strength of the link of this kind."""
-        if kind == _SEEN_FROM_THERE:
-            a, b, kind = b, a, _FROM_HERE
+        """Link two memories, or change the strength of their link of this kind."""
+        if kind == _SUPERSEDED_BY:
+            a, b, kind = b, a, _SUPERSEDES
         with self._db.write() as db:
             # Stored once, whichever end was named first: links are walked both ways.
-            db.execute("DELETE FROM edges WHERE kind = ? AND (a, b) = " + _PAIR, (kind, b, a))
+            db.execute(f"DELETE FROM edges WHERE kind = ? AND (a, b) = {_PAIR}", (kind, b, a))
             db.execute(
                 "INSERT INTO edges (a, b, kind, strength, made)"
                 " SELECT x.n, y.n, ?, ?, 'hand' FROM memories AS x, memories AS y"
@@ -36,13 +61,13 @@ class SqlGraph:
                 " ON CONFLICT (a, b, kind) DO UPDATE SET strength = excluded.strength, made = 'hand'",
                 (kind, strength, a, b),
             )
-            if kind == _AUTOMATIC:
+            if kind == AUTO_KIND:
                 db.execute(
                     f"DELETE FROM parted WHERE (a, b) = {_PAIR} OR (a, b) = {_PAIR}", (a, b, b, a)
                 )
 
-    def link_written(self, a: str, targets: Sequence[str], kind: str) -> None:
-        """Replace the links that a document's own text makes; one set by hand is never touched."""
+    def set_text_links(self, a: str, targets: Sequence[str], kind: str) -> None:
+        """Replace the links that come from a document's text; those set by hand stay."""
         with self._db.write() as db:
             db.execute(
                 "DELETE FROM edges WHERE made = 'text' AND kind = ?"
@@ -58,99 +83,97 @@ class SqlGraph:
             )
 
     def unlink(self, a: str, b: str, kind: str | None) -> int:
-        """Remove the links between two memories, of one kind or of all; return how many.
+        """Delete the links between two memories, of one kind or of all; return how many.
 
-        Where memories are linked by themselves, or will be some day, these two are not.
+        Two memories that were linked automatically, or would be later, are not linked so again.
         """
-        kind = _FROM_HERE if kind == _SEEN_FROM_THERE else kind
+        kind = _SUPERSEDES if kind == _SUPERSEDED_BY else kind
         of_kind, more = ("", ()) if kind is None else (" AND kind = ?", (kind,))
         with self._db.write() as db:
-            gone: set[tuple[str, str]] = set()
+            deleted: set[tuple[str, str]] = set()
             for ends in ((a, b), (b, a)):
                 rows = db.execute(
                     f"DELETE FROM edges WHERE (a, b) = {_PAIR}{of_kind} RETURNING kind, made",
                     (*ends, *more),
                 ).fetchall()
-                # Both may have chosen each other: that is one link.
-                gone |= {
-                    (one, "" if made == "auto" else f"{made} {ends[0]}") for one, made in rows
-                }
-            if any(one == _AUTOMATIC for one, _ in gone) or (
-                kind in (None, _AUTOMATIC) and db.execute(_WAITS, (a, b)).fetchone()
+                # Automatic links may exist in both directions: they count as one.
+                deleted |= {(k, "" if made == AUTO else f"{made} {ends[0]}") for k, made in rows}
+            if any(of == AUTO_KIND for of, _ in deleted) or (
+                kind in (None, AUTO_KIND)
+                and db.execute(
+                    "SELECT 1 FROM unlinked AS u JOIN memories AS m ON m.n = u.memory"
+                    " WHERE m.id IN (?, ?) LIMIT 1",
+                    (a, b),
+                ).fetchone()
             ):
-                db.execute(_PART, (a, b, a, b))
-            return len(gone)
+                db.execute(
+                    "INSERT INTO parted (a, b) SELECT x.n, y.n FROM memories AS x, memories AS y"
+                    " WHERE x.id IN (?, ?) AND y.id IN (?, ?) AND x.n < y.n"
+                    " ON CONFLICT (a, b) DO NOTHING",
+                    (a, b, a, b),
+                )
+            return len(deleted)
 
     def links(self, id_: str, scope: Scope) -> list[Link]:
         """Return the links of one memory, whichever end it is, to those that the scope may see.
 
-        What supersedes another is told from what is superseded by it; other kinds have no direction.
+        "supersedes" is "superseded by" from the other end; other kinds have no direction.
         """
         condition, arguments = where(scope, self._db)
-        with self._db.read() as db:
-            rows = db.execute(
-                "SELECT id, max(strength), kind FROM ("
-                "SELECT m.id, e.strength, e.kind FROM memories AS x JOIN edges AS e ON e.a = x.n"
-                f" JOIN memories AS m ON m.n = e.b WHERE x.id = ? AND {condition}"
-                " UNION ALL"  # two documents may link to each other
-                f" SELECT m.id, e.strength, {_KIND_FROM_THERE} FROM memories AS x"
-                " JOIN edges AS e ON e.b = x.n"
-                f" JOIN memories AS m ON m.n = e.a WHERE x.id = ? AND {condition}"
-                ") AS found GROUP BY id, kind ORDER BY 2 DESC, 1, 3",
-                (id_, *arguments, id_, *arguments),
-            )
-            return [Link(*row) for row in rows]
+        rows = self._rows(
+            "SELECT id, max(strength), kind FROM ("
+            f"SELECT m.id, e.strength, e.kind FROM memories AS x {_FROM_HERE}"
+            f" WHERE x.id = ? AND {condition}"
+            " UNION ALL"  # two documents may link to each other
+            f" SELECT m.id, e.strength, {_KIND_FROM_THERE} FROM memories AS x {_FROM_THERE}"
+            f" WHERE x.id = ? AND {condition}"
+            ") AS found GROUP BY id, kind ORDER BY 2 DESC, 1, 3",
+            (id_, *arguments, id_, *arguments),
+        )
+        return [Link(*row) for row in rows]
 
-    def kept(self, ids: Sequence[str], scope: Scope) -> Mapping[str, tuple[Link, ...]]:
-        """Return the links of several memories, but not those found by likeness: a store finds its own."""
+    def explicit_links(self, ids: Sequence[str], scope: Scope) -> Mapping[str, tuple[Link, ...]]:
+        """Return the links of several memories, without those found by likeness."""
         condition, arguments = where(scope, self._db)
         found: dict[str, list[Link]] = {}
         with self._db.read() as db:
             for several, part in in_parts(ids):
+                chosen = f"WHERE x.id IN ({several}) AND e.made NOT IN ('near', '{AUTO}') AND {condition}"
                 rows = db.execute(
-                    "SELECT x.id, m.id, e.strength, e.kind FROM memories AS x"
-                    " JOIN edges AS e ON e.a = x.n JOIN memories AS m ON m.n = e.b"
-                    f" WHERE x.id IN ({several}) AND e.made NOT IN ('near', 'auto') AND {condition} UNION"
-                    f" SELECT x.id, m.id, e.strength, {_KIND_FROM_THERE} FROM memories AS x"
-                    " JOIN edges AS e ON e.b = x.n JOIN memories AS m ON m.n = e.a"
-                    f" WHERE x.id IN ({several}) AND e.made NOT IN ('near', 'auto') AND {condition}"
-                    " ORDER BY 1, 3 DESC, 2, 4",
+                    f"SELECT x.id, m.id, e.strength, e.kind FROM memories AS x {_FROM_HERE} {chosen}"
+                    f" UNION SELECT x.id, m.id, e.strength, {_KIND_FROM_THERE}"
+                    f" FROM memories AS x {_FROM_THERE} {chosen} ORDER BY 1, 3 DESC, 2, 4",
                     (*part, *arguments, *part, *arguments),
                 )
                 for here, *link in rows:
                     found.setdefault(here, []).append(Link(*link))
-        return {here: tuple(theirs) for here, theirs in found.items()}
+        return {here: tuple(links) for here, links in found.items()}
 
-    def led_to(self, id_: str, kind: str) -> list[str]:
-        """Return what a memory is linked to by one kind, as the link was made: from here."""
-        return self._ends(id_, kind, "a", "b")
+    def linked_from(self, id_: str, kind: str) -> list[str]:
+        """Return the memories that a memory links to by one kind, in the direction of the link."""
+        return self._ends(id_, kind, _FROM_HERE)
 
-    def led_from(self, id_: str, kind: str) -> list[str]:
-        """Return what is linked to a memory by one kind, as the link was made: from there."""
-        return self._ends(id_, kind, "b", "a")
+    def linking_to(self, id_: str, kind: str) -> list[str]:
+        """Return the memories that link to a memory by one kind, in the direction of the link."""
+        return self._ends(id_, kind, _FROM_THERE)
 
-    def _ends(self, id_: str, kind: str, here: str, there: str) -> list[str]:
-        with self._db.read() as db:
-            rows = db.execute(
-                f"SELECT m.id FROM memories AS x JOIN edges AS e ON e.{here} = x.n"
-                f" JOIN memories AS m ON m.n = e.{there} WHERE x.id = ? AND e.kind = ? ORDER BY m.n",
-                (id_, kind),
-            )
-            return [one for (one,) in rows]
+    def _ends(self, id_: str, kind: str, joined: str) -> list[str]:
+        rows = self._rows(
+            f"SELECT m.id FROM memories AS x {joined} WHERE x.id = ? AND e.kind = ? ORDER BY m.n",
+            (id_, kind),
+        )
+        return [end for (end,) in rows]
 
     def linked(self, ids: Sequence[str], scope: Scope, kind: str) -> Mapping[str, tuple[str, ...]]:
-        """Return for each of these memories what it is linked to by one kind, strongest first."""
+        """Return the memories that each of these is linked to by one kind, strongest first."""
         condition, arguments = where(scope, self._db)
         found: dict[str, list[str]] = {}
         with self._db.read() as db:
             for several, part in in_parts(ids):
+                chosen = f"WHERE x.id IN ({several}) AND e.kind = ? AND {condition}"
                 rows = db.execute(
-                    "SELECT x.id, m.id, e.strength FROM memories AS x"
-                    " JOIN edges AS e ON e.a = x.n JOIN memories AS m ON m.n = e.b"
-                    f" WHERE x.id IN ({several}) AND e.kind = ? AND {condition} UNION"
-                    " SELECT x.id, m.id, e.strength FROM memories AS x"
-                    " JOIN edges AS e ON e.b = x.n JOIN memories AS m ON m.n = e.a"
-                    f" WHERE x.id IN ({several}) AND e.kind = ? AND {condition}"
+                    f"SELECT x.id, m.id, e.strength FROM memories AS x {_FROM_HERE} {chosen} UNION"
+                    f" SELECT x.id, m.id, e.strength FROM memories AS x {_FROM_THERE} {chosen}"
                     " ORDER BY 3 DESC, 2",
                     (*part, kind, *arguments, *part, kind, *arguments),
                 )
@@ -161,37 +184,36 @@ class SqlGraph:
     def walk(
         self, seeds: Sequence[str], scope: Scope, depth: int, limit: int | None
     ) -> list[Neighbor]:
-        """Return what the seeds reach: a path scores the product of its strengths, a node its best path.
+        """Return what the seeds reach, best first.
 
-        A path leads only over memories that the scope may see, and of each level only over the best. No
-        seed reaches itself; one that another seed reaches counts.
+        A path leads only over memories that the scope may see, and of each level only over the best.
         """
         condition, arguments = where(scope, self._db)
         with self._db.read() as db:
             start = [
                 n
-                for several, part in in_parts(seeds)
-                for (n,) in db.execute(
-                    f"SELECT m.n FROM {BY_ID} WHERE m.id IN ({several}) AND {condition}",
-                    (*part, *arguments),
+                for (n,) in self._rows_in(
+                    f"SELECT m.n FROM {BY_ID} WHERE m.id IN ({{values}}) AND {condition}",
+                    seeds,
+                    arguments,
                 )
             ]
 
-            def links(edge: Collection[int]) -> Iterator[tuple[int, int, float]]:
-                for several, part in in_parts(list(edge)):
+            def links(nodes: Collection[int]) -> Iterator[tuple[int, int, float]]:
+                for several, part in in_parts(list(nodes)):
                     yield from db.execute(
-                        _LINKS.format(several=several, condition=condition),
+                        _STEP.format(several=several, condition=condition),
                         (*part, *arguments, *part, *arguments),
                     ).fetchall()
 
             def names(numbers: Collection[int]) -> dict[int, str]:
-                return {n: id_ for n, (id_, _) in _known(db, numbers).items()}
+                return {n: id_ for n, (id_, _) in _ids_and_times(db, numbers).items()}
 
-            reached = walked(start, depth, links, names)
-            known = _known(db, reached)
-        # One may have been forgotten in this very moment.
-        return ranked(
-            {known[n][0]: found for n, found in reached.items() if n in known},
+            reached = walk_links(start, depth, links, names)
+            known = _ids_and_times(db, reached)
+        # A memory may have been deleted a moment ago.
+        return rank_neighbors(
+            {known[n][0]: path for n, path in reached.items() if n in known},
             dict(known.values()),
             limit,
         )
@@ -199,48 +221,40 @@ class SqlGraph:
     def between(self, ids: Sequence[str]) -> list[Edge]:
         """Return every link between two of these memories, the strongest first.
 
-        Two memories that chose each other have one link of a kind; what a person made it goes first.
+        Two automatic links of a pair count as one; a link set by hand takes precedence.
         """
         from scrubjay.types.map import Edge
 
+        def precedence(edge: Edge) -> tuple[int, float, str]:
+            return (_MAKERS.index(edge.made), -edge.strength, edge.a)
+
         found: dict[tuple[frozenset[str], str], Edge] = {}
-        named = set(ids)
-        with self._db.read() as db:
-            for several, part in in_parts(ids):
-                for a, b, kind, strength, made in db.execute(
-                    "SELECT x.id, y.id, e.kind, e.strength, e.made FROM memories AS x"
-                    " JOIN edges AS e ON e.a = x.n JOIN memories AS y ON y.n = e.b"
-                    f" WHERE x.id IN ({several})",
-                    part,
-                ):
-                    if b not in named:
-                        continue
-                    edge = Edge(a, b, kind, strength, _MADE_BY.get(made, "likeness"))
-                    key = (frozenset((a, b)), kind)
-                    found[key] = min(found.get(key, edge), edge, key=_by_maker)
-        return sorted(found.values(), key=lambda one: (-one.strength, one.a, one.b, one.kind))
+        wanted = set(ids)
+        for a, b, kind, strength, made in self._rows_in(
+            "SELECT x.id, y.id, e.kind, e.strength, e.made FROM memories AS x"
+            " JOIN edges AS e ON e.a = x.n JOIN memories AS y ON y.n = e.b"
+            " WHERE x.id IN ({values})",
+            ids,
+        ):
+            if b in wanted:
+                edge = Edge(a, b, kind, strength, made if made in _MAKERS else "likeness")
+                key = (frozenset((a, b)), kind)
+                found[key] = min(found.get(key, edge), edge, key=precedence)
+        return sorted(found.values(), key=lambda edge: (-edge.strength, edge.a, edge.b, edge.kind))
 
-    def seen(self, ids: Sequence[str], scope: Scope) -> dict[str, int]:
-        """Return those of these memories that a scope may see, with their age in microseconds."""
+    def visible(self, ids: Sequence[str], scope: Scope) -> dict[str, int]:
+        """Return those of these memories that a scope may see, with the time of their update."""
         condition, arguments = where(scope, self._db)
-        found: dict[str, int] = {}
-        with self._db.read() as db:
-            for several, part in in_parts(ids):
-                rows = db.execute(
-                    f"SELECT m.id, m.updated_us FROM {BY_ID}"
-                    f" WHERE m.id IN ({several}) AND {condition}",
-                    (*part, *arguments),
-                )
-                found.update(rows.fetchall())
-        return found
+        return dict(
+            self._rows_in(
+                f"SELECT m.id, m.updated_us FROM {BY_ID} WHERE m.id IN ({{values}}) AND {condition}",
+                ids,
+                arguments,
+            )
+        )
 
 
-def _by_maker(edge: Edge) -> tuple[int, float, str]:
-    return (_MAKERS.index(edge.made), -edge.strength, edge.a)
-
-
-def _known(db: Connection, numbers: Collection[int]) -> dict[int, tuple[str, int]]:
-    """Return id and age of memories by their number."""
+def _ids_and_times(db: Connection, numbers: Collection[int]) -> dict[int, tuple[str, int]]:
     known: dict[int, tuple[str, int]] = {}
     for several, part in in_parts(list(numbers)):
         rows = db.execute(f"SELECT n, id, updated_us FROM memories WHERE n IN ({several})", part)
@@ -248,152 +262,113 @@ def _known(db: Connection, numbers: Collection[int]) -> dict[int, tuple[str, int
     return known
 
 
-# Crossed, so that SQLite begins with the links: with a condition on namespaces it would begin with all
-# memories of these, and a step took 350 ms.
-_LINKS = (
-    "SELECT e.a, e.b, e.strength FROM edges AS e CROSS JOIN memories AS m ON m.n = e.b"
-    " WHERE e.a IN ({several}) AND {condition} UNION ALL"
-    " SELECT e.b, e.a, e.strength FROM edges AS e CROSS JOIN memories AS m ON m.n = e.a"
-    " WHERE e.b IN ({several}) AND {condition}"
-)
-_AUTOMATIC = "related"  # the kind of links that nobody set
-_WAITS = (
-    "SELECT 1 FROM unlinked AS u JOIN memories AS m ON m.n = u.memory WHERE m.id IN (?, ?) LIMIT 1"
-)
-_PART = (
-    "INSERT INTO parted (a, b) SELECT x.n, y.n FROM memories AS x, memories AS y"
-    " WHERE x.id IN (?, ?) AND y.id IN (?, ?) AND x.n < y.n"
-    " ON CONFLICT (a, b) DO NOTHING"
-)
-_MAKERS = ("hand", "text", "likeness")
-_MADE_BY = {"hand": "hand", "text": "text"}
-# The one kind with a direction, and what it is called from its other end.
-_FROM_HERE, _SEEN_FROM_THERE = "supersedes", "superseded by"
-_KIND_FROM_THERE = f"CASE e.kind WHEN '{_FROM_HERE}' THEN '{_SEEN_FROM_THERE}' ELSE e.kind END"
-_PAIR = "((SELECT n FROM memories WHERE id = ?), (SELECT n FROM memories WHERE id = ?))"
-
-
-N = TypeVar("N", int, str)
-# A hub may have more links than anybody can read: of each level only the best are kept.
-MOST_NODES = 10_000
-
-# From which seeds a node is reached: the product of strengths, and how many links away.
-Ways = dict[N, tuple[float, int]]
-
-
-def walked(
-    origin: Collection[N],
+def walk_links(
+    seeds: Collection[N],
     depth: int,
     links: Callable[[Collection[N]], Iterable[tuple[N, N, float]]],
     names: Callable[[Collection[N]], Mapping[N, str]],
 ) -> dict[N, tuple[float, int]]:
-    """Return what is reached from the origin, each with its best product of strengths and its depth.
+    """Return what is reached from the seeds, each with its best product of strengths and its depth.
 
-    `links` gives the links of some nodes: from where, to where, how strong. `names` gives ids, by which
-    equal nodes are told apart where there are too many.
+    `links` returns the links of some nodes: from, to, strength. `names` returns ids, which decide between
+    equal nodes where there are too many.
     """
-    reached: dict[N, Ways[N]] = {}
-    edge: dict[N, Ways[N]] = {n: {n: (1.0, 0)} for n in origin}
-    for level in range(1, depth + 1):
-        if not edge:
+    reached: dict[N, Paths[N]] = {}
+    level: dict[N, Paths[N]] = {n: {n: (1.0, 0)} for n in seeds}
+    for number in range(1, depth + 1):
+        if not level:
             break
-        edge = _most(_further(edge, reached, level, links(edge)), names)
-    return {n: _best(ways) for n, ways in reached.items()}
+        level = _best_nodes(_next_level(level, reached, number, links(level)), names)
+    return {n: _best_path(paths) for n, paths in reached.items()}
 
 
-def ranked(
-    reached: Mapping[str, tuple[float, int]], ages_us: Mapping[str, int], limit: int | None
+def rank_neighbors(
+    reached: Mapping[str, tuple[float, int]], updated_us: Mapping[str, int], limit: int | None
 ) -> list[Neighbor]:
-    """Return what was reached by id, best path first, then the latest; what has no age is gone."""
+    """Return neighbors by id, best path first, then the latest; those without a time are left out."""
     neighbors = [
-        Neighbor(id_, score, depth, ages_us[id_])
+        Neighbor(id_, score, depth, updated_us[id_])
         for id_, (score, depth) in reached.items()
-        if id_ in ages_us
+        if id_ in updated_us
     ]
-    neighbors.sort(key=lambda one: (-round(one.score, 6), -one.updated_us, one.id))
+    neighbors.sort(key=lambda node: (-round(node.score, 6), -node.updated_us, node.id))
     return neighbors[:limit]
 
 
-def _further(
-    edge: Mapping[N, Ways[N]],
-    reached: dict[N, Ways[N]],
-    level: int,
+def _next_level(
+    level: Mapping[N, Paths[N]],
+    reached: dict[N, Paths[N]],
+    number: int,
     links: Iterable[tuple[N, N, float]],
-) -> dict[N, Ways[N]]:
-    """Note what is reached anew, or better, and return that."""
-    further: dict[N, Ways[N]] = {}
+) -> dict[N, Paths[N]]:
+    """Add new and better paths to `reached`, and return them."""
+    following: dict[N, Paths[N]] = {}
     for here, there, strength in links:
-        for seed, (score, _) in edge[here].items():
-            way = (score * strength, level)
-            if seed != there and _is_better(reached.get(there, {}), seed, way[0]):
-                reached.setdefault(there, {})[seed] = way
-                further.setdefault(there, {})[seed] = way
-    return further
+        for seed, (score, _) in level[here].items():
+            path = (score * strength, number)
+            if seed != there and _is_better(reached.get(there, {}), seed, path[0]):
+                reached.setdefault(there, {})[seed] = path
+                following.setdefault(there, {})[seed] = path
+    return following
 
 
-def _is_better(known: Ways[N], seed: N, score: float) -> bool:
-    """True when a way is worth walking: the best of its seed, and one of the two best of all.
+def _is_better(known: Paths[N], seed: N, score: float) -> bool:
+    """True for the best path of its seed that is one of the two best of all.
 
     Two are enough: where the best begins at a seed that is reached itself, the other one counts there.
     """
     if score <= known.get(seed, (0.0, 0))[0]:
         return False
-    others = [before for one, (before, _) in known.items() if one != seed]
+    others = [before for other, (before, _) in known.items() if other != seed]
     return sum(before >= score for before in others) < 2
 
 
-def _best(ways: Ways[N]) -> tuple[float, int]:
-    return max(ways.values(), key=lambda way: (way[0], -way[1]))
+def _best_path(paths: Paths[N]) -> tuple[float, int]:
+    return max(paths.values(), key=lambda path: (path[0], -path[1]))
 
 
-def _most(
-    further: dict[N, Ways[N]], names: Callable[[Collection[N]], Mapping[N, str]]
-) -> dict[N, Ways[N]]:
-    """Keep the best nodes of a level; of equal ones the first by id, which is asked for only then."""
-    if len(further) <= MOST_NODES:
-        return further
-    id_ = names(further)
-    order = sorted(further, key=lambda n: (-_best(further[n])[0], id_[n]))
-    return {n: further[n] for n in order[:MOST_NODES]}
+def _best_nodes(
+    level: dict[N, Paths[N]], names: Callable[[Collection[N]], Mapping[N, str]]
+) -> dict[N, Paths[N]]:
+    if len(level) <= MAX_NODES:
+        return level
+    id_ = names(level)
+    order = sorted(level, key=lambda n: (-_best_path(level[n])[0], id_[n]))
+    return {n: level[n] for n in order[:MAX_NODES]}
 
 
-KIND, MADE = "related", "auto"
-_MOST_PASSAGES = 8  # what a document is about is said where it begins
+class UnlinkedMemory(NamedTuple):
+    """A memory without automatic links, with the vectors of its first passages by number.
 
-
-class Unlinked(NamedTuple):
-    """A memory that waits for its links: the vectors of its first passages, and what it is linked to.
-
-    `parted` are those that somebody has taken it apart from, `chosen_by` those that chose it as theirs.
+    `separated` are the memories that a user has unlinked from it, `linked_by` those that link to it.
     """
 
     memory: int
     id: str
     namespace: str
     vectors: Mapping[int, NDArray[np.float32]]
-    parted: tuple[str, ...]
-    chosen_by: tuple[str, ...]
+    separated: tuple[str, ...]
+    linked_by: tuple[str, ...]
 
 
-class Linked(NamedTuple):
-    """What a memory is to be linked to, and how strong those links are that others chose."""
+class NewLinks(NamedTuple):
+    """The new links of a memory, and the new strengths of links to it, by id."""
 
-    of: Unlinked
+    of: UnlinkedMemory
     to: Mapping[str, float]
-    chosen_by: Mapping[str, float]
+    linked_by: Mapping[str, float]
 
 
-class SqlAutoLinks:
-    """The automatic links of one file."""
+class SqlAutoLinks(SqlTable):
+    """The table `unlinked`: memories with a new vector that wait for automatic links.
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
+    Triggers fill it once links are searched (`activate`).
+    """
 
     def activate(self, wait_s: float | None = None) -> None:
-        """Have every memory linked from now on, those that have a vector already too; once is enough."""
-        with self._db.read() as db:
-            if db.execute("SELECT 1 FROM meta WHERE key = 'links'").fetchone():
-                return
+        """Link every memory from now on, and queue those that have a vector already."""
+        if self._row("SELECT 1 FROM meta WHERE key = 'links'"):
+            return
         with self._db.write(wait_s) as db:
             db.execute(
                 "INSERT INTO meta (key, value) VALUES ('links', 1) ON CONFLICT (key) DO NOTHING"
@@ -404,61 +379,60 @@ class SqlAutoLinks:
             )
 
     def left(self, model: str, scope: Scope | None = None, most: int | None = None) -> int:
-        """Return how many memories wait for their links, of all or of a scope; `most` stops counting.
+        """Return how many memories wait for links, of all or of a scope; `most` stops counting.
 
-        One that has no vector of the model has nothing to be linked by: it waits for that first.
+        A memory without a vector of the model waits for that first, and does not count.
         """
         condition, arguments = (EVERYTHING, []) if scope is None else where(scope, self._db)
         limit, more = ("", ()) if most is None else (" LIMIT ?", (most,))
-        with self._db.read() as db:
-            row = db.execute(
-                f"SELECT count(*) FROM (SELECT u.memory {_WAITING} AND {condition}{limit}) AS listed",
-                (model, *arguments, *more),
-            ).fetchone()
+        row = self._row(
+            f"SELECT count(*) FROM (SELECT u.memory {_WAITING} AND {condition}{limit}) AS listed",
+            (model, *arguments, *more),
+        )
         return int(row[0])
 
-    def waiting(self, model: str, most: int) -> list[Unlinked]:
-        """Return the memories that wait, the newest first: who writes wants to see those linked."""
+    def waiting(self, model: str, most: int) -> list[UnlinkedMemory]:
+        """Return memories that wait for links, the newest first."""
         with self._db.read() as db:
             rows = db.execute(
                 f"SELECT m.n, m.id, m.namespace {_WAITING} ORDER BY u.memory DESC LIMIT ?",
                 (model, most),
             ).fetchall()
             return [
-                Unlinked(
+                UnlinkedMemory(
                     n,
                     id_,
                     namespace,
                     self._vectors(db, n, model),
-                    self._ids(db, _PARTED, n, n),
-                    self._ids(db, _CHOSEN_BY, n),
+                    tuple(other for (other,) in db.execute(_SEPARATED, (n, n))),
+                    tuple(other for (other,) in db.execute(_LINKED_BY, (n,))),
                 )
                 for n, id_, namespace in rows
             ]
 
-    def put(self, done: Sequence[Linked], model: str) -> None:
-        """Write the links of memories that are still as they were when these were found.
+    def put(self, done: Sequence[NewLinks], model: str) -> None:
+        """Write the links of memories whose vectors are still the same.
 
-        What was written anew meanwhile waits on; what was forgotten meanwhile is not linked.
+        Memories that were written again meanwhile go on waiting; deleted ones are not linked.
         """
         with self._db.write() as db:
-            for one in done:
-                if list(self._numbers(db, one.of.memory, model)) == list(one.of.vectors):
-                    self._put(db, one)
-                    db.execute("DELETE FROM unlinked WHERE memory = ?", (one.of.memory,))
+            for links in done:
+                n = links.of.memory
+                rows = db.execute(f"SELECT v.n {_VECTORS_OF_MEMORY}", (n, model)).fetchall()
+                if [vector for (vector,) in rows] == list(links.of.vectors):
+                    self._put(db, n, links)
+                    db.execute("DELETE FROM unlinked WHERE memory = ?", (n,))
 
-    def _put(self, db: Connection, one: Linked) -> None:
-        here, to = one.of.memory, list(one.to)
-        kept = f" AND b NOT IN (SELECT n FROM memories WHERE id IN ({marks(to)}))" if to else ""
-        db.execute(f"DELETE FROM edges WHERE a = ? AND made = '{MADE}'{kept}", (here, *to))
-        db.executemany(_LINK, [(strength, here, id_) for id_, strength in one.to.items()])
+    def _put(self, db: Connection, n: int, links: NewLinks) -> None:
+        to = list(links.to)
+        others = f" AND b NOT IN (SELECT n FROM memories WHERE id IN ({marks(to)}))" if to else ""
+        db.execute(f"DELETE FROM edges WHERE a = ? AND made = '{AUTO}'{others}", (n, *to))
+        db.executemany(_LINK, [(strength, n, id_) for id_, strength in links.to.items()])
         db.executemany(
-            _STRENGTHEN, [(strength, here, id_) for id_, strength in one.chosen_by.items()]
+            f"UPDATE edges SET strength = ? WHERE b = ? AND made = '{AUTO}'"
+            f" AND kind = '{AUTO_KIND}' AND a = (SELECT n FROM memories WHERE id = ?)",
+            [(strength, n, id_) for id_, strength in links.linked_by.items()],
         )
-
-    def _numbers(self, db: Connection, memory: int, model: str) -> list[int]:
-        rows = db.execute(f"SELECT v.n {_OF_MEMORY}", (memory, model)).fetchall()
-        return [n for (n,) in rows]
 
     def _vectors(
         self, db: Connection, memory: int, model: str
@@ -466,11 +440,8 @@ class SqlAutoLinks:
         import numpy as np
 
         unseal = self._db.codec.unseal_vector
-        rows = db.execute(f"SELECT v.n, v.vector {_OF_MEMORY}", (memory, model))
+        rows = db.execute(f"SELECT v.n, v.vector {_VECTORS_OF_MEMORY}", (memory, model))
         return {n: np.frombuffer(unseal(sealed), "<f4") for n, sealed in rows}
-
-    def _ids(self, db: Connection, statement: str, *arguments: object) -> tuple[str, ...]:
-        return tuple(id_ for (id_,) in db.execute(statement, arguments))
 
 
 _WAITING = (
@@ -478,31 +449,27 @@ _WAITING = (
     " FROM chunks AS c JOIN vectors AS v ON v.chunk = c.n WHERE c.memory = u.memory"
     " AND v.model = (SELECT n FROM models WHERE name = ?))"
 )
-_OF_MEMORY = (
+_VECTORS_OF_MEMORY = (
     "FROM chunks AS c JOIN vectors AS v ON v.chunk = c.n WHERE c.memory = ?"
     " AND v.model = (SELECT n FROM models WHERE name = ?)"
-    f" ORDER BY c.ordinal LIMIT {_MOST_PASSAGES}"
+    f" ORDER BY c.ordinal LIMIT {_MAX_PASSAGES}"
 )
-_PARTED = (
+_SEPARATED = (
     "SELECT m.id FROM parted AS p JOIN memories AS m ON m.n = p.b WHERE p.a = ? UNION ALL"
     " SELECT m.id FROM parted AS p JOIN memories AS m ON m.n = p.a WHERE p.b = ?"
 )
-_CHOSEN_BY = (
+_LINKED_BY = (
     "SELECT m.id FROM edges AS e JOIN memories AS m ON m.n = e.a"
-    f" WHERE e.b = ? AND e.made = '{MADE}'"
+    f" WHERE e.b = ? AND e.made = '{AUTO}'"
 )
-# What a person or a text has linked stays as it is, whichever end was named first.
+# Links by hand or from a text stay as they are, whichever end was named first.
 _LINK = (
     "INSERT INTO edges (a, b, kind, strength, made)"
-    f" SELECT x.n, y.n, '{KIND}', ?, '{MADE}' FROM memories AS x, memories AS y"
+    f" SELECT x.n, y.n, '{AUTO_KIND}', ?, '{AUTO}' FROM memories AS x, memories AS y"
     " WHERE x.n = ? AND y.id = ? AND x.namespace = y.namespace AND NOT EXISTS"
     " (SELECT 1 FROM edges AS e WHERE e.a = y.n AND e.b = x.n"
-    f" AND e.kind = '{KIND}' AND e.made <> '{MADE}') AND NOT EXISTS"
+    f" AND e.kind = '{AUTO_KIND}' AND e.made <> '{AUTO}') AND NOT EXISTS"
     " (SELECT 1 FROM parted AS p WHERE (p.a = x.n AND p.b = y.n) OR (p.a = y.n AND p.b = x.n))"
     " ON CONFLICT (a, b, kind) DO UPDATE SET strength = excluded.strength"
-    f" WHERE edges.made = '{MADE}' AND edges.strength <> excluded.strength"
-)
-_STRENGTHEN = (
-    f"UPDATE edges SET strength = ? WHERE b = ? AND made = '{MADE}'"
-    f" AND kind = '{KIND}' AND a = (SELECT n FROM memories WHERE id = ?)"
+    f" WHERE edges.made = '{AUTO}' AND edges.strength <> excluded.strength"
 )

@@ -1,10 +1,9 @@
-"""The turns of conversations in SQLite: in order, and each short one known by the turns around it.
+"""Messages of sessions: their order, the neighbors of short ones, and search by time.
 
-A short turn says little by itself ("yes, in May"). Its words are indexed and its vector is made with
-the turn before it and the turn after it, in the same namespace and session, of the same owner and
-agent: a filter on any of these must not show, or find by, what it excludes. Those are read from the
-rows whenever they are needed, and stored nowhere else. What a write changes of them is settled once,
-before it ends.
+A short message says little alone ("yes, in May"). Its words are indexed and its vector is made with the
+message before it and the one after it, in the same namespace and session, of the same owner and agent: a
+filter on any of these must not show, or find by, what it excludes. Neighbors are read from the rows when
+needed, and stored nowhere else. Changes during a write are applied once, before it ends.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from scrubjay.storage.database import Connection, Database, Gathered
-from scrubjay.storage.sql.scope import in_parts, where
+from scrubjay.storage.sql.scope import FIRST_US, SqlTable, where
 from scrubjay.text.recall_tags import blank_recalled
 from scrubjay.text.snippets import preview
 from scrubjay.times import micros, moment
@@ -25,19 +24,18 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 MESSAGE = "message"
-_TURNS = "type = 'message' AND session IS NOT NULL"
-# With a plus SQLite looks up the few it is asked for, and does not go through all messages instead.
-_IS_TURN = "+type = 'message' AND +session IS NOT NULL"
-# Of the same moment and of others apart: SQLite would go through all that were said at one moment, and
-# those may be a whole conversation without times. Without these words it would not use the index.
-_IN = (
+# With a plus SQLite reads the few that are asked for, instead of all messages.
+_IS_MESSAGE = "+type = 'message' AND +session IS NOT NULL"
+# Those of the same moment and of others apart: SQLite would read all of one moment, which may be a whole
+# conversation without times. Without `type = 'message'` it would not use the index.
+_IN_SESSION = (
     "SELECT * FROM (SELECT created_us AS at, n, text FROM memories WHERE type = 'message'"
     " AND namespace = ?1 AND session = ?2 AND owner IS ?3 AND agent IS ?4"
 )
 _BESIDE = (
     "SELECT n, text FROM ("
-    f"{_IN} AND created_us = ?5 AND n {{sign}} ?6 ORDER BY n {{way}} LIMIT ?7)"
-    f" UNION ALL {_IN} AND created_us {{sign}} ?5 ORDER BY created_us {{way}}, n {{way}} LIMIT ?7)"
+    f"{_IN_SESSION} AND created_us = ?5 AND n {{sign}} ?6 ORDER BY n {{way}} LIMIT ?7)"
+    f" UNION ALL {_IN_SESSION} AND created_us {{sign}} ?5 ORDER BY created_us {{way}}, n {{way}} LIMIT ?7)"
     ") ORDER BY at {way}, n {way} LIMIT ?7"
 )
 _BEFORE = _BESIDE.format(sign="<", way="DESC")
@@ -45,8 +43,8 @@ _AFTER = _BESIDE.format(sign=">", way="ASC")
 _BATCH = 500
 
 
-class Place(NamedTuple):
-    """Where a turn stands: the order is by time, then by the order of writing."""
+class Position(NamedTuple):
+    """Position of a message: ordered by time, then by the order of writing."""
 
     namespace: str
     session: str
@@ -56,216 +54,203 @@ class Place(NamedTuple):
     n: int
 
 
-_PLACE = "namespace, session, owner, agent, created_us, n"
-# What tells whether a memory is a turn, and where it stands but for its number.
+_POSITION = "namespace, session, owner, agent, created_us, n"
+# The type of a memory, and its position without the number.
 ROW = "type, namespace, session, owner, agent, created_us"
 
 
-class Touched(Gathered):
-    """Memories whose words or vectors may no longer fit the turns around them, by number.
+class ChangedNeighbors(Gathered):
+    """Messages whose neighbors have changed during a write, by number.
 
-    `asked` are those whose vectors are wanted anew, `dropped` those whose old ones go at once.
+    `words` are indexed again, `embed` get new vectors, and of `outdated` the old vectors are deleted at
+    once.
     """
 
-    settle: Callable[[Touched], None] | None = None
+    apply: Callable[[ChangedNeighbors], None] | None = None
 
     def __init__(self) -> None:
         self.words: set[int] = set()
-        self.asked: set[int] = set()
-        self.dropped: set[int] = set()
+        self.embed: set[int] = set()
+        self.outdated: set[int] = set()
 
     def write(self, db: Connection) -> None:
-        """Bring words and wishes up to date."""
-        if self.settle is not None:
-            self.settle(self)
+        """Update the words and the embedding queue."""
+        if self.apply is not None:
+            self.apply(self)
 
 
-class SqlMessages:
-    """The conversations of one file."""
+class SqlMessages(SqlTable):
+    """The messages in the table `memories`."""
 
     def __init__(self, db: Database) -> None:
-        self._db = db
+        super().__init__(db)
         self._words = db.words
 
-    def places(self, ids: Sequence[str]) -> list[tuple[str, Place]]:
-        """Return where each of these messages stands, by id; what is no message of a session is not."""
-        found: list[tuple[str, Place]] = []
-        with self._db.read() as db:
-            for several, part in in_parts(ids):
-                rows = db.execute(
-                    f"SELECT id, {_PLACE} FROM memories WHERE id IN ({several}) AND {_IS_TURN}",
-                    part,
-                )
-                found += ((id_, Place(*stands)) for id_, *stands in rows)
-        return found
+    def positions(self, ids: Sequence[str]) -> list[tuple[str, Position]]:
+        """Return the positions of these messages, by id; memories outside of sessions are left out."""
+        rows = self._rows_in(
+            f"SELECT id, {_POSITION} FROM memories WHERE id IN ({{values}}) AND {_IS_MESSAGE}", ids
+        )
+        return [(id_, Position(*position)) for id_, *position in rows]
 
-    def beside(self, place: Place, turns: int) -> tuple[list[int], list[int]]:
-        """Return the numbers of so many turns before a place, and after it, in order."""
-        with self._db.read() as db:
-            before, after = (
-                [n for n, _ in db.execute(side, (*place, turns))] for side in (_BEFORE, _AFTER)
-            )
+    def beside(self, position: Position, count: int) -> tuple[list[int], list[int]]:
+        """Return the numbers of the messages before and after a position, in order."""
+        before, after = (
+            [n for n, _ in self._rows(side, (*position, count))] for side in (_BEFORE, _AFTER)
+        )
         return before[::-1], after
 
-    def parted(self, id_: str) -> list[tuple[str, str | None, str | None]]:
-        """Return whether a turn has an owner or an agent where the one before it has none, or the reverse.
+    def mismatches(self, id_: str) -> list[tuple[str, str | None, str | None]]:
+        """Return the fields (owner, agent) that only one of a message and the one before it has.
 
-        Each comes with its name, that of the turn and that of the one before it. Only the first turn of
-        its owner and agent in a session is compared: that takes a look at all of the session.
+        Each comes with both values. Only the first message of its owner and agent in a session is
+        compared, because that reads the whole session.
         """
-        for _, place in self.places([id_]):
-            if self.beside(place, 1)[0]:
+        for _, position in self.positions([id_]):
+            if self.beside(position, 1)[0]:
                 break
-            with self._db.read() as db:
-                row = db.execute(
-                    "SELECT owner, agent FROM memories WHERE type = 'message' AND namespace = ?"
-                    " AND session = ? AND (created_us, n) < (?, ?)"
-                    " ORDER BY created_us DESC, n DESC LIMIT 1",
-                    (place.namespace, place.session, place.created_us, place.n),
-                ).fetchone()
-            pairs = zip(("owner", "agent"), (place.owner, place.agent), row or (), strict=False)
-            return [one for one in pairs if (one[1] is None) != (one[2] is None)]
+            row = self._row(
+                "SELECT owner, agent FROM memories WHERE type = 'message' AND namespace = ?"
+                " AND session = ? AND (created_us, n) < (?, ?)"
+                " ORDER BY created_us DESC, n DESC LIMIT 1",
+                (position.namespace, position.session, position.created_us, position.n),
+            )
+            fields = ("owner", "agent")
+            pairs = zip(fields, (position.owner, position.agent), row or (), strict=False)
+            return [pair for pair in pairs if (pair[1] is None) != (pair[2] is None)]
         return []
 
-    def texts_around(self, place: Place, text: str, *, by_model: bool) -> str:
-        """Return what is read together with a turn: nothing with a long one, or with a silent one.
+    def neighbor_texts(self, n: int, text: str, row: Sequence[Any], *, for_model: bool) -> str:
+        """Return the neighbors of a short message, by its columns `ROW`; "" for any other memory.
 
-        Of a long turn beside a short one the first words are indexed. A model does not read it at all:
-        the vector would be that of the long one.
+        Of a long neighbor the first words are indexed. A model does not read it at all: the vector
+        would be that of the long one.
         """
-        most_chars = self._db.short_turn_chars
-        # One of recalled text alone says nothing that its neighbours could make understood.
-        if len(text) > most_chars or not blank_recalled(text).strip():
+        type_, namespace, session, owner, agent, created_us = row
+        max_chars = self._db.short_turn_chars
+        # A message of recalled text alone says nothing that its neighbors could explain.
+        if (
+            type_ != MESSAGE
+            or session is None
+            or len(text) > max_chars
+            or not blank_recalled(text).strip()
+        ):
             return ""
+        position = Position(namespace, session, owner, agent, created_us, n)
         unseal = self._db.codec.unseal
-        with self._db.read() as db:
-            rows = [db.execute(side, (*place, 1)).fetchone() for side in (_BEFORE, _AFTER)]
-        # What one of them repeats of a search is not its own.
-        said = [blank_recalled(unseal(row[1])).strip() for row in rows if row is not None]
-        if by_model:
-            return "\n".join(one for one in said if len(one) <= most_chars)
-        return "\n".join(filter(None, (preview(one, most_chars) for one in said)))
+        rows = [self._row(side, (*position, 1)) for side in (_BEFORE, _AFTER)]
+        texts = [blank_recalled(unseal(row[1])).strip() for row in rows if row is not None]
+        if for_model:
+            return "\n".join(text for text in texts if len(text) <= max_chars)
+        return "\n".join(filter(None, (preview(text, max_chars) for text in texts)))
 
-    def around_row(self, n: int, text: str, row: Sequence[Any], *, by_model: bool) -> str:
-        """Return what is read together with a memory, by the columns `ROW` of it: with most, nothing."""
-        type_, *stands = row
-        if type_ != MESSAGE or stands[1] is None:
-            return ""
-        namespace, session, owner, agent, created_us = stands
-        place = Place(namespace, session, owner, agent, created_us, n)
-        return self.texts_around(place, text, by_model=by_model)
-
-    def wrote(self, n: int, before: Memory | None, after: Memory) -> None:
-        """Note what a memory that was just written means for itself and for the turns beside it."""
-        was, now = None if before is None else place_of(n, before), place_of(n, after)
-        if was is None and now is None:
+    def on_put(self, n: int, before: Memory | None, after: Memory) -> None:
+        """Note that a written memory changes its own neighbors and those of the messages beside it."""
+        old, new = None if before is None else _position(n, before), _position(n, after)
+        if old is None and new is None:
             return
-        touched = self._touched()
-        touched.words.add(n)
-        if before is not None and was == now and before.text == after.text:
+        changed = self._changed()
+        changed.words.add(n)
+        if before is not None and old == new and before.text == after.text:
             return
-        if before is not None:  # a new one wants its vectors already
-            touched.asked.add(n)
-        for place in filter(None, (was, now)):
-            for beside in self.beside(place, 1):
-                touched.words.update(beside)
-                touched.asked.update(beside)
+        if before is not None:  # a new one is queued already
+            changed.embed.add(n)
+        for position in filter(None, (old, new)):
+            for numbers in self.beside(position, 1):
+                changed.words.update(numbers)
+                changed.embed.update(numbers)
 
-    def leaving(self, numbers: Sequence[int]) -> None:
-        """Note what it means that memories are about to go: no vector made with their words may stay."""
-        with self._db.write() as db:
-            for several, part in in_parts(numbers):
-                for place in db.execute(
-                    f"SELECT {_PLACE} FROM memories WHERE n IN ({several}) AND {_IS_TURN}",
-                    part,
-                ).fetchall():
-                    for beside in self.beside(Place(*place), 1):
-                        touched = self._touched()
-                        touched.words.update(beside)
-                        touched.asked.update(beside)
-                        touched.dropped.update(beside)
+    def on_delete(self, numbers: Sequence[int]) -> None:
+        """Note that memories are deleted next: vectors made with their words must not stay."""
+        with self._db.write():
+            for position in self._rows_in(
+                f"SELECT {_POSITION} FROM memories WHERE n IN ({{values}}) AND {_IS_MESSAGE}",
+                numbers,
+            ):
+                changed = self._changed()
+                for beside in self.beside(Position(*position), 1):
+                    for noted in (changed.words, changed.embed, changed.outdated):
+                        noted.update(beside)
 
-    def settle_all(self, *, ask: bool) -> None:
-        """Index the words around every turn, and want their vectors anew, in a file that has none."""
+    def index_neighbors(self, *, embed: bool) -> None:
+        """Index the neighbors of every message; with `embed`, queue all of them for new vectors."""
         with self._db.write() as db:
             after = 0
             while batch := db.execute(
-                f"SELECT n FROM memories WHERE {_TURNS} AND n > ? ORDER BY n LIMIT ?",
+                "SELECT n FROM memories WHERE type = 'message' AND session IS NOT NULL AND n > ?"
+                " ORDER BY n LIMIT ?",
                 (after, _BATCH),
             ).fetchall():
-                every = Touched()
-                every.words.update(n for (n,) in batch)
-                if ask:
-                    every.asked.update(every.words)
-                self._settle(every)
+                changed = ChangedNeighbors()
+                changed.words.update(n for (n,) in batch)
+                if embed:
+                    changed.embed.update(changed.words)
+                self._apply(changed)
                 after = batch[-1][0]
 
     def sessions(self, scope: Scope, limit: int, offset: int = 0) -> list[Session]:
         """Return the sessions in which a scope sees messages, the one with the newest first."""
         condition, arguments = where(scope, self._db)
-        with self._db.read() as db:
-            rows = db.execute(
-                "SELECT m.session, m.namespace, count(*), min(m.created_us), max(m.created_us),"
-                " json_group_array(DISTINCT m.owner), json_group_array(DISTINCT m.agent)"
-                " FROM memories AS m WHERE m.type = 'message' AND m.session IS NOT NULL"
-                f" AND {condition} GROUP BY m.namespace, m.session"
-                " ORDER BY max(m.created_us) DESC, m.session, m.namespace LIMIT ? OFFSET ?",
-                (*arguments, limit, offset),
-            ).fetchall()
+        rows = self._rows(
+            "SELECT m.session, m.namespace, count(*), min(m.created_us), max(m.created_us),"
+            " json_group_array(DISTINCT m.owner), json_group_array(DISTINCT m.agent)"
+            " FROM memories AS m WHERE m.type = 'message' AND m.session IS NOT NULL"
+            f" AND {condition} GROUP BY m.namespace, m.session"
+            " ORDER BY max(m.created_us) DESC, m.session, m.namespace LIMIT ? OFFSET ?",
+            (*arguments, limit, offset),
+        )
         return [
-            Session(name, place, count, _at(first), _at(last), _named(owners), _named(agents))
+            Session(name, place, count, _time(first), _time(last), _names(owners), _names(agents))
             for name, place, count, first, last, owners, agents in rows
         ]
 
-    def how_many(self, scope: Scope) -> int:
-        """Return in how many sessions a scope sees messages."""
+    def count_sessions(self, scope: Scope) -> int:
+        """Return the number of sessions in which a scope sees messages."""
         condition, arguments = where(scope, self._db)
-        with self._db.read() as db:
-            row = db.execute(
-                "SELECT count(*) FROM (SELECT 1 FROM memories AS m WHERE m.type = 'message' AND"
-                f" m.session IS NOT NULL AND {condition} GROUP BY m.namespace, m.session)",
-                arguments,
-            ).fetchone()
+        row = self._row(
+            "SELECT count(*) FROM (SELECT 1 FROM memories AS m WHERE m.type = 'message' AND"
+            f" m.session IS NOT NULL AND {condition} GROUP BY m.namespace, m.session)",
+            arguments,
+        )
         return int(row[0])
 
-    def _touched(self) -> Touched:
-        touched = self._db.gathering(Touched)
-        touched.settle = self._settle
-        return touched
+    def _changed(self) -> ChangedNeighbors:
+        changed = self._db.gathering(ChangedNeighbors)
+        changed.apply = self._apply
+        return changed
 
-    def _settle(self, touched: Touched) -> None:
-        """Index what stands around each memory now; where that was or is read with it, ask again."""
+    def _apply(self, changed: ChangedNeighbors) -> None:
+        """Index the present neighbors of each message; where a model reads them, request a vector."""
         unseal = self._db.codec.unseal
-        ask: list[int] = []
+        embed: list[int] = []
         with self._db.write() as db:
-            for n in sorted(touched.words):
+            for n in sorted(changed.words):
                 row = db.execute(
                     f"SELECT {ROW}, language, text, context FROM memories WHERE n = ?",
                     (n,),
                 ).fetchone()
                 if row is None:
                     continue
-                *stands, language, text, context = row
+                *columns, language, text, context = row
                 text = unseal(text)
-                around = self.around_row(n, text, stands, by_model=False)
-                lines = "\n".join(filter(None, (unseal(context), around)))
-                changed = self._words.put_context(n, lines, language)
-                if n in touched.asked and (changed or len(text) <= self._db.short_turn_chars):
-                    ask.append(n)
-            self._ask(db, ask)
+                neighbors = self.neighbor_texts(n, text, columns, for_model=False)
+                lines = "\n".join(filter(None, (unseal(context), neighbors)))
+                differs = self._words.put_context(n, lines, language)
+                if n in changed.embed and (differs or len(text) <= self._db.short_turn_chars):
+                    embed.append(n)
+            if embed:
+                self._request_vectors(db, embed)
             db.executemany(
                 "DELETE FROM vectors WHERE chunk IN (SELECT n FROM chunks WHERE memory = ?)",
-                [(n,) for n in ask if n in touched.dropped],
+                [(n,) for n in embed if n in changed.outdated],
             )
 
-    def _ask(self, db: Connection, numbers: Sequence[int]) -> None:
-        """Want the vectors of memories anew, under a number that no wish of this file had before.
+    def _request_vectors(self, db: Connection, numbers: Sequence[int]) -> None:
+        """Request new vectors of memories, under a number that no request of this database had before.
 
-        A wish that is granted goes. One after it must not look the same to a model that still reads
-        for the first, or that would grant it, too.
+        A request is deleted when it is done. A later one must have another number, or a model that
+        still reads for the first would complete it.
         """
-        if not numbers:
-            return
         (number,) = db.execute(
             "INSERT INTO meta (key, value) VALUES ('asked', 1)"
             " ON CONFLICT (key) DO UPDATE SET value = meta.value + 1 RETURNING value"
@@ -279,78 +264,68 @@ class SqlMessages:
         )
 
 
-def place_of(n: int, memory: Memory) -> Place | None:
-    """Return where a memory stands in its conversation; None for what is no turn of one."""
+def _position(n: int, memory: Memory) -> Position | None:
     if memory.type != MESSAGE or memory.session is None:
         return None
     created_us = 0 if memory.created_at is None else micros(memory.created_at)
-    return Place(memory.namespace, memory.session, memory.owner, memory.agent, created_us, n)
+    return Position(memory.namespace, memory.session, memory.owner, memory.agent, created_us, n)
 
 
-def _at(us: int) -> datetime:
-    return cast("datetime", moment(us))  # no memory is without a time
+def _time(us: int) -> datetime:
+    return cast("datetime", moment(us))  # every memory has a time
 
 
-def _named(array: str) -> tuple[str, ...]:
-    return tuple(sorted(one for one in json.loads(array) if one is not None))
+def _names(array: str) -> tuple[str, ...]:
+    return tuple(sorted(name for name in json.loads(array) if name is not None))
 
 
-class SqlTimeline:
-    """The times of the memories of one file."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
+class SqlTimeline(SqlTable):
+    """Memories by time: when they were said, and when they happened."""
 
     def spoken(self, session: str | None, settled_us: int) -> Spoken | None:
-        """Return which raw messages are seen, by a number that stays until that changes.
+        """Return which raw messages are visible, by a number that stays until that changes.
 
-        None where all of them are: then no search has to look at what is a message.
+        None where all of them are: then no search has to filter messages.
         """
-        with self._db.read() as db:
-            newest, newest_settled, extracted = db.execute(
-                "SELECT (SELECT max(created_us) FROM memories WHERE type = 'message'),"
-                " (SELECT max(created_us) FROM memories WHERE type = 'message' AND created_us <= ?),"
-                " EXISTS (SELECT 1 FROM extractions WHERE outcome = 'facts')",
-                (settled_us,),
-            ).fetchone()
+        newest, newest_settled, extracted = self._row(
+            "SELECT (SELECT max(created_us) FROM memories WHERE type = 'message'),"
+            " (SELECT max(created_us) FROM memories WHERE type = 'message' AND created_us <= ?),"
+            " EXISTS (SELECT 1 FROM extractions WHERE outcome = 'facts')",
+            (settled_us,),
+        )
         if newest is None or (newest <= settled_us and not extracted):
             return None
-        # Kept sets of memories are of one scope: with the moment itself, every search had its own.
-        return Spoken(session, _BEFORE_ALL_US if newest_settled is None else newest_settled)
+        # Cached sets of memories are by scope: with `settled_us` itself, every search had its own.
+        return Spoken(session, FIRST_US if newest_settled is None else newest_settled)
 
     def unsettled(self, settled_us: int, scope: Scope) -> int:
-        """Return how many messages were said after a moment, of those that a scope may see."""
+        """Return how many messages that a scope may see were created after a time."""
         condition, arguments = where(scope._replace(spoken=None), self._db)
-        with self._db.read() as db:
-            row = db.execute(
-                "SELECT count(*) FROM memories AS m WHERE m.type = 'message' AND m.created_us > ?"
-                f" AND {condition}",
-                (settled_us, *arguments),
-            ).fetchone()
+        row = self._row(
+            "SELECT count(*) FROM memories AS m WHERE m.type = 'message' AND m.created_us > ?"
+            f" AND {condition}",
+            (settled_us, *arguments),
+        )
         return int(row[0])
 
     def between(self, begins_us: int, ends_us: int, scope: Scope, limit: int) -> RankedList:
-        """Return what happened, or was said, from one moment until another, the latest first.
+        """Return what happened, or was said, between two times, the latest first.
 
-        What began before and was not over by then comes last. A message without a word of
-        its own, such as one of recalled text alone, is none of that.
+        What began before and lasted until then comes last. A message without words of its own, such as
+        one of recalled text alone, is left out.
         """
         condition, arguments = where(scope, self._db)
-        with self._db.read() as db:
-            # Two statements in one: for what lasts, and for the rest, there is an index each.
-            rows = db.execute(
-                "SELECT id, updated_us FROM (SELECT * FROM (SELECT m.n, m.id, m.type, m.updated_us,"
-                " coalesce(m.event_us, m.created_us) AS at FROM memories AS m"
-                " WHERE coalesce(m.event_us, m.created_us) >= ?"
-                f" AND coalesce(m.event_us, m.created_us) < ? AND {condition}"
-                " UNION ALL SELECT m.n, m.id, m.type, m.updated_us, m.event_us FROM memories AS m"
-                " WHERE m.event_until_us IS NOT NULL AND m.event_until_us > ? AND m.event_us < ?"
-                # The limit inside keeps the words from being looked up of more than are returned.
-                f" AND {condition}) AS seen ORDER BY at DESC, updated_us DESC, id LIMIT -1) AS latest"
-                " WHERE type <> 'message' OR (SELECT text <> '' FROM words WHERE rowid = n) LIMIT ?",
-                (begins_us, ends_us, *arguments, begins_us, begins_us, *arguments, limit),
-            )
-            return RankedList("moment", tuple(Row(id_, 1.0, None, us) for id_, us in rows))
-
-
-_BEFORE_ALL_US = -(2**62)
+        # Two statements in one: for what lasts, and for the rest, there is an index each.
+        rows = self._rows(
+            "SELECT id, updated_us FROM (SELECT * FROM (SELECT m.n, m.id, m.type, m.updated_us,"
+            " coalesce(m.event_us, m.created_us) AS at FROM memories AS m"
+            " WHERE coalesce(m.event_us, m.created_us) >= ?"
+            f" AND coalesce(m.event_us, m.created_us) < ? AND {condition}"
+            " UNION ALL SELECT m.n, m.id, m.type, m.updated_us, m.event_us FROM memories AS m"
+            " WHERE m.event_until_us IS NOT NULL AND m.event_until_us > ? AND m.event_us < ?"
+            # The inner limit keeps SQLite from reading the words of more than are returned.
+            f" AND {condition}) AS seen ORDER BY at DESC, updated_us DESC, id LIMIT -1) AS latest"
+            " WHERE type <> 'message' OR (SELECT text <> '' FROM words WHERE rowid = n) LIMIT ?",
+            (begins_us, ends_us, *arguments, begins_us, begins_us, *arguments, limit),
+        )
+        return RankedList("moment", tuple(Row(id_, 1.0, None, us) for id_, us in rows))

@@ -1,7 +1,6 @@
-"""The tables that a mirror copies, read off the schema: what is a row's key, and what else is unique.
+"""Tables that a promote or demote copies, read from the schema, and the mark of the process that copies.
 
-What belongs to one database alone is left out: leases, what its servers have yet to be told, its log of
-vectors that are gone, and its own notes about itself.
+What belongs to one database alone is left out: leases, the outbox, deleted vectors, and its own notes.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from scrubjay.storage.database import NOTE, Connection, Database
 from scrubjay.storage.postgres.schema import TABLES
 
 MARK = "mirroring"
-# Keys of `meta` that say how it stands with one database, not with the memories in it.
+# Keys of `meta` about the database itself, not about its memories.
 OWN_NOTES = ("commits", "schema", "indexed_memories", "indexed_tokens", MARK)
 _OWN_TABLES = ("projections", "outbox", "word_parts")
 _OWN_COLUMNS = {"wanting": ("leased_until_s",), "extractions": ("leased_until_s",)} | {
@@ -40,7 +39,7 @@ SEALED_BYTES: Mapping[str, tuple[str, ...]] = {"vectors": ("vector",), "tokens":
 
 
 class Table(NamedTuple):
-    """A table: without `keyed`, several rows can have the same key, and are taken together."""
+    """A table: without `keyed`, several rows can have the same key, and are copied together."""
 
     name: str
     columns: tuple[str, ...]
@@ -51,19 +50,19 @@ class Table(NamedTuple):
 
     @property
     def key_places(self) -> tuple[int, ...]:
-        """Where the key stands in a row."""
+        """The positions of the key in a row."""
         return tuple(map(self.columns.index, self.key))
 
 
 class Mirror(Protocol):
-    """What filling a database with the rows of another asks of it, beyond plain statements."""
+    """What copying needs of a database, beyond plain statements."""
 
     def quiet(self, db: Connection, table: str) -> AbstractContextManager[None]:
-        """Keep the triggers of a table from firing, until the end of the block."""
+        """Disable the triggers of a table until the end of the block."""
         ...
 
     def insert(self, db: Connection, table: Table, rows: Iterable[Sequence[Any]]) -> None:
-        """Add many rows that are not there."""
+        """Add many new rows."""
         ...
 
     def numbers(self, db: Connection) -> dict[str, int]:
@@ -71,15 +70,15 @@ class Mirror(Protocol):
         ...
 
     def set_numbers(self, db: Connection, numbers: Mapping[str, int]) -> None:
-        """Have each table give only numbers above these."""
+        """Make each table give only numbers above these."""
         ...
 
     def settle(self) -> None:
-        """Bring up to date what the database derives from its rows; only inside a write."""
+        """Update what the database derives from its rows; only inside a write."""
         ...
 
     def retire(self, moved_to: str) -> str:
-        """Put the store aside, so that nobody writes it any more; only inside a write. Return where."""
+        """Rename the store, so that it is not written any more; only inside a write. Return the name."""
         ...
 
 
@@ -88,21 +87,21 @@ def _table(name: str, definitions: Sequence[str]) -> Table:
     key: tuple[str, ...] = ()
     unique: list[str] = []
     numbered = False
-    for one in definitions:
-        if found := re.match(r"(PRIMARY KEY|UNIQUE) \((.*)\)", one):
-            names = tuple(found[2].split(", "))
-            if found[1] == "UNIQUE":
+    for definition in definitions:
+        if constraint := re.match(r"(PRIMARY KEY|UNIQUE) \((.*)\)", definition):
+            names = tuple(constraint[2].split(", "))
+            if constraint[1] == "UNIQUE":
                 unique += names
             else:
                 key = names
             continue
-        column = one.partition(" ")[0]
+        column = definition.partition(" ")[0]
         if column in _OWN_COLUMNS.get(name, ()):
             continue
         columns.append(column)
-        if "PRIMARY KEY" in one:
-            key, numbered = (column,), "IDENTITY" in one
-        elif "UNIQUE" in one:
+        if "PRIMARY KEY" in definition:
+            key, numbered = (column,), "IDENTITY" in definition
+        elif "UNIQUE" in definition:
             unique.append(column)
     return Table(
         name, tuple(columns), key or (columns[0],), tuple(unique), numbered, keyed=bool(key)
@@ -115,14 +114,14 @@ NUMBERED = tuple(table.name for table in MIRRORED if table.numbered)
 
 
 def take(target: Database, mark: int) -> None:
-    """Put our mark on a store that is to be filled."""
+    """Mark a store as filled by this process. A process that began earlier stops at our mark."""
     with target.write() as db:
         db.execute(NOTE, (MARK, mark))
 
 
 @contextmanager
 def filled(target: Database, mark: int) -> Iterator[Connection]:
-    """Write to a store, as long as it carries our mark."""
+    """Write to a store that has our mark."""
     with target.write() as db:
         row = db.execute("SELECT value FROM meta WHERE key = ?", (MARK,)).fetchone()
         if row is None or row[0] != mark:
@@ -131,5 +130,5 @@ def filled(target: Database, mark: int) -> Iterator[Connection]:
 
 
 def disturbed(target: Database) -> str:
-    """Say that somebody else has come between."""
+    """Return the message that another process fills the store."""
     return f"{target.path}: another process has begun to fill it; let that one end, or run again"

@@ -1,7 +1,7 @@
-"""Memories in SQLite: the truth that every index is derived from.
+"""Memories with their chunks and their history: the records from which every index is derived.
 
-A memory, its chunks, its keyword row, its topics, its links and its wish for a vector are written in
-one transaction, so no reader and no crash ever sees a part of it.
+A memory, its chunks, its keyword tokens, its topics, its links and its place in the embedding queue are
+written in one transaction, so no reader and no crash ever sees a part of it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.storage.database import Connection, Database
-from scrubjay.storage.sql.scope import BY_ID, PEOPLES, in_parts, in_sight, marks, padded, where
+from scrubjay.storage.sql.scope import (
+    BY_ID,
+    PRIVATE_PREFIXES,
+    SqlTable,
+    in_parts,
+    marks,
+    namespace_condition,
+    padded,
+    where,
+)
 from scrubjay.storage.sql.topics import TopicHashes
 from scrubjay.text.analysis import fold_label
 from scrubjay.text.languages import detect
@@ -28,68 +37,72 @@ _COLUMNS = (
     "severity domain source language content_hash created_us updated_us event_us event_until_us "
     "valid_from_us valid_until_us"
 ).split()
-# What is derived from the others, for the filters.
+# `domain_label` is derived, for the filters.
 _WRITTEN = (*_COLUMNS, "domain_label")
 _SELECT = "SELECT " + ", ".join(f"m.{column}" for column in _COLUMNS) + " FROM memories AS m"
 _SELECT_BY_ID = _SELECT.replace("memories AS m", BY_ID)
 _SELECT_N = _SELECT.replace("SELECT ", "SELECT m.n, ", 1)
-
-
-# Every other format is a programming language.
-_PROSE = ("text", "markdown", "rst", "pages", "chat")
-_TELLING_CHARS = 4000
-# With a plus: there are indexes of messages alone, and without it SQLite would compile the statement
-# anew for each value that it is given, to see whether they serve. That was a sixth of a write.
-_SAME = (
+# With a plus: there are partial indexes of messages, and without it SQLite would compile the statement
+# again for each value, to see whether they apply. That was a sixth of a write.
+_SAME_CONTENT = (
     "memories INDEXED BY memories_by_hash WHERE content_hash = ? AND +type = ? AND namespace = ?"
 )
+_CHUNK_COLUMNS = "c.ordinal, c.start, c.stop, c.first_line, c.last_line, c.heading"
+_PAIRS_AT_ONCE = 256  # two arguments each, and every SQLite takes 999
+
+_PROSE_FORMATS = (
+    "text",
+    "markdown",
+    "rst",
+    "pages",
+    "chat",
+)  # all others are programming languages
+_DETECT_CHARS = 4000
 
 
 def language_of(memory: Memory) -> str:
-    """Return the language of a memory, or nothing where it is not clear, or it is code."""
-    if memory.metadata.get("format", "text") not in _PROSE:
+    """Return the language of a memory; "" for code and where it is unclear."""
+    if memory.metadata.get("format", "text") not in _PROSE_FORMATS:
         return ""
-    return detect(f"{memory.title}\n{memory.text[:_TELLING_CHARS]}")
+    return detect(f"{memory.title}\n{memory.text[:_DETECT_CHARS]}")
 
 
 def aliases_of(metadata: Mapping[str, Any]) -> list[str]:
-    """Return the other names of a document; metadata may hold anything."""
-    given = metadata.get("aliases")
-    return [one for one in given if isinstance(one, str)] if isinstance(given, list) else []
+    """Return the other names of a document; metadata may contain anything."""
+    aliases = metadata.get("aliases")
+    return [name for name in aliases if isinstance(name, str)] if isinstance(aliases, list) else []
 
 
-class SqlRecords:
-    """The memories of one file."""
+class SqlRecords(SqlTable):
+    """The tables `memories` and `chunks`."""
 
     def __init__(self, db: Database) -> None:
-        self._db = db
+        super().__init__(db)
         self._words = db.words
-        self._chunks = SqlChunks(db)
         self._hashes = TopicHashes(db)
 
     @cached_property
-    def _turns(self) -> SqlMessages:
-        # A search by word needs none of it.
+    def _messages(self) -> SqlMessages:
+        # A keyword search does not need it.
         from scrubjay.storage.sql.messages import SqlMessages
 
         return SqlMessages(self._db)
 
     @property
     def short_turn_chars(self) -> int:
-        """How long a turn of a conversation may be to be known by those around it."""
+        """Maximum length of a message that is indexed together with its neighbors."""
         return self._db.short_turn_chars
 
-    def index_again(self, *, always: bool = False) -> None:
-        """Index every word anew if the rules of text.py have changed since the file was written, or always.
+    def reindex(self, *, always: bool = False) -> None:
+        """Index all words again if the rules of `text.analysis` have changed, or always.
 
-        A file of a version that did not count its tokens has them counted, and one of a version that
-        knew no neighbours of turns has these indexed.
+        A file of a version that did not count tokens, or did not index neighbors of messages, gets that.
         """
         if self._words.is_current() and not always:
             return
-        knew_turns = self._words.knows_turns()
+        has_neighbors = self._words.has_neighbors()
         with self._db.write() as db:
-            if always or self._words.is_of_other_rules():
+            if always or self._words.has_other_rules():
                 self._words.clear()
                 after = 0
                 while batch := db.execute(
@@ -98,30 +111,30 @@ class SqlRecords:
                     for n, *stored in batch:
                         memory = self._memory(stored)
                         language = language_of(memory)
-                        if language != memory.language:  # each change is told to servers
+                        if language != memory.language:  # each update is sent to replicas
                             db.execute(
                                 "UPDATE memories SET language = ? WHERE n = ?", (language, n)
                             )
                             memory = memory._replace(language=language)
                         self._words.put(n, memory)
                     after = batch[-1][0]
-                self._turns.settle_all(ask=not knew_turns)
-            elif not knew_turns:
-                self._turns.settle_all(ask=True)
+                self._messages.index_neighbors(embed=not has_neighbors)
+            elif not has_neighbors:
+                self._messages.index_neighbors(embed=True)
             self._words.note_current()
 
     def is_current(self) -> bool:
-        """True when the words were indexed and counted by the rules as they are now."""
+        """True when the words were indexed and counted by the present rules."""
         return self._words.is_current()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Make everything written inside durable together."""
+        """Commit everything written inside together."""
         with self._db.write():
             yield
 
     def put(self, memory: Memory, chunks: Sequence[Chunk]) -> None:
-        """Write a memory with its chunks, in place of any other of the same id."""
+        """Write a memory with its chunks, replacing any other of the same id."""
         values = self._values(memory)
         with self._db.write() as db:
             before = None
@@ -143,206 +156,279 @@ class SqlRecords:
                 self._hashes.put_new(n, memory.topics)
             elif before.topics != memory.topics:
                 self._hashes.put(n, memory.topics)
-            self._chunks.put(n, before, memory, chunks)
+            self._put_chunks(db, n, before, memory, chunks)
             if "message" in (memory.type, before.type if before else ""):
-                self._turns.wrote(n, before, memory)
+                self._messages.on_put(n, before, memory)
 
     def titles(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """Return the title of each of these memories, and its other names."""
+        """Return the title and the aliases of each of these memories."""
         unseal = self._db.codec.unseal
-        found: dict[str, tuple[str, ...]] = {}
-        with self._db.read() as db:
-            for several, part in in_parts(ids):
-                for id_, title, metadata in db.execute(
-                    f"SELECT id, title, metadata FROM memories WHERE id IN ({several})", part
-                ):
-                    found[id_] = (unseal(title), *aliases_of(json.loads(unseal(metadata))))
-        return found
+        rows = self._rows_in(
+            "SELECT id, title, metadata FROM memories WHERE id IN ({values})", ids
+        )
+        return {
+            id_: (unseal(title), *aliases_of(json.loads(unseal(metadata))))
+            for id_, title, metadata in rows
+        }
 
     def languages(self) -> tuple[str, ...]:
-        """Return the languages of what is stored; "" stands for texts whose language is not clear."""
-        # From one to the next over the index: counting them all takes longer than a search.
-        with self._db.read() as db:
-            rows = db.execute(
-                "WITH RECURSIVE each (language) AS (SELECT min(language) FROM memories UNION ALL"
-                " SELECT (SELECT min(language) FROM memories AS m WHERE m.language > each.language)"
-                " FROM each WHERE each.language IS NOT NULL)"
-                " SELECT language FROM each WHERE language IS NOT NULL"
-            )
-            return tuple(language for (language,) in rows)
+        """Return the languages of all memories; "" stands for texts whose language is unclear."""
+        # From one to the next in the index: counting them all takes longer than a search.
+        rows = self._rows(
+            "WITH RECURSIVE each (language) AS (SELECT min(language) FROM memories UNION ALL"
+            " SELECT (SELECT min(language) FROM memories AS m WHERE m.language > each.language)"
+            " FROM each WHERE each.language IS NOT NULL)"
+            " SELECT language FROM each WHERE language IS NOT NULL"
+        )
+        return tuple(language for (language,) in rows)
 
     def get(self, ids: Sequence[str], scope: Scope) -> dict[str, Memory]:
         """Return the memories of these ids that the scope may see."""
         condition, arguments = where(scope, self._db)
-        found: dict[str, Memory] = {}
-        with self._db.read() as db:
-            for several, part in in_parts(ids):
-                statement = f"{_SELECT_BY_ID} WHERE m.id IN ({several}) AND {condition}"
-                for row in db.execute(statement, (*part, *arguments)):
-                    found[row[0]] = self._memory(row)
-        return found
+        rows = self._rows_in(
+            f"{_SELECT_BY_ID} WHERE m.id IN ({{values}}) AND {condition}", ids, arguments
+        )
+        return {row[0]: self._memory(row) for row in rows}
 
-    def holds(self, id_: str) -> bool:
+    def exists(self, id_: str) -> bool:
         """True when a memory has this id."""
-        with self._db.read() as db:
-            found = db.execute("SELECT 1 FROM memories WHERE id = ?", (id_,)).fetchone()
-            return found is not None
+        return self._row("SELECT 1 FROM memories WHERE id = ?", (id_,)) is not None
 
-    def holds_any(self, scope: Scope) -> bool:
+    def any_visible(self, scope: Scope) -> bool:
         """True when the scope sees at least one memory."""
         condition, arguments = where(scope, self._db)
-        with self._db.read() as db:
-            found = db.execute(f"SELECT 1 FROM memories AS m WHERE {condition} LIMIT 1", arguments)
-            return found.fetchone() is not None
+        row = self._row(f"SELECT 1 FROM memories AS m WHERE {condition} LIMIT 1", arguments)
+        return row is not None
 
-    def secret(self, namespace: str) -> str:
-        """Return what nobody can guess, for ids in a namespace of people; nothing elsewhere."""
-        if not namespace.startswith(PEOPLES):
+    def id_secret(self, namespace: str) -> str:
+        """Return a secret for ids that must not be guessable, in a namespace of people; else ""."""
+        if not namespace.startswith(PRIVATE_PREFIXES):
             return ""
         with self._db.write():
-            return self._hashes.made_key().hex()
+            return self._hashes.make_key().hex()
 
     def ids(self, scope: Scope) -> list[str]:
         """Return the ids of everything that a scope may see."""
-        condition, arguments = where(scope, self._db)
-        with self._db.read() as db:
-            rows = db.execute(f"SELECT m.id FROM memories AS m WHERE {condition}", arguments)
-            return [id_ for (id_,) in rows]
+        return self._ids(scope, "")
 
-    def ids_to_write(self, scope: Scope) -> list[str]:
-        """Return the same in the order in which they are best stored anew: by id, then what was said.
+    def ids_for_export(self, scope: Scope) -> list[str]:
+        """Return the same in the order in which an import has to write them: by id, then messages.
 
-        Turns of one moment stand in the order of writing, so that is how they have to come back.
+        Messages of one moment are ordered by the order of writing, so they must be imported that way.
         """
-        condition, arguments = where(scope, self._db)
-        with self._db.read() as db:
-            rows = db.execute(
-                f"SELECT m.id FROM memories AS m WHERE {condition} ORDER BY m.type = 'message',"
-                " CASE WHEN m.type = 'message' THEN m.created_us END,"
-                " CASE WHEN m.type = 'message' THEN m.n END, m.id",
-                arguments,
-            )
-            return [id_ for (id_,) in rows]
+        return self._ids(
+            scope,
+            " ORDER BY m.type = 'message', CASE WHEN m.type = 'message' THEN m.created_us END,"
+            " CASE WHEN m.type = 'message' THEN m.n END, m.id",
+        )
 
-    def ids_like(self, prefix: str, scope: Scope, limit: int) -> list[str]:
+    def ids_with_prefix(self, prefix: str, scope: Scope, limit: int) -> list[str]:
         """Return the ids that begin with a prefix."""
         condition, arguments = where(scope, self._db)
-        with self._db.read() as db:
-            rows = db.execute(
-                f"SELECT m.id FROM memories AS m WHERE m.id >= ? AND m.id < ? AND {condition}"
-                " ORDER BY m.id LIMIT ?",
-                (prefix, prefix + "\U0010ffff", *arguments, limit),
-            )
-            return [row[0] for row in rows]
+        rows = self._rows(
+            f"SELECT m.id FROM memories AS m WHERE m.id >= ? AND m.id < ? AND {condition}"
+            " ORDER BY m.id LIMIT ?",
+            (prefix, prefix + "\U0010ffff", *arguments, limit),
+        )
+        return [id_ for (id_,) in rows]
 
-    def same(self, content_hash: str, type_: str, namespace: str) -> str | None:
-        """Return the id of the memory with this content, type and namespace, if there is one."""
-        with self._db.read() as db:
-            row = db.execute(
-                f"SELECT id FROM {_SAME} ORDER BY n LIMIT 1",
-                (content_hash, type_, namespace),
-            ).fetchone()
+    def _ids(self, scope: Scope, order: str) -> list[str]:
+        condition, arguments = where(scope, self._db)
+        rows = self._rows(f"SELECT m.id FROM memories AS m WHERE {condition}{order}", arguments)
+        return [id_ for (id_,) in rows]
+
+    def find_duplicate(self, content_hash: str, type_: str, namespace: str) -> str | None:
+        """Return the id of the first memory with this content, type and namespace."""
+        row = self._row(
+            f"SELECT id FROM {_SAME_CONTENT} ORDER BY n LIMIT 1", (content_hash, type_, namespace)
+        )
         return row[0] if row else None
 
-    def times_stored(self, content_hash: str, type_: str, namespace: str) -> int:
+    def count_duplicates(self, content_hash: str, type_: str, namespace: str) -> int:
         """Return how many memories have this content, type and namespace."""
-        with self._db.read() as db:
-            row = db.execute(
-                f"SELECT count(*) FROM {_SAME}",
-                (content_hash, type_, namespace),
-            ).fetchone()
+        row = self._row(f"SELECT count(*) FROM {_SAME_CONTENT}", (content_hash, type_, namespace))
         return int(row[0])
-
-    def chunks(self, places: Iterable[tuple[str, int]]) -> Mapping[tuple[str, int], Chunk]:
-        """Return chunks by memory id and ordinal."""
-        return self._chunks.at(places)
-
-    def chunks_of(self, id_: str) -> list[Chunk]:
-        """Return every chunk of a memory, in order."""
-        return self._chunks.of(id_)
-
-    def how_many_chunks(self, ids: Sequence[str]) -> dict[str, int]:
-        """Return how many chunks each of these memories has."""
-        return self._chunks.how_many(ids)
 
     def around(
         self, ids: Sequence[str], turns: int, scope: Scope
     ) -> dict[str, tuple[list[Memory], list[Memory]]]:
-        """Return so many turns before and after each of these messages, in order, as two lists.
+        """Return the messages before and after each of these messages, in order, as two lists.
 
-        They are of the same conversation; those that the scope may not see are left out. What is no
-        message of a session has none.
+        Only neighbors of the same session that the scope may see are returned.
         """
-        beside = {id_: self._turns.beside(place, turns) for id_, place in self._turns.places(ids)}
-        numbers = list({n for sides in beside.values() for side in sides for n in side})
-        found: dict[int, Memory] = {}
+        sides = {
+            id_: self._messages.beside(at, turns) for id_, at in self._messages.positions(ids)
+        }
+        numbers = list({n for both in sides.values() for side in both for n in side})
         condition, arguments = where(scope, self._db)
-        with self._db.read() as db:
-            for several, part in in_parts(numbers):
-                statement = f"{_SELECT_N} WHERE m.n IN ({several}) AND {condition}"
-                for n, *stored in db.execute(statement, (*part, *arguments)):
-                    found[n] = self._memory(stored)
+        rows = self._rows_in(
+            f"{_SELECT_N} WHERE m.n IN ({{values}}) AND {condition}", numbers, arguments
+        )
+        visible = {n: self._memory(stored) for n, *stored in rows}
         return {
             id_: (
-                [found[n] for n in before if n in found],
-                [found[n] for n in after if n in found],
+                [visible[n] for n in before if n in visible],
+                [visible[n] for n in after if n in visible],
             )
-            for id_, (before, after) in beside.items()
+            for id_, (before, after) in sides.items()
         }
 
     def delete(self, ids: Sequence[str]) -> int:
-        """Remove memories and everything derived from them; return how many there were."""
+        """Delete memories and everything derived from them; return how many were deleted."""
+        deleted = 0
         with self._db.write() as db:
-            gone = 0
             for several, part in in_parts(list(dict.fromkeys(ids))):
                 rows = db.execute(f"SELECT n FROM memories WHERE id IN ({several})", part)
                 numbers = [n for (n,) in rows]
-                self._turns.leaving(numbers)
+                self._messages.on_delete(numbers)
                 self._words.delete(numbers)
-                gone += db.execute(f"DELETE FROM memories WHERE id IN ({several})", part).rowcount
-            if gone:
+                deleted += db.execute(
+                    f"DELETE FROM memories WHERE id IN ({several})", part
+                ).rowcount
+            if deleted:
                 self._words.overwrite_deleted()
-        if gone:
+        if deleted:
             self._db.purge_log()
-        return gone
+        return deleted
 
     def scan(self, scope: Scope, limit: int, offset: int = 0) -> list[Memory]:
-        """Return the memories of a scope, newest first."""
-        condition, arguments = where(scope, self._db)
-        with self._db.read() as db:
-            rows = db.execute(
-                f"{_SELECT} WHERE {condition} ORDER BY m.updated_us DESC, m.id LIMIT ? OFFSET ?",
-                (*arguments, limit, offset),
-            )
-            return [self._memory(row) for row in rows]
+        """Return the memories of a scope, last updated first."""
+        return self._page("m.updated_us DESC, m.id", scope, limit, offset)
 
-    def said(self, scope: Scope, limit: int, offset: int = 0) -> list[Memory]:
-        """Return the latest memories of a scope in the order in which they were said, oldest first."""
+    def latest(self, scope: Scope, limit: int, offset: int = 0) -> list[Memory]:
+        """Return the latest memories of a scope in the order of creation, oldest first."""
+        return self._page("m.created_us DESC, m.n DESC", scope, limit, offset)[::-1]
+
+    def _page(self, order: str, scope: Scope, limit: int, offset: int) -> list[Memory]:
         condition, arguments = where(scope, self._db)
-        with self._db.read() as db:
-            rows = db.execute(
-                f"{_SELECT} WHERE {condition}"
-                " ORDER BY m.created_us DESC, m.n DESC LIMIT ? OFFSET ?",
-                (*arguments, limit, offset),
-            )
-            return [self._memory(row) for row in rows][::-1]
+        rows = self._rows(
+            f"{_SELECT} WHERE {condition} ORDER BY {order} LIMIT ? OFFSET ?",
+            (*arguments, limit, offset),
+        )
+        return [self._memory(row) for row in rows]
 
     def namespaces(self, scope: Scope, most: int) -> list[str]:
-        """Return the first so many namespaces, by name, in which a scope's person may see anything."""
-        return SqlNamespaces(self._db).first(scope, most)
+        """Return the first namespaces, by name, in which a scope's person may see anything."""
+        condition, arguments = namespace_condition(scope, "m.namespace")
+        names: list[str] = []
+        with self._db.read() as db:
+            # Each is one step in the index: memories are not counted.
+            while len(names) < most:
+                row = db.execute(
+                    f"SELECT m.namespace FROM memories AS m WHERE m.namespace > ? AND {condition}"
+                    " ORDER BY m.namespace LIMIT 1",
+                    (names[-1] if names else "", *arguments),
+                ).fetchone()
+                if row is None:
+                    break
+                names.append(row[0])
+        return names
 
     def counts(self, column: str, scope: Scope) -> dict[str, int]:
-        """Return how many memories there are for each value of a column, most first."""
+        """Return the number of memories for each value of a column, most first."""
         if column not in _COLUMNS:
             raise ValueError(column)
         condition, arguments = where(scope, self._db)
-        with self._db.read() as db:
-            rows = db.execute(
+        return dict(
+            self._rows(
                 f"SELECT m.{column}, count(*) FROM memories AS m WHERE {condition}"
                 f" AND m.{column} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1",
                 arguments,
             )
-            return dict(rows.fetchall())
+        )
+
+    def chunks(self, places: Iterable[tuple[str, int]]) -> Mapping[tuple[str, int], Chunk]:
+        """Return chunks by memory id and ordinal."""
+        wanted = list(dict.fromkeys(places))
+        chunks: dict[tuple[str, int], Chunk] = {}
+        for start in range(0, len(wanted), _PAIRS_AT_ONCE):
+            part = padded(wanted[start : start + _PAIRS_AT_ONCE])
+            rows = self._rows(
+                f"WITH wanted (id, ordinal) AS (VALUES {', '.join(['(?, ?)'] * len(part))})"
+                f" SELECT m.id, {_CHUNK_COLUMNS} FROM wanted AS w"
+                " CROSS JOIN memories AS m ON m.id = w.id"
+                " CROSS JOIN chunks AS c ON c.memory = m.n AND c.ordinal = w.ordinal",
+                [value for place in part for value in place],
+            )
+            chunks.update(((id_, row[0]), self._chunk(row)) for id_, *row in rows)
+        return chunks
+
+    def chunks_of(self, id_: str) -> list[Chunk]:
+        """Return every chunk of a memory, in order."""
+        rows = self._rows(
+            f"SELECT {_CHUNK_COLUMNS} FROM chunks AS c JOIN memories AS m ON m.n = c.memory"
+            " WHERE m.id = ? ORDER BY c.ordinal",
+            (id_,),
+        )
+        return [self._chunk(row) for row in rows]
+
+    def chunk_counts(self, ids: Sequence[str]) -> dict[str, int]:
+        """Return the number of chunks of each of these memories."""
+        # Ordinals have no holes: the last one gives the number, and an index has it at hand.
+        return dict(
+            self._rows_in(
+                "SELECT m.id, 1 + (SELECT max(ordinal) FROM chunks WHERE memory = m.n)"
+                " FROM memories AS m WHERE m.id IN ({values})",
+                ids,
+            )
+        )
+
+    def _put_chunks(
+        self, db: Connection, n: int, before: Memory | None, after: Memory, chunks: Sequence[Chunk]
+    ) -> None:
+        """Replace the chunks of a memory; unchanged ones keep their vectors, new ones are queued."""
+        if (
+            before is not None
+            and _embedded_fields(before) == _embedded_fields(after)
+            and self.chunks_of(after.id) == [*chunks]
+        ):
+            return
+        unchanged = self._unchanged_chunks(db, n, before, after)
+        last = 0
+        if before is not None:
+            (last,) = db.execute("SELECT coalesce(max(n), 0) FROM chunks").fetchone()
+            # Negative, to not clash with new ordinals; those that stay negative are deleted.
+            db.execute("UPDATE chunks SET ordinal = -1 - n WHERE memory = ?", (n,))
+        new = []
+        for c in chunks:
+            place = (c.ordinal, c.start, c.stop, c.first_line, c.last_line)
+            same = unchanged.get((c.heading, after.text[c.start : c.stop]))
+            if same:
+                db.execute(
+                    "UPDATE chunks SET ordinal = ?, start = ?, stop = ?, first_line = ?,"
+                    " last_line = ? WHERE n = ?",
+                    (*place, same.pop()),
+                )
+            else:
+                new.append((n, *place, self._db.codec.seal(c.heading)))
+        if before is not None:
+            db.execute("DELETE FROM chunks WHERE memory = ? AND ordinal < 0", (n,))
+        db.executemany(
+            "INSERT INTO chunks (memory, ordinal, start, stop, first_line, last_line, heading)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            new,
+        )
+        db.execute(
+            "INSERT INTO wanting (model, chunk) SELECT models.n, chunks.n FROM models, chunks"
+            " WHERE chunks.memory = ? AND chunks.n > ?",
+            (n, last),
+        )
+
+    def _unchanged_chunks(
+        self, db: Connection, n: int, before: Memory | None, after: Memory
+    ) -> dict[tuple[str, str], list[int]]:
+        """Return the chunks of a memory by heading and text; none if title or context have changed."""
+        unchanged: dict[tuple[str, str], list[int]] = {}
+        if before is None or _embedded_fields(before)[1:] != _embedded_fields(after)[1:]:
+            return unchanged
+        rows = db.execute("SELECT n, start, stop, heading FROM chunks WHERE memory = ?", (n,))
+        for chunk, start, stop, heading in rows:
+            passage = (self._db.codec.unseal(heading), before.text[start:stop])
+            unchanged.setdefault(passage, []).append(chunk)
+        return unchanged
+
+    def _chunk(self, row: Sequence[Any]) -> Chunk:
+        return Chunk(*row)._replace(heading=self._db.codec.unseal(row[5]))
 
     def _values(self, memory: Memory) -> list[Any]:
         seal = self._db.codec.seal
@@ -382,7 +468,8 @@ class SqlRecords:
         unseal = self._db.codec.unseal
         id_, namespace, type_, text, title, context, topics, metadata, *rest = row
         collection, session, role, owner, agent, severity, domain, source, *rest = rest
-        language, content_hash, created, updated, event, event_until, *window = rest
+        language, content_hash, *times = rest
+        created, updated, event, event_until, valid_from, valid_until = map(moment, times)
         return Memory(
             text=unseal(text),
             id=id_,
@@ -398,12 +485,12 @@ class SqlRecords:
             severity=severity,
             domain=domain,
             context=unseal(context),
-            created_at=moment(created),
-            updated_at=moment(updated),
-            event_time=moment(event),
-            event_until=moment(event_until),
-            valid_from=moment(window[0]),
-            valid_until=moment(window[1]),
+            created_at=created,
+            updated_at=updated,
+            event_time=event,
+            event_until=event_until,
+            valid_from=valid_from,
+            valid_until=valid_until,
             source=None if source is None else unseal(source),
             metadata=json.loads(unseal(metadata)),
             content_hash=content_hash,
@@ -411,166 +498,27 @@ class SqlRecords:
         )
 
 
-_SELECT_CHUNKS = (
-    "SELECT c.ordinal, c.start, c.stop, c.first_line, c.last_line, c.heading"
-    " FROM chunks AS c JOIN memories AS m ON m.n = c.memory WHERE m.id = ?"
-)
-
-_PAIRS_AT_ONCE = 256  # two numbers each, and every SQLite takes 999
-
-
-class SqlChunks:
-    """The passages of one file."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
-    def at(self, places: Iterable[tuple[str, int]]) -> Mapping[tuple[str, int], Chunk]:
-        """Return chunks by memory id and ordinal."""
-        wanted = list(dict.fromkeys(places))
-        found: dict[tuple[str, int], Chunk] = {}
-        with self._db.read() as db:
-            for start in range(0, len(wanted), _PAIRS_AT_ONCE):
-                part = padded(wanted[start : start + _PAIRS_AT_ONCE])
-                pairs = ", ".join(["(?, ?)"] * len(part))
-                rows = db.execute(
-                    f"WITH wanted (id, ordinal) AS (VALUES {pairs}) SELECT m.id, c.ordinal, c.start,"
-                    " c.stop, c.first_line, c.last_line, c.heading FROM wanted AS w"
-                    " CROSS JOIN memories AS m ON m.id = w.id"
-                    " CROSS JOIN chunks AS c ON c.memory = m.n AND c.ordinal = w.ordinal",
-                    [value for place in part for value in place],
-                )
-                for id_, *row in rows:
-                    found[id_, row[0]] = self._chunk(row)
-        return found
-
-    def of(self, id_: str) -> list[Chunk]:
-        """Return every chunk of a memory, in order."""
-        with self._db.read() as db:
-            return [
-                self._chunk(row)
-                for row in db.execute(f"{_SELECT_CHUNKS} ORDER BY c.ordinal", (id_,))
-            ]
-
-    def how_many(self, ids: Sequence[str]) -> dict[str, int]:
-        """Return how many chunks each of these memories has."""
-        found: dict[str, int] = {}
-        with self._db.read() as db:
-            for several, part in in_parts(ids):
-                # Ordinals have no holes: the last says how many, and an index has it at hand.
-                found |= db.execute(
-                    "SELECT m.id, 1 + (SELECT max(ordinal) FROM chunks WHERE memory = m.n)"
-                    f" FROM memories AS m WHERE m.id IN ({several})",
-                    part,
-                ).fetchall()
-        return found
-
-    def put(self, n: int, before: Memory | None, after: Memory, chunks: Sequence[Chunk]) -> None:
-        """Replace the chunks of a memory; a passage that stays keeps its vectors, a new one wants them."""
-        if (
-            before is not None
-            and _reads(before) == _reads(after)
-            and self.of(after.id) == [*chunks]
-        ):
-            return
-        with self._db.write() as db:
-            kept = self._unchanged(db, n, before, after)
-            last = 0
-            if before is not None:
-                (last,) = db.execute("SELECT coalesce(max(n), 0) FROM chunks").fetchone()
-                # Out of the way of the ordinals to come; what is not taken up again is dropped.
-                db.execute("UPDATE chunks SET ordinal = -1 - n WHERE memory = ?", (n,))
-            made = []
-            for c in chunks:
-                place = (c.ordinal, c.start, c.stop, c.first_line, c.last_line)
-                same = kept.get((c.heading, after.text[c.start : c.stop]))
-                if same:
-                    db.execute(
-                        "UPDATE chunks SET ordinal = ?, start = ?, stop = ?, first_line = ?,"
-                        " last_line = ? WHERE n = ?",
-                        (*place, same.pop()),
-                    )
-                else:
-                    made.append((n, *place, self._db.codec.seal(c.heading)))
-            if before is not None:
-                db.execute("DELETE FROM chunks WHERE memory = ? AND ordinal < 0", (n,))
-            db.executemany(
-                "INSERT INTO chunks (memory, ordinal, start, stop, first_line, last_line, heading)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                made,
-            )
-            db.execute(
-                "INSERT INTO wanting (model, chunk) SELECT models.n, chunks.n FROM models, chunks"
-                " WHERE chunks.memory = ? AND chunks.n > ?",
-                (n, last),
-            )
-
-    def _unchanged(
-        self, db: Connection, n: int, before: Memory | None, after: Memory
-    ) -> dict[tuple[str, str], list[int]]:
-        """Return the chunks of a memory by what a model read of them, if that can still be the same."""
-        kept: dict[tuple[str, str], list[int]] = {}
-        if before is None or _reads(before)[1:] != _reads(after)[1:]:
-            return kept
-        rows = db.execute("SELECT n, start, stop, heading FROM chunks WHERE memory = ?", (n,))
-        for chunk, start, stop, heading in rows:
-            passage = (self._db.codec.unseal(heading), before.text[start:stop])
-            kept.setdefault(passage, []).append(chunk)
-        return kept
-
-    def _chunk(self, row: Sequence[Any]) -> Chunk:
-        return Chunk(*row)._replace(heading=self._db.codec.unseal(row[5]))
-
-
-def _reads(memory: Memory) -> tuple[str, str, str]:
-    """Return what models read of a memory."""
+def _embedded_fields(memory: Memory) -> tuple[str, str, str]:
     return memory.text, memory.title, memory.context
 
 
-class SqlNamespaces:
-    """The namespaces of one file."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
-    def first(self, scope: Scope, most: int) -> list[str]:
-        """Return the first so many, by name. Each is one step in the index: memories are not counted."""
-        condition, arguments = in_sight(scope, "m.namespace")
-        found: list[str] = []
-        last = ""
-        with self._db.read() as db:
-            while len(found) < most:
-                row = db.execute(
-                    f"SELECT m.namespace FROM memories AS m WHERE m.namespace > ? AND {condition}"
-                    " ORDER BY m.namespace LIMIT 1",
-                    (last, *arguments),
-                ).fetchone()
-                if row is None:
-                    break
-                last = row[0]
-                found.append(last)
-        return found
-
-    def of_project(self, beginning: str, scope: Scope) -> list[str]:
-        """Return all that begin so, by name."""
-        condition, arguments = in_sight(scope, "m.namespace")
-        with self._db.read() as db:
-            rows = db.execute(
-                "SELECT DISTINCT m.namespace FROM memories AS m"
-                f" WHERE substr(m.namespace, 1, ?) = ? AND {condition} ORDER BY 1",
-                (len(beginning), beginning, *arguments),
-            )
-            return [name for (name,) in rows]
+def project_namespaces(db: Database, prefix: str, scope: Scope) -> list[str]:
+    """Return the namespaces of a project, by name: those that begin with `project/`."""
+    condition, arguments = namespace_condition(scope, "m.namespace")
+    with db.read() as connection:
+        rows = connection.execute(
+            "SELECT DISTINCT m.namespace FROM memories AS m"
+            f" WHERE substr(m.namespace, 1, ?) = ? AND {condition} ORDER BY 1",
+            (len(prefix), prefix, *arguments),
+        )
+        return [namespace for (namespace,) in rows]
 
 
-class SqlHistory:
-    """The changes of one file. They go with the memory."""
+class SqlHistory(SqlTable):
+    """Former values of memory fields; deleted with the memory."""
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
-    def note(self, id_: str, at_us: int, field: str, before: str, after: str) -> None:
-        """Keep what a field was and became."""
+    def add(self, id_: str, at_us: int, field: str, before: str, after: str) -> None:
+        """Record a change of a field."""
         seal = self._db.codec.seal
         with self._db.write() as db:
             db.execute(
@@ -580,18 +528,17 @@ class SqlHistory:
             )
 
     def of(self, id_: str) -> list[tuple[int, str, str, str]]:
-        """Return time, field, before and after of each change of a memory, oldest first."""
+        """Return time, field, old and new value of each change of a memory, oldest first."""
         unseal = self._db.codec.unseal
-        with self._db.read() as db:
-            rows = db.execute(
-                "SELECT h.at_us, h.change, h.before, h.after FROM history AS h"
-                " JOIN memories AS m ON m.n = h.memory WHERE m.id = ? ORDER BY h.n",
-                (id_,),
-            )
-            return [(at, field, unseal(old), unseal(new)) for at, field, old, new in rows]
+        rows = self._rows(
+            "SELECT h.at_us, h.change, h.before, h.after FROM history AS h"
+            " JOIN memories AS m ON m.n = h.memory WHERE m.id = ? ORDER BY h.n",
+            (id_,),
+        )
+        return [(at_us, field, unseal(old), unseal(new)) for at_us, field, old, new in rows]
 
-    def drop(self, id_: str, field: str) -> None:
-        """Forget what a field was."""
+    def delete(self, id_: str, field: str) -> None:
+        """Delete the changes of a field."""
         with self._db.write() as db:
             db.execute(
                 "DELETE FROM history WHERE change = ?"

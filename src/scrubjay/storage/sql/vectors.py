@@ -1,6 +1,6 @@
-"""Vectors as the truth has them: float32 values in a table, written, counted, and scored exactly.
+"""Vectors of chunks, token vectors, and the embedding queue of chunks that have none.
 
-Whatever finds vectors quickly builds on this: a copy in memory, a server, an index of the database.
+The table is the source for whatever finds vectors quickly: a copy in memory, a replica, a database index.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.errors import InvalidInput
 from scrubjay.storage.database import Connection, Database
-from scrubjay.storage.sql.scope import Unchanged, in_parts, marks, where
+from scrubjay.storage.sql.scope import MemorySets, SqlTable, in_parts, where
 from scrubjay.types import RankedList, Row, Scope
 
 if TYPE_CHECKING:
@@ -22,19 +22,29 @@ if TYPE_CHECKING:
 
     from scrubjay.text.token_vectors import TokenCodes
 
-# By a memory's number: its best cosine, and the ordinal of the chunk that has it.
+# By a memory's number: its best cosine, and the ordinal of that chunk.
 Best = dict[int, tuple[float, int]]
+Place = tuple[str, int]  # memory id and ordinal of a chunk
 
+_MODEL = "(SELECT n FROM models WHERE name = ?)"
 _AT_ONCE = 4096
-_FEW = 2_000  # memories are sooner scored than an index or a server asked
+_FEW = 2_000  # scoring this many memories is faster than asking an index or a replica
+MAX_TRIES = 3
+# Four of these, with their keys, fill a page of 8 KB, and none overflows into another page.
+_PART_BYTES = 1900
+# Chunks with a vector but without token vectors, which could not be made at the time.
+_WITHOUT_TOKENS = (
+    "FROM models AS m JOIN vectors AS v ON v.model = m.n WHERE m.name = ? AND m.token_dims > 0"
+    " AND NOT EXISTS (SELECT 1 FROM tokens AS t WHERE t.chunk = v.chunk AND t.model = m.n)"
+)
 
 
-class SqlVectors(ABC):
-    """The table of vectors, for any number of models."""
+class SqlVectors(SqlTable, ABC):
+    """The table `vectors`, for any number of models."""
 
     def __init__(self, db: Database) -> None:
-        self._db = db
-        self.unchanged = Unchanged(db)
+        super().__init__(db)
+        self.sets = MemorySets(db)
 
     @abstractmethod
     def search(
@@ -47,56 +57,64 @@ class SqlVectors(ABC):
         shortlist: int | None = None,
         short_dims: int | None = None,
     ) -> RankedList:
-        """Return the memories with the nearest chunk, by cosine; one row a memory, its best chunk."""
+        """Return the memories with the nearest chunk, by cosine; one row a memory, its best chunk.
+
+        An index may first choose `shortlist` candidates by the first `short_dims` dimensions.
+        """
 
     def add(
         self,
         model: str,
         vectors: Sequence[tuple[int, NDArray[np.float32]]],
-        asked: Mapping[int, int] | None = None,
+        requests: Mapping[int, int] | None = None,
     ) -> None:
-        """Store the vectors of chunks that still exist and still want one; the first one stays.
+        """Store the vectors of chunks that still exist and are still queued; an existing one stays.
 
-        `asked` has, by chunk, the number of a wish for another one, which then takes its place. What
-        was asked for again meanwhile is not stored: the model has read what no longer stands there.
+        `requests` has, by chunk, the number of a request for a new vector, which replaces the old one.
+        A vector is dropped if it was requested again meanwhile: the model has read an outdated text.
         """
         seal = self._db.codec.seal_vector
+        numbers = requests or {}
         with self._db.write() as db:
             row = db.execute("SELECT n FROM models WHERE name = ?", (model,)).fetchone()
             if row is None:
                 return
-            model_n, wishes = row[0], dict[int, int]()
-            for several, part in in_parts([chunk for chunk, _ in vectors]):
-                wishes |= db.execute(
-                    f"SELECT chunk, asked FROM wanting WHERE model = ? AND chunk IN ({several})",
-                    (model_n, *part),
-                ).fetchall()
-            numbers = asked or {}
-            told = [
-                (chunk, one)
-                for chunk, one in vectors
-                if wishes.get(chunk, numbers.get(chunk, 0)) == numbers.get(chunk, 0)
+            model_n = row[0]
+            queued: dict[int, int] = dict(
+                self._rows_in(
+                    "SELECT chunk, asked FROM wanting WHERE model = ? AND chunk IN ({values})",
+                    [chunk for chunk, _ in vectors],
+                    before=(model_n,),
+                )
+            )
+            current = [
+                (chunk, vector)
+                for chunk, vector in vectors
+                if queued.get(chunk, numbers.get(chunk, 0)) == numbers.get(chunk, 0)
             ]
             db.executemany(
                 "DELETE FROM vectors WHERE model = ? AND chunk = ?",
                 [
                     (model_n, chunk)
-                    for chunk, of in wishes.items()
-                    if of and of == numbers.get(chunk)
+                    for chunk, number in queued.items()
+                    if number and number == numbers.get(chunk)
                 ],
             )
             db.executemany(
                 "INSERT OR IGNORE INTO vectors (model, chunk, vector)"
                 " SELECT ?, n, ? FROM chunks WHERE n = ?",
-                [(model_n, seal(one.astype("<f4").tobytes()), chunk) for chunk, one in told],
+                [
+                    (model_n, seal(vector.astype("<f4").tobytes()), chunk)
+                    for chunk, vector in current
+                ],
             )
             db.executemany(
                 "DELETE FROM wanting WHERE model = ? AND chunk = ?",
-                [(model_n, chunk) for chunk, _ in told],
+                [(model_n, chunk) for chunk, _ in current],
             )
 
     def missing(self, model: str, scope: Scope) -> int:
-        """Return how many chunks have no vector of this model yet."""
+        """Return how many chunks of a scope are queued for a first vector of this model."""
         condition, arguments = where(scope, self._db)
         with self._db.read() as db:
             if not db.execute("SELECT 1 FROM wanting LIMIT 1").fetchone():
@@ -105,44 +123,42 @@ class SqlVectors(ABC):
                 "SELECT count(*) FROM wanting AS w JOIN chunks AS c ON c.n = w.chunk"
                 " JOIN memories AS m ON m.n = c.memory"
                 " LEFT JOIN vectors AS v ON v.chunk = w.chunk AND v.model = w.model"
-                " WHERE w.model = (SELECT n FROM models WHERE name = ?) AND v.n IS NULL"
-                f" AND {condition}",
+                f" WHERE w.model = {_MODEL} AND v.n IS NULL AND {condition}",
                 (model, *arguments),
             ).fetchone()
         return int(row[0])
 
     def without(self, model: str, scope: Scope) -> int:
-        """Return how many chunks have no vector of a model, also of one that the store does not know."""
-        with self._db.read() as db:
-            if db.execute("SELECT 1 FROM models WHERE name = ?", (model,)).fetchone():
-                return self.missing(model, scope)
-            condition, arguments = where(scope, self._db)
-            row = db.execute(
-                "SELECT count(*) FROM chunks AS c JOIN memories AS m ON m.n = c.memory"
-                f" WHERE {condition}",
-                arguments,
-            ).fetchone()
+        """Return how many chunks have no vector of a model, which may be unknown to the database."""
+        if self._row("SELECT 1 FROM models WHERE name = ?", (model,)):
+            return self.missing(model, scope)
+        condition, arguments = where(scope, self._db)
+        row = self._row(
+            "SELECT count(*) FROM chunks AS c JOIN memories AS m ON m.n = c.memory"
+            f" WHERE {condition}",
+            arguments,
+        )
         return int(row[0])
 
     def is_current(self) -> bool:
-        """True when a search goes by every vector that is stored: always, but for a copy elsewhere."""
+        """True when a search uses every stored vector; a replica may be behind."""
         return True
 
     def fit_is_due(self, model: str, prefixes: Sequence[int]) -> bool:
-        """True when something should be fitted on a model's vectors; a table needs nothing."""
+        """True when short codes should be fitted to a model's vectors; the table needs none."""
         return False
 
     def fit(
         self, model: str, prefixes: Sequence[int], stopped: Callable[[], bool] = lambda: False
     ) -> bool:
-        """Fit what is due; False when nothing was fitted.
+        """Fit short codes if due; False when nothing was fitted.
 
         `prefixes` are the lengths at which the model's vectors can be cut as they are.
         """
         return False
 
     def reindex(self) -> None:
-        """Make what finds vectors anew; a copy in memory is made at every start."""
+        """Rebuild the vector index; a copy in memory is built at every start."""
         return
 
     def nearest_of(
@@ -152,52 +168,45 @@ class SqlVectors(ABC):
         model: str,
         limit: int,
     ) -> Best:
-        """Return the nearest of these memories, by number, each with its cosine and its best chunk.
-
-        Those that tie with the last come along; one that has no vector does not.
-        """
+        """Return the nearest of these memories, by number, with ties; only those with a vector."""
         best: Best = {}
         with self._db.read() as db:
             for several, part in in_parts([int(n) for n in memories]):
-                found = db.execute(
+                rows = db.execute(
                     "SELECT c.memory, c.ordinal, v.vector FROM chunks AS c"
                     " JOIN vectors AS v ON v.chunk = c.n"
-                    f" WHERE v.model = (SELECT n FROM models WHERE name = ?)"
-                    f" AND c.memory IN ({several})",
+                    f" WHERE v.model = {_MODEL} AND c.memory IN ({several})",
                     (model, *part),
                 ).fetchall()
-                self._keep_best(best, vector, found)
+                self._keep_best(best, vector, rows)
         return with_ties(best, limit)
 
     def _of_scope(self, vector: NDArray[np.float32], model: str, scope: Scope) -> list[Row]:
-        """Score every memory of a scope, as when it names its ids: no index is needed for those."""
+        """Score every memory of a scope without an index, for example when it names its ids."""
         condition, arguments = where(scope, self._db)
         best: Best = {}
-        named: dict[int, tuple[str, int]] = {}
+        records: dict[int, tuple[str, int]] = {}
         with self._db.read() as db:
             cursor = db.execute(
                 "SELECT m.n, c.ordinal, v.vector, m.id, m.updated_us FROM memories AS m"
                 " JOIN chunks AS c ON c.memory = m.n JOIN vectors AS v ON v.chunk = c.n"
-                f" WHERE v.model = (SELECT n FROM models WHERE name = ?) AND {condition}",
+                f" WHERE v.model = {_MODEL} AND {condition}",
                 (model, *arguments),
             )
-            while found := cursor.fetchmany(_AT_ONCE):
-                self._keep_best(best, vector, [row[:3] for row in found])
-                named.update((row[0], (row[3], row[4])) for row in found)
-        rows = [Row(named[n][0], *best[n], named[n][1]) for n in best]
-        return sorted(rows, key=in_order)
+            while rows := cursor.fetchmany(_AT_ONCE):
+                self._keep_best(best, vector, [row[:3] for row in rows])
+                records.update((row[0], (row[3], row[4])) for row in rows)
+        found = [Row(records[n][0], *best[n], records[n][1]) for n in best]
+        return sorted(found, key=in_order)
 
     def _are_few(self, scope: Scope) -> bool:
-        """True when a scope has so few memories that all are sooner scored than an index asked."""
+        """True when scoring all memories of a scope is faster than asking an index."""
         return self._counted("memories AS m", *where(scope, self._db), _FEW) <= _FEW
 
     def _counted(self, table: str, condition: str, arguments: Sequence[object], most: int) -> int:
-        """Count rows, up to one more than so many."""
+        """Count rows, up to `most` + 1."""
         statement = f"SELECT 1 FROM {table} WHERE {condition} LIMIT ?"
-        with self._db.read() as db:
-            row = db.execute(
-                f"SELECT count(*) FROM ({statement}) AS few", (*arguments, most + 1)
-            ).fetchone()
+        row = self._row(f"SELECT count(*) FROM ({statement}) AS few", (*arguments, most + 1))
         return int(row[0])
 
     def _keep_best(
@@ -206,7 +215,7 @@ class SqlVectors(ABC):
         vector: NDArray[np.float32],
         found: Sequence[tuple[int, int, bytes]],
     ) -> None:
-        """Add memories by their number, with the ordinal and the stored vector of a chunk."""
+        """Add memories by number, with the ordinal and the stored vector of a chunk."""
         cosines = self._cosines(vector, [row[2] for row in found])
         for (memory, ordinal, _), cosine in zip(found, cosines, strict=True):
             before = best.get(memory)
@@ -222,21 +231,21 @@ class SqlVectors(ABC):
         unseal = self._db.codec.unseal_vector
         matrix = np.frombuffer(b"".join(map(unseal, stored)), dtype="<f4")
         # In double precision: in single, the last bit depends on how many rows are multiplied at once,
-        # and then two stores rounded the same cosine to different sixth places.
+        # and then two databases rounded the same cosine to different sixth places.
         cosines: list[float] = np.einsum(
             "ij,j->i", matrix.reshape(len(stored), -1), vector, dtype=np.float64
         ).tolist()
         return cosines
 
     def _named(self, db: Connection, best: Best, scope: Scope) -> list[Row]:
-        """Add id and age to what the scope may see, in the one order."""
+        """Add ids and times to the memories that the scope may see, and sort them."""
         condition, arguments = where(scope, self._db)
         rows: list[Row] = []
         for several, part in in_parts(list(best)):
             rows += (
                 Row(id_, best[n][0], best[n][1], updated_us)
                 for n, id_, updated_us in db.execute(
-                    # By number and no other way: SQLite would rather read a whole namespace.
+                    # NOT INDEXED: by number only; otherwise SQLite reads a whole namespace.
                     "SELECT m.n, m.id, m.updated_us FROM memories AS m NOT INDEXED"
                     f" WHERE m.n IN ({several}) AND {condition}",
                     (*part, *arguments),
@@ -246,22 +255,22 @@ class SqlVectors(ABC):
         return rows
 
     def _at(
-        self, db: Connection, model: str, places: Iterable[tuple[str, int]]
+        self, db: Connection, model: str, places: Iterable[Place]
     ) -> list[tuple[int, int, bytes]]:
-        """Return the vectors at these places, by memory id and ordinal, that are still there."""
+        """Return number, ordinal and vector of the chunks at these places that still exist."""
         wanted: dict[str, set[int]] = {}
         for id_, ordinal in places:
             wanted.setdefault(id_, set()).add(ordinal)
-        asked: dict[int, set[int]] = {}
+        ordinals: dict[int, set[int]] = {}
         for several, ids in in_parts(list(wanted)):
             for n, id_ in db.execute(f"SELECT n, id FROM memories WHERE id IN ({several})", ids):
-                asked[n] = wanted[id_]
+                ordinals[n] = wanted[id_]
         chunks: dict[int, tuple[int, int]] = {}
-        for several, part in in_parts(list(asked)):
+        for several, part in in_parts(list(ordinals)):
             for n, memory, ordinal in db.execute(
                 f"SELECT n, memory, ordinal FROM chunks WHERE memory IN ({several})", part
             ):
-                if ordinal in asked[memory]:
+                if ordinal in ordinals[memory]:
                     chunks[n] = (memory, ordinal)
         found: list[tuple[int, int, bytes]] = []
         for several, part in in_parts(list(chunks)):
@@ -269,7 +278,7 @@ class SqlVectors(ABC):
                 (*chunks[chunk], stored)
                 for chunk, stored in db.execute(
                     "SELECT chunk, vector FROM vectors"
-                    f" WHERE model = (SELECT n FROM models WHERE name = ?) AND chunk IN ({several})",
+                    f" WHERE model = {_MODEL} AND chunk IN ({several})",
                     (model, *part),
                 )
             )
@@ -277,40 +286,31 @@ class SqlVectors(ABC):
 
 
 def check_positive(name: str, given: int | None) -> None:
-    """Refuse a number of a search that is given and is not at least 1."""
+    """Raise InvalidInput for a number of a search that is given and below 1."""
     if given is not None and (type(given) is not int or given < 1):
         raise InvalidInput(f"{name} is {given!r}; give a whole number of at least 1")
 
 
 def in_order(row: Row) -> tuple[float, int, str]:
-    """Return by what rows are sorted: score, then age, then id."""
+    """Return the sort key of rows: score, then the latest, then id."""
     return (-round(row.score, 6), -row.updated_us, row.id)
 
 
 def with_ties(best: Best, limit: int) -> Best:
-    """Keep the best so many, and those that tie with the last: age and id decide between them."""
+    """Keep the best `limit`, and those that tie with the last: time and id decide between them."""
     if len(best) <= limit:
         return best
     last = round(sorted((cosine for cosine, _ in best.values()), reverse=True)[limit - 1], 6)
     return {memory: of for memory, of in best.items() if round(of[0], 6) >= last}
 
 
-Place = tuple[str, int]
-
-# Four of them, with their keys, fill a page of 8 KB, and none runs over into another.
-_PART_BYTES = 1900
-
-
-class SqlTokenVectors:
-    """The token vectors of one file, for any number of models."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
+class SqlTokenVectors(SqlTable):
+    """The table `tokens`: packed token vectors of chunks, read for the few passages that are reranked."""
 
     def add(self, model: str, tokens: Sequence[tuple[int, NDArray[np.float32]]]) -> None:
-        """Store the tokens of chunks that still exist; the first ones stay.
+        """Store the tokens of chunks that still exist; existing ones stay.
 
-        Those of another width than the file has for the model, by an older version of it, are not.
+        Tokens of another width than the database has for the model, by an older version, are dropped.
         """
         from scrubjay.text.token_vectors import pack
 
@@ -336,7 +336,7 @@ class SqlTokenVectors:
                 )
 
     def of(self, model: str, places: Sequence[Place]) -> Mapping[Place, TokenCodes]:
-        """Return the tokens of passages, by memory id and ordinal; those that have none are left out."""
+        """Return the tokens of chunks, by memory id and ordinal; those without tokens are left out."""
         from scrubjay.text.token_vectors import unpack
 
         unseal = self._db.codec.unseal_vector
@@ -355,23 +355,14 @@ class SqlTokenVectors:
                     (row[0], *place),
                 ).fetchall()
                 if parts:
-                    found[place] = unpack(unseal(b"".join(one for (one,) in parts)), row[1])
+                    found[place] = unpack(unseal(b"".join(part for (part,) in parts)), row[1])
         return found
 
 
-MOST_TRIES = 3
-# Vectors whose tokens could not be made when they were.
-_LACKING = (
-    "FROM models AS m JOIN vectors AS v ON v.model = m.n WHERE m.name = ? AND m.token_dims > 0"
-    " AND NOT EXISTS (SELECT 1 FROM tokens AS t WHERE t.chunk = v.chunk AND t.model = m.n)"
-)
+class QueuedChunk(NamedTuple):
+    """A chunk without a vector, with what a model should read of it.
 
-
-class Wanted(NamedTuple):
-    """A chunk that wants a vector, with what a model should read of it.
-
-    `asked` is the number of the wish. `around` is what was said before and after a short turn, for its
-    vector alone.
+    `request` is the number of the request. `around` are the neighbors of a short message.
     """
 
     chunk: int
@@ -379,28 +370,22 @@ class Wanted(NamedTuple):
     heading: str
     context: str
     passage: str
-    asked: int = 0
+    request: int = 0
     around: str = ""
 
 
-class SqlEmbeddingQueue:
-    """The wishes for vectors of one file."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
+class SqlEmbeddingQueue(SqlTable):
+    """The table `wanting`: chunks without vectors, claimed in batches under a lease."""
 
     def activate(
         self, model: str, dims: int, token_dims: int = 0, wait_s: float | None = None
     ) -> None:
-        """Make a model known to the file; when it gives something new, every chunk wants that."""
-        with self._db.read() as db:
-            row = db.execute(
-                "SELECT dims, token_dims FROM models WHERE name = ?", (model,)
-            ).fetchone()
+        """Register a model; when it is new or gives new token vectors, queue every chunk."""
+        row = self._row("SELECT dims, token_dims FROM models WHERE name = ?", (model,))
         if row is not None and row[0] != dims:
             raise InvalidInput(
-                f"{self._db.path} holds vectors of {model} with {row[0]} dimensions, but this"
-                f" model gives {dims}; give the other model another name"
+                f"{self._db.path} has vectors of {model} with {row[0]} dimensions, but this model has"
+                f" {dims}; give the other model another name"
             )
         if row is not None and token_dims in (0, row[1]):
             return
@@ -409,10 +394,8 @@ class SqlEmbeddingQueue:
             known = db.execute("SELECT token_dims FROM models WHERE name = ?", (model,)).fetchone()
             if row is not None and known[0] == token_dims:  # another process was faster
                 return
-            # Tokens of another width are of no use; vectors that are there stay.
-            db.execute(
-                "DELETE FROM tokens WHERE model = (SELECT n FROM models WHERE name = ?)", (model,)
-            )
+            # Tokens of another width are useless; existing vectors stay.
+            db.execute(f"DELETE FROM tokens WHERE model = {_MODEL}", (model,))
             db.execute("UPDATE models SET token_dims = ? WHERE name = ?", (token_dims, model))
             db.execute(
                 "INSERT OR IGNORE INTO wanting (model, chunk) SELECT m.n, c.n"
@@ -421,130 +404,118 @@ class SqlEmbeddingQueue:
                 (model, token_dims > 0),
             )
 
-    def together(self) -> AbstractContextManager[object]:
-        """Make what is written inside one transaction."""
+    def transaction(self) -> AbstractContextManager[object]:
+        """Commit everything written inside together."""
         return self._db.write()
 
-    def claim(self, model: str, most: int, lease_s: float) -> list[Wanted]:
-        """Take the next chunks for ourselves until the lease runs out.
+    def claim(self, model: str, most: int, lease_s: float) -> list[QueuedChunk]:
+        """Lease the next chunks.
 
-        What only repeats a search has nothing for a model to read; it is found by its id alone.
+        A message of recalled text alone has nothing for a model to read, and is removed from the queue.
         """
         while True:
-            asked = self._lease(model, most, lease_s)
-            # Read after that: whatever is written meanwhile is asked for anew.
-            wanted = [one._replace(asked=asked[one.chunk]) for one in self._read(list(asked))]
-            telling = [one for one in wanted if one.passage.strip()]
-            self._drop(model, [one for one in wanted if not one.passage.strip()])
-            if telling or not wanted:
-                return telling
+            requests = self._lease(model, most, lease_s)
+            # Read after the lease: what is written meanwhile is requested again.
+            claimed = [
+                chunk._replace(request=requests[chunk.chunk])
+                for chunk in self._read(list(requests))
+            ]
+            readable = [chunk for chunk in claimed if chunk.passage.strip()]
+            self._remove(model, [chunk for chunk in claimed if not chunk.passage.strip()])
+            if readable or not claimed:
+                return readable
 
     def _lease(self, model: str, most: int, lease_s: float) -> dict[int, int]:
-        """Return the chunks that are ours now, each with the number of the wish for it."""
+        """Return the leased chunks, each with the number of its request."""
         now = time.time()
         with self._db.write() as db:
             rows = db.execute(
-                "UPDATE wanting SET leased_until_s = ? WHERE model = (SELECT n FROM models WHERE name = ?)"
-                " AND chunk IN (SELECT chunk FROM wanting"
-                "  WHERE model = (SELECT n FROM models WHERE name = ?)"
+                f"UPDATE wanting SET leased_until_s = ? WHERE model = {_MODEL}"
+                f" AND chunk IN (SELECT chunk FROM wanting WHERE model = {_MODEL}"
                 "  AND leased_until_s < ? AND tries < ? ORDER BY chunk LIMIT ?)"
                 " RETURNING chunk, asked",
-                (now + lease_s, model, model, now, MOST_TRIES, most),
+                (now + lease_s, model, model, now, MAX_TRIES, most),
             ).fetchall()
         return dict(rows)
 
-    def _drop(self, model: str, wanted: list[Wanted]) -> None:
-        """Wish no vector for these chunks, unless it was asked for again meanwhile."""
-        if not wanted:
+    def _remove(self, model: str, chunks: list[QueuedChunk]) -> None:
+        """Remove chunks from the queue, unless they were requested again meanwhile."""
+        if not chunks:
             return
         with self._db.write() as db:
             db.executemany(
-                "DELETE FROM wanting WHERE chunk = ? AND asked = ?"
-                " AND model = (SELECT n FROM models WHERE name = ?)",
-                [(one.chunk, one.asked, model) for one in wanted],
+                f"DELETE FROM wanting WHERE chunk = ? AND asked = ? AND model = {_MODEL}",
+                [(chunk.chunk, chunk.request, model) for chunk in chunks],
             )
 
-    def _read(self, chunks: list[int]) -> list[Wanted]:
+    def _read(self, chunks: list[int]) -> list[QueuedChunk]:
         """Read what a model should see of these chunks, each memory's text once."""
         from scrubjay.storage.sql.messages import ROW, SqlMessages
+        from scrubjay.text.recall_tags import blank_recalled
 
-        turns = SqlMessages(self._db)
+        messages = SqlMessages(self._db)
         unseal = self._db.codec.unseal
         texts: dict[int, tuple[str, str, str, str]] = {}
-        found: list[Wanted] = []
+        found: list[QueuedChunk] = []
         with self._db.read() as db:
-            places = db.execute(
-                "SELECT n, memory, heading, start, stop FROM chunks"
-                f" WHERE n IN ({marks(chunks)}) ORDER BY n",
+            for n, memory, heading, start, stop in self._rows_in(
+                "SELECT n, memory, heading, start, stop FROM chunks WHERE n IN ({values})"
+                " ORDER BY n",
                 chunks,
-            ).fetchall()
-            for n, memory, heading, start, stop in places:
+            ):
                 if memory not in texts:
                     row = db.execute(
-                        f"SELECT title, context, text, {ROW} FROM memories WHERE n = ?",
-                        (memory,),
+                        f"SELECT title, context, text, {ROW} FROM memories WHERE n = ?", (memory,)
                     ).fetchone()
-                    if row is None:  # forgotten in this very moment
+                    if row is None:  # deleted a moment ago
                         continue
                     title, context, text = map(unseal, row[:3])
-                    text = _heard(row[3], text)
-                    around = turns.around_row(memory, text, row[3:], by_model=True)
+                    if row[3] == "message":  # recalled text is not the message's own
+                        text = blank_recalled(text)
+                    around = messages.neighbor_texts(memory, text, row[3:], for_model=True)
                     texts[memory] = (title, context, text, around)
                 title, context, text, around = texts[memory]
                 passage = text[start:stop]
-                found.append(Wanted(n, title, unseal(heading), context, passage, around=around))
+                found.append(
+                    QueuedChunk(n, title, unseal(heading), context, passage, around=around)
+                )
         return found
 
     def release(self, model: str, chunks: list[int], reason: str | None, *, tried: bool) -> None:
-        """Give chunks back, with the reason; `tried` counts against them."""
+        """End the lease of chunks, with the reason; `tried` counts as a failed try."""
         with self._db.write() as db:
             db.executemany(
                 "UPDATE wanting SET leased_until_s = 0, tries = tries + ?, reason = ?"
-                " WHERE chunk = ? AND model = (SELECT n FROM models WHERE name = ?)",
+                f" WHERE chunk = ? AND model = {_MODEL}",
                 [(int(tried), reason, chunk, model) for chunk in chunks],
             )
 
     def retry(self, model: str) -> None:
-        """Forget earlier failures, so that they are tried again: vectors, and tokens without which."""
-        with self._db.read() as db:
-            lacking = db.execute(f"SELECT EXISTS (SELECT 1 {_LACKING})", (model,)).fetchone()[0]
+        """Try failed chunks again, and those without token vectors."""
+        (lacking,) = self._row(f"SELECT EXISTS (SELECT 1 {_WITHOUT_TOKENS})", (model,))
         if not lacking and not self.left(model)[1]:
             return
         with self._db.write() as db:
+            db.execute(f"UPDATE wanting SET tries = 0 WHERE model = {_MODEL}", (model,))
             db.execute(
-                "UPDATE wanting SET tries = 0 WHERE model = (SELECT n FROM models WHERE name = ?)",
-                (model,),
-            )
-            db.execute(
-                f"INSERT OR IGNORE INTO wanting (model, chunk) SELECT m.n, v.chunk {_LACKING}",
+                f"INSERT OR IGNORE INTO wanting (model, chunk) SELECT m.n, v.chunk {_WITHOUT_TOKENS}",
                 (model,),
             )
 
     def left(self, model: str) -> tuple[int, int]:
-        """Return how many chunks want a vector, and how many of them were given up."""
-        with self._db.read() as db:
-            row = db.execute(
-                "SELECT count(*), count(*) FILTER (WHERE tries >= ?) FROM wanting"
-                " WHERE model = (SELECT n FROM models WHERE name = ?)",
-                (MOST_TRIES, model),
-            ).fetchone()
+        """Return how many chunks are queued, and how many of them have failed for good."""
+        row = self._row(
+            "SELECT count(*), count(*) FILTER (WHERE tries >= ?) FROM wanting"
+            f" WHERE model = {_MODEL}",
+            (MAX_TRIES, model),
+        )
         return int(row[0]), int(row[1])
 
-    def reasons(self, model: str, most: int = 5) -> list[str]:
-        """Return why chunks were given up."""
-        with self._db.read() as db:
-            rows = db.execute(
-                "SELECT DISTINCT reason FROM wanting WHERE reason IS NOT NULL AND tries >= ?"
-                " AND model = (SELECT n FROM models WHERE name = ?) LIMIT ?",
-                (MOST_TRIES, model, most),
-            )
-            return [reason for (reason,) in rows]
-
-
-def _heard(type_: str, text: str) -> str:
-    """Return what a model should read of a text: what a message repeats of a search is not its own."""
-    if type_ != "message":
-        return text
-    from scrubjay.text.recall_tags import blank_recalled
-
-    return blank_recalled(text)
+    def failures(self, model: str, most: int = 5) -> list[str]:
+        """Return the reasons why chunks have failed for good."""
+        rows = self._rows(
+            "SELECT DISTINCT reason FROM wanting WHERE reason IS NOT NULL AND tries >= ?"
+            f" AND model = {_MODEL} LIMIT ?",
+            (MAX_TRIES, model, most),
+        )
+        return [reason for (reason,) in rows]

@@ -70,7 +70,7 @@ class SqliteVector(SqlVectors):
         codes = self._fresh(model)
         if codes is None:
             return RankedList("vector")
-        seen, scan = self.unchanged.seen_by(scope), None
+        seen, scan = self.sets.visible(scope), None
         if shortlist is not None:
             most = max(shortlist, limit)
             scan = self._listed(codes, vector, model, seen, most, short_dims)

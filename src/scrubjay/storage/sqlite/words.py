@@ -20,9 +20,9 @@ class SqliteWords(SqlWords):
         with self._db.write() as db:
             self._db.write_gathered()  # the turns beside a message that is gone hold its words, too
             db.execute("INSERT INTO words (words) VALUES ('optimize')")
-            from scrubjay.storage.sql.words import write_anew
+            from scrubjay.storage.sql.words import rewrite_terms
 
-            write_anew(db)
+            rewrite_terms(db)
 
     def _insert(self, db: Connection, n: int, lines: Sequence[str]) -> None:
         db.execute(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from scrubjay.storage.sql.scope import SHARED
 from scrubjay.surfaces.render.terminal import one_line
+from scrubjay.types import SHARED_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +69,7 @@ def as_entry(one: Hit | Memory) -> list[str]:
 
 def place(one: Hit | Memory) -> str:
     """Say in which collection a memory is that others see, too; nothing of one's own."""
-    return f"in {one.collection}" if one.namespace.startswith(SHARED) else ""
+    return f"in {one.collection}" if one.namespace.startswith(SHARED_PREFIX) else ""
 
 
 def of_tier(name: str | None) -> str:

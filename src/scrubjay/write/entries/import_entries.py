@@ -321,7 +321,7 @@ class EntryImport:
         content = _content(memory)
         if content in self._rehearsed:
             return self._rehearsed[content]
-        same = records.same(*content)
+        same = records.find_duplicate(*content)
         return None if same is None else records.get([same], Scope())[same]
 
     def _link(self, part: list[_Linked]) -> None:

@@ -9,14 +9,13 @@ from operator import add
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, NotFound
-from scrubjay.storage.sql.collections import OWNER
 from scrubjay.text.validation import check_name, several
-from scrubjay.types import DEFAULT_NAMESPACE, Filters, Scope
+from scrubjay.types import DEFAULT_NAMESPACE, OWNER, Filters, Scope
 from scrubjay.types.reports import Covered, Ingested
 
 if TYPE_CHECKING:
     from scrubjay.sharing.permissions import Permissions
-    from scrubjay.storage.sql.collections import Shared, SqlCollections
+    from scrubjay.storage.sql.collections import SharedCollection, SqlCollections
     from scrubjay.storage.sql.files import Folder
     from scrubjay.types.reports import Collection
     from scrubjay.write.context import WriteContext
@@ -108,13 +107,13 @@ class IngestedFolders:
         scope = self._caller.narrowed(filters)
         files = self._context.files
         indexed: dict[str, Covered] = {}
-        for file in files.seen(scope):
+        for file in files.visible(scope):
             before = indexed.get(file.path)
             ids = (*before.ids, file.memory) if before else (file.memory,)
             indexed[file.path] = Covered(file.path, "indexed", "", file.collection, ids, file.size)
         left_out = [
             Covered(left.path, left.state, left.reason, left.collection, (), left.size)
-            for left in files.left_out(None, scope._replace(reader=None, writer=scope.reader))
+            for left in files.skipped(None, scope._replace(reader=None, writer=scope.reader))
             if scope.collection in (None, left.collection)
         ]
         # A file that was indexed and fails now keeps its memories; only the failure is shown.
@@ -124,9 +123,9 @@ class IngestedFolders:
 
     def changed(self, most: int) -> int:
         """Return how many files differ from what was read; 0 where more than `most` would be checked."""
-        if self._context.files.how_many() > most:
+        if self._context.files.count() > most:
             return 0
-        files = self._context.files.seen(self._caller.sees)
+        files = self._context.files.visible(self._caller.sees)
         return len({file.path for file in files if file.state()})
 
     def collections(self) -> list[Collection]:
@@ -141,11 +140,11 @@ class IngestedFolders:
                 raise InvalidInput(f"collection {new_name!r} exists already; give another name")
             scope, shared = self._owned(name, namespace)
             if shared is None:
-                return self._context.folders.rename(name, new_name, scope)
-            if self._people.named(new_name) is not None:
+                return self._context.folders.rename_collection(name, new_name, scope)
+            if self._people.by_name(new_name) is not None:
                 raise InvalidInput(f"the name {new_name!r} is taken; give another name")
             self._people.rename(shared, new_name)
-            return self._context.folders.rename(None, new_name, scope)
+            return self._context.folders.rename_collection(None, new_name, scope)
 
     def remove(self, name: str, namespace: str | None) -> int:
         """Delete all memories of a collection and stop following its folders; return how many."""
@@ -158,14 +157,14 @@ class IngestedFolders:
             label = name if shared is None else None
             inside = scope._replace(collection=label)
             for place in records.counts("namespace", inside):
-                self._context.targets.unsettle(place)
+                self._context.targets.mark_unresolved(place)
             deleted = records.delete(records.ids(inside))
             self._context.folders.unfollow(label, scope)
             if shared is not None:
-                self._people.remove(shared)
+                self._people.delete(shared)
         return deleted
 
-    def _owned(self, name: str, namespace: str | None) -> tuple[Scope, Shared | None]:
+    def _owned(self, name: str, namespace: str | None) -> tuple[Scope, SharedCollection | None]:
         """Return the scope of a collection, if the caller may rename and remove it."""
         shared = self._caller.shared(name)
         if namespace is not None and not isinstance(namespace, str):
@@ -173,7 +172,7 @@ class IngestedFolders:
         if shared is None or namespace not in (None, shared.namespace):
             scope = self._caller.changes._replace(namespaces=several(namespace, "namespace"))
             inside = scope._replace(collection=name)
-            if namespace is not None and not self._context.records.holds_any(inside):
+            if namespace is not None and not self._context.records.any_visible(inside):
                 raise NotFound(f"namespace {namespace!r} has no collection {name!r}")
             return scope, None
         if namespace is None:
@@ -182,7 +181,7 @@ class IngestedFolders:
         return Scope(namespaces=(shared.namespace,)), shared
 
     def _is_followed(self, root: str, namespace: str | None) -> bool:
-        return self._context.folders.holding(root, namespace or DEFAULT_NAMESPACE) is not None
+        return self._context.folders.containing(root, namespace or DEFAULT_NAMESPACE) is not None
 
     def _placed(
         self, namespace: str | None, collection: str | None

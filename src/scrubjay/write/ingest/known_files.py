@@ -11,7 +11,7 @@ from scrubjay.errors import InvalidInput
 from scrubjay.types import Scope
 
 if TYPE_CHECKING:
-    from scrubjay.storage.sql.files import IndexedFile, LeftOut
+    from scrubjay.storage.sql.files import IndexedFile, SkippedFile
     from scrubjay.write.context import WriteContext
 
 
@@ -26,7 +26,7 @@ class KnownFiles:
         self._files: dict[str, list[IndexedFile]] = {}
         for file in context.files.under(root, namespace):
             self._files.setdefault(file.path, []).append(file)
-        left_out = context.files.left_out(root, Scope(namespaces=(namespace,)))
+        left_out = context.files.skipped(root, Scope(namespaces=(namespace,)))
         self._skipped = {left.path: left for left in left_out if left.state == "skipped"}
 
     def of(self, path: str) -> list[IndexedFile]:
@@ -37,7 +37,7 @@ class KnownFiles:
         """Return every path with its documents."""
         return self._files.items()
 
-    def skipped(self, path: str, stat: tuple[int, int], reader: str) -> LeftOut | None:
+    def skipped(self, path: str, stat: tuple[int, int], reader: str) -> SkippedFile | None:
         """Return why a file was skipped before, if neither the file nor its reader has changed."""
         before = self._skipped.get(path)
         same = before and (before.size, before.mtime_ns, before.reader) == (*stat, reader)
@@ -69,7 +69,7 @@ class KnownFiles:
     def new_id(self, path: str, part: str) -> str:
         """Return an id made from the path; a document that was moved away may still have it."""
         for attempt in range(1_000_000):
-            secret = self._context.records.secret(self._namespace)
+            secret = self._context.records.id_secret(self._namespace)
             numbered = [str(attempt)] if attempt else []
             seed = "\0".join((secret + self._namespace, path, part, *numbered))
             id_ = "doc-" + sha256(seed.encode()).hexdigest()[:12]

@@ -13,7 +13,14 @@ from scrubjay.documents import Document, Unreadable
 from scrubjay.documents.read import is_binary_name, read, reader_of
 from scrubjay.documents.walk import FoundFile, walk
 from scrubjay.errors import InvalidInput
-from scrubjay.storage.sql.files import Folder, IndexedFile, LeftOut, fitting, is_in, is_under
+from scrubjay.storage.sql.files import (
+    Folder,
+    IndexedFile,
+    SkippedFile,
+    is_inside,
+    is_under,
+    storable_ns,
+)
 from scrubjay.text.analysis import is_valid_unicode, valid_unicode
 from scrubjay.times import micros
 from scrubjay.types import Memory, Scope
@@ -61,11 +68,11 @@ class IngestRun:
         self.namespace = namespace
         self._collection = collection or _default_collection(context, root, namespace)
         here = Scope(namespaces=(namespace,))
-        self._inner = [one for one in context.folders.all(here) if is_in(one.path, root)]
+        self._inner = [one for one in context.folders.all(here) if is_inside(one.path, root)]
         self._is_collection_given = collection is not None
         self._known = KnownFiles(context, root, namespace, moved)
         self._batch: list[_Change] = []
-        self._left_out: list[LeftOut] = []
+        self._left_out: list[SkippedFile] = []
         self._notes: list[tuple[str, str]] = []
         self._present: set[str] = set()
         self._moved = moved
@@ -76,7 +83,7 @@ class IngestRun:
     def read(self, report: Report | None) -> None:
         """Read what is new or changed below the root, with one transaction per batch of files."""
         files = [
-            file._replace(mtime_ns=fitting(file.mtime_ns))
+            file._replace(mtime_ns=storable_ns(file.mtime_ns))
             for file in walk(self._root, self._leave_out, self._context.own_files)
         ]
         self._present = {file.path for file in files}
@@ -103,7 +110,7 @@ class IngestRun:
         removed = self._delete_missing()
         with context.records.transaction():
             context.check_place(self.namespace)
-            context.files.leave_out(self._root, self.namespace, self._left_out)
+            context.files.set_skipped(self._root, self.namespace, self._left_out)
             if is_valid_unicode(self._root):
                 now = micros(context.clock())
                 place = (self._root, self._collection, self.namespace, now, context.user)
@@ -121,7 +128,9 @@ class IngestRun:
         state = "failed" if failed else "skipped"
         stat = (file.size, file.mtime_ns) if file else (0, 0)
         place = self._collection_of(path)
-        self._left_out.append(LeftOut(valid_unicode(path), state, reason, place, *stat, reader))
+        self._left_out.append(
+            SkippedFile(valid_unicode(path), state, reason, place, *stat, reader)
+        )
 
     def _collection_of(self, path: str) -> str:
         """Return the collection of the root, or of the nearest followed folder inside it."""
@@ -207,7 +216,7 @@ class IngestRun:
         with context.records.transaction():
             context.check_place(self.namespace)
             if any(change.documents for change in self._batch):
-                context.targets.unsettle(self.namespace)
+                context.targets.mark_unresolved(self.namespace)
             for change in self._batch:
                 self._write(change)
             surplus = [id_ for change in self._batch for id_ in change.surplus]
@@ -256,7 +265,7 @@ class IngestRun:
                 if file.memory in now and now[file.memory].path == file.path
             ]
             self.names |= stored_names(context, missing)
-            context.targets.unsettle(self.namespace)
+            context.targets.mark_unresolved(self.namespace)
             context.records.delete([file.memory for file in missing])
         self._moved.update(file.memory for file in missing)
         return len({file.path for file in missing})
@@ -264,7 +273,7 @@ class IngestRun:
 
 def _default_collection(context: WriteContext, root: str, namespace: str) -> str:
     """Return the collection that a root was ingested into before, else the name of its folder."""
-    folder = context.folders.holding(root, namespace)
+    folder = context.folders.containing(root, namespace)
     if folder:
         return folder.collection
     path = root if os.path.isdir(root) else os.path.dirname(root)

@@ -37,7 +37,7 @@ def extract(args: Namespace, screen: Screen) -> int:
 
 
 def _said(done: Extracted, screen: Screen, db: str | None) -> str:
-    from scrubjay.storage.sql.extractions import MOST_TRIES
+    from scrubjay.storage.sql.extractions import MAX_TRIES
 
     facts = [
         f"{count:,} {what}"
@@ -63,7 +63,7 @@ def _said(done: Extracted, screen: Screen, db: str | None) -> str:
     if done.given_up:
         again = to_type("extract --retry", db)
         lines.append(
-            f"  {render.plural(done.given_up, 'message')} given up after {MOST_TRIES} tries;"
+            f"  {render.plural(done.given_up, 'message')} given up after {MAX_TRIES} tries;"
             f" tries again: {again}"
         )
     if done.left:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import NotFound
-from scrubjay.storage.sql.collections import READER
 from scrubjay.surfaces.cli.commands.read import resolve
 from scrubjay.surfaces.cli.session import open_store
 from scrubjay.surfaces.render import memories as stored
 from scrubjay.surfaces.render.layout import table
 from scrubjay.surfaces.render.terminal import one_line, out
+from scrubjay.types import READER
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -6,10 +6,10 @@ import os
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
-from scrubjay.storage.sql.scope import SHARED
 from scrubjay.surfaces.cli.session import make_vectors, open_store, settings_of, words_of
 from scrubjay.surfaces.render import facts
 from scrubjay.surfaces.render.terminal import err, one_line, out
+from scrubjay.types import SHARED_PREFIX
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -67,7 +67,7 @@ def add(args: Namespace, screen: Screen) -> int:
         out(dumps(added(memory, left, why, kept.known)))
         return 0
     state = "stored, found by word and by meaning" if left == 0 else "stored, found by word"
-    shared = memory.namespace.startswith(SHARED)
+    shared = memory.namespace.startswith(SHARED_PREFIX)
     place = f" in {one_line(memory.collection or '')}, which you share" if shared else ""
     before = "replaced" if args.id else "known already:"
     done = screen.green(before if kept.known else "remembered")
