@@ -136,10 +136,10 @@ print(telemetry.on, [name for name in sys.modules if "opentelemetry" in name])
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"OTEL_TRACES_EXPORTER": "zipkin"}, "scrubjay knows otlp and console"),
+        ({"OTEL_TRACES_EXPORTER": "zipkin"}, "supports otlp and console"),
         (
             {"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
-            "scrubjay speaks http/protobuf",
+            "supports http/protobuf",
         ),
         ({"OTEL_TRACES_EXPORTER": "none", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://x"}, None),
         ({"OTEL_SDK_DISABLED": "true", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://x"}, None),

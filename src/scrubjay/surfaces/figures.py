@@ -1,6 +1,6 @@
-"""How searches have gone lately, kept in memory: times of each stage, and how many an hour.
+"""Search times and counts of one process, in memory: percentiles of each stage, searches an hour.
 
-Small enough for every server to have; `/metrics` counts the same searches for Prometheus.
+Small enough for every server; `/metrics` counts the same searches for Prometheus.
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ if TYPE_CHECKING:
     from scrubjay.types import Results, Step
 
 _HOUR_S = 3600
-WHOLE = "search"  # the name under which the time of a whole search stands
-# What has no name, or one too many; what a search was without, where no stage says it.
-OTHER = "other"
+WHOLE = "search"  # the name for the time of a whole search
+OTHER = "other"  # label for names beyond a limit, and for what was lost outside of any stage
 
 
 class StageTimes(NamedTuple):
-    """How long a stage took in the last searches that had it: half of them at most p50, 95 of 100 p95."""
+    """Median and 95th percentile of a stage's time in the last searches that had it."""
 
     stage: str
     searches: int
@@ -32,10 +31,10 @@ class StageTimes(NamedTuple):
 
 
 class Hour(NamedTuple):
-    """How many searches there were in an hour, which began so many seconds after 1970.
+    """Searches in the hour that began at `began_s` (Unix time).
 
-    `without` counts those that were degraded by the stage at which something was lost: never by what was
-    asked, which a reason may hold.
+    `without` counts degraded searches by the stage that lost something. The reason is not stored: it may
+    quote the query.
     """
 
     began_s: int
@@ -45,7 +44,7 @@ class Hour(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What was seen: all searches since it began, the times of the last ones, the latest hours."""
+    """Totals since the start, times of the last searches, counts of the last hours."""
 
     since_s: int
     searches: int
@@ -55,7 +54,7 @@ class Report(NamedTuple):
 
 
 class Figures:
-    """The last searches of one process. Safe to share between threads."""
+    """Figures of the last searches. Safe to share between threads."""
 
     def __init__(
         self,
@@ -68,61 +67,56 @@ class Figures:
         self._since_s = int(clock())
         self._lock = threading.Lock()
         self._last: deque[dict[str, float]] = deque(maxlen=most_searches)
-        self._searches: Counter[int] = Counter()
-        self._degraded: Counter[int] = Counter()
-        self._without: dict[int, Counter[str]] = {}
-        self._totals = (0, 0)
+        self._hours: dict[int, Hour] = {}
+        self._searches = self._degraded = 0
 
-    def searched(self, found: Results) -> None:
-        """Take in one search."""
-        times = {WHOLE: found.took_ms}
-        for step in every_step(found.trace):
+    def searched(self, results: Results) -> None:
+        """Count one search."""
+        times = {WHOLE: results.took_ms}
+        for step in every_step(results.trace):
             times[step.stage] = times.get(step.stage, 0.0) + step.took_ms
-        hour = int(self._clock()) // _HOUR_S * _HOUR_S
+        began_s = int(self._clock()) // _HOUR_S * _HOUR_S
+        degraded = bool(results.degraded)
         with self._lock:
             self._last.append(times)
-            self._searches[hour] += 1
-            self._degraded[hour] += bool(found.degraded)
-            self._without.setdefault(hour, Counter()).update(lost_at(found))
-            self._totals = (self._totals[0] + 1, self._totals[1] + bool(found.degraded))
-            for counted in (self._searches, self._degraded, self._without):
-                for old in [one for one in counted if one <= hour - self._most_hours * _HOUR_S]:
-                    del counted[old]
+            self._searches += 1
+            self._degraded += degraded
+            hour = self._hours.get(began_s) or Hour(began_s, 0, 0)
+            without = Counter(hour.without) + Counter(lost_at(results))
+            self._hours[began_s] = Hour(
+                began_s, hour.searches + 1, hour.degraded + degraded, dict(without)
+            )
+            for old in [at for at in self._hours if at <= began_s - self._most_hours * _HOUR_S]:
+                del self._hours[old]
 
     def report(self) -> Report:
-        """Return what was seen so far, as plain data."""
+        """Return the figures so far."""
         with self._lock:
-            last, totals = list(self._last), self._totals
-            hours = tuple(
-                Hour(hour, count, self._degraded[hour], dict(self._without[hour]))
-                for hour, count in sorted(self._searches.items())
-            )
+            last, totals = list(self._last), (self._searches, self._degraded)
+            hours = tuple(self._hours[began_s] for began_s in sorted(self._hours))
         names = dict.fromkeys(name for times in last for name in times)
-        stages = tuple(
-            _times(name, sorted(times[name] for times in last if name in times)) for name in names
-        )
-        return Report(self._since_s, *totals, stages, hours)
+        stages = []
+        for name in names:
+            took_ms = sorted(times[name] for times in last if name in times)
+            p50, p95 = _percentile(took_ms, 50), _percentile(took_ms, 95)
+            stages.append(StageTimes(name, len(took_ms), p50, p95))
+        return Report(self._since_s, *totals, tuple(stages), hours)
 
 
 def every_step(steps: Sequence[Step]) -> Iterator[Step]:
-    """Give each step of a trace, and then those inside it."""
+    """Yield each step of a trace, and the steps inside it."""
     for step in steps:
         yield step
         yield from every_step(step.branches)
 
 
-def lost_at(found: Results) -> set[str]:
-    """Return the stages at which a search had to do without something."""
-    if not found.degraded:
+def lost_at(results: Results) -> set[str]:
+    """Return the stages at which a search lost something."""
+    if not results.degraded:
         return set()
-    steps = every_step(found.trace)
-    return {one.stage for one in steps if one.lost or "warning" in one.notes} or {OTHER}
+    steps = every_step(results.trace)
+    return {step.stage for step in steps if step.lost or "warning" in step.notes} or {OTHER}
 
 
-def _times(stage: str, took_ms: Sequence[float]) -> StageTimes:
-    return StageTimes(stage, len(took_ms), _at(took_ms, 50), _at(took_ms, 95))
-
-
-def _at(ordered: Sequence[float], percent: int) -> float:
-    """Return the smallest value that so many of a hundred do not exceed."""
+def _percentile(ordered: Sequence[float], percent: int) -> float:
     return round(ordered[-(-len(ordered) * percent // 100) - 1], 3)

@@ -1,14 +1,15 @@
-"""OpenTelemetry: a span for each request, under it one for each search and for each of its stages.
+"""OpenTelemetry spans: one for each request, below it one for each search and each of its stages.
 
-Only where OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_TRACES_EXPORTER asks for it; otherwise nothing is imported.
-Neither what was asked nor what was found is in a span.
+Only if OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_TRACES_EXPORTER is set; otherwise nothing is imported. Spans
+contain neither queries nor results.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,6 @@ from scrubjay._version import __version__
 if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export import SpanExporter
     from opentelemetry.trace import Span, Tracer
 
     from scrubjay.types import Results, Step
@@ -26,18 +26,18 @@ _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT
 _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 _HTTP = "http/protobuf"
 _FLUSH_S = 3.0
-_MOST_CHARS = 200
+_MAX_CHARS = 200
 INSTALL = 'pip install "scrubjay[telemetry]"'
 
 
 class Request:
-    """A request under way; one that nobody follows has no span."""
+    """A request in progress; without a span if tracing is off."""
 
     def __init__(self, span: Span | None = None) -> None:
         self._span = span
 
     def answered(self, method: str, route: str, status: int) -> None:
-        """Say how it ended. The route is its pattern, never the path with what stands in it."""
+        """Record the response. `route` is a pattern, never the requested path."""
         if self._span is None:
             return
         from opentelemetry.trace import StatusCode
@@ -50,7 +50,7 @@ class Request:
 
 
 class Telemetry:
-    """Makes spans; without a provider it makes none, and costs nothing."""
+    """Makes spans; does nothing without a provider."""
 
     def __init__(self, provider: TracerProvider | None = None, *, own: bool = True) -> None:
         self._own = provider if own else None
@@ -65,7 +65,7 @@ class Telemetry:
 
     @contextmanager
     def request(self, method: str, headers: Mapping[str, str]) -> Iterator[Request]:
-        """Follow one request; `traceparent` among its headers says of what it is a part."""
+        """Trace one request; a `traceparent` header names the parent span."""
         if self._tracer is None:
             yield Request()
             return
@@ -73,146 +73,134 @@ class Telemetry:
 
         with self._tracer.start_as_current_span(
             method,
-            context=_context_of(headers),
+            context=_parent_in(headers),
             kind=SpanKind.SERVER,
             attributes={"http.request.method": method},
-            record_exception=False,  # its text may hold what was asked
+            record_exception=False,  # its text may quote the query
             set_status_on_exception=False,
         ) as span:
             yield Request(span)
 
-    def searched(self, found: Results) -> None:
-        """Make the spans of a search that is over, under whatever is under way in this thread."""
-        if self._tracer is None or not found.trace:
+    def searched(self, results: Results) -> None:
+        """Make the spans of a finished search, below the span that is current in this thread."""
+        if self._tracer is None or not results.trace:
             return
         from opentelemetry.trace import set_span_in_context
 
         span = self._tracer.start_span(
             "search",
-            start_time=found.trace[0].at_us * 1000,
+            start_time=results.trace[0].at_us * 1000,
             attributes={
-                "scrubjay.profile": found.profile,
-                "scrubjay.hits": len(found.hits),
-                "scrubjay.degraded": len(found.degraded),
+                "scrubjay.profile": results.profile,
+                "scrubjay.hits": len(results.hits),
+                "scrubjay.degraded": len(results.degraded),
             },
         )
         inside = set_span_in_context(span)
-        ends_us = [_stage_span(self._tracer, one, inside, found.query) for one in found.trace]
+        ends_us = [
+            _stage_span(self._tracer, step, inside, results.query) for step in results.trace
+        ]
         span.end(max(ends_us) * 1000)
 
-    def close(self, most_s: float = _FLUSH_S) -> None:
-        """Send what is left, for so long and no longer: a server must stop, whoever does not answer."""
-        if self._own is None:
-            return
-        ending = threading.Thread(
-            target=self._own.shutdown, name="scrubjay-telemetry", daemon=True
-        )
-        ending.start()
-        ending.join(most_s)
+    def close(self, timeout_s: float = _FLUSH_S) -> None:
+        """Send the remaining spans, for a limited time: a dead receiver must not keep a server running."""
+        if self._own is not None:
+            flush = threading.Thread(
+                target=self._own.shutdown, name="scrubjay-telemetry", daemon=True
+            )
+            flush.start()
+            flush.join(timeout_s)
 
 
 def start() -> Telemetry:
-    """Begin to make spans if the environment asks for them; what is wrong with it is said once.
+    """Return telemetry as the environment configures it; a wrong setting is logged once.
 
-    Where another program has set OpenTelemetry up in this process already, its settings are used.
+    Uses the OpenTelemetry provider of this process if another program has set one.
     """
     environ = os.environ
-    wanted = environ.get("OTEL_TRACES_EXPORTER", "").strip().lower()
-    where = next((environ[name] for name in _ENDPOINTS if environ.get(name)), None)
+    exporter = environ.get("OTEL_TRACES_EXPORTER", "").strip().lower()
+    endpoint = next((environ[name] for name in _ENDPOINTS if environ.get(name)), None)
     disabled = environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
-    if disabled or wanted == "none" or not (wanted or where):
+    if disabled or exporter == "none" or not (exporter or endpoint):
         return Telemetry()
     protocol = next((environ[name] for name in _PROTOCOLS if environ.get(name)), _HTTP)
-    if wanted not in ("", "otlp", "console"):
-        return _without(f"OTEL_TRACES_EXPORTER is {wanted}; scrubjay knows otlp and console")
-    if wanted != "console" and protocol != _HTTP:
-        return _without(f"OTEL_EXPORTER_OTLP_PROTOCOL is {protocol}; scrubjay speaks {_HTTP}")
+    if exporter not in ("", "otlp", "console"):
+        return _off(f"OTEL_TRACES_EXPORTER is {exporter}; scrubjay supports otlp and console")
+    if exporter != "console" and protocol != _HTTP:
+        return _off(f"OTEL_EXPORTER_OTLP_PROTOCOL is {protocol}; scrubjay supports {_HTTP}")
     try:
         from opentelemetry import trace
         from opentelemetry.sdk.trace import TracerProvider
 
-        there = trace.get_tracer_provider()
-        if isinstance(there, TracerProvider):
-            return Telemetry(there, own=False)
-        return Telemetry(_provider(_exporter(wanted)))
+        existing = trace.get_tracer_provider()
+        if isinstance(existing, TracerProvider):
+            return Telemetry(existing, own=False)
+        return Telemetry(_make_provider(exporter))
     except ModuleNotFoundError:
-        return _without(f"OpenTelemetry is not installed. Install it with: {INSTALL}")
+        return _off(f"OpenTelemetry is not installed. Install it with: {INSTALL}")
 
 
-def _without(why: str) -> Telemetry:
-    import logging
-
+def _off(why: str) -> Telemetry:
     logging.getLogger(__name__).warning("no traces are sent: %s", why)
     return Telemetry()
 
 
-def _exporter(wanted: str) -> SpanExporter:
-    if wanted == "console":
+def _make_provider(exporter: str) -> TracerProvider:
+    """Return the provider of this process, also for the spans of MCP."""
+    from opentelemetry import trace
+    from opentelemetry.sdk.resources import SERVICE_NAME, Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
+
+    sender: SpanExporter
+    if exporter == "console":
         import sys
 
         from opentelemetry.sdk.trace.export import ConsoleSpanExporter
 
-        return ConsoleSpanExporter(out=sys.stderr)  # standard output may be that of a protocol
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        sender = ConsoleSpanExporter(out=sys.stderr)  # standard output may carry a protocol
+    else:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
-    return OTLPSpanExporter()  # which reads the rest of the environment
-
-
-def _provider(exporter: SpanExporter) -> TracerProvider:
-    """Return what makes spans here, those of MCP's requests, too."""
-    from opentelemetry import trace
-    from opentelemetry.sdk.resources import SERVICE_NAME, Resource
-    from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor
-
-    named = Resource.create({"service.version": __version__})
-    if str(named.attributes.get(SERVICE_NAME, "")).startswith("unknown_service"):
-        named = named.merge(
-            Resource({SERVICE_NAME: "scrubjay"})
-        )  # the environment may say another
-    # Left to itself the SDK waits at exit for as long as nobody answers.
-    made = TracerProvider(resource=named, shutdown_on_exit=False)
-    made.add_span_processor(BatchSpanProcessor(exporter))
-    trace.set_tracer_provider(made)
-    return made
+        sender = OTLPSpanExporter()  # reads the rest of the environment
+    resource = Resource.create({"service.version": __version__})
+    if str(resource.attributes.get(SERVICE_NAME, "")).startswith("unknown_service"):
+        resource = resource.merge(Resource({SERVICE_NAME: "scrubjay"}))
+    # By default the SDK waits at exit for as long as the receiver does not answer.
+    provider = TracerProvider(resource=resource, shutdown_on_exit=False)
+    provider.add_span_processor(BatchSpanProcessor(sender))
+    trace.set_tracer_provider(provider)
+    return provider
 
 
-def _context_of(headers: Mapping[str, str]) -> Context:
-    """Return of what a request is a part; a header that makes no sense is passed over."""
+def _parent_in(headers: Mapping[str, str]) -> Context:
+    """Return the parent span that a request names; an invalid header is ignored."""
     from opentelemetry.context import Context
     from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-    carried = {
-        name.lower(): value
-        for name, value in headers.items()
-        if name.lower() in ("traceparent", "tracestate")
-    }
-    return TraceContextTextMapPropagator().extract(carried, Context())
+    lowered = {name.lower(): value for name, value in headers.items()}
+    return TraceContextTextMapPropagator().extract(lowered, Context())
 
 
 def _stage_span(tracer: Tracer, step: Step, inside: Context, query: str) -> int:
-    """Make the span of a stage and of those inside it; return when it ended, in microseconds."""
+    """Make the span of a stage and of those inside it; return its end in microseconds."""
     from opentelemetry.trace import set_span_in_context
 
-    about: dict[str, Any] = {
+    attributes: dict[str, Any] = {
         "scrubjay.stage": step.stage,
         "scrubjay.went_in": step.went_in,
         "scrubjay.came_out": step.came_out,
     }
     if step.lost is not None:
-        # A server may repeat in its message what it was asked.
-        said = step.lost.replace(query, "…") if query.strip() else step.lost
-        about["scrubjay.lost"] = said[:_MOST_CHARS]
+        # A server may quote the query in its message.
+        lost = step.lost.replace(query, "…") if query.strip() else step.lost
+        attributes["scrubjay.lost"] = lost[:_MAX_CHARS]
     span = tracer.start_span(
-        step.stage, context=inside, start_time=step.at_us * 1000, attributes=about
+        step.stage, context=inside, start_time=step.at_us * 1000, attributes=attributes
     )
     end_us = step.at_us + int(step.took_ms * 1000)
-    if step.branches:
-        within = set_span_in_context(span)
-        end_us = max(end_us, *_ends(tracer, step.branches, within, query))
+    within = set_span_in_context(span)
+    for branch in step.branches:
+        end_us = max(end_us, _stage_span(tracer, branch, within, query))
     span.end(end_us * 1000)
     return end_us
-
-
-def _ends(tracer: Tracer, steps: Sequence[Step], inside: Context, query: str) -> list[int]:
-    return [_stage_span(tracer, one, inside, query) for one in steps]
