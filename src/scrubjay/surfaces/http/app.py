@@ -17,8 +17,8 @@ from scrubjay._version import __version__
 from scrubjay.surfaces.callers import UNRESTRICTED, Principal
 from scrubjay.surfaces.http.auth import LOGIN_PATH, Authenticator, AuthMiddleware, FindCaller
 from scrubjay.surfaces.http.health import ReadyEndpoint, livez
-from scrubjay.surfaces.http.logins import LoginEndpoint, LoginLinkEndpoint, Logins
-from scrubjay.surfaces.http.metrics import FiguresEndpoint, MetricsEndpoint, Monitoring
+from scrubjay.surfaces.http.logins import LoginEndpoints, Logins
+from scrubjay.surfaces.http.metrics import Monitoring, MonitoringEndpoints
 from scrubjay.surfaces.http.middleware import RequestMiddleware
 from scrubjay.surfaces.http.openapi import document
 from scrubjay.surfaces.http.origin_check import OriginCheck, no_such_path
@@ -81,20 +81,19 @@ def make_app(server: ServerContext) -> Starlette:
     max_bytes = int(server.settings.max_body_mb * 1e6)
     stores, workers, own = server.stores, server.workers, server.own
     authenticator = Authenticator(server.find_caller, server.auth_workers, server.logins)
-    login = LoginEndpoint(authenticator, server.logins, stores, workers)
-    figures = FiguresEndpoint(server.monitoring.figures, stores, workers, own)
-    metrics = MetricsEndpoint(server.monitoring.metrics, server.auth_workers, own)
+    login = LoginEndpoints(authenticator, server.logins, stores, workers)
+    monitoring = MonitoringEndpoints(server.monitoring, stores, workers, server.auth_workers, own)
     routes = [
         _get("/", _index),
         _get("/ui/{path:path}", web_ui_file, "/ui/{name}"),
-        Route(LOGIN_PATH, _AnyMethod(login)),
-        Route(f"{LOGIN_PATH}/link", _AnyMethod(LoginLinkEndpoint(authenticator, server.logins))),
+        Route(LOGIN_PATH, _AnyMethod(login.session)),
+        Route(f"{LOGIN_PATH}/link", _AnyMethod(login.link)),
         _get("/livez", livez),
         _get("/readyz", ReadyEndpoint(stores, server.auth_workers, own)),
-        _get("/metrics", metrics),
+        _get("/metrics", monitoring.metrics),
         _get("/v1/openapi.json", _openapi),
-        _get("/v1/figures", figures),
-        Route("/v1/{verb}", _AnyMethod(VerbEndpoint(stores, workers, max_bytes))),
+        _get("/v1/figures", monitoring.figures),
+        Route("/v1/{verb}", _AnyMethod(VerbEndpoint(stores, workers, max_bytes).answer)),
     ]
     mcp: McpEndpoint | None = None
     if server.mcp is not None:

@@ -72,17 +72,13 @@ class Login(NamedTuple):
 
     id: bytes
     secret: str | None
+    key_hash: bytes
+    started_s: float
+    used_s: float
 
     def __repr__(self) -> str:
         """Show no secret."""
         return "Login()"
-
-
-class _Entry(NamedTuple):
-    login: Login
-    key_hash: bytes
-    started_s: float
-    used_s: float
 
 
 class Logins:
@@ -93,7 +89,7 @@ class Logins:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._entries: OrderedDict[bytes, _Entry] = OrderedDict()  # least recently used first
+        self._logins: OrderedDict[bytes, Login] = OrderedDict()  # least recently used first
         self._links: OrderedDict[bytes, float] = OrderedDict()  # code hash to end of validity
 
     def new_link_code(self) -> str:
@@ -114,13 +110,13 @@ class Logins:
             secrets.token_urlsafe(_SECRET_BYTES), secrets.token_urlsafe(_SECRET_BYTES)
         )
         self._remove_idle()
-        same = [id for id, entry in self._entries.items() if entry.login.secret == secret]
+        same = [login.id for login in self._logins.values() if login.secret == secret]
         for id in same[: max(0, len(same) + 1 - MAX_LOGINS_PER_KEY)]:
-            del self._entries[id]
-        while len(self._entries) >= MAX_LOGINS:
-            self._entries.popitem(last=False)
+            del self._logins[id]
+        while len(self._logins) >= MAX_LOGINS:
+            self._logins.popitem(last=False)
         id, now = _hash(new.cookie), self._clock()
-        self._entries[id] = _Entry(Login(id, secret), _hash(new.key), now, now)
+        self._logins[id] = Login(id, secret, _hash(new.key), now, now)
         return new
 
     def find(self, cookies: Iterable[str], key: str) -> Login | None:
@@ -131,27 +127,27 @@ class Logins:
         self._remove_idle()
         key_hash, now = _hash(key), self._clock()
         for id in map(_hash, cookies):
-            entry = self._entries.get(id)
-            if entry is not None and hmac.compare_digest(entry.key_hash, key_hash):
-                if now - entry.started_s >= LIFETIME_S:
-                    self.end(entry.login)
+            login = self._logins.get(id)
+            if login is not None and hmac.compare_digest(login.key_hash, key_hash):
+                if now - login.started_s >= LIFETIME_S:
+                    self.end(login)
                     continue
-                self._entries[id] = entry._replace(used_s=now)
-                self._entries.move_to_end(id)
-                return entry.login
+                self._logins[id] = login._replace(used_s=now)
+                self._logins.move_to_end(id)
+                return login
         return None
 
     def end(self, login: Login) -> None:
         """End a login; harmless if it has ended already."""
-        self._entries.pop(login.id, None)
+        self._logins.pop(login.id, None)
 
     def _remove_idle(self) -> None:
         now = self._clock()
-        while self._entries:
-            id, oldest = next(iter(self._entries.items()))
+        while self._logins:
+            id, oldest = next(iter(self._logins.items()))
             if now - oldest.used_s < IDLE_S:
                 return
-            del self._entries[id]
+            del self._logins[id]
 
 
 def _hash(secret: str) -> bytes:
@@ -211,19 +207,16 @@ def web_ui_url(url: str, code: str = "") -> str:
     return f"{url}/#/signin?code={code}" if code else f"{url}/"
 
 
-class LoginEndpoint:
-    """`/session`: GET returns who is signed in, POST signs in, DELETE signs out."""
+class LoginEndpoints(NamedTuple):
+    """`/session` and `/session/link`."""
 
-    def __init__(
-        self, authenticator: Authenticator, logins: Logins, stores: OpenStores, workers: Workers
-    ) -> None:
-        self._authenticator = authenticator
-        self._logins = logins
-        self._stores = stores
-        self._workers = workers
+    authenticator: Authenticator
+    logins: Logins
+    stores: OpenStores
+    workers: Workers
 
-    async def __call__(self, request: Request) -> Response:
-        """Answer one request."""
+    async def session(self, request: Request) -> Response:
+        """Return who is signed in (GET), sign in (POST) or out (DELETE)."""
         request.scope["route_name"] = "/session"
         if (options := check_method(request, ("GET", "HEAD", "POST", "DELETE"))) is not None:
             return options
@@ -237,7 +230,7 @@ class LoginEndpoint:
     async def _state(self, request: Request) -> Json:
         caller, why = None, None
         try:
-            caller = await self._authenticator.by_login(request.scope)
+            caller = await self.authenticator.by_login(request.scope)
         except Problem as problem:  # not signed in is an answer here, not an error
             if problem.name != "no-token":
                 raise
@@ -249,11 +242,11 @@ class LoginEndpoint:
             "scopes": [scope for scope in SCOPES if caller and caller.may(scope)],
             "tenant": caller.tenant if caller else None,
             "user": caller.user if caller else None,
-            "store": await self._workers.do(lambda: self._database_name(caller), caller)
+            "store": await self.workers.do(lambda: self._database_name(caller), caller)
             if caller
             else None,
             "version": __version__,
-            "asks_for_token": await self._authenticator.find(None) is None,
+            "asks_for_token": await self.authenticator.find(None) is None,
         }
 
     async def _sign_in(self, request: Request) -> Response:
@@ -262,10 +255,10 @@ class LoginEndpoint:
         match given:
             case {"code": str(code)} if len(given) == 1:
                 await self._check_code(request, code)
-                new = self._logins.start(None)
+                new = self.logins.start(None)
             case {"token": str(secret)} if len(given) == 1:
-                await self._authenticator.by_key(secret.strip(), request.scope)
-                new = self._logins.start(secret.strip())
+                await self.authenticator.by_key(secret.strip(), request.scope)
+                new = self.logins.start(secret.strip())
             case _:
                 raise Problem("invalid", f"the body is not a login; {_EXPECTED}")
         self._end_login(request)  # the one that this browser had before
@@ -273,48 +266,40 @@ class LoginEndpoint:
 
     async def _check_code(self, request: Request, code: str) -> None:
         # Before the code is used: a database that fails must not use it up.
-        is_open = await self._authenticator.find(None) is not None
-        if not self._logins.use_link_code(code):
-            raise self._authenticator.wrong_secret(
+        is_open = await self.authenticator.find(None) is not None
+        if not self.logins.use_link_code(code):
+            raise self.authenticator.wrong_secret(
                 request.scope,
                 f"this link was used before or is older than {LINK_S / 60:g} minutes; restart the"
                 f" server, or get another: curl -X POST {origin_of(request.scope)}/session/link",
             )
         if not is_open:
-            raise self._authenticator.wrong_secret(
+            raise self.authenticator.wrong_secret(
                 request.scope, "this server requires an API key now; sign in with one"
             )
 
     def _end_login(self, request: Request) -> None:
-        if (login := self._logins.find(*login_secrets(request.scope))) is not None:
-            self._logins.end(login)
+        if (login := self.logins.find(*login_secrets(request.scope))) is not None:
+            self.logins.end(login)
 
     def _database_name(self, caller: Principal) -> str:
         """Return the name of the file or of the database on its server, without where it is."""
-        with self._stores.lend(caller) as store:
+        with self.stores.lend(caller) as store:
             place = store.path
         return urlsplit(place).path.strip("/") if is_server_url(place) else os.path.basename(place)
 
-
-class LoginLinkEndpoint:
-    """`/session/link`: make another one-time login link."""
-
-    def __init__(self, authenticator: Authenticator, logins: Logins) -> None:
-        self._authenticator = authenticator
-        self._logins = logins
-
-    async def __call__(self, request: Request) -> Response:
-        """Return a link, for an admin."""
+    async def link(self, request: Request) -> Response:
+        """Return another one-time login link, for an admin."""
         request.scope["route_name"] = "/session/link"
         if (options := check_method(request, ("POST",))) is not None:
             return options
         caller: Principal = request.state.principal
         if not caller.may(ADMIN):
             raise Problem("not-allowed", f"a login link grants full access; it needs {ADMIN}")
-        if await self._authenticator.find(None) is None:
+        if await self.authenticator.find(None) is None:
             detail = "this server requires an API key; open the web UI and sign in with one"
             raise Problem("invalid", detail)
-        page = web_ui_url(origin_of(request.scope), self._logins.new_link_code())
+        page = web_ui_url(origin_of(request.scope), self.logins.new_link_code())
         return JSONResponse({"page": page, "expires_in_s": LINK_S})
 
 

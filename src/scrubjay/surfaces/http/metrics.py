@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.responses import JSONResponse, Response
 
@@ -62,7 +62,7 @@ _MAX_LABELS = 100
 class Metrics:
     """Prometheus metrics of one server, in their own registry."""
 
-    def __init__(self, stores: OpenStores | None = None) -> None:
+    def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
         self._routes, self._profiles = _Labels(), _Labels()
         self._stages, self._sources = _Labels(), _Labels()
@@ -111,8 +111,6 @@ class Metrics:
             {"version": __version__, "python": platform.python_version()}
         )
         ProcessCollector(registry=registry)  # memory and CPU time, on Linux only
-        if stores is not None:
-            self.follow(stores)
 
     def follow(self, stores: OpenStores, tenant: str | None = None) -> None:
         """Also count what is in these stores at each scrape; with a tenant, in its stores only."""
@@ -245,41 +243,30 @@ class Monitoring:
         self._telemetry.close()
 
 
-class MetricsEndpoint:
-    """`/metrics` for Prometheus."""
+class MonitoringEndpoints(NamedTuple):
+    """`/metrics` and `/v1/figures`; neither opens a store."""
 
-    def __init__(self, metrics: Metrics, workers: Workers, own: Principal) -> None:
-        self._metrics = metrics
-        self._workers = workers
-        self._own = own
+    monitoring: Monitoring
+    stores: OpenStores
+    workers: Workers
+    auth_workers: Workers
+    own: Principal
 
-    async def __call__(self, request: Request) -> Response:
-        """Return the metrics."""
-        _check_sees_all(request.state.principal, self._own)
-        page, media_type = await self._workers.do(self._metrics.page)
+    async def metrics(self, request: Request) -> Response:
+        """Return the metrics for Prometheus."""
+        _check_sees_all(request.state.principal, self.own)
+        page, media_type = await self.auth_workers.do(self.monitoring.metrics.page)
         return Response(page, headers={"Content-Type": media_type})
 
-
-class FiguresEndpoint:
-    """`/v1/figures`: searches since the server started, and counts of the open stores; opens none."""
-
-    def __init__(
-        self, figures: Figures, stores: OpenStores, workers: Workers, own: Principal
-    ) -> None:
-        self._figures = figures
-        self._stores = stores
-        self._workers = workers
-        self._own = own
-
-    async def __call__(self, request: Request) -> Response:
-        """Return the figures."""
+    async def figures(self, request: Request) -> Response:
+        """Return the searches since the server started, and counts of the open stores."""
         caller: Principal = request.state.principal
-        _check_sees_all(caller, self._own)
+        _check_sees_all(caller, self.own)
         # Not in the threads of authentication: a database that hangs would block all requests.
-        return JSONResponse(await self._workers.do(self._shape, caller))
+        return JSONResponse(await self.workers.do(self._figures, caller))
 
-    def _shape(self) -> Json:
-        report = self._figures.report()
+    def _figures(self) -> Json:
+        report = self.monitoring.figures.report()
         return {
             "since": _iso(report.since_s),
             "searches": report.searches,
@@ -299,7 +286,7 @@ class FiguresEndpoint:
 
     def _tenants(self) -> list[Json]:
         shapes = []
-        for tenant, store in self._stores.each_tenant(self._own.tenant):
+        for tenant, store in self.stores.each_tenant(self.own.tenant):
             try:
                 shapes.append({"tenant": tenant, **_store_figures(store)})
             except StoreError:  # this one is missing; the others are not

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.responses import Response
 
@@ -36,15 +36,14 @@ def methods_of(verb: Verb) -> tuple[str, ...]:
     return ("GET", "HEAD", "POST") if verb.scope == READ else ("POST",)
 
 
-class VerbEndpoint:
+class VerbEndpoint(NamedTuple):
     """Calls verbs on the store of the caller."""
 
-    def __init__(self, stores: OpenStores, workers: Workers, max_bytes: int) -> None:
-        self._stores = stores
-        self._workers = workers
-        self._max_bytes = max_bytes
+    stores: OpenStores
+    workers: Workers
+    max_bytes: int
 
-    async def __call__(self, request: Request) -> Response:
+    async def answer(self, request: Request) -> Response:
         """Answer one request to `/v1/VERB`."""
         verb = _verb_named(request.path_params["verb"])
         request.scope["route_name"] = f"/v1/{verb.name}"
@@ -60,19 +59,19 @@ class VerbEndpoint:
             )
         body = await self._read_body(request, verb)
         given = merge_parameters(body, query_parameters(request.scope["query_string"], verb))
-        text = await self._workers.do(lambda: self._call(caller, verb, given), caller)
+        text = await self.workers.do(lambda: self._call(caller, verb, given), caller)
         return Response(text, media_type=JSON_TYPE)
 
     async def _read_body(self, request: Request, verb: Verb) -> dict[str, object]:
         if request.method == "POST" and not (verb.scope == READ and has_no_body(request)):
             check_json_type(request)
-            return parse_object(await read_body(request, self._max_bytes))
-        if await read_body(request, self._max_bytes):
+            return parse_object(await read_body(request, self.max_bytes))
+        if await read_body(request, self.max_bytes):
             raise Problem("malformed", f"a {request.method} request has no body; use POST")
         return {}
 
     def _call(self, caller: Principal, verb: Verb, given: dict[str, object]) -> str:
-        with self._stores.lend(caller) as store:
+        with self.stores.lend(caller) as store:
             answer = ask(store, verb, given)
         return line(shown(answer, verb.answer, told_all=caller.may(ADMIN)))
 
