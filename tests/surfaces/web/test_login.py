@@ -119,7 +119,7 @@ def test_a_token_signs_in_by_keyboard_and_its_end_signs_out(asking: Site):
     page.keyboard.type("sj_nonsense")
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_have_text(
-        "The token is not valid: it is mistyped or cut short."
+        "The API key is not valid: it is mistyped or cut short."
     )
     expect(field).to_be_focused()
     page.keyboard.type(secret)  # over what is selected
