@@ -331,4 +331,4 @@ def test_a_search_is_not_failed_by_what_watches_it(words_only: scrubjay.Store, c
     words_only.on_search = broken
     assert [hit.id for hit in words_only.search("kettle")] == ["kettle"]
     (said,) = [one.getMessage() for one in caplog.records]
-    assert said == "what watches searches has failed: ValueError"
+    assert said.endswith(": ValueError")
