@@ -1,1 +1,1 @@
-"""Conversations: messages, and the facts that a language model extracts from them."""
+"""Conversations: parse messages, and extract facts from them with a language model."""

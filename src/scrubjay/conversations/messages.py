@@ -90,14 +90,14 @@ def _drafted(
     for n, message in enumerate(messages, 1):
         try:
             found = read(message)
-            if found.said is not None:
-                drafts[n] = _draft({**usual, **found.said})
+            if found.message is not None:
+                drafts[n] = _draft({**usual, **found.message})
         except InvalidInput as wrong:
             which = f"message {n}: " if len(messages) > 1 else ""
             raise InvalidInput(f"{which}{wrong}; nothing was stored") from wrong
-        if found.besides:
-            kept = besides if found.said is not None else silent
-            kept.setdefault(", ".join(found.besides), []).append(n)
+        if found.ignored:
+            kept = besides if found.message is not None else silent
+            kept.setdefault(", ".join(found.ignored), []).append(n)
     return drafts, [
         *(
             f"{_numbered(at)} without a text, with {what}: not stored"

@@ -94,7 +94,7 @@ class Writer:
     def _forget_facts_of(self, id: str) -> None:
         """Forget the facts that only this message supports: its text has changed."""
         facts = self._context.facts
-        lost = facts.lose({id})
+        lost = facts.forget_messages({id})
         facts.spans.delete(id)
         if lost:
             copies = self._tables.copies.of(lost, self._permissions.changes)
@@ -133,7 +133,7 @@ class Writer:
             found = self.to_change(ids)
             resolve_later(self._context.shelf, found)
             messages = {memory.id for memory in found if memory.type == "message"}
-            facts = self._context.facts.lose(messages) if messages else []
+            facts = self._context.facts.forget_messages(messages) if messages else []
             copies = self._tables.copies.of([*ids, *facts], self._permissions.changes)
             self._tables.records.delete(list(dict.fromkeys((*ids, *facts, *copies))))
         self._context.db.purge_log()

@@ -642,7 +642,7 @@ class TestWindows:
         assert store.status().extraction.waiting == 1
         with pytest.raises(InvalidInput, match="session"):
             store.extract(session=3)
-        with pytest.raises(NotFound, match="no message is of the session 'three'"):
+        with pytest.raises(NotFound, match="no session 'three'"):
             store.extract(session="three")
 
 

@@ -7,10 +7,9 @@ import json
 import pytest
 from talks import offer, says
 
-from scrubjay.conversations.extraction import Known, Turn
-from scrubjay.conversations.extraction.guardrails import find, guarded
-from scrubjay.conversations.extraction.prompt import SCHEMA, own_words, prompt_for
-from scrubjay.conversations.extraction.read import read
+from scrubjay.conversations.extraction import KnownFact, Turn
+from scrubjay.conversations.extraction.guardrails import check_facts, find_quote
+from scrubjay.conversations.extraction.prompt import SCHEMA, own_words, parse_answer, prompt_for
 from scrubjay.text.analysis import fold_text
 from scrubjay.text.recall_tags import wrap_recalled
 
@@ -19,13 +18,13 @@ TURNS = (
     Turn(3, "user", "Ich habe zwei Katzen und wohne mit meiner Schwester in Köln."),
 )
 CONTEXT = (Turn(1, "user", "My brother Tom has a dog."),)
-KNOWN = (Known("k1", "Ann lives in Hamburg"),)
+KNOWN = (KnownFact("k1", "Ann lives in Hamburg"),)
 
 
 def one(quote, text, turn=2, action="add", id="", turns=TURNS, names=()):
     """Whether a single offer is accepted: the fact, or the reason why not."""
-    answer = read(says(offer(turn, quote, text, action, id)))
-    facts, rejected = guarded(answer, turns, CONTEXT, KNOWN, names)
+    answer = parse_answer(says(offer(turn, quote, text, action, id)))
+    facts, rejected = check_facts(answer, turns, CONTEXT, KNOWN, names)
     assert len(facts) + len(rejected) == 1
     return facts[0] if facts else rejected[0].reason
 
@@ -50,7 +49,7 @@ class TestReading:
     )
     def test_what_is_clearly_meant_is_taken(self, answer):
         """Complaint 21: models know the shape and miss the letter of it."""
-        assert read(answer).offers == ((1, "a b", "c d", "add", ""),)
+        assert parse_answer(answer).facts == ((1, "a b", "c d", "add", ""),)
 
     @pytest.mark.parametrize(
         ("answer", "why"),
@@ -75,21 +74,21 @@ class TestReading:
     )
     def test_junk_says_why_it_is_junk(self, answer, why):
         """No offer is made up, and nothing is raised."""
-        found = read(answer)
-        assert found.offers == ()
-        assert why in found.junk
+        found = parse_answer(answer)
+        assert found.facts == ()
+        assert why in found.invalid
 
     def test_of_a_cut_answer_what_is_complete_is_kept(self):
         """And the rest is counted."""
         answer = says(offer(1, "a b", "c d"), offer(2, "e f", "g h"))
-        found = read(answer[: answer.index("g h") + 1])
+        found = parse_answer(answer[: answer.index("g h") + 1])
 
-        assert [one.text for one in found.offers] == ["c d"]
+        assert [one.text for one in found.facts] == ["c d"]
         assert found.malformed == ("the answer was cut off",)
 
     def test_nothing_to_remember_is_no_junk(self):
         """An empty list is an answer."""
-        assert read('{"facts": []}') == ((), (), "")
+        assert parse_answer('{"facts": []}') == ((), (), "")
 
 
 class TestGuardrails:
@@ -180,10 +179,10 @@ class TestGuardrails:
     def test_a_quote_out_of_recalled_text_is_none(self):
         """What a search gave is not learned again, unless somebody says it, too."""
         text = f"You know: {wrap_recalled('I live in Rome', 'm1')} Right?"
-        assert find("I live in Rome", text) is None
-        assert find("Right", text) is not None
+        assert find_quote("I live in Rome", text) is None
+        assert find_quote("Right", text) is not None
         again = f"{text} Yes, I live in Rome."
-        assert find("I live in Rome", again) == (len(again) - 15, len(again) - 1)
+        assert find_quote("I live in Rome", again) == (len(again) - 15, len(again) - 1)
 
     def test_names_of_recalled_text_are_inventions(self):
         """A fact may not carry them over."""

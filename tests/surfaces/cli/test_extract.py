@@ -103,7 +103,7 @@ def test_only_one_session_is_read(shell, server, said):
     server.answers = [chat(json.dumps({"facts": [FACT]}))]
     other = shell("extract", "--session", "other")
     assert other.code == 3
-    assert "no message is of the session 'other'" in other.err
+    assert "no session 'other'" in other.err
     assert shell("extract", "--session", "talk", "--json").json["added"] == 1
 
 

@@ -1,4 +1,4 @@
-"""From turns to facts: what a language model is asked, how its answer is read, and what is accepted."""
+"""Facts from messages: what a language model is asked, how its answer is parsed and checked."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from typing import Final, NamedTuple
 
 ACTIONS: Final = ("add", "update", "supersede")
 MOST_FACT_CHARS: Final = 300
-MOST_FACTS: Final = 24  # of one answer
-MOST_TURN_CHARS: Final = 6_000  # what a model reads of one turn
+MOST_FACTS: Final = 24  # in one answer
+MOST_TURN_CHARS: Final = 6_000  # of one message in a prompt
 
 
 class Turn(NamedTuple):
-    """One turn of a conversation as it is numbered in a prompt; who speaks, and the text as stored."""
+    """One message as it is numbered in a prompt: who speaks, and the text as stored."""
 
     number: int
     role: str
     text: str
 
 
-class Known(NamedTuple):
-    """A fact that was drawn before, by its id."""
+class KnownFact(NamedTuple):
+    """A fact that was extracted before."""
 
     id: str
     text: str
 
 
-class Offer(NamedTuple):
-    """A fact as a model offers it: unchecked."""
+class ProposedFact(NamedTuple):
+    """A fact as a model proposes it, not checked yet."""
 
     turn: int
     quote: str
@@ -36,18 +36,18 @@ class Offer(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What could be read of an answer: offers, and why parts of it are none.
+    """A parsed answer: proposed facts, and why other parts could not be read.
 
-    `junk` says why it is no answer at all; then there are no offers.
+    `invalid` says why the whole answer could not be used; then there are no facts.
     """
 
-    offers: tuple[Offer, ...] = ()
+    facts: tuple[ProposedFact, ...] = ()
     malformed: tuple[str, ...] = ()
-    junk: str = ""
+    invalid: str = ""
 
 
 class Fact(NamedTuple):
-    """An offer that was accepted, with the place of its quote in the text of its turn."""
+    """A fact that was accepted, with the position of its quote in the text of its turn."""
 
     turn: int
     start: int
@@ -58,7 +58,7 @@ class Fact(NamedTuple):
 
 
 class Rejected(NamedTuple):
-    """An offer that was not accepted, and why; `turn` is 0 where it names none that was asked about."""
+    """A proposed fact that was not accepted, and why; `turn` is 0 where it names no valid one."""
 
     turn: int
     reason: str

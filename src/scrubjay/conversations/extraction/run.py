@@ -1,25 +1,24 @@
-"""From messages to facts: turns are claimed, a language model is asked, and what is sound is stored.
+"""Extract facts: claim messages, ask a language model, check its answer, store what is accepted.
 
-The messages are safe before this begins, and stay as they are whatever the model answers. What comes
-of a few turns is written in one transaction, and only while they are still ours.
+Messages are stored before this begins and never change, whatever the model answers. The facts of a few
+messages are written in one transaction, and only while the lease on these messages is ours.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.conversations.extraction import MOST_TURN_CHARS, Answer, Fact, Rejected, Turn
-from scrubjay.conversations.extraction.guardrails import covered, guarded
-from scrubjay.conversations.extraction.prompt import SCHEMA, prompt_for
-from scrubjay.conversations.extraction.read import read
+from scrubjay.conversations.extraction.guardrails import check_facts, is_covered
+from scrubjay.conversations.extraction.prompt import SCHEMA, parse_answer, prompt_for
 from scrubjay.errors import NotFound, Unavailable
 from scrubjay.storage.sql.extractions import FACTS, FAILED, NOTHING, PARTLY, Limits
 from scrubjay.text.languages import detect
 from scrubjay.text.recall_tags import without_recalled
-from scrubjay.times import micros
+from scrubjay.times import micros, moment
 from scrubjay.types.reports import Extracted
 
 if TYPE_CHECKING:
@@ -30,25 +29,25 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 
-TIME_LIMIT_S = 120.0  # for one answer; a model with a limit of its own keeps to that
+TIME_LIMIT_S = 120.0  # for one answer; a model with its own limit uses that
 SETTLED_S = 120.0
 _LEASE_SLACK_S = 60.0
-_REFUSALS = (400, 413, 422)  # a server that is well, and will not take these turns
+_REFUSALS = (400, 413, 422)  # the server works, but does not accept these messages
 
 
 class _Read(NamedTuple):
-    """Turns that were read: each by number with its message, and what became of the answer."""
+    """Messages that a model read, by their numbers in the prompt, and the checked answer."""
 
     messages: dict[int, Memory]
-    silent: tuple[str, ...] = ()
-    before: tuple[Memory, ...] = ()
+    silent: tuple[str, ...] = ()  # ids of messages without text of their own
+    context: tuple[Memory, ...] = ()
     facts: tuple[Fact, ...] = ()
     rejected: tuple[Rejected, ...] = ()
-    junk: str = ""
+    invalid: str = ""
 
 
 class Extraction:
-    """Draws facts from the messages of one store with one model."""
+    """Extracts facts from the messages of one store with one model."""
 
     def __init__(
         self,
@@ -56,15 +55,15 @@ class Extraction:
         facts: Facts,
         generator: GuardedGenerator,
         changeable: Scope,
-        stored: Callable[[], None],
+        on_stored: Callable[[], None],
     ) -> None:
         self._queue = queue
         self._facts = facts
-        self._records = facts.shelf.records
-        self._clock = facts.shelf.clock
+        self._records = facts.context.records
+        self._clock = facts.context.clock
         self._generator = generator
         self._changeable = changeable
-        self._stored = stored
+        self._on_stored = on_stored
         self.model = generator.name
         self.claimed: Claim | None = None
 
@@ -77,14 +76,14 @@ class Extraction:
         progress: Progress | None = None,
         stopping: Callable[[], bool] = bool,
     ) -> Extracted:
-        """Read every message that waits, each once; with `settled`, only what is not said just now.
+        """Read every waiting message once; with `settled`, skip the most recent ones.
 
-        It ends early where the model is out.
+        It ends early when the model is unavailable.
         """
         scope = self._changeable._replace(session=session)
         if session is not None and not self._queue.has_messages(scope):
             raise NotFound(
-                f"no message is of the session {session!r}; `scrubjay sessions` lists them"
+                f"there is no session {session!r}; list sessions with `scrubjay sessions`"
             )
         if retry:
             self._queue.retry(scope)
@@ -101,8 +100,8 @@ class Extraction:
             self.claimed = claim
             try:
                 was_read = self._ask(claim)
-            except Unavailable as gone:
-                outage = str(gone)
+            except Unavailable as error:
+                outage = str(error)
                 self._queue.release(claim, outage)
                 break
             finally:
@@ -111,7 +110,7 @@ class Extraction:
             if progress:
                 progress(min(done["messages"] + sum(failures.values()), total), total)
         if done["added"] or done["updated"] or done["superseded"]:
-            self._stored()
+            self._on_stored()
         return Extracted(
             **done,
             rejected=dict(rejected.most_common()),
@@ -123,7 +122,7 @@ class Extraction:
         )
 
     def release(self) -> None:
-        """Give back what is being read: its reader has no more time."""
+        """Give back the messages that are being read, so that another process can read them."""
         if (claim := self.claimed) is not None:
             self._queue.release(claim)
 
@@ -132,13 +131,9 @@ class Extraction:
         return self._queue.waiting(scope)
 
     def next_due(self) -> datetime | None:
-        """Return when the oldest message that waits is settled; None where none waits."""
-        from datetime import timedelta
-
-        from scrubjay.times import moment
-
-        said = moment(self._queue.oldest_waiting_us())
-        return None if said is None else said + timedelta(seconds=SETTLED_S)
+        """Return when the oldest waiting message is settled; None where none waits."""
+        said_at = moment(self._queue.oldest_waiting_us())
+        return None if said_at is None else said_at + timedelta(seconds=SETTLED_S)
 
     def _claim(self, scope: Scope, settled: bool, passed_over: set[str]) -> Claim | None:
         own_s = getattr(self._generator.inner, "timeout_s", None)
@@ -155,39 +150,45 @@ class Extraction:
         )
 
     def _ask(self, claim: Claim) -> _Read:
-        """Let the model read some turns; raises Unavailable where it is out."""
-        held = self._records.get((*claim.turns, *claim.context), self._changeable)
-        before = [held[id_] for id_ in claim.context if id_ in held]
-        asked = [held[id_] for id_ in claim.turns if id_ in held]
-        context = [_turn(number, one) for number, one in enumerate(before, 1)]
+        """Have the model read some messages; raises Unavailable when it does not answer."""
+        stored = self._records.get((*claim.turns, *claim.context), self._changeable)
+        before = [stored[id_] for id_ in claim.context if id_ in stored]
+        asked = [stored[id_] for id_ in claim.turns if id_ in stored]
+        context = [_turn(number, message) for number, message in enumerate(before, 1)]
         messages = dict(enumerate(asked, len(before) + 1))
-        turns = [_turn(number, one) for number, one in messages.items()]
-        telling = [turn for turn in turns if without_recalled(turn.text).strip()]
-        silent = tuple(messages[turn.number].id for turn in turns if turn not in telling)
-        messages = {turn.number: messages[turn.number] for turn in telling}
-        if not telling:
-            return _Read(messages, silent, tuple(before))
-        said = "\n".join(without_recalled(turn.text) for turn in telling)
-        known = self._facts.known(asked[0], said)
+        turns = [
+            turn
+            for number, message in messages.items()
+            if without_recalled((turn := _turn(number, message)).text).strip()
+        ]
+        spoken = {turn.number: messages[turn.number] for turn in turns}
+        silent = tuple(message.id for number, message in messages.items() if number not in spoken)
+        if not turns:
+            return _Read(spoken, silent, tuple(before))
+        text = "\n".join(without_recalled(turn.text) for turn in turns)
+        first = asked[0]  # all are of one owner and agent
+        known = self._facts.known(first, text)
+        people = (first.owner or "", first.agent or "")
         try:
-            first = asked[0]  # all are of one owner and agent
             answer = self._generator.complete(
-                prompt_for(
-                    telling, context, known, detect(said), first.owner or "", first.agent or ""
-                ),
+                prompt_for(turns, context, known, detect(text), *people),
                 schema=SCHEMA,
                 within_s=TIME_LIMIT_S,
-                read=read,
+                read=parse_answer,
             )
-        except Unavailable as gone:
-            if getattr(gone, "status", None) not in _REFUSALS:
+        except Unavailable as error:
+            if getattr(error, "status", None) not in _REFUSALS:
                 raise
-            answer = Answer(junk=str(gone))
+            answer = Answer(invalid=str(error))
         names = {
-            name for one in (*before, *asked) for name in (one.owner, one.agent, one.role) if name
+            name
+            for message in (*before, *asked)
+            for name in (message.owner, message.agent, message.role)
+            if name
         }
-        facts, rejected = guarded(answer, telling, context, known, sorted(names))
-        return _Read(messages, silent, tuple(before), tuple(facts), tuple(rejected), answer.junk)
+        facts, rejected = check_facts(answer, turns, context, known, sorted(names))
+        result = (tuple(facts), tuple(rejected), answer.invalid)
+        return _Read(spoken, silent, tuple(before), *result)
 
     def _write(
         self,
@@ -197,18 +198,18 @@ class Extraction:
         rejected: Counter[str],
         failures: Counter[str],
     ) -> set[str]:
-        """Store what came of some turns, all or nothing; return what is not to be asked again now."""
+        """Store the facts of some messages, all or none; return the messages not to ask about again."""
         now_us = micros(self._clock())
         with self._records.transaction():
-            if not self._is_still(claim, was_read):
+            if not self._is_unchanged(claim, was_read):
                 self._queue.release(claim)
                 return set(claim.turns)
             counts = Counter(
-                self._facts.keep(fact, was_read.messages[fact.turn]) for fact in was_read.facts
+                self._facts.put(fact, was_read.messages[fact.turn]) for fact in was_read.facts
             )
             outcomes = dict.fromkeys(was_read.silent, (NOTHING, ""))
             outcomes |= {
-                message.id: _outcome(number, message, was_read, self._facts.said_by(message.id))
+                message.id: _outcome(number, message, was_read, self._facts.texts_of(message.id))
                 for number, message in was_read.messages.items()
             }
             for id_, (outcome, reason) in outcomes.items():
@@ -220,22 +221,22 @@ class Extraction:
         failures.update(failed.values())
         return set(failed)
 
-    def _is_still(self, claim: Claim, was_read: _Read) -> bool:
-        """True when these turns are ours, and they and those before them are as they were read."""
+    def _is_unchanged(self, claim: Claim, was_read: _Read) -> bool:
+        """True when the lease is still ours, and no message has changed since it was read."""
         if not self._queue.is_held(claim):
             return False
-        read = (*was_read.messages.values(), *was_read.before)
-        now = self._records.get(
-            (*claim.turns, *(one.id for one in was_read.before)), self._changeable
-        )
+        ids = (*claim.turns, *(message.id for message in was_read.context))
+        now = self._records.get(ids, self._changeable)
         return all(id_ in now for id_ in claim.turns) and all(
-            one.id in now and _as_read(now[one.id]) == _as_read(one) for one in read
+            message.id in now and _fields_read(now[message.id]) == _fields_read(message)
+            for message in (*was_read.messages.values(), *was_read.context)
         )
 
 
-def _as_read(one: Memory) -> tuple[str | None, ...]:
-    """Return what decides whose facts these are, and what they may say."""
-    return (one.text, one.type, one.namespace, one.session, one.role, one.owner, one.agent)
+def _fields_read(message: Memory) -> tuple[str | None, ...]:
+    """Return the fields that decide whose facts these are, and what they may say."""
+    people = (message.role, message.owner, message.agent)
+    return (message.text, message.type, message.namespace, message.session, *people)
 
 
 def _turn(number: int, message: Memory) -> Turn:
@@ -245,19 +246,19 @@ def _turn(number: int, message: Memory) -> Turn:
 def _outcome(
     number: int, message: Memory, was_read: _Read, facts: Sequence[str]
 ) -> tuple[str, str]:
-    """Return what became of one message, and why if it failed.
+    """Return the outcome for one message, and the reason if it failed.
 
-    Facts stand for a message only if all of it was read, nothing that was offered of it was rejected,
-    and they hold every word of it that tells something: otherwise it stays a memory beside them.
+    Facts replace a message only if all of it was read, none of its facts was rejected, and they contain
+    every word of it that is no stop word. Otherwise it stays a memory beside them.
     """
-    if was_read.junk:
-        return FAILED, was_read.junk
-    accepted = sum(fact.turn == number for fact in was_read.facts)
+    if was_read.invalid:
+        return FAILED, was_read.invalid
+    has_facts = any(fact.turn == number for fact in was_read.facts)
     reasons = [one.reason for one in was_read.rejected if one.turn == number]
-    if accepted:
-        whole = len(without_recalled(message.text)) <= MOST_TURN_CHARS
-        stand = whole and not reasons and covered(message.text, facts)
-        return (FACTS if stand else PARTLY), ""
-    if not was_read.facts:  # what names no turn may have been about any
+    if has_facts:
+        is_whole = len(without_recalled(message.text)) <= MOST_TURN_CHARS
+        replaces = is_whole and not reasons and is_covered(message.text, facts)
+        return (FACTS if replaces else PARTLY), ""
+    if not was_read.facts:  # a rejected fact without a turn may have been about any message
         reasons += [one.reason for one in was_read.rejected if one.turn == 0]
     return (FAILED, reasons[0]) if reasons else (NOTHING, "")
