@@ -660,7 +660,7 @@ class TestWho:
         """It cannot draw facts."""
         store = told(generator="corpus")
         talk(store, SAID)
-        with pytest.raises(Unavailable, match="no language model"):
+        with pytest.raises(Unavailable, match="corpus"):
             store.extract()
 
     def test_a_person_draws_only_from_what_they_may_change(self, told):

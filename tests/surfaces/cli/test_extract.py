@@ -95,7 +95,7 @@ def test_without_a_generator_it_says_how_to_have_one(shell, said):
     done = shell("extract")
     assert done.code == 1
     assert "set generator in scrubjay.toml or SCRUBJAY_GENERATOR" in done.err
-    assert "each is a memory as it was said" in done.err
+    assert "no facts are extracted" in done.err
 
 
 def test_only_one_session_is_read(shell, server, said):
