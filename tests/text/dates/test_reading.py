@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from scrubjay.text.dates import events_in, window_of
-from scrubjay.text.dates.words import known
+from scrubjay.text.dates.words import known_words
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOON = datetime(2026, 5, 6, 12, tzinfo=BERLIN)
@@ -27,7 +27,7 @@ ZONES = [
 DIGITS = (
     "0 5 5. 31 99 2024 3000 5th 0th 2024-05-05 2024-02-30 2024-05-05T10:00 31.4. 5.5.2024 5/6/2024"
 )
-WORDS = st.sampled_from([*known(), *DIGITS.split(), ",", "-", "–", "foo"])
+WORDS = st.sampled_from([*known_words(), *DIGITS.split(), ",", "-", "–", "foo"])
 MOMENTS = st.builds(
     lambda at, zone: at.replace(tzinfo=zone), st.datetimes(), st.sampled_from(ZONES)
 )
@@ -117,7 +117,7 @@ def test_the_narrowest_of_several_counts_and_the_first_of_equal_ones():
 
 def test_what_follows_the_first_pages_of_a_long_text_is_not_read():
     """A text of a million characters has no one event, and takes no longer than its first pages."""
-    words = random.Random(7).choices([*known(), "foo", "bar."], k=150_000)
+    words = random.Random(7).choices([*known_words(), "foo", "bar."], k=150_000)
     long = " ".join(words)
     began = process_time()
     found = events_in("Yesterday we met. " + long, NOON)

@@ -1,46 +1,64 @@
-"""Find the time expressions of a text and choose the one it speaks of."""
+"""Find the time expressions of a text, and choose the one that it speaks of."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
-from functools import partial
+from functools import cache, partial
 
 from scrubjay.text.dates import Window
-from scrubjay.text.dates.counted import COUNTED
-from scrubjay.text.dates.dates import DATES
-from scrubjay.text.dates.grammar import NEEDS_FROM, beside, form, in_range, openings
-from scrubjay.text.dates.near import NEAR
+from scrubjay.text.dates.absolute import ABSOLUTE
+from scrubjay.text.dates.calendar import Context, Expression, Span, in_utc
 from scrubjay.text.dates.relative import RELATIVE, next_to
-from scrubjay.text.dates.seen import Said, Seen
-from scrubjay.text.dates.spans import Span, in_utc
-from scrubjay.text.dates.tense import lean
-from scrubjay.text.dates.tokens import Tokens, tokens_of
+from scrubjay.text.dates.tokens import (
+    NEED_FROM,
+    Tokens,
+    anchored_pattern,
+    expression_pattern,
+    opening_pattern,
+    range_end_pattern,
+    tokenize,
+)
 
 _OPEN_DAYS = 365  # how far back "before 5 May" reaches
-_SENTENCE = 30  # tokens on each side that may tell the tense
-_RESOLVERS = RELATIVE | COUNTED | NEAR | DATES
+_SENTENCE_TOKENS = 30  # on each side, for the tense
+_RESOLVERS = RELATIVE | ABSOLUTE
 _MATCHED = "|"
-_ARTICLES = ("t", "u", "n")
+_ARTICLE_CLASSES = ("t", "u", "n")
 _JOINTS = re.compile("[tun,]?([&2o])(?:[tun](?!D))?")
 _GERMAN = frozenset(
     "der die das und ist ich am im vom zum bis seit war haben hatte wir mit auf für von den dem".split()
 )
+# With one of these, a German participle is past; alone it is not: "ich habe am Samstag Zeit".
+_PERFECT = frozenset("hab habe hast hat haben habt bin bist ist sind seid".split())
+_PARTICIPLE = re.compile(
+    r"(?:\w{0,6}ge\w{2,}|(?:be|ver|er|ent|zer|miss|uber|unter)\w{2,}|\w+ier)(?:t|en)"
+)
+_NO_PARTICIPLE = re.compile(
+    r".*(?:[hk]eit|ungen|innen)|geplant|gebucht|verabredet|eingeladen|geoffnet|geschlossen|besetzt"
+    r"|beschaftigt|verhindert|gegen|wegen|fragen|sagen|tagen|morgen|liegen|.*zeiten"
+)
+_MOVED_TO = frozenset(("to", "until", "till", "auf"))
+_BOOKED_FOR = frozenset(("for", "fur"))
+_ARTICLES = frozenset("the a den dem der die das next on".split())
+_PASSIVE = frozenset("will ll shall gonna be get gets getting".split())
+_NEAR = 8  # tokens; a verb farther away may be about something else
+
+_Found = tuple[Span, int, int]
 
 
-def found(text: str, now: datetime, *, is_query: bool) -> Window | None:
+def find_window(text: str, lower: str, now: datetime, *, is_query: bool) -> Window | None:
     """Return the narrowest range of time in a text, the first of equal ones; None without any."""
-    tokens = tokens_of(text)
-    if tokens is None:
-        return None
+    tokens = tokenize(text, lower)
     if now.tzinfo is None:
         now = now.replace(tzinfo=UTC)
-    spans = list(_Finder(tokens, now, is_query=is_query).spans())
-    if not spans:
+    found = list(_Finder(tokens, now, is_query=is_query).spans())
+    if not found:
         return None
-    span, start, end = min(spans, key=lambda one: (one[0].ends - one[0].begins, one[1]))
-    return Window(span.begins, span.ends, tokens.said(start, end))
+    span, start, end = min(found, key=lambda each: (each[0].ends - each[0].begins, each[1]))
+    return Window(span.begins, span.ends, tokens.text_between(start, end))
 
 
 class _Finder:
@@ -53,35 +71,35 @@ class _Finder:
         self._zone = now.tzinfo or UTC
         self._is_query = is_query
 
-    def spans(self) -> Iterator[tuple[Span, int, int]]:
-        """Give every expression that means something: with two ends, next to another, then alone."""
-        for passing in (self._with_two_ends, self._next_to_others, self._alone):
-            for span, start, end in passing():
+    def spans(self) -> Iterator[_Found]:
+        """Yield the time of each expression: ranges, then times next to another, then single ones."""
+        for find in (self._ranges, self._anchored, self._single):
+            for span, start, end in find():
                 yield span, start, end
                 covered = _MATCHED * (end - start)
                 self._classes = self._classes[:start] + covered + self._classes[end:]
 
-    def _with_two_ends(self) -> Iterator[tuple[Span, int, int]]:
+    def _ranges(self) -> Iterator[_Found]:
         if not any(kind in self._classes for kind in "bo2"):
             return
-        for first in in_range().finditer(self._classes):
-            start = first.start() - (
-                self._classes[max(0, first.start() - 1) : first.start()] in _ARTICLES
-            )
-            opening = self._classes[max(0, start - 1) : start]
+        for first in range_end_pattern().finditer(self._classes):
+            has_article = self._before(first.start()) in _ARTICLE_CLASSES
+            start = first.start() - has_article
+            opening = self._before(start)
             joint = _JOINTS.match(self._classes, first.end())
             if joint is None or (opening == "b") != (joint[1] == "&"):
                 continue
             is_opened = opening in ("b", "F")
-            if not is_opened and first.lastgroup in NEEDS_FROM:
+            if not is_opened and first.lastgroup in NEED_FROM:
                 continue
-            last = (in_range() if is_opened else form()).match(self._classes, joint.end())
+            pattern = range_end_pattern() if is_opened else expression_pattern()
+            last = pattern.match(self._classes, joint.end())
             span = last and self._joined(first, last)
             if last and span:
                 yield span, (start - 1 if is_opened else first.start()), last.end()
 
     def _joined(self, first: re.Match[str], last: re.Match[str]) -> Span | None:
-        """Return the range from one expression to another; what the first leaves out the last says."""
+        """Return the range from one expression to another; the last completes the first."""
         ends = self._resolved(last)
         if ends is None:
             return None
@@ -91,34 +109,32 @@ class _Finder:
             return None
         return Span(begins.begins, ends.ends)
 
-    def _next_to_others(self) -> Iterator[tuple[Span, int, int]]:
-        for match in beside().finditer(self._classes):
-            other = form().match(self._classes, match.end())
+    def _anchored(self) -> Iterator[_Found]:
+        for match in anchored_pattern().finditer(self._classes):
+            other = expression_pattern().match(self._classes, match.end())
             anchor = other and self._resolved(other)
             if other and anchor:
-                span = self._checked(partial(next_to, self._said(match), anchor, self._zone))
+                span = self._checked(partial(next_to, self._expression(match), anchor, self._zone))
                 if span:
                     yield span, match.start(), other.end()
 
-    def _alone(self) -> Iterator[tuple[Span, int, int]]:
-        for match in form().finditer(self._classes):
+    def _single(self) -> Iterator[_Found]:
+        for match in expression_pattern().finditer(self._classes):
             start, end = match.span()
-            opening = openings().search(self._classes, max(0, start - 2), start)
-            is_deadline = opening is not None and opening[0][0] == "2"
-            is_since = opening is not None and opening[0][0] == "s"
-            span = self._resolved(match, is_deadline=is_deadline, is_since=is_since)
+            opening = opening_pattern().search(self._classes, max(0, start - 2), start)
+            word = opening[0][0] if opening else ""
+            span = self._resolved(match, is_deadline=word == "2", is_since=word == "s")
             if span and opening and match.lastgroup != "rolling":
                 start = opening.start()
-                span = self._checked(partial(self._opened, span, self._classes[start]))
-            elif (
-                span
-                and self._classes[max(0, start - 1) : start] == "F"
-                and (self._classes[end : end + 1] == "n")
-            ):  # from Monday on
-                start, end = start - 1, end + 1
+                span = self._checked(partial(self._opened, span, word))
+            elif span and self._before(start) == "F" and self._classes[end : end + 1] == "n":
+                start, end = start - 1, end + 1  # from Monday on
                 span = self._checked(partial(self._opened, span, "s"))
             if span:
                 yield span, start, end
+
+    def _before(self, at: int) -> str:
+        return self._classes[max(0, at - 1) : at]
 
     def _resolved(
         self,
@@ -129,14 +145,14 @@ class _Finder:
         is_since: bool = False,
     ) -> Span | None:
         before, after = self._sentence(*match.span())
-        leaning, is_sure = lean(before, after, is_query=self._is_query and not is_deadline)
-        if is_since:  # it began, whatever the verb says: since Monday my back hurts
-            leaning, is_sure = -1, True
-        seen = Seen(
+        tense, is_clear = _tense(before, after, is_query=self._is_query and not is_deadline)
+        if is_since:  # it has begun, whatever the verb: since Monday my back hurts
+            tense, is_clear = -1, True
+        context = Context(
             self._now,
             self._zone,
-            leaning or int(is_deadline),
-            is_sure,
+            tense or int(is_deadline),
+            is_clear,
             self._is_query,
             match.lastgroup == "slash" and not _GERMAN.isdisjoint((*before, *after)),
             not_after,
@@ -144,17 +160,17 @@ class _Finder:
             after,
         )
         resolver = _RESOLVERS[str(match.lastgroup)]
-        return self._checked(lambda: resolver(self._said(match), seen))
+        return self._checked(lambda: resolver(self._expression(match), context))
 
     def _checked(self, make: Callable[[], Span | None]) -> Span | None:
-        """Return a span in UTC; None for what is no date, such as 30 February, or outside of time."""
+        """Return a span in UTC; None for an invalid date, such as 30 February, or one out of range."""
         try:
             span = make()
         except (ValueError, OverflowError):
             return None
         if span is None:
             return None
-        span = Span(*(in_utc(one, self._zone) for one in span))
+        span = Span(*(in_utc(moment, self._zone) for moment in span))
         return span if span.begins < span.ends else None
 
     def _opened(self, span: Span, opening: str) -> Span:
@@ -170,16 +186,71 @@ class _Finder:
             return Span(span.begins - far, span.begins)
         return Span(now if span.ends > now else span.ends - far, span.ends)
 
-    def _said(self, match: re.Match[str]) -> Said:
+    def _expression(self, match: re.Match[str]) -> Expression:
         part = slice(*match.span())
-        return Said(match[0], self._tokens.values[part], self._tokens.words[part])
+        return Expression(match[0], self._tokens.values[part], self._tokens.words[part])
 
     def _sentence(self, start: int, end: int) -> tuple[list[str], list[str]]:
         """Return the words of the sentence before and after an expression."""
-        before = self._tokens.classes[max(0, start - _SENTENCE) : start]
-        after = self._tokens.classes[end : end + _SENTENCE]
+        before = self._tokens.classes[max(0, start - _SENTENCE_TOKENS) : start]
+        after = self._tokens.classes[end : end + _SENTENCE_TOKENS]
         left = start - len(before) + 1 + max(before.rfind("."), before.rfind("!"))
-        right = end + min(
-            (n for n in (after.find("."), after.find("!")) if n >= 0), default=len(after)
-        )
+        ends = [at for at in (after.find("."), after.find("!")) if at >= 0]
+        right = end + min(ends, default=len(after))
         return self._tokens.words[left:start], self._tokens.words[end:right]
+
+
+@cache
+def _tense_words() -> dict[str, frozenset[str]]:
+    with open(os.path.join(os.path.dirname(__file__), "tense.txt"), encoding="utf-8") as file:
+        text = re.sub(r"(?m)^#.*\n", "", file.read())
+    lists = (part.partition(":") for part in text.split("\n\n") if part.strip())
+    return {name.strip(): frozenset(words.split()) for name, _, words in lists}
+
+
+def _tense(before: Sequence[str], after: Sequence[str], *, is_query: bool) -> tuple[int, bool]:
+    """Return 1 for the future, -1 for the past, 0 where a sentence does not show it; and if it is clear.
+
+    The verb nearest to the expression decides. It is clear if that verb is near, and known by more than
+    its ending. A query is about the past, unless it asks for plans.
+    """
+    known = _tense_words()
+    if is_query:
+        words: Sequence[str] = (*before, *after)
+        is_past = known["future_in_queries"].isdisjoint(words)
+        return (-1 if is_past or not known["past_in_queries"].isdisjoint(words) else 1), True
+    if _is_moved_to(before, after):
+        return 1, True
+    words = (*before, *after)
+    for distance, place in _outward(len(before), len(words)):
+        word = words[place]
+        if word in known["future"] or (word == "won" and words[place + 1 : place + 2] == ("'",)):
+            return 1, distance < _NEAR
+        is_verb = word in known["past"] or (word in _PERFECT and _has_participle(words))
+        if is_verb or (word.endswith("ed") and len(word) > 4 and word not in known["not_past"]):
+            # It will be closed on Saturday, I'll get paid on Friday.
+            if not _PASSIVE.isdisjoint(words[max(0, place - 3) : place]):
+                return 1, distance < _NEAR
+            return -1, is_verb and distance < _NEAR
+    return 0, True
+
+
+def _is_moved_to(before: Sequence[str], after: Sequence[str]) -> bool:
+    words = [word for word in before[-3:] if word not in _ARTICLES]
+    last = words[-1] if words else ""
+    if last in _BOOKED_FOR:
+        return True
+    return last in _MOVED_TO and not _tense_words()["moved"].isdisjoint((*before, *after))
+
+
+def _has_participle(words: Sequence[str]) -> bool:
+    return any(_PARTICIPLE.fullmatch(one) and not _NO_PARTICIPLE.fullmatch(one) for one in words)
+
+
+def _outward(middle: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield distance and place of words, outward from the middle; of two as near, the one before it."""
+    for distance in range(max(middle, end - middle)):
+        if distance < middle:
+            yield distance, middle - 1 - distance
+        if middle + distance < end:
+            yield distance, middle + distance

@@ -1,153 +1,168 @@
-"""Expressions that count from now: ago, last week, Monday, tonight."""
+"""Expressions that count from now: a year ago today, last week, Monday, tonight, just now."""
 
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta, tzinfo
 
-from scrubjay.text.dates.seen import Resolver, Said, Seen
-from scrubjay.text.dates.spans import DAY, Span, back, days, hours, unit_at, until
+from scrubjay.text.dates.calendar import (
+    DAY,
+    Context,
+    Expression,
+    Resolver,
+    Span,
+    back,
+    days,
+    hours,
+    unit_at,
+    until,
+)
+from scrubjay.text.dates.words import SPEECH
+
+_JUST = timedelta(minutes=10)
+_GERMAN_JUST = frozenset(("gerade", "eben", "soeben"))
+_CLAUSE = 10  # words; a German participle stands at the end of its clause
 
 
-def ago(said: Said, seen: Seen) -> Span | None:
-    """Return the minute, hour, day, week … so long ago; round minutes are not meant to the minute."""
-    unit, least, most = said.units()
+def ago(expression: Expression, context: Context) -> Span | None:
+    """Return the minute, hour, day, week … that long ago; multiples of 15 minutes are approximate."""
+    unit, least, most = expression.units()
     if unit == "minute" and least == most and most % 15 == 0:
         least, most = most - most // 3, most + most // 3
     if unit in ("minute", "hour"):
-        return _exact(seen, unit, -most, -least)
+        return _exact(context, unit, -most, -least)
     if unit == "weekend":
         return Span(
-            unit_at(unit, seen.today, -most).begins, unit_at(unit, seen.today, -least).ends
+            unit_at(unit, context.today, -most).begins, unit_at(unit, context.today, -least).ends
         )
-    first, last = (unit_at(unit, back(unit, seen.today, n)) for n in (most, least))
+    first, last = (unit_at(unit, back(unit, context.today, n)) for n in (most, least))
     return Span(first.begins, last.ends)
 
 
-def _ahead(said: Said, seen: Seen) -> Span | None:
-    unit, least, most = said.units()
+def _ahead(expression: Expression, context: Context) -> Span | None:
+    unit, least, most = expression.units()
     if unit in ("minute", "hour"):
-        return _exact(seen, unit, least, most)
+        return _exact(context, unit, least, most)
     if unit == "weekend":
         return None
-    first, last = (unit_at(unit, back(unit, seen.today, -n)) for n in (least, most))
+    first, last = (unit_at(unit, back(unit, context.today, -n)) for n in (least, most))
     return Span(first.begins, last.ends)
 
 
-def _exact(seen: Seen, unit: str, first: int, last: int) -> Span:
+def _exact(context: Context, unit: str, first: int, last: int) -> Span:
     length = timedelta(**{f"{unit}s": 1})
-    now = seen.now.astimezone(UTC)
+    now = context.now.astimezone(UTC)
 
     def start(steps: int) -> datetime:
-        local = (now + steps * length).astimezone(seen.zone)
+        local = (now + steps * length).astimezone(context.zone)
         begins = local.replace(second=0, microsecond=0)
         return (begins if unit == "minute" else begins.replace(minute=0)).astimezone(UTC)
 
     return Span(start(first), start(last) + length)
 
 
-def _rolling(said: Said, seen: Seen) -> Span | None:
-    unit, _, most = said.units()
+def _rolling(expression: Expression, context: Context) -> Span | None:
+    unit, _, most = expression.units()
     if unit in ("minute", "hour"):
-        begins = seen.now.astimezone(UTC) - timedelta(**{f"{unit}s": most})
-        return Span(begins, seen.closing())
+        begins = context.now.astimezone(UTC) - timedelta(**{f"{unit}s": most})
+        return Span(begins, context.closing())
     if unit == "weekend":
-        return Span(unit_at(unit, seen.today, -most).begins, seen.closing())
-    return Span(days(back(unit, seen.today, most)).begins, seen.closing())
+        return Span(unit_at(unit, context.today, -most).begins, context.closing())
+    return Span(days(back(unit, context.today, most)).begins, context.closing())
 
 
-def _steps(said: Said) -> int:
-    """Return how far away: vorletzte is two back, as is the week before last."""
-    steps: int = said.get("LPXT")
-    return steps * 2 if said.has("vz") else steps
+def _steps(expression: Expression) -> int:
+    """Return the number of steps: vorletzte and the week before last are two back."""
+    steps: int = expression.get("LPXT")
+    return steps * 2 if expression.has("vz") else steps
 
 
-def unit_named(said: Said, seen: Seen) -> Span | None:
+def named_unit(expression: Expression, context: Context) -> Span | None:
     """Return the last, this or next week, weekend, month, quarter or year."""
-    unit = said.get("wUa")
+    unit = expression.get("wUa")
     if unit in (
         "minute",
         "hour",
         "day",
-    ):  # "the next day" is after another one, "last minute" is late
+    ):  # "the next day" follows another day, "last minute" is late
         return None
     if unit == "fortnight":
-        return _rolling(said, seen) if _steps(said) < 0 else None
-    return unit_at(unit, seen.today, _steps(said))
+        return _rolling(expression, context) if _steps(expression) < 0 else None
+    return unit_at(unit, context.today, _steps(expression))
 
 
-def _weekend(said: Said, seen: Seen) -> Span | None:
-    """Return the weekend that is meant without a word such as last: by the tense, as a weekday."""
-    if said.get("U") != "weekend":
+def _weekend(expression: Expression, context: Context) -> Span | None:
+    """Return the weekend without a word such as last: by the tense."""
+    if expression.get("U") != "weekend":
         return None
-    this = unit_at("weekend", seen.today)
-    is_past = seen.lean < 0 and this.begins.date() > seen.today
-    return unit_at("weekend", seen.today, -1) if is_past else this
+    this = unit_at("weekend", context.today)
+    is_past = context.tense < 0 and this.begins.date() > context.today
+    return unit_at("weekend", context.today, -1) if is_past else this
 
 
-def _weekday_in(said: Said, seen: Seen) -> Span | None:
-    number, part = said.get("D")
-    monday = unit_at("week", seen.today, _steps(said)).begins.date()
+def _weekday_in(expression: Expression, context: Context) -> Span | None:
+    number, part = expression.get("D")
+    monday = unit_at("week", context.today, _steps(expression)).begins.date()
     return part_of(monday + number * DAY, part)
 
 
 def part_of(day: date, part: tuple[int, int] | None) -> Span:
-    """Return a day, or those hours of it."""
+    """Return a day, or some hours of it."""
     return hours(day, *part) if part else days(day)
 
 
-def _relative(said: Said, seen: Seen) -> Span | None:
-    steps, part = said.get("R"), said.get("B")
-    if said.classes[0] == "U":  # the day before yesterday
-        if said.get("U") != "day":
+def _relative(expression: Expression, context: Context) -> Span | None:
+    steps, part = expression.get("R"), expression.get("B")
+    if expression.classes[0] == "U":  # the day before yesterday
+        if expression.get("U") != "day":
             return None
-        steps = (1 if steps is None else steps) + (-1 if said.has("v") else 1)
-        return days(seen.today + steps * DAY) if abs(steps) == 2 else None
+        steps = (1 if steps is None else steps) + (-1 if expression.has("v") else 1)
+        return days(context.today + steps * DAY) if abs(steps) == 2 else None
     if steps is None:
         steps = 1  # morgen
-    elif said.has("r"):
+    elif expression.has("r"):
         part = (5, 12)  # heute Morgen
-    return part_of(seen.today + steps * DAY, part)
+    return part_of(context.today + steps * DAY, part)
 
 
-def _tonight(said: Said, seen: Seen) -> Span | None:
-    if said.has("G"):
-        return hours(seen.today, 18, 30)
-    part, steps = said.get("B"), said.get("LT")
-    return part_of(seen.today + steps * DAY, part)
+def _tonight(expression: Expression, context: Context) -> Span | None:
+    if expression.has("G"):
+        return hours(context.today, 18, 30)
+    part, steps = expression.get("B"), expression.get("LT")
+    return part_of(context.today + steps * DAY, part)
 
 
-def _weekday(said: Said, seen: Seen) -> Span | None:
-    number, part = said.get("D")
-    part = part or said.get("B")
-    today = seen.today
+def _weekday(expression: Expression, context: Context) -> Span | None:
+    number, part = expression.get("D")
+    part = part or expression.get("B")
+    today = context.today
     since = (today.weekday() - number) % 7
     day = today - since * DAY
-    if said.has("T"):
+    if expression.has("T"):
         day = today + (number - today.weekday()) * DAY
-    elif said.has("L"):
+    elif expression.has("L"):
         day = today - (since or 7) * DAY
-    elif said.has("X"):
+    elif expression.has("X"):
         day = today + ((number - today.weekday()) % 7 or 7) * DAY
-    elif seen.not_after:
-        day = seen.not_after - (seen.not_after.weekday() - number) % 7 * DAY
-    elif seen.lean > 0 or (seen.lean == 0 and not seen.is_query):
+    elif context.not_after:
+        day = context.not_after - (context.not_after.weekday() - number) % 7 * DAY
+    elif context.tense > 0 or (context.tense == 0 and not context.is_query):
         day = today + ((number - today.weekday()) % 7 or 7) * DAY
-    elif not seen.is_query:  # who means today says so
+    elif not context.is_query:  # today would be called today
         day = today - (since or 7) * DAY
     return part_of(day, part)
 
 
-def next_to(said: Said, anchor: Span, zone: tzinfo) -> Span | None:
+def next_to(expression: Expression, anchor: Span, zone: tzinfo) -> Span | None:
     """Return the day, week or weekday before or after another: two days before 5 May."""
     first = anchor.begins.astimezone(zone).date()
     last = (anchor.ends - timedelta(microseconds=1)).astimezone(zone).date()
-    after = said.has("z")
-    if said.has("D"):
-        number = said.get("D")[0]
+    after = expression.has("z")
+    if expression.has("D"):
+        number = expression.get("D")[0]
         if after:
             return days(last + ((number - last.weekday()) % 7 or 7) * DAY)
         return days(first - ((first.weekday() - number) % 7 or 7) * DAY)
-    unit, least, most = said.units()
+    unit, least, most = expression.units()
     if unit in ("minute", "hour"):
         return None
     if unit == "weekend":
@@ -159,14 +174,118 @@ def next_to(said: Said, anchor: Span, zone: tzinfo) -> Span | None:
     return until(begin.begins.date(), end.ends.date())
 
 
+def _day_ago(expression: Expression, context: Context) -> Span | None:
+    unit, least, most = expression.units()
+    if unit in ("minute", "hour", "weekend") or least != most:
+        return ago(expression, context)
+    return days(back(unit, context.today + expression.get("R") * DAY, most))
+
+
+def _day_ahead(expression: Expression, context: Context) -> Span | None:
+    unit, least, most = expression.units()
+    steps = 1 if expression.has("r") else expression.get("R")
+    day = context.today + steps * DAY
+    if unit in ("minute", "hour", "weekend") or least != most or steps < 0:
+        return days(day)
+    return days(back(unit, day, -most))
+
+
+def _weekday_ago(expression: Expression, context: Context) -> Span | None:
+    if expression.has("0"):  # two Mondays ago
+        least, most = expression.count_before(expression.classes.index("0"))
+        latest = _latest(expression.get("0"), context.today - DAY)
+        first, last = (days(latest - 7 * (int(n) - 1) * DAY) for n in (most, least))
+        return Span(first.begins, last.ends)
+    unit, least, most = expression.units()
+    if unit != "week" or least != most:
+        return ago(expression, context)
+    number, part = expression.get("D")
+    if "nD" in expression.classes and expression.classes[0] not in "nD":  # a week ago on Monday
+        day = unit_at("week", context.today, -most).begins.date() + number * DAY
+    else:
+        day = _latest(number, context.today) - 7 * most * DAY
+    return part_of(day, part or expression.get("B"))
+
+
+def _weekday_ahead(expression: Expression, context: Context) -> Span | None:
+    unit, least, most = expression.units()
+    if unit != "week" or least != most:
+        return None
+    number, part = expression.get("D")
+    if expression.classes[0] == "I":  # in a week on Saturday
+        day = unit_at("week", context.today, most).begins.date() + number * DAY
+    else:
+        # On a Saturday, "a week from Saturday" is not in seven days; "Samstag in einer Woche" is.
+        first = context.today + DAY if expression.has("F") else context.today
+        day = first + ((number - first.weekday()) % 7 + 7 * most) * DAY
+    return part_of(day, part or expression.get("B"))
+
+
+def _latest(weekday: int, day: date) -> date:
+    return day - (day.weekday() - weekday) % 7 * DAY
+
+
+def _just(expression: Expression, context: Context) -> Span | None:
+    if expression.has("Q") and "second" not in expression.words:
+        return None
+    if not expression.has("1Q") and not (context.is_query and _is_just_now(expression, context)):
+        return None  # "I just wanted to say" is not about a time
+    return Span(context.now.astimezone(UTC) - _JUST, context.closing())
+
+
+def _is_just_now(expression: Expression, context: Context) -> bool:
+    if len(expression.words) > 1:
+        return expression.classes.endswith("j") or _GERMAN_JUST.issuperset(
+            word
+            for word, kind in zip(expression.words, expression.classes, strict=True)
+            if kind == "J"
+        )
+    if expression.words[0] in _GERMAN_JUST:
+        return not SPEECH.isdisjoint(context.after[:_CLAUSE])
+    return expression.words[0] == "just" and not SPEECH.isdisjoint(context.after[:2])
+
+
+def _recent(expression: Expression, context: Context) -> Span | None:
+    today = days(context.today)
+    if expression.has("6"):
+        return _earlier(expression, context)
+    if expression.get("l") == "today":
+        return Span(today.begins, context.closing())
+    # "Recently" is not a window: of ten questions with it, one had its answer in the last two weeks.
+    return None
+
+
+def _earlier(expression: Expression, context: Context) -> Span | None:
+    if expression.has("R"):
+        day = days(context.today + expression.get("R") * DAY)
+        return Span(day.begins, context.closing()) if expression.get("R") == 0 else day
+    if expression.has("T"):
+        if expression.get("wUa") in ("minute", "hour", "weekend", "fortnight"):
+            return None
+        return Span(unit_at(expression.get("wUa"), context.today).begins, context.closing())
+    # Not: the earlier version, two days earlier, earlier than. Only where something was said earlier.
+    follows = context.after[0] if context.after else ""
+    is_said = context.is_query and not SPEECH.isdisjoint(context.before) and follows != "than"
+    before = context.before[-1] if context.before else ""
+    if not is_said or before in ("the", "an", "much", "no") or before.endswith("s"):
+        return None
+    return Span(days(context.today).begins, context.closing())
+
+
 RELATIVE: dict[str, Resolver] = {
     "ago": ago,
     "ahead": _ahead,
     "rolling": _rolling,
     "weekday_in": _weekday_in,
-    "unit": unit_named,
+    "unit": named_unit,
     "weekend": _weekend,
     "relative": _relative,
     "tonight": _tonight,
     "weekday": _weekday,
+    "day_ago": _day_ago,
+    "day_ahead": _day_ahead,
+    "weekday_ago": _weekday_ago,
+    "weekday_ahead": _weekday_ahead,
+    "just": _just,
+    "recent": _recent,
 }

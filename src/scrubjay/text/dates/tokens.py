@@ -1,22 +1,18 @@
-"""A text as tokens: each has a class of one letter, and all of them together are a text to match."""
+"""Tokens of a text, and the patterns of time expressions over their classes.
+
+Each token has a class of one letter, see `words.txt`. The classes of all tokens together are a string,
+which the patterns match.
+"""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
 
-from scrubjay.text.dates.words import known, may_tell
+from scrubjay.text.dates.words import WordTable, known_words
 
-MOST_CHARS = 20_000  # a longer text has no one event, and its first pages say what it is about
-
-_PLAIN = str.maketrans("äöüß–—’", "aous--'")
-_NO_LETTERS = {code: " " for code in range(128) if not chr(code).isalpha()}
-_LETTERS = re.compile(r"[^\W\d_]+")
-_DIGIT = re.compile("[0-9]")
-_DATE = re.compile(r"\d(?:[-./]\d|st|nd|rd|th|s|er)|(?<!\d)[12]\d\d\d|q[1-4]")
 _ISO = (
     r"(?<![\w.-])\d{4}-\d\d(?:-\d\d(?:[t ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:z|[+-]\d\d:?\d\d)?)?)?"
 )
@@ -30,7 +26,7 @@ _TOKEN = re.compile(
     r"|\d(?:[\w.,:/]*\w)?|\n\s*\n"
 )
 _YEARS = re.compile(r"(?<![\w.-])(?:1[89]|2[01])\d\d(?![\w.-])")
-# What follows a number: a small word, a unit of measure, or what it is multiplied by.
+# After a number: a small word, a unit of measure, or a factor.
 _AFTER_NUMBER = re.compile(r" (?:([a-z]{2,})\b|[kKMGT]?(?:Hz|B|W|px)\b|[x×*] ?\d)")
 _AFTER_YEARS = frozenset(
     "and or but so then when while until till to from for in on at of with by about was were did do does"
@@ -42,11 +38,70 @@ _AFTER_YEARS = frozenset(
 )
 _IN_CODE = re.compile(r"[a-z_]\w*(?:[.](?=[a-z_])\w+)*(?:[.](?=[a-z_])\w+|\()")
 _SIGNS = {".": ".", ",": ",", "-": "o", "!": "!", "?": "!", ";": "!", "'": "'"}
-_NAMES = ("may", "march")  # with a capital they are months, most often
+_CAPITALIZED_MONTHS = ("may", "march")
+
+SOME = r"~?(?:hk|kh|Z&kh|k?[N3YZ]f?|k)"
+_UNIT = "[wUa]"
+_MONTH = r"[Mmy]\.?"
+# Only after these words is a name, a verb or an abbreviation a month.
+_AFTER = "(?<=[IHpsvzV2FfELXbu])"
+# The year of a month or a day, counted from now: two years ago, last year.
+COUNTED_YEAR = rf"(?:{SOME}a(?:&kh)?A|V{SOME}a|[LXT]a)"
+_YEAR = rf"(?:,?f?Y|f?[tu]aY|f?[tu]?{COUNTED_YEAR})"
+_AGO = rf"(?:{SOME}{_UNIT}(?:&kh)?A|V{SOME}{_UNIT})"
+_WEEKS_AGO = rf"(?:{SOME}wA|V{SOME}w)"
+_DAY_AND_MONTH = (
+    r"(?:D[,.]?[tu]?)?(?:"
+    rf"(?:Of?|N\.f?|Nf)u?{_MONTH}|(?:N|Qf?)[Mm]\.?|Qfy|(?<=[nF2])Ny|Ny(?!_)"
+    r"|[Mm]\.?t?[NO]|y\.?(?:t?O|N(?!_))|(?<=[nF2sbo&])yN)"
+)
+
+# In this order: of two expressions that begin at the same token, the first is taken.
+_FORMS = (
+    ("iso", r"i"),
+    ("dots", r"(?:D,?[tu]?)?(?:(?<=[nF2suvzVbo&,])|(?<=D)|(?<=^))g(?:u?[LXT]a)?|g(?=[2o]u?g)"),
+    ("slash", r"(?:D,?)?x"),
+    ("date", rf"{_DAY_AND_MONTH}{_YEAR}?"),
+    ("nth", rf"[QOL](?:[wU]|D)[fIH]t?{_MONTH}{_YEAR}?"),
+    (
+        "dated",
+        rf"(?:{COUNTED_YEAR}|H?aY|(?<=[IH])Y),?(?:[nF]?[tu]?(?:{_DAY_AND_MONTH}|g)|[IH]t?E?{_MONTH}|[IH]t?S|[nIH_]?[tu]?(?:C[eU]?|q)|E{_MONTH}|M)",
+    ),
+    ("day_ago", rf"{_AGO},?R|R,?{_AGO}"),
+    ("day_ahead", rf"{SOME}{_UNIT}F[Rr]|R,?I{SOME}{_UNIT}|(?<![nud])r,?I{SOME}{_UNIT}"),
+    ("weekday_ago", rf"n?DB?,?{_WEEKS_AGO}|{_WEEKS_AGO},?n?DB?|{SOME}0A|V{SOME}0"),
+    ("weekday_ahead", rf"n?DB?,?I{SOME}w|I{SOME}w,?nDB?|{SOME}wF[tu]?DB?"),
+    ("ago", _AGO),
+    ("just", rf"{SOME}[1Q]A|V{SOME}1|J?Jj|jJ|JJ|J"),
+    ("recent", rf"6R|6T{_UNIT}|t4U|I[tu]?L5|V?l|6"),
+    ("ahead", rf"(?:I{SOME}{_UNIT}|{SOME}{_UNIT}Fj)"),
+    ("rolling", rf"s{SOME}{_UNIT}(?![Afvz])|[LP]~?[N3YZh]{_UNIT}|P{_UNIT}|(?<=[Ip]t)L{_UNIT}"),
+    ("weekday_in", r"n?D(?:,|fu?)?t?[LXT]w|[LXT]w,?n?D"),
+    ("part", rf"E(?:f|o|I)?[tu]?(?:[LXT]{_UNIT}|[LXT]?{_MONTH}{_YEAR}?|Y)"),
+    ("unit", rf"[LXT]{_UNIT}|t?w[vz][LX]"),
+    ("weekend", r"(?<=n)U|(?<=[np]t)U"),
+    ("relative", r"U[vz][Rr]|R[Br]|rB|R|(?<![nud])r"),
+    ("tonight", r"G|[TL]B"),
+    ("weekday", r"[LXT]DB?|(?<![dk])DB?"),
+    ("holiday", rf"[LXT]?(?:Wa[eU]|Ce|CU|C){_YEAR}?"),
+    (
+        "month",
+        rf"[LX]{_MONTH}|T[Mm]|{_MONTH}[,f]?Y|M\.?{_YEAR}|m{_YEAR}|{_AFTER}[my]\.?{_YEAR}|M|{_AFTER}[my]|(?<=[st]E)[my]|(?<=[fEs]u)[my]",
+    ),
+    ("season", rf"[LXT]S{_YEAR}?|It?S(?:{_YEAR}|(?!f))|HS{_YEAR}?|S{_YEAR}"),
+    ("quarter", rf"q{_YEAR}?|[QO]U(?:[fIH]?Y|{_YEAR})|KN{_YEAR}?"),
+    ("decade", r"I?[tuE]c|c"),
+    ("year", rf"(?:(?<=[IHpsvzV2FfbE])|(?<=[VIpFs][tu]))(?:t?aY|Y(?!{_UNIT}))|HaY"),
+    ("of_month", r"ntO(?![fMmyUwa_])"),
+)
+_FIRST = "(?=[^_|,.!'&])"  # most tokens are skipped at once
+# Only inside a range: a day, the name of a month, a year.
+_SHORT = (("day", r"[NO]\.?"), ("short_month", _MONTH), ("short_year", "Y"))
+NEED_FROM = ("short_month", "short_year")
 
 
 class Tokens(NamedTuple):
-    """A text, the classes of its tokens as one string, and what each of them is worth."""
+    """A text, the classes of its tokens as one string, their values and their words."""
 
     text: str
     lower: str
@@ -54,34 +109,24 @@ class Tokens(NamedTuple):
     values: list[Any]
     words: list[str]
 
-    def said(self, start: int, end: int) -> str:
-        """Return the words from one token up to another, as they are written."""
-        places = [found.span() for found in _TOKEN.finditer(self.lower)]
+    def text_between(self, start: int, end: int) -> str:
+        """Return the text from one token up to another, as written."""
+        places = [token.span() for token in _TOKEN.finditer(self.lower)]
         return self.text[places[start][0] : places[end - 1][1]]
 
 
-def tokens_of(text: str) -> Tokens | None:
-    """Cut a text into tokens; None where no time word can be in it, which costs next to nothing."""
-    text = text[:MOST_CHARS]
-    if text.isascii():
-        lower = text.lower()
-        letters = lower.translate(_NO_LETTERS).split()
-    else:
-        text = unicodedata.normalize("NFC", text)
-        lower = _lower(text)
-        letters = _LETTERS.findall(lower)
-    if not may_tell(letters) and not (_DIGIT.search(lower) and _DATE.search(lower)):
-        return None
+def tokenize(text: str, lower: str) -> Tokens:
+    """Return the tokens of a text, given the text in lower case without umlauts."""
     words = _TOKEN.findall(lower)
     table = _table()
     entries = [table[word] for word in words]
     classes = "".join([kind for kind, _ in entries])
     if "y" in classes:
-        classes = _with_names(text, lower, classes, words)
-    if "Y" in classes and any(_is_quantity(text, at) for at in _YEARS.finditer(lower)):
+        classes = _with_capitalized_months(text, lower, classes, words)
+    if "Y" in classes and any(_is_quantity(text, year) for year in _YEARS.finditer(lower)):
         classes = classes.replace("Y", "3")
     if _IN_CODE.search(lower):
-        classes = _without_names_in_code(lower, classes)
+        classes = _without_code(lower, classes)
     return Tokens(text, lower, classes, [value for _, value in entries], words)
 
 
@@ -91,35 +136,27 @@ def _is_quantity(text: str, number: re.Match[str]) -> bool:
     return after is not None and (after[1] is None or after[1] not in _AFTER_YEARS)
 
 
-def _without_names_in_code(lower: str, classes: str) -> str:
-    """Return the classes without those of words in names: `date.today()` and monday.com are no days."""
+def _without_code(lower: str, classes: str) -> str:
+    """Remove the classes of words in identifiers: `date.today()` and monday.com are not days."""
     inside = [one.span() for one in _IN_CODE.finditer(lower)]
-    places = [found.start() for found in _TOKEN.finditer(lower)]
+    places = [token.start() for token in _TOKEN.finditer(lower)]
     return "".join(
         "_" if kind.isalpha() and any(begin <= place < end for begin, end in inside) else kind
         for kind, place in zip(classes, places, strict=True)
     )
 
 
-def _with_names(text: str, lower: str, classes: str, words: list[str]) -> str:
-    """Return the classes with those months by their capital that would be verbs without it."""
-    places = [found.start() for found in _TOKEN.finditer(lower)]
+def _with_capitalized_months(text: str, lower: str, classes: str, words: list[str]) -> str:
+    """Change the class of May and March, which without a capital are mostly verbs."""
+    places = [token.start() for token in _TOKEN.finditer(lower)]
     return "".join(
-        "m" if kind == "y" and word in _NAMES and text[place].isupper() else kind
+        "m" if kind == "y" and word in _CAPITALIZED_MONTHS and text[place].isupper() else kind
         for kind, word, place in zip(classes, words, places, strict=True)
     )
 
 
-def _lower(text: str) -> str:
-    lower = text.lower()
-    if len(lower) != len(text):
-        # A few letters become two in lower case, and what is found would be cut in the wrong place.
-        lower = "".join(one.lower() if len(one.lower()) == 1 else one for one in text)
-    return lower.translate(_PLAIN)
-
-
-class _Table(dict[str, tuple[str, Any]]):
-    """What every word stands for; what is not in it is written in digits, or means nothing."""
+class _Table(WordTable):
+    """Class and value of every word; a word that is not in it is written in digits, or has no class."""
 
     def __missing__(self, word: str) -> tuple[str, Any]:
         if word[0].isdecimal():
@@ -131,12 +168,11 @@ class _Table(dict[str, tuple[str, Any]]):
 
 @cache
 def _table() -> _Table:
-    signs = {sign: (kind, None) for sign, kind in _SIGNS.items()}
-    return _Table(known() | signs)
+    return _Table(known_words() | {sign: (kind, None) for sign, kind in _SIGNS.items()})
 
 
 def _in_digits(word: str) -> tuple[str, Any]:
-    """Return class and worth of what is written in digits.
+    """Return class and value of a word in digits.
 
     i ISO, g with dots, x with slashes, O ordinal, c decade, N up to 99, Y a year, 3 any other number
     or one with a half.
@@ -183,3 +219,29 @@ def _iso(word: str) -> tuple[str, datetime] | None:
         return unit, datetime.fromisoformat(word.upper())
     except ValueError:
         return None
+
+
+@cache
+def expression_pattern() -> re.Pattern[str]:
+    """Return the pattern of one expression; its group is named after the form."""
+    named = "|".join(f"(?P<{name}>{pattern})" for name, pattern in _FORMS)
+    return re.compile(f"{_FIRST}(?:{named})")
+
+
+@cache
+def range_end_pattern() -> re.Pattern[str]:
+    """Return the pattern of one end of a range."""
+    named = "|".join(f"(?P<{name}>{pattern})" for name, pattern in (*_FORMS, *_SHORT))
+    return re.compile(f"{_FIRST}(?:{named})")
+
+
+@cache
+def anchored_pattern() -> re.Pattern[str]:
+    """Return the pattern of words before an expression that mean a time next to it: two days before."""
+    return re.compile(rf"(?:{SOME}{_UNIT}|[tu]?D|[tu]?{_UNIT})[vz]t?(?=[tunNOMmyDigxC])")
+
+
+@cache
+def opening_pattern() -> re.Pattern[str]:
+    """Return the pattern of words before an expression that leave one end open: since, until."""
+    return re.compile(r"[svzV2][tun]?$")

@@ -1,0 +1,258 @@
+"""Expressions that name their time: dates, months, seasons, holidays, years."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date, timedelta
+
+from scrubjay.text.dates.calendar import (
+    DAY,
+    Context,
+    Expression,
+    Resolver,
+    Span,
+    days,
+    easter,
+    first_match,
+    in_year,
+    month,
+    of_year,
+    third,
+    unit_at,
+)
+from scrubjay.text.dates.relative import ago, named_unit
+from scrubjay.text.dates.tokens import COUNTED_YEAR
+
+_COUNTED_YEAR = re.compile(COUNTED_YEAR)
+_LONG_AGO_DAYS, _SOON_DAYS = 300, 31
+
+
+def _iso(expression: Expression, context: Context) -> Span | None:
+    unit, begins = expression.values[0] or ("", context.now)
+    if unit in ("day", "month"):
+        return unit_at(unit, begins.date())
+    if not unit:
+        return None
+    begins = begins.replace(microsecond=0)
+    length = timedelta(minutes=1) if unit == "minute" else timedelta(seconds=1)
+    return Span(begins, begins + length)
+
+
+def _of_days(context: Context, make: Callable[[int], Span], year: int | None) -> Span | None:
+    """Return the day in a year; without a year, by the tense if that is clear.
+
+    In conversations a day without a year is rarely far away, and a verb on -ed may be about anything:
+    "I had to move the party on 10 July" may be said in July about a coming party.
+    """
+    span = in_year(context if context.is_clear else context._replace(tense=0), make, year)
+    is_past_told = not context.is_query and not context.not_after and context.tense < 0
+    if span is None or year is not None or not is_past_told:
+        return span
+    if (context.today - span.begins.date()).days < _LONG_AGO_DAYS:
+        return span
+    ahead = first_match(make, context.today, lambda one: one.ends.date() > context.today)
+    is_soon = ahead is not None and (ahead.begins.date() - context.today).days <= _SOON_DAYS
+    return ahead if is_soon else span
+
+
+def _dots(expression: Expression, context: Context) -> Span | None:
+    day, number, year = expression.get("g")
+    return _of_days(context, lambda y: days(date(y, number, day)), year or expression.get("Y"))
+
+
+def _slash(expression: Expression, context: Context) -> Span | None:
+    first, second, year = expression.get("x")
+    if second > 12 or (first <= 12 and not context.day_first):
+        first, second = second, first
+    return days(date(year, second, first))
+
+
+def _date(expression: Expression, context: Context) -> Span | None:
+    day, number = expression.get("NOQ"), expression.get("Mmy")
+    return _of_days(context, lambda y: days(date(y, number, day)), expression.get("Y"))
+
+
+def _nth(expression: Expression, context: Context) -> Span | None:
+    place, unit, number = expression.get("QO"), expression.get("wUa"), expression.get("Mmy")
+    weekday = None if expression.get("D") is None else expression.get("D")[0]
+
+    def make(year: int) -> Span:
+        whole = month(year, number)
+        first, last = whole.begins.date(), whole.ends.date() - DAY
+        if weekday is None and unit in ("day", "week"):
+            size = 7 if unit == "week" else 1
+            if place is None:
+                return days(last - (size - 1) * DAY, size)
+            return days(first + size * (place - 1) * DAY, size)
+        wanted = 5 if weekday is None and unit == "weekend" else weekday
+        if wanted is None:
+            raise ValueError(unit)
+        if place is None:
+            day = last - (last.weekday() - wanted) % 7 * DAY
+        else:
+            day = first + ((wanted - first.weekday()) % 7 + 7 * (place - 1)) * DAY
+        return days(day, 1 if weekday is not None else 2)
+
+    return in_year(context, make, expression.get("Y"))
+
+
+def _part(expression: Expression, context: Context) -> Span | None:
+    which, unit = expression.get("E"), expression.get("wUa")
+    if unit:
+        whole = named_unit(expression, context)
+    elif expression.has("Mmy"):
+        whole, unit = _month(expression, context), "month"
+    else:
+        whole, unit = _year(expression, context), "year"
+    return whole and third(whole, unit, which)
+
+
+# The first day and the number of days; of movable holidays, counted from Easter Sunday.
+_FIXED_HOLIDAYS = {
+    "christmas": (12, 24, 3),
+    "christmas day": (12, 25, 1),
+    "christmas eve": (12, 24, 1),
+    "new year's eve": (12, 31, 1),
+    "new year": (1, 1, 1),
+    "halloween": (10, 31, 1),
+}
+_MOVABLE_HOLIDAYS = {
+    "easter": (-2, 4),
+    "easter sunday": (0, 1),
+    "easter monday": (1, 1),
+    "good friday": (-2, 1),
+    "pentecost": (49, 2),
+}
+
+
+def _holiday(expression: Expression, context: Context) -> Span | None:
+    name = expression.get("C") or ""
+    if expression.has("W"):
+        name = "new year's eve" if expression.has("e") else "new year"
+    elif expression.has("e"):
+        name += " eve"
+    elif expression.has("U") and expression.get("U") == "day":
+        name += " day"
+    if name not in _FIXED_HOLIDAYS:
+        name = name.removesuffix(" eve").removesuffix(" day")
+
+    def make(year: int) -> Span:
+        if name in _FIXED_HOLIDAYS:
+            number, day, count = _FIXED_HOLIDAYS[name]
+            return days(date(year, number, day), count)
+        after, count = _MOVABLE_HOLIDAYS[name]
+        return days(easter(year) + after * DAY, count)
+
+    return of_year(context, expression, make)
+
+
+def _month(expression: Expression, context: Context) -> Span | None:
+    number = expression.get("Mmy")
+    return of_year(context, expression, lambda year: month(year, number))
+
+
+def _season(expression: Expression, context: Context) -> Span | None:
+    if "fall" in expression.words and any(
+        word in ("im", "zum") or word.startswith(("dies", "letzt", "nachst", "naechst"))
+        for word in expression.words
+    ):  # im Fall, in diesem Fall: a case
+        return None
+    first = expression.get("S")
+    return of_year(context, expression, lambda year: month(year, first, 3))
+
+
+def _quarter(expression: Expression, context: Context) -> Span | None:
+    if expression.has("K"):
+        week = expression.get("N")
+
+        def iso_week(year: int) -> Span:
+            return days(date.fromisocalendar(year, week, 1), 7)
+
+        return in_year(context, iso_week, expression.get("Y"))
+    number = expression.get("qQO")
+    if expression.has("U") and (expression.get("U") != "quarter" or number > 4):
+        return None
+    return in_year(context, lambda year: month(year, 3 * number - 2, 3), expression.get("Y"))
+
+
+def _decade(expression: Expression, context: Context) -> Span | None:
+    first = expression.get("c")
+    if first < 100:
+        if not expression.has("tuE"):  # 30s is half a minute
+            return None
+        first += 2000 if first < 30 else 1900
+    return month(first, 1, 120)
+
+
+def _year(expression: Expression, context: Context) -> Span | None:
+    year = expression.get("Y")
+    if not expression.has("a") and not 1800 <= year <= 2199:  # in 1500 words
+        return None
+    return month(year, 1, 12)
+
+
+def _of_month(expression: Expression, context: Context) -> Span | None:
+    day, today = expression.get("O"), context.today
+    for steps in range(3) if context.tense > 0 else range(0, -3, -1):
+        first = month(today.year, today.month + steps)
+        made = days(first.begins.date() + (day - 1) * DAY)
+        inside = day >= 1 and made.ends <= first.ends
+        if inside and (made.begins.date() - today).days * (context.tense or -1) >= 0:
+            return made
+    return None
+
+
+def _day(expression: Expression, context: Context) -> Span | None:
+    end = context.not_after
+    return days(end.replace(day=expression.get("NO"))) if end else None
+
+
+def _dated(expression: Expression, context: Context) -> Span | None:
+    """Resolve an expression after its year: last year in May, two years ago on 5 May."""
+    by_class = {"C": _holiday, "g": _dots, "S": _season, "q": _quarter, "E": _part}
+    resolvers = (by_class[kind] for kind in by_class if kind in expression.classes)
+    usual = _date if expression.has("NOQ") else _month
+    return next(resolvers, usual)(expression, context)
+
+
+def _with_counted_year(resolve: Resolver) -> Resolver:
+    """Return a resolver that first replaces a year counted from now, such as last year."""
+
+    def resolved(expression: Expression, context: Context) -> Span | None:
+        counted = _COUNTED_YEAR.search(expression.classes)
+        if counted is None:
+            return resolve(expression, context)
+        start, end = counted.span()
+        part = Expression(counted[0], expression.values[start:end], expression.words[start:end])
+        if part.has("LXT"):
+            year = context.today.year + part.get("LXT")
+        else:
+            unit, least, most = part.units()
+            if unit != "year" or least != most:  # a few years ago
+                return ago(part, context)
+            year = context.today.year - most
+        return resolve(expression.with_token(start, end, "Y", year), context)
+
+    return resolved
+
+
+ABSOLUTE: dict[str, Resolver] = {
+    "iso": _iso,
+    "dots": _with_counted_year(_dots),
+    "slash": _slash,
+    "date": _with_counted_year(_date),
+    "nth": _with_counted_year(_nth),
+    "dated": _with_counted_year(_dated),
+    "part": _with_counted_year(_part),
+    "holiday": _with_counted_year(_holiday),
+    "month": _with_counted_year(_month),
+    "short_month": _month,
+    "season": _with_counted_year(_season),
+    "quarter": _with_counted_year(_quarter),
+    "decade": _decade,
+    "year": _year,
+    "short_year": _year,
+    "of_month": _of_month,
+    "day": _day,
+}
