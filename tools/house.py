@@ -1,0 +1,80 @@
+"""Prints the tree of the package: files, lines and importers of each folder.
+
+`python -m tools.house` prints it as a table; `docs/architecture.md` contains what it prints.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+PACKAGE = Path(__file__).resolve().parent.parent / "src" / "scrubjay"
+
+
+class Room(NamedTuple):
+    """One module of the root or one folder, without the folders inside it."""
+
+    name: str
+    purpose: str
+    files: int
+    lines: int
+    imported_by: tuple[str, ...]
+
+
+def main() -> None:
+    """Print the table and the totals."""
+    rooms = list(tree())
+    print("| where | files | lines | what it is | imported by |\n|---|--:|--:|---|---|")
+    for room in rooms:
+        importers = ", ".join(room.imported_by) or "-"
+        print(f"| `{room.name}` | {room.files} | {room.lines:,} | {room.purpose} | {importers} |")
+    files, lines = sum(room.files for room in rooms), sum(room.lines for room in rooms)
+    print(f"\n{files} Python files, {lines:,} lines, {len(list(root_names()))} names in the root.")
+
+
+def tree() -> Iterator[Room]:
+    """Yield the modules of the root, then every folder with Python files, in order."""
+    importers = _importers()
+    for file in sorted(PACKAGE.glob("*.py")):
+        yield _room(file.stem, [file], file, importers)
+    folders = sorted({file.parent for file in PACKAGE.rglob("*.py")} - {PACKAGE})
+    for folder in folders:
+        name = f"{folder.relative_to(PACKAGE).as_posix()}/"
+        yield _room(name, sorted(folder.glob("*.py")), folder / "__init__.py", importers)
+
+
+def root_names() -> Iterator[str]:
+    """Yield the names of the package root, as a reader of the tree sees them."""
+    for path in sorted(PACKAGE.iterdir()):
+        if path.name != "__pycache__":
+            yield path.name
+
+
+def _room(name: str, files: list[Path], about: Path, importers: dict[str, set[str]]) -> Room:
+    lines = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
+    source = about.read_text(encoding="utf-8") if about.exists() else ""
+    docstring = ast.get_docstring(ast.parse(source)) or ""
+    users = importers.get(name.rstrip("/"), set())
+    return Room(name, docstring.split("\n")[0], len(files), lines, tuple(sorted(users)))
+
+
+def _importers() -> dict[str, set[str]]:
+    """Return, by module of the root or folder, the names of the root that import from it."""
+    found: dict[str, set[str]] = {}
+    for file in PACKAGE.rglob("*.py"):
+        here = file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("scrubjay."):
+                parts = str(node.module).split(".")[1:]
+                folder = PACKAGE.joinpath(*parts)
+                inside = parts if folder.is_dir() else parts[:-1] or parts
+                for depth in range(1, len(inside) + 1):
+                    if inside[0] != here:
+                        found.setdefault("/".join(inside[:depth]), set()).add(here)
+    return found
+
+
+if __name__ == "__main__":
+    main()
