@@ -1,0 +1,197 @@
+// The page: one view at a time, chosen by the address, and what stands around all of them.
+
+import { account } from "./account.js";
+import { KEY, Problem, lost, server } from "./api.js";
+import { h, put } from "./dom.js";
+import * as keys from "./keys.js";
+import { go, here, note } from "./route.js";
+import * as theme from "./theme.js";
+import { comeBackTo, goOn, who } from "./login.js";
+import { saying, toast } from "./toast.js";
+
+// A view is `make(root)`, which gives {show(params), hide(), keys}; it is made when first shown.
+const VIEWS = {
+  search: () => import("../search/search.js"),
+  compare: () => import("../compare/compare.js"),
+  map: () => import("../map/map.js"),
+  graph: () => import("../map/graph.js"),
+  health: () => import("../health/health.js"),
+  signin: () => import("./sign_in.js"),
+};
+const TITLES = { search: "Search", compare: "Compare", map: "Map", graph: "Graph", health: "Health", signin: "Sign in" };
+const NOT_KEPT =
+  "Your browser lets this page keep nothing, and so it cannot sign you in. Allow cookies and site data for this " +
+  "address in the browser's settings, then load the page again.";
+const WITHIN = { graph: "map" }; // which entry above a view belongs to that has none of its own
+const made = {};
+const main = document.getElementById("main");
+let shown = null;
+let turns = 0;
+
+// Nothing of a view is made before it is known who looks at it.
+async function turnTo() {
+  const turn = ++turns;
+  const { view, params } = here();
+  if (!Object.hasOwn(VIEWS, view)) return location.replace("#/search");
+  let person;
+  try {
+    person = await who();
+    if (turn !== turns) return;
+    if (!person.signed_in && view !== "signin") return toSignIn(person.why ?? "");
+    if (person.signed_in && view === "signin" && !params.get("code")) return goOn();
+    made[view] ??= await load(view);
+  } catch (error) {
+    if (turn === turns) failed(error);
+    return;
+  }
+  if (turn !== turns) return;
+  offer(person);
+  await present(view, params);
+}
+
+async function load(view) {
+  const { make } = await fetched(VIEWS[view]);
+  if (made[view]) return made[view]; // two were under way
+  const root = h("section", { class: `view ${view}`, "aria-label": TITLES[view], hidden: true });
+  main.append(root);
+  return { root, ...make(root) };
+}
+
+/** Import a part of the page; one that does not come is the server that does not answer. */
+async function fetched(part) {
+  try {
+    return await part();
+  } catch {
+    // A browser may not try again to load a file that it could not load.
+    server.addEventListener("back", () => location.reload());
+    lost();
+    throw new Problem("away", "The server does not answer.");
+  }
+}
+
+async function present(view, params) {
+  const before = shown;
+  shown = made[view];
+  document.getElementById("fault")?.remove();
+  if (before !== shown) {
+    if (before) before.root.hidden = true;
+    before?.hide?.();
+    shown.root.hidden = false;
+    keys.meanwhile(shown.keys);
+    scrollTo(0, 0);
+  }
+  document.title = `${TITLES[view]} · scrubjay`;
+  for (const one of document.querySelectorAll("nav [data-view]")) {
+    if (one.dataset.view === (WITHIN[view] ?? view)) one.setAttribute("aria-current", "page");
+    else one.removeAttribute("aria-current");
+  }
+  const showing = shown.show(params);
+  if (before && before !== shown) read(shown.root);
+  await showing;
+}
+
+/** Let who hears the page begin at the new view, unless it has chosen a place itself. */
+function read(root) {
+  if (root.contains(document.activeElement)) return;
+  const heading = root.querySelector("h1");
+  heading?.setAttribute("tabindex", "-1");
+  (heading ?? main).focus({ preventScroll: true });
+}
+
+/** Say why nothing can be shown. While the server is away, the line above says it. */
+function failed(error) {
+  if (!error.kind) throw error;
+  if (error.kind === "away") return;
+  document.getElementById("fault")?.remove();
+  const again = h("button", { type: "button", onclick: turnTo }, "Try again");
+  main.prepend(h("div", { id: "fault", class: "said bad", role: "alert" }, h("p", {}, error.detail), again));
+}
+
+/** Offer what somebody may do, and nothing else. */
+function offer(person) {
+  const writes = person.scopes.includes("write");
+  document.querySelector(".top nav").hidden = !person.signed_in;
+  const you = document.getElementById("who");
+  you.hidden = !person.signed_in;
+  put(you, h("span", { class: "name", dir: "auto" }, person.name || person.store), " ▾");
+  document.getElementById("add").hidden = !writes;
+  keys.may(writes);
+}
+
+function toSignIn(why) {
+  comeBackTo(location.hash, why);
+  if (!shown) return location.replace("#/signin");
+  note("signin");
+  location.reload(); // nothing of what was shown is left
+}
+
+function aside() {
+  const banner = document.getElementById("away");
+  server.addEventListener("away", () => {
+    put(banner, "The server does not answer. What is shown stays; the page looks again by itself.");
+    banner.hidden = false;
+  });
+  server.addEventListener("back", () => {
+    banner.hidden = true;
+    toast("The server is back.");
+    turnTo();
+  });
+  server.addEventListener("signed-out", (event) => {
+    if (here().view !== "signin") toSignIn(event.detail.detail);
+  });
+  // In another tab somebody signed in or out: whoever it is, nothing of the one before is left.
+  window.addEventListener("storage", (event) => event.key === KEY && location.reload());
+  window.addEventListener("pageshow", (event) => event.persisted && location.reload());
+}
+
+async function add() {
+  const { added } = (await saying(() => fetched(() => import("../memory/edit.js")))) ?? {};
+  const memory = await added?.();
+  if (memory) go("search", { id: memory.id, q: here().params.get("q") });
+}
+
+/** Be rid of what another server, which had this port before, has put between the page and its server. */
+async function withoutWorkers() {
+  const left = await navigator.serviceWorker.getRegistrations();
+  await Promise.all(left.map((one) => one.unregister()));
+  location.reload();
+}
+
+/** True where the browser keeps nothing for the page, which cannot sign in then. */
+function keepsNothing() {
+  try {
+    return !localStorage || !sessionStorage;
+  } catch {
+    return true; // site data is blocked: the name alone is refused
+  }
+}
+
+function start() {
+  if (keepsNothing()) return put(main, h("p", { class: "said bad", role: "alert" }, NOT_KEPT));
+  if (navigator.serviceWorker?.controller) return withoutWorkers(); // before anything is asked: it would see the key
+  theme.restore();
+  aside();
+  const on = (id, act) => document.getElementById(id).addEventListener("click", act);
+  on("theme", theme.turn);
+  on("help", keys.help);
+  on("add", add);
+  on("who", account);
+  on("skip", (event) => {
+    event.preventDefault(); // what follows # is which view is shown
+    main.focus();
+  });
+  keys.always(
+    { keys: "g s", does: "Go to the search", act: () => go("search") },
+    { keys: "g c", does: "Go to Compare", act: () => go("compare") },
+    { keys: "g m", does: "Go to the map", act: () => go("map") },
+    { keys: "g h", does: "Go to Health", act: () => go("health") },
+    { keys: "n", write: true, does: "Add a memory", act: add },
+    { keys: "t", does: "Light or dark", act: theme.turn },
+    { keys: "?", does: "Show these keys", act: keys.help },
+  );
+  keys.listen();
+  window.addEventListener("hashchange", turnTo);
+  turnTo();
+}
+
+start();

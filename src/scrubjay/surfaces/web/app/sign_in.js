@@ -1,0 +1,114 @@
+// Signing in: by the link that the server printed, which needs nothing else, or with a token.
+
+import { command } from "./command.js";
+import { h, put } from "./dom.js";
+import { note } from "./route.js";
+import { goOn, signIn, who, whyNot } from "./login.js";
+
+/** Make the view. */
+export function make(root) {
+  let trying = false;
+
+  async function show(params) {
+    const code = params.get("code");
+    if (code) return withCode(code);
+    if (!trying) draw(root, await who(), whyNot());
+  }
+
+  async function withCode(code) {
+    note("signin"); // the code is of no use twice, and need not stay in the address
+    trying = true;
+    put(root, h("h1", {}, "Sign in"), h("p", { role: "status" }, "Signing in …"));
+    try {
+      await signIn({ code });
+      goOn();
+    } catch (error) {
+      await failed(error, code);
+    } finally {
+      trying = false;
+    }
+  }
+
+  async function failed(error, code) {
+    if (!error.kind) throw error;
+    if (error.kind !== "no-token") return later(error, code);
+    const person = await who();
+    if (person.signed_in) goOn(); // by this very link, some time before
+    else draw(root, person, error.detail);
+  }
+
+  /** The link is still good: tried again when the server is back, or when somebody wants to. */
+  function later(error, code) {
+    note("signin", { code });
+    if (error.kind === "away") return;
+    const again = h("button", { type: "button", onclick: () => withCode(code) }, "Try again");
+    put(root, h("h1", {}, "Sign in"), h("p", { class: "said bad", role: "alert" }, sentence(error.detail)), again);
+  }
+
+  return { show, hide: () => put(root), keys: [] };
+}
+
+function draw(root, person, why) {
+  const said = h("p", { class: "said bad", role: "alert" }, sentence(firstHalf(why)));
+  put(root, h("h1", {}, "Sign in"), why && said, h("div", { class: "panel" }, person.asks_for_token ? byToken() : byLink()));
+  root.querySelector("input")?.focus();
+}
+
+function byLink() {
+  const box = { type: "text", name: "link", placeholder: `${location.origin}/#/signin?code=…` };
+  return [
+    h("p", {}, "Open the link that ", h("code", {}, "scrubjay serve"), " printed when it started, or put it in here. It works once, for ten minutes."),
+    form("Link, or its code", box, given),
+    h("p", {}, "For a new one, ask on the machine where the server runs:"),
+    command(`curl -X POST ${location.origin}/session/link`),
+  ];
+}
+
+/** What somebody put in is a link, the code of one, or a token. */
+function given(text) {
+  if (text.startsWith("sj_")) return { token: text };
+  return { code: /code=([\w-]+)/.exec(text)?.[1] ?? text };
+}
+
+function byToken() {
+  const made = h("code", {}, "scrubjay token create NAME --scope write");
+  const hint = h("p", { class: "hint", id: "signin-hint" }, "Whoever runs the server makes one: ", made);
+  return form("Token", { type: "password", name: "token" }, (token) => ({ token }), hint);
+}
+
+function form(label, box, how, hint = null) {
+  const wrong = h("p", { class: "wrong", role: "alert", id: "signin-wrong" });
+  const about = hint ? "signin-hint signin-wrong" : "signin-wrong";
+  const field = h("input", { ...box, autocomplete: "off", spellcheck: "false", required: true, "aria-describedby": about });
+  const button = h("button", { type: "submit", class: "main" }, "Sign in");
+  const submit = async (event) => {
+    event.preventDefault(); // nor does the policy let a form be sent anywhere
+    button.disabled = true;
+    put(wrong);
+    try {
+      await signIn(how(field.value.trim()));
+      field.value = "";
+      goOn();
+    } catch (error) {
+      if (!error.kind) throw error;
+      put(wrong, sentence(error.kind === "no-token" ? firstHalf(error.detail) : error.detail));
+      field.select();
+    } finally {
+      button.disabled = false;
+    }
+  };
+  return h(
+    "form",
+    { onsubmit: submit },
+    h("label", { class: "field" }, label, field),
+    wrong,
+    hint,
+    h("p", { class: "actions" }, button),
+  );
+}
+
+/** What is wrong, without what to do about it: that stands below. */
+const firstHalf = (text) => text.split("; ")[0];
+
+/** The server's sentences begin small: they stand behind others in a terminal. */
+const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

@@ -1,0 +1,100 @@
+// Stored text on the screen: as text, with the words that were asked for marked, and long ones a part at a time.
+
+import { h, put } from "./dom.js";
+import { count } from "./format.js";
+
+const FIRST_CHARS = 20_000; // a megabyte at once would hold up the page while it is laid out
+const NEXT_CHARS = 100_000;
+const BLOCK_CHARS = 10_000; // a block that is not on the screen is not laid out at all
+const MOST_MARKS = 2_000;
+const MOST_FORMS = 200;
+
+/** Show characters that have no shape as their pictures, one for one, so that marks keep their places. */
+export function visible(text) {
+  return text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f]/g, (one) => String.fromCharCode(0x2400 + one.charCodeAt(0)))
+    .replace(/\x7f/g, "␡").replace(/[\x80-\x9f]/g, "�");
+}
+
+/** Return a text as nodes, with what lies between the offsets marked: `marks` as a search gives them. */
+export function marked(text, marks = []) {
+  const shown = visible(text);
+  const nodes = [];
+  let at = 0;
+  for (const [start, stop] of marks) {
+    nodes.push(shown.slice(at, start), h("mark", {}, shown.slice(start, stop)));
+    at = stop;
+  }
+  return [...nodes, shown.slice(at)].filter((one) => one !== "");
+}
+
+/** Return the words that are marked in a hit, as they are written there: they are looked for in its whole text. */
+export function formsOf(hit) {
+  const marks = hit.marks ?? {};
+  const words = ["title", "snippet"].flatMap((field) => (marks[field] ?? []).map(([start, stop]) => hit[field].slice(start, stop)));
+  return [...new Set(words.map((word) => word.toLowerCase()))].slice(0, MOST_FORMS);
+}
+
+/** Return where such words stand in a text, as whole words whatever their case. */
+function placesOf(text, forms) {
+  if (!forms.length) return [];
+  const any = [...forms].sort((a, b) => b.length - a.length).map(patternOf).join("|");
+  return [...text.matchAll(new RegExp(any, "giu"))].map((one) => [one.index, one.index + one[0].length]);
+}
+
+/** Return the pattern of a word: where words are written apart, it is not found within another. */
+function patternOf(form) {
+  const escaped = form.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"); // these and no more: beside u any other is an error
+  const isApart = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{N}]/u.test(form);
+  return isApart ? `(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])` : escaped;
+}
+
+/** Return a node that shows a whole text, however long: its beginning, and more at each press of a button. */
+export function whole(text, forms = []) {
+  const shown = h("div", { class: "whole" });
+  const more = h("p", { class: "actions" });
+  let at = 0;
+  let marksLeft = MOST_MARKS;
+  const block = () => {
+    const part = text.slice(at, lineAt(text, at, BLOCK_CHARS));
+    const places = placesOf(part, marksLeft ? forms : []).slice(0, marksLeft);
+    shown.append(h("div", { class: "stored", dir: "auto" }, marked(part, places)));
+    marksLeft -= places.length;
+    at += part.length;
+  };
+  const grow = (length) => {
+    const stop = at + length;
+    do block();
+    while (at < Math.min(stop, text.length));
+    if (at >= text.length) return more.remove();
+    const left = h("button", { type: "button", onclick: () => grow(NEXT_CHARS) }, "Show more");
+    put(more, left, h("span", { class: "hint" }, `${count(at)} of ${count(text.length)} characters`));
+  };
+  const node = h("div", {}, shown, more);
+  grow(FIRST_CHARS);
+  return node;
+}
+
+/** Return where a block of at most so many characters ends: after a line where there is one, else after a word. */
+function lineAt(text, from, length) {
+  const most = cutAt(text, from + length);
+  if (most === text.length) return most;
+  const after = ["\n", " "].map((sign) => text.lastIndexOf(sign, most - 1) + 1).find((at) => at > from + length / 2);
+  return after ?? most;
+}
+
+/** Return the beginning of a text, at most so many characters, and whether that is all. */
+export function beginning(text, most) {
+  const stop = cutAt(text, most);
+  return { text: stop < text.length ? `${text.slice(0, stop).trimEnd()}…` : text, all: stop >= text.length };
+}
+
+/** Return what to call a memory or a hit in a line: its title, or how it begins. */
+export function nameOf({ title, text }, most = 60) {
+  return visible(beginning((title || text).trim().replaceAll(/\s+/g, " "), most).text);
+}
+
+function cutAt(text, at) {
+  if (at >= text.length) return text.length;
+  const halves = text.charCodeAt(at) >= 0xdc00 && text.charCodeAt(at) <= 0xdfff; // of one character beyond 16 bits
+  return halves ? at + 1 : at;
+}

@@ -1,0 +1,137 @@
+// Two columns of hits with the lines between them; on a phone one list with both ranks.
+
+import { FORMS } from "./settings.js";
+import { h, s } from "../app/dom.js";
+import { nameOf } from "../app/stored_text.js";
+import { movement } from "./ranks.js";
+import { link } from "../app/route.js";
+import { searched } from "./sides.js";
+import { warning, waterfall } from "../search/waterfall.js";
+import { duration, many } from "../app/format.js";
+
+const NAMES = { a: "Left", b: "Right" };
+const SHORT = 40; // characters of what is called by its text
+
+/** Draw what was found: `answers` has `{results}` or `{problem}` of each side, or nothing yet. */
+export function columns({ state, answers, rows, both, open, why }) {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const place = { both, open, why, byId };
+  const root = h(
+    "div",
+    { class: both ? "sides both" : "sides" },
+    column("a", state, answers.a, place),
+    h("div", { class: "between", "aria-hidden": "true" }, s("svg", {})),
+    column("b", state, answers.b, place),
+    both && merged(rows, place),
+  );
+  light(root);
+  return root;
+}
+
+function column(side, state, answer, place) {
+  const name = `${NAMES[side]}: ${state[side].way}`;
+  return h(
+    "section",
+    { class: "side", data: { side }, "aria-label": name },
+    h("h2", {}, h("span", {}, name), state[side].sets.map((one) => h("span", { class: "chip" }, one)), took(answer), onward(state, side)),
+    answer ? content(side, state[side], answer, place) : h("p", { class: "hint" }, "Asking…"),
+  );
+}
+
+function took(answer) {
+  if (!answer?.results) return null;
+  const { hits, took_ms } = answer.results;
+  return h("span", { class: "hint" }, `${many(hits.length, "hit", "hits")}, ${duration(took_ms)}`);
+}
+
+/** To the search that asks as this side does. */
+function onward(state, side) {
+  return h("a", { class: "onward", href: link("search", searched(state, state[side])) }, "Search with this");
+}
+
+function failed({ detail }, sets) {
+  const hint = sets.length > 0 && h("p", { class: "hint" }, FORMS);
+  return h("div", { class: "said bad", role: "alert" }, h("p", {}, h("b", {}, "This side cannot be asked: "), detail), hint);
+}
+
+function content(side, { way, sets }, { problem, results }, place) {
+  if (problem) return failed(problem, sets);
+  const stages = waterfall({ ...results, degraded: [] });
+  return [
+    results.degraded.map((why) => h("p", { class: "said" }, warning(), why)),
+    results.hits.length
+      ? h("ol", { class: "hits" }, results.hits.map((hit, index) => h("li", {}, card(hit, index + 1, side, place), whyOf(hit, place))))
+      : h("p", { class: "hint" }, "Nothing was found."),
+    h("details", { class: "panel stages-of" }, h("summary", {}, `Stages of ${way}`), stages),
+  ];
+}
+
+function card(hit, rank, side, { both, open, byId }) {
+  const row = byId.get(hit.id);
+  const { kind } = movement(row);
+  const data = { id: hit.id, side, rank };
+  return h(
+    "button",
+    { type: "button", class: both ? `hit ${kind}` : "hit", data, onclick: () => open(hit.id) },
+    h("span", { class: "rank" }, hushed("Rank "), rank),
+    text(hit),
+    h("span", { class: "figures" }, both && badge(row, side), score(hit)),
+  );
+}
+
+function whyOf(hit, { why }) {
+  const named = { "aria-label": `Why ${nameOf(hit, SHORT)} stands there`, title: "Why it stands there (y)" };
+  return h("button", { type: "button", class: "quiet whyof", ...named, onclick: () => why(hit.id) }, "Why");
+}
+
+const hushed = (words) => h("span", { class: "hushed" }, words);
+const score = (hit) => h("span", { class: "score" }, hushed(", score "), hit.score.toFixed(3));
+
+function text(hit) {
+  const plain = hit.snippet.replace(/\s+/g, " ");
+  const title = hit.title && h("b", { dir: "auto" }, hit.title);
+  return h("span", { class: "text" }, title, h("span", { class: title ? "snippet" : "snippet alone", dir: "auto" }, plain));
+}
+
+/** How it moved, at the right; where it went, at the left. */
+function badge(row, side) {
+  const { sign, words, kind } = movement(row);
+  const shown = kind === "only" ? "only here" : side === "b" || kind === "same" ? sign : `→ ${row.b}`;
+  return signed(kind, shown, words);
+}
+
+function signed(kind, sign, words) {
+  return h("span", { class: `badge ${kind}` }, h("span", { "aria-hidden": "true" }, sign), hushed(`, ${words}`));
+}
+
+function merged(rows, place) {
+  const each = (row) => h("li", {}, both(row, place.open), whyOf(row.hit, place));
+  return h("ol", { class: "merged", "aria-label": "Both sides" }, rows.map(each));
+}
+
+function both(row, open) {
+  const { sign, words, kind } = movement(row);
+  const rank = (side) => h("span", { class: "rank" }, hushed(`${NAMES[side]} `), row[side] ?? "–");
+  const data = { id: row.id, side: "merged", rank: row.b ?? row.a };
+  return h(
+    "button",
+    { type: "button", class: `hit ${kind}`, data, onclick: () => open(row.id) },
+    h("span", { class: "ranks" }, rank("a"), h("span", { "aria-hidden": "true" }, "→"), rank("b")),
+    text(row.hit),
+    signed(kind, kind === "only" ? `only ${row.a ? "left" : "right"}` : sign, words),
+  );
+}
+
+/** Show which two are the same memory while one of them is pointed at or has the focus. */
+function light(root) {
+  const lit = (event) => {
+    const id = event.target.closest(".hit")?.dataset.id;
+    root.classList.toggle("lighting", Boolean(id));
+    for (const one of root.querySelectorAll("[data-id]")) one.classList.toggle("lit", one.dataset.id === id);
+  };
+  const unlit = () => lit({ target: document.activeElement ?? root });
+  root.addEventListener("pointerover", lit);
+  root.addEventListener("focusin", lit);
+  root.addEventListener("pointerleave", unlit);
+  root.addEventListener("focusout", unlit);
+}

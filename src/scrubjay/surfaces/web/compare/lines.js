@@ -1,0 +1,39 @@
+// The lines between the ranks of the same memory, drawn anew when anything around them changes its size.
+
+import { put, s } from "../app/dom.js";
+
+const THINNEST = 1.5;
+const THICKEST = 6;
+const ARROW = 5;
+
+/** Draw a line from each hit at the left to its twin at the right. */
+export function lines(root) {
+  const svg = root.querySelector(".between svg");
+  if (!svg || !root.querySelector(".sides.both")) return;
+  const box = svg.getBoundingClientRect();
+  if (!box.width) return; // a phone shows one list, and no lines
+  svg.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
+  const right = new Map([...root.querySelectorAll('.hit[data-side="b"]')].map((one) => [one.dataset.id, one]));
+  const twins = [...root.querySelectorAll('.hit[data-side="a"]')].filter((one) => right.has(one.dataset.id));
+  put(svg, twins.map((one) => line(one, right.get(one.dataset.id), box)));
+}
+
+function line(from, to, box) {
+  const [y1, y2] = [from, to].map((one) => middle(one) - box.top);
+  const moved = Math.abs(from.dataset.rank - to.dataset.rank);
+  const width = Math.min(THICKEST, THINNEST + moved / 2);
+  const end = box.width - ARROW;
+  const bend = box.width / 2;
+  const kind = to.classList.contains("up") ? "up" : to.classList.contains("down") ? "down" : "same";
+  return s(
+    "g",
+    { class: `line ${kind}`, "data-id": from.dataset.id },
+    s("path", { d: `M0 ${y1} C${bend} ${y1} ${bend} ${y2} ${end} ${y2}`, "stroke-width": width }),
+    s("polygon", { points: `${end - 2},${y2 - ARROW} ${box.width},${y2} ${end - 2},${y2 + ARROW}` }),
+  );
+}
+
+function middle(node) {
+  const { top, height } = node.getBoundingClientRect();
+  return top + height / 2;
+}

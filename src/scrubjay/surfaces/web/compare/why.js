@@ -1,0 +1,16 @@
+// Why a memory stands where it stands, on both sides at once.
+
+import { opened } from "../app/dialog.js";
+import { h, put } from "../app/dom.js";
+import { sum } from "../search/sum.js";
+
+/** Open the sums behind a memory's scores; `sides` are `{name, rank, results}`, left and right. */
+export function openWhy(title, id, sides) {
+  return opened(`Why: ${title}`, (body) => put(body, sides.map((side) => one(id, side))), { wide: true });
+}
+
+function one(id, { name, rank, results }) {
+  const hit = results?.hits.find((each) => each.id === id);
+  const place = hit ? `rank ${rank} of ${results.hits.length}` : "not among its hits";
+  return h("section", { class: "why-side" }, h("h3", {}, `${name}, ${place}`), hit && sum(hit, results));
+}

@@ -1,0 +1,79 @@
+// doctor: what is examined, how it is, and the command that would fix it.
+
+import { ask } from "../app/api.js";
+import { command, told } from "../app/command.js";
+import { h, put } from "../app/dom.js";
+import { keeping, state } from "./panels.js";
+import { clock } from "./buckets.js";
+import { count } from "../app/format.js";
+
+/**
+ * Return the part, `{node, run(), stop(), findings()}`; `examined` is called when there are findings. To examine a store
+ * reads all of it, so it is done when asked for and not with every look.
+ */
+export function doctorPart(examined) {
+  let findings = null;
+  let running = null;
+  const said = h("p", { class: "hint", role: "status" }, "Not examined yet.");
+  const list = h("div", { "aria-busy": "false" });
+  const button = h("button", { type: "button", onclick: () => run() }, "Examine now");
+  const node = h("div", {}, h("div", { class: "actions" }, button, said), list);
+
+  async function run() {
+    if (running) return;
+    running = new AbortController();
+    list.setAttribute("aria-busy", "true");
+    button.setAttribute("aria-disabled", "true"); // not `disabled`, which would take the focus away
+    put(said, "Examining…");
+    try {
+      const answer = await ask("doctor", {}, { signal: running.signal });
+      findings = answer.findings;
+      put(said, `${verdict(findings)} Examined at ${clock(Date.now())}.`);
+      keeping(list, () => put(list, drawn(findings)));
+      examined();
+    } catch (error) {
+      if (error.name !== "AbortError" && !error.kind) throw error;
+      put(said, error.name === "AbortError" ? "Not examined to the end." : error.detail);
+    } finally {
+      running = null;
+      list.setAttribute("aria-busy", "false");
+      button.removeAttribute("aria-disabled");
+    }
+  }
+  return { node, run, stop: () => running?.abort(), findings: () => findings };
+}
+
+function verdict(findings) {
+  const wrong = findings.filter((one) => one.state !== "ok").length;
+  const all = count(findings.length);
+  return wrong ? `${count(wrong)} of ${all} checks found something.` : `All ${all} checks are fine.`;
+}
+
+function drawn(findings) {
+  const wrong = findings.filter((one) => one.state !== "ok");
+  const fine = findings.filter((one) => one.state === "ok");
+  const all = (some) => h("ul", { class: "findings" }, byFix(some).map(group));
+  const summary = h("summary", { data: { keep: "fine" } }, `${count(fine.length)} that are fine`);
+  return [wrong.length > 0 && all(wrong), fine.length > 0 && h("details", {}, summary, all(fine))];
+}
+
+/** Put together what one command mends: it has one cause. */
+export function byFix(findings) {
+  const groups = new Map();
+  findings.forEach((one, index) => {
+    const key = one.fix || index;
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  });
+  return [...groups.values()];
+}
+
+function group(findings) {
+  const { state: how, fix } = worst(findings);
+  const said = findings.map((one) => h("div", {}, h("b", {}, one.component), " ", told(one.detail)));
+  return h("li", {}, state(how), h("div", {}, said, fix && command(fix)));
+}
+
+/** Return the finding that is worst; of several as bad, the first. */
+export function worst(findings) {
+  return ["failed", "missing", "degraded"].map((how) => findings.find((one) => one.state === how)).find(Boolean) ?? findings[0];
+}

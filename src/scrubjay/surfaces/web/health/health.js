@@ -1,0 +1,207 @@
+// Health: how the store and its server are, looked at again every half minute while somebody looks at it.
+
+import { ask, send } from "../app/api.js";
+import { SPANS, clock, since } from "./buckets.js";
+import { h, put } from "../app/dom.js";
+import { expiring, grouped, kinds, learned, learns } from "./about.js";
+import { doctorPart } from "./doctor.js";
+import { hitsPart, hoursOf } from "./hits.js";
+import { queriesPart, stageTimes, tenantsPart } from "./load.js";
+import { panel, steady } from "./panels.js";
+import { attention, summary } from "./state.js";
+import { covered, models, places, sizes, waiting } from "./store.js";
+import { go } from "../app/route.js";
+import { who } from "../app/login.js";
+import { saying } from "../app/toast.js";
+import { moment } from "../app/format.js";
+
+const AGAIN_MS = 30_000;
+const NOT_YOURS =
+  "Queries per hour and the times of stages are figures of the whole server: your sign-in shows your own store.";
+const CHEAP_BYTES = 200_000_000; // doctor reads the whole file: a larger one is examined when somebody asks for it
+// Each part has its column: were they set by height, one that grows would send others elsewhere.
+const COLUMNS = [["waiting", "sizes", "store", "expiring"], ["models", "learned", "files"], ["kinds", "grouped"]];
+const LEARN = ["vault", "novamem"];
+
+/** Make the view; `show` looks, `hide` stops looking. */
+export function make(root) {
+  const at = { span: "24h", tenant: "", got: {}, looked: 0, refused: null };
+  let looking = null;
+  let timer = 0;
+
+  const hits = hitsPart((chosen) => go("health", address({ ...at, ...chosen })));
+  const queries = queriesPart();
+  const doctor = doctorPart(() => tell());
+  const fixed = (title, part) => panel(title, () => part.node, { wide: true });
+  const large = {
+    hits: fixed("Hits per tier", hits),
+    queries: panel("Queries per hour", () => queries.node),
+    stages: panel("Time of each stage", stageTimes),
+    tenants: panel("Tenants", tenantsPart, { wide: true }),
+    doctor: fixed("Doctor", doctor),
+  };
+  const small = {
+    waiting: panel("What waits", waiting),
+    sizes: panel("What is stored", sizes),
+    models: panel("Models", models),
+    store: panel("Where it is kept", places),
+    kinds: panel("Types and namespaces", kinds),
+    grouped: panel("Topics and collections", grouped),
+    expiring: panel("Expires soon", expiring),
+    learned: panel("Learned weights", learned),
+    files: panel("Files that were read", covered),
+  };
+  const parts = { ...large, ...small };
+  const verdict = h("div", { class: "summary" }, h("p", { class: "hint" }, "Looking…"));
+  const sum = steady(verdict, ({ items, status }) => summary(items, status, (about) => to(parts[about])));
+  const asOf = h("span", { class: "hint" });
+  const again = h("button", { type: "button", title: "Look again (r)", onclick: () => refresh() }, "Refresh");
+  const whole = h("p", { class: "hint", hidden: true });
+  put(
+    root,
+    h("header", { class: "health-top" }, h("h1", {}, "Health"), h("div", { class: "actions" }, asOf, again)),
+    h("div", { class: "panel" }, verdict),
+    whole,
+    h("div", { class: "parts" }, Object.values(large).map((one) => one.node)),
+    h("div", { class: "columns" }, COLUMNS.map((names) => h("div", {}, names.map((name) => small[name].node)))),
+  );
+  parts.tenants.node.hidden = true;
+  parts.learned.node.hidden = true;
+  parts.hits.show({});
+  parts.doctor.show({});
+
+  // The server was asked; whatever it did not answer leaves what was shown as it is.
+  async function look() {
+    looking?.abort();
+    clearTimeout(timer);
+    const mine = (looking = new AbortController());
+    root.setAttribute("aria-busy", "true");
+    const got = await answers(at.span, mine.signal, at.refused);
+    if (mine.signal.aborted) return;
+    if (got.figures.kind === "not-allowed") at.refused = got.figures; // and is not asked for again in this visit
+    root.setAttribute("aria-busy", "false");
+    timer = setTimeout(() => document.visibilityState === "visible" && look(), AGAIN_MS);
+    if (Object.values(got).some((one) => one instanceof Error && one.kind === "away")) return;
+    at.got = got;
+    at.looked = Date.now();
+    draw();
+  }
+
+  function draw() {
+    const { status, figures, tiers, topics, collections } = at.got;
+    drawHits();
+    drawFigures(figures);
+    const given = { sizes: status, kinds: status, expiring: at.got.expiring, files: at.got.coverage };
+    for (const [name, data] of Object.entries(given)) parts[name].show(data);
+    both(parts.grouped, [topics, collections], () => ({ topics: topics.topics, collections: collections.collections }));
+    both(parts.store, [tiers, status], () => ({ tiers: tiers.tiers, servers: status.servers }));
+    const some = at.got.weights.filter((one) => sound(one) && learns(one));
+    parts.learned.node.hidden = !some.length;
+    parts.learned.show(some);
+    put(asOf, `as of ${clock(at.looked)}`);
+    asOf.title = moment(at.looked);
+    tell();
+  }
+
+  function drawHits() {
+    const tenants = sound(at.got.figures)?.tenants ?? [];
+    const chosen = tenants.find((one) => one.tenant === at.tenant && at.tenant);
+    const own = at.got.hits;
+    parts.hits.show(own instanceof Error ? own : {});
+    if (own instanceof Error) return;
+    hits.show(chosen ? hoursOf(chosen.hits) : own.hours, { span: at.span, tenant: at.tenant, tenants });
+  }
+
+  function drawFigures(figures) {
+    const may = !(figures instanceof Error);
+    for (const name of ["queries", "stages"]) parts[name].node.hidden = !may;
+    parts.tenants.node.hidden = !may || figures.tenants.length < 2;
+    whole.hidden = may;
+    if (!may) return put(whole, figures.kind === "not-allowed" ? NOT_YOURS : figures.detail);
+    parts.queries.show({});
+    queries.show(figures);
+    parts.stages.show(figures);
+    parts.tenants.show(figures);
+  }
+
+  // The sentence at the top, what waits, and the models, which are said by two: the status and doctor.
+  function tell() {
+    const { status } = at.got;
+    if (!status) return;
+    const findings = doctor.findings();
+    const answered = Object.entries(at.got).map(([name, one]) => [name, sound(one)]);
+    sum({ items: attention({ ...Object.fromEntries(answered), findings }), status: sound(status) });
+    both(parts.waiting, [status], () => ({ status, findings }));
+    both(parts.models, [status], () => ({ status, findings }));
+  }
+
+  async function examine({ anew = false } = {}) {
+    const scopes = (await saying(who))?.scopes;
+    if (!scopes) return; // the server is away; it is asked again when it is back
+    const examines = scopes.includes("admin");
+    parts.doctor.node.hidden = !examines;
+    tell();
+    const cheap = sound(at.got.status)?.size_bytes < CHEAP_BYTES;
+    if (examines && (doctor.findings() ? anew : cheap)) await doctor.run();
+  }
+
+  // Whoever asks for it wants to know whether what was wrong is mended, which doctor says.
+  async function refresh() {
+    await look();
+    if (!looking.signal.aborted) await examine({ anew: true });
+  }
+
+  const returned = () => document.visibilityState === "visible" && Date.now() - at.looked >= AGAIN_MS && look();
+  return {
+    async show(params) {
+      at.span = params.get("span") in SPANS ? params.get("span") : "24h";
+      at.tenant = params.get("tenant") ?? "";
+      document.addEventListener("visibilitychange", returned);
+      await look();
+      if (!looking.signal.aborted) await examine();
+    },
+    hide() {
+      at.refused = null;
+      looking?.abort();
+      doctor.stop();
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", returned);
+    },
+    keys: [{ keys: "r", does: "Look again", act: () => refresh() }],
+  };
+}
+
+const address = ({ span, tenant }) => ({ span: span === "24h" ? "" : span, tenant });
+const sound = (answer) => (answer instanceof Error ? undefined : answer);
+
+function both(part, answers_, data) {
+  part.show(answers_.find((one) => one instanceof Error) ?? data());
+}
+
+function to(part) {
+  const heading = part.node.querySelector("h2");
+  heading.focus({ preventScroll: true });
+  heading.scrollIntoView({ block: "start" });
+}
+
+// Everything at once; what cannot be had is the Problem that says why.
+async function answers(span, signal, refused) {
+  const or = (asked) => asked.catch((error) => {
+    if (error.name !== "AbortError" && !error.kind) throw error;
+    return error;
+  });
+  const asked = {
+    status: ask("status", {}, { signal }),
+    hits: ask("hits", { since: since(span) }, { signal }),
+    figures: refused ? Promise.reject(refused) : send("GET", "/v1/figures", undefined, signal),
+    ready: send("GET", "/readyz", undefined, signal),
+    tiers: ask("tiers", {}, { signal }),
+    topics: ask("topics", { limit: 40 }, { signal }),
+    collections: ask("collections", {}, { signal }),
+    coverage: ask("coverage", { limit: 8 }, { signal }),
+    expiring: ask("expiring", { limit: 8 }, { signal }),
+  };
+  const weights = Promise.all(LEARN.map((profile) => or(ask("weights", { profile }, { signal }))));
+  const all = await Promise.all([...Object.values(asked).map(or), weights]);
+  return Object.fromEntries([...Object.keys(asked), "weights"].map((name, index) => [name, all[index]]));
+}

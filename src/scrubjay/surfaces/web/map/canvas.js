@@ -1,0 +1,221 @@
+// The map itself: a canvas that is steered, a point under the cursor, and what is said of it.
+
+import { fresh, h, put } from "../app/dom.js";
+import { Dots } from "./points.js";
+import { Painter } from "./paint.js";
+import { Plane } from "./plane.js";
+import { steered, stepped } from "./gestures.js";
+import { grouped, namePlaces } from "./colors.js";
+import { age, many } from "../app/format.js";
+
+const REACH_PX = 12;
+const TOUCH_REACH_PX = 24;
+const SAME_PX = 1.5;
+
+/** What a point says of itself in one line, beside its title. */
+export function about(point) {
+  return [point.topic, point.type, age(point.created_at)].filter(Boolean).join(" · ");
+}
+
+/** A map that can be steered; `on` has open(point), pile(points), moved() and chosen(point or null). */
+export class Chart {
+  #frame = 0;
+  #landing = null;
+  #cursor = -1;
+  #hovered = -1;
+
+  constructor(on) {
+    this.on = on;
+    this.plane = new Plane();
+    this.dots = new Dots([]);
+    this.off = new Set();
+    Object.assign(this, { groups: [], of: [], names: [], by: "topic" });
+    this.#make();
+    this.painter = new Painter(this.canvas, this.probe);
+    this.#watch();
+  }
+
+  /** Draw other points; the cursor stays on the memory it was on. */
+  set(points) {
+    const [chosen, landed] = [this.dots.points[this.#cursor]?.id, this.landed];
+    this.dots = new Dots(points);
+    this.plane.settle(points);
+    this.dots.shown = (index) => !this.off.has(this.groups[this.of[index]].name);
+    this.numbers = new Map(points.map((one, index) => [one.id, index]));
+    this.#hovered = -1;
+    this.#cursor = this.numbers.get(chosen) ?? -1;
+    this.land(landed);
+    this.colour(this.by);
+  }
+
+  /** Colour by topic, type or age. */
+  colour(by) {
+    this.by = by;
+    Object.assign(this, grouped(this.dots.points, by));
+    this.names = by === "age" ? [] : namePlaces(this.dots.points, this, this.plane.all);
+    this.painter.renew();
+    this.draw();
+  }
+
+  /** Leave these groups out, by their names. */
+  hide(names) {
+    this.off = new Set(names);
+    this.draw();
+  }
+
+  /** Show where a query lands, `{x, y, nearest}` with ids, or nothing. */
+  land(landing) {
+    this.landed = landing;
+    const known = (landing?.nearest ?? []).map((id) => this.numbers.get(id)).filter((index) => index !== undefined);
+    this.#landing = landing ? { ...landing, nearest: known } : null;
+    this.draw();
+  }
+
+  /** The point of a memory; undefined where it is not drawn. */
+  pointOf(id) {
+    return this.dots.points[this.numbers.get(id)];
+  }
+
+  /** The points that are in view, as many as are wanted, and how many there are. */
+  inView(most) {
+    const found = this.dots.within(this.plane.seen);
+    return { points: found.slice(0, most).map((index) => this.dots.points[index]), count: found.length };
+  }
+
+  /** Mark a memory for a moment, as a list does that somebody points into; null takes it away. */
+  hint(id) {
+    this.#hover(this.numbers?.get(id) ?? -1);
+  }
+
+  step(direction) {
+    stepped(this.plane, direction);
+    this.#moved();
+  }
+
+  reset() {
+    this.plane.reset();
+    this.#moved();
+  }
+
+  /** Draw anew with the next frame, however often it is asked for until then. */
+  draw() {
+    this.#frame ||= requestAnimationFrame(() => {
+      this.#frame = 0;
+      if (!this.plane.width) return;
+      this.painter.paint({ ...this, landing: this.#landing, cursor: this.#cursor, hovered: this.#hovered });
+    });
+  }
+
+  #make() {
+    const described = fresh("map");
+    this.canvas = h("canvas", {
+      tabindex: 0,
+      role: "application",
+      "aria-roledescription": "map",
+      "aria-label": "Map of the memories",
+      "aria-describedby": described,
+    });
+    this.probe = h("span", { hidden: true });
+    this.tip = h("div", { class: "tip", hidden: true, "aria-hidden": "true" });
+    const button = (label, text, act) =>
+      h("button", { type: "button", "aria-label": label, title: label, onclick: act }, text);
+    const zoom = h(
+      "div",
+      { class: "zoom" },
+      button("Zoom in (+)", "+", () => this.step(1)),
+      button("Zoom out (−)", "−", () => this.step(-1)),
+      button("Show all (0)", "All", () => this.reset()),
+    );
+    const hint =
+      "Arrow keys go from point to point, Enter opens one. Shift and arrow keys move the map, + and − zoom, 0 shows all.";
+    const description = h("p", { id: described, class: "hushed" }, hint);
+    this.node = h("div", { class: "chart" }, this.canvas, this.tip, zoom, this.probe, description);
+  }
+
+  #watch() {
+    steered(this.canvas, this.plane, {
+      moved: () => this.#moved(),
+      over: (left, top) => this.#hover(this.#under(left, top, REACH_PX)),
+      out: () => this.#hover(-1),
+      click: (left, top, isTouch) => this.#click(left, top, isTouch),
+      arrow: (right, up) => this.#arrow(right, up),
+      enter: () => this.#cursor >= 0 && this.on.open(this.dots.points[this.#cursor]),
+      escape: () => this.#choose(-1),
+    });
+    new ResizeObserver(() => {
+      this.plane.resize(this.canvas.clientWidth, this.canvas.clientHeight);
+      this.draw();
+    }).observe(this.canvas);
+    const recolour = () => {
+      this.painter.renew();
+      this.draw();
+    };
+    new MutationObserver(recolour).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
+  }
+
+  #under(left, top, reachPx) {
+    return this.dots.near(...this.plane.toPlane(left, top), reachPx / this.plane.scale);
+  }
+
+  /** Those that cannot be told from a point: what says the same lies on the same spot. */
+  #pile(index) {
+    const { x, y } = this.dots.points[index];
+    const reach = SAME_PX / this.plane.scale;
+    return this.dots.within({ left: x - reach, right: x + reach, bottom: y - reach, top: y + reach });
+  }
+
+  #hover(index) {
+    if (index === this.#hovered) return;
+    this.#hovered = index;
+    this.canvas.classList.toggle("over", index >= 0);
+    this.#tell(index >= 0 ? index : this.#cursor);
+    this.draw();
+  }
+
+  #click(left, top, isTouch) {
+    const index = this.#under(left, top, isTouch ? TOUCH_REACH_PX : REACH_PX);
+    const again = index === this.#cursor;
+    this.#choose(index);
+    const pile = index < 0 ? [] : this.#pile(index);
+    if (pile.length > 1) this.on.pile(pile.map((each) => this.dots.points[each]));
+    else if (index >= 0 && (!isTouch || again)) this.on.open(this.dots.points[index]); // a finger sees first what it opens
+  }
+
+  #arrow(right, up) {
+    const { points } = this.dots;
+    const middle = this.dots.near(this.plane.x, this.plane.y, 4);
+    const next = this.#cursor < 0 ? middle : this.dots.towards(this.#cursor, right, up);
+    if (next < 0) return;
+    this.plane.reveal(points[next].x, points[next].y);
+    this.#choose(next);
+    this.#moved();
+  }
+
+  #choose(index) {
+    this.#cursor = index;
+    this.on.chosen(this.dots.points[index] ?? null);
+    this.#tell(index);
+    this.draw();
+  }
+
+  #moved() {
+    this.#tell(this.#hovered >= 0 ? this.#hovered : this.#cursor);
+    this.draw();
+    this.on.moved();
+  }
+
+  #tell(index) {
+    const point = this.dots.points[index];
+    const [left, top] = point ? this.plane.toScreen(point.x, point.y) : [-1, -1];
+    this.tip.hidden = !point || left < 0 || top < 0 || left > this.plane.width || top > this.plane.height;
+    if (this.tip.hidden) return;
+    const more = this.#pile(index).length - 1;
+    const others = more > 0 && h("span", {}, `and ${many(more, "other", "others")} on this spot`);
+    put(this.tip, h("strong", { dir: "auto" }, point.title), h("span", {}, about(point)), others);
+    const [wide, high] = [this.tip.offsetWidth, this.tip.offsetHeight];
+    const across = Math.min(Math.max(left - wide / 2, 4), Math.max(this.plane.width - wide - 4, 4));
+    const down = top > high + 22 ? top - high - 16 : top + 16;
+    Object.assign(this.tip.style, { left: `${across}px`, top: `${down}px` });
+  }
+}

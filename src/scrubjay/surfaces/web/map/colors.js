@@ -1,0 +1,131 @@
+// Which colour and shape a point has: by its topic, its type or its age.
+
+import { s } from "../app/dom.js";
+
+const MOST = 7; // categories with a colour of their own; the rest share one
+const COLOURS = ["--c1", "--c2", "--c3", "--c4", "--c5", "--c6", "--c8"];
+const REST = "var(--c7)";
+const SHAPES = ["disc", "square", "triangle", "diamond", "cross", "down", "bar"];
+const LEAST_TOGETHER = 0.2; // of a group, so that its name stands somewhere
+const MOST_TRIED = 60;
+const DAY_MS = 86_400_000;
+const AGES = [
+  ["the last day", 1],
+  ["the last week", 7],
+  ["the last month", 30.5],
+  ["the last quarter", 91.3],
+  ["the last year", 365.25],
+  ["older", Infinity],
+];
+
+/** The ways to colour, by their names in the address. */
+export const WAYS = { topic: "Topic", type: "Type", age: "Age" };
+
+/**
+ * Sort points into groups: `{groups: [{name, label, count, colour, shape, size}], of: [group of each point]}`.
+ * The most frequent come first, then all others, then those that have none.
+ */
+export function grouped(points, by, now = Date.now()) {
+  return by === "age" ? byAge(points, now) : byName(points, by);
+}
+
+function byName(points, by) {
+  const counts = new Map();
+  for (const one of points) counts.set(one[by], (counts.get(one[by]) ?? 0) + 1);
+  const named = [...counts].filter(([name]) => name !== null).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+  const own = named.length <= MOST ? named : named.slice(0, MOST);
+  const others = named.slice(own.length);
+  const groups = own.map(([name, count], rank) => ({
+    name: `=${name}`, // so that no topic is taken for the rest
+    label: name,
+    count,
+    colour: `var(${COLOURS[rank]})`,
+    shape: SHAPES[rank],
+    size: 1,
+  }));
+  const ranks = new Map(own.map(([name], rank) => [name, rank]));
+  if (others.length) {
+    const count = others.reduce((sum, [, each]) => sum + each, 0);
+    for (const [name] of others) ranks.set(name, groups.length);
+    groups.push({ name: "rest", label: `${others.length} other ${by}s`, count, colour: REST, shape: "disc", size: 0.8 });
+  }
+  if (counts.has(null)) {
+    ranks.set(null, groups.length);
+    groups.push({ name: "none", label: `no ${by}`, count: counts.get(null), colour: REST, shape: "ring", size: 0.9 });
+  }
+  return { groups, of: points.map((one) => ranks.get(one[by])) };
+}
+
+function byAge(points, now) {
+  const of = points.map((one) => AGES.findIndex(([, days]) => now - Date.parse(one.created_at) <= days * DAY_MS));
+  const groups = AGES.map(([label], rank) => ({
+    name: `=${label}`,
+    label,
+    count: of.filter((each) => each === rank).length,
+    colour: `color-mix(in oklab, var(--c2) ${100 - 20 * rank}%, var(--c1))`,
+    shape: "disc",
+    size: 1.3 - 0.1 * rank, // what is new is also larger: colour alone would tell too little
+  }));
+  return { groups, of };
+}
+
+/** Above which points the names of groups can stand: `[{name, label, x, y}]`, where most of each are together. */
+export function namePlaces(points, { groups, of }, all) {
+  const near = Math.max(all.wide, all.high) / 8;
+  return groups.flatMap((group, rank) => {
+    if (!group.name.startsWith("=") || group.count < 3) return [];
+    const own = points.filter((_, index) => of[index] === rank);
+    const about = ({ x, y }) => own.filter((one) => Math.hypot(one.x - x, one.y - y) < near);
+    const centre = { x: middle(own.map((one) => one.x)), y: middle(own.map((one) => one.y)) };
+    const together = about(centre).length < own.length * 0.6 ? densest(own, about) : about(centre);
+    if (together.length < Math.max(3, own.length * LEAST_TOGETHER)) return [];
+    return [{ name: group.name, label: group.label, x: middle(together.map((one) => one.x)), y: Math.max(...together.map((one) => one.y)) }];
+  });
+}
+
+/** Of a group that is scattered, those that are together where most of it are; looked for around some of them. */
+function densest(own, about) {
+  const every = Math.ceil(own.length / MOST_TRIED);
+  const bunches = own.filter((_, index) => index % every === 0).map(about);
+  return bunches.reduce((most, one) => (one.length > most.length ? one : most));
+}
+
+function middle(values) {
+  return values.sort((a, b) => a - b)[values.length >> 1];
+}
+
+/** What a CSS colour is just now, in light or dark, as a canvas needs it. */
+export function resolved(probe, colour) {
+  probe.style.color = colour;
+  return getComputedStyle(probe).color;
+}
+
+/** The outline of a shape around 0, 0 as an SVG path. */
+export function outline(shape, radius) {
+  const r = radius;
+  const wide = r * 0.88; // what has corners looks larger than a disc
+  const [a, b] = [r * 0.4, r * 1.1]; // of the cross
+  const paths = {
+    disc: `M${-r},0a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0z`,
+    square: `M${-wide},${-wide}h${2 * wide}v${2 * wide}h${-2 * wide}z`,
+    triangle: `M0,${-r * 1.15}L${r * 1.1},${r * 0.85}H${-r * 1.1}z`,
+    down: `M0,${r * 1.15}L${r * 1.1},${-r * 0.85}H${-r * 1.1}z`,
+    diamond: `M0,${-r * 1.25}L${r * 1.25},0L0,${r * 1.25}L${-r * 1.25},0z`,
+    cross: `M${-a},${-b}H${a}V${-a}H${b}V${a}H${a}V${b}H${-a}V${a}H${-b}V${-a}H${-a}z`,
+    bar: `M${-r * 1.2},${-r * 0.55}h${r * 2.4}v${r * 1.1}h${-r * 2.4}z`,
+  };
+  return paths[shape] ?? paths.disc;
+}
+
+/** A group's mark beside its name. */
+export function swatch(group) {
+  const ring = group.shape === "ring";
+  return s(
+    "svg",
+    { class: "swatch", viewBox: "-8 -8 16 16", width: 16, height: 16, "aria-hidden": "true" },
+    s("path", {
+      d: outline(group.shape, 5.5 * group.size),
+      style: { fill: ring ? "none" : group.colour, stroke: ring ? group.colour : "none", strokeWidth: "2" },
+    }),
+  );
+}

@@ -1,0 +1,217 @@
+// The graph around one memory: what its links reach, and how these came about.
+
+import { ask } from "../app/api.js";
+import { laidOut } from "./graph_layout.js";
+import { h, put } from "../app/dom.js";
+import { finder } from "../memory/finder.js";
+import { openMemory } from "../memory/memory.js";
+import { go, link } from "../app/route.js";
+import { saying } from "../app/toast.js";
+import { focusedId, MADE, picture, sample, widthOf } from "./graph_picture.js";
+import { figure, many } from "../app/format.js";
+
+const DEPTHS = [1, 2, 3];
+const MOST_SAID = 5; // links of one memory, in the table
+
+/** Make the view. */
+export function make(root) {
+  const view = new GraphView(root);
+  return {
+    show: (params) => view.show(params),
+    hide: () => view.hide(),
+    keys: [
+      { keys: "/", does: "Find a memory", act: () => view.finder.box.select() },
+      { keys: "o", does: "Open the memory that has the focus, or the one in the middle", act: () => view.open(focusedId(root)) },
+      ...DEPTHS.map((depth) => ({
+        keys: String(depth),
+        does: `Show what is up to ${many(depth, "link", "links")} away`,
+        act: () => view.reach(depth),
+      })),
+    ],
+  };
+}
+
+class GraphView {
+  #asking = null;
+  #id = "";
+  #depth = 1;
+  #graph = null;
+  #width = 0;
+
+  constructor(root) {
+    this.finder = finder("Find a memory", (id) => this.#to(id));
+    this.depths = h("div", { class: "ways", role: "group", "aria-label": "How many links away" });
+    this.body = h("div", { class: "around" });
+    put(root, h("div", { class: "bar" }, this.finder.node, this.depths), this.body);
+    this.stage = h("div", { class: "stage" });
+    new ResizeObserver(() => this.stage.clientWidth !== this.#width && this.#draw()).observe(this.stage);
+  }
+
+  async show(params) {
+    const depth = Number(params.get("depth") ?? 1);
+    const focused = focusedId(this.stage);
+    this.#id = params.get("id") ?? "";
+    this.#depth = DEPTHS.includes(depth) ? depth : 1;
+    this.#drawDepths();
+    if (!this.#id) return this.#welcome();
+    await saying(() => this.#ask());
+    if (focused) this.stage.querySelector(".middle a")?.focus(); // the one that was chosen is there now
+    return undefined;
+  }
+
+  hide() {
+    this.#asking?.abort();
+    this.finder.clear();
+  }
+
+  /** Open a memory, or the one in the middle. */
+  open(id) {
+    const which = id ?? this.#id;
+    if (which) openMemory(which, { changed: () => saying(() => this.#ask()) });
+  }
+
+  /** Show what is so many links away. */
+  reach(depth) {
+    if (this.#id) go("graph", { id: this.#id, depth: depth === 1 ? "" : depth });
+  }
+
+  #to(id) {
+    return link("graph", { id, depth: this.#depth === 1 ? "" : this.#depth });
+  }
+
+  async #ask() {
+    this.#asking?.abort();
+    const mine = (this.#asking = new AbortController());
+    try {
+      this.#graph = await ask("surroundings", { id: this.#id, depth: this.#depth }, mine);
+    } catch (error) {
+      if (mine.signal.aborted) return;
+      this.#graph = null;
+      if (error.status !== 404) throw error;
+      this.#gone();
+      return;
+    }
+    this.#fill();
+  }
+
+  #welcome() {
+    this.#asking?.abort();
+    this.#graph = null;
+    put(
+      this.body,
+      h("h1", {}, "Graph"),
+      h("p", {}, "What is linked around one memory. Find one above, or open one from the ", toSearch(), " or the ", toMap(), "."),
+    );
+    this.finder.box.focus();
+  }
+
+  #gone() {
+    put(
+      this.body,
+      h("h1", {}, "This memory is not there"),
+      h("p", { class: "said" }, "It was forgotten, or it is not yours to see. Find another above, or ", toSearch(), "."),
+      h("p", { class: "actions" }, h("button", { type: "button", onclick: () => history.back() }, "Back to where you were")),
+    );
+  }
+
+  #fill() {
+    const { nodes, left_out: leftOut } = this.#graph;
+    const [first, ...others] = nodes;
+    const open = h("button", { type: "button", onclick: () => this.open(first.id) }, "Open");
+    const alike = h("a", { class: "button", href: link("map", { q: first.title }) }, "Alike on the map");
+    const reached = `${many(others.length, "memory", "memories")} up to ${many(this.#depth, "link", "links")} away.`;
+    const more = leftOut > 0 && ` ${many(leftOut, "more is", "more are")} reached and not drawn.`;
+    const table = h("details", {}, h("summary", {}, "The same as a table"), h("div", { class: "scroll" }, this.#table()));
+    put(
+      this.body,
+      h("div", { class: "headed" }, h("h1", { dir: "auto" }, first.title), open, alike),
+      !others.length && unlinked(),
+      others.length > 0 && [h("p", { class: "hint", role: "status" }, reached, more), this.stage, this.#legend(), table],
+    );
+    this.#draw();
+  }
+
+  #draw() {
+    this.#width = this.stage.clientWidth;
+    if (!this.#graph || !this.#width) return;
+    const layout = laidOut(this.#graph.nodes, this.#graph.edges, this.#width, widthOf);
+    put(this.stage, picture(this.#graph, layout, { depth: this.#depth, open: (id) => this.open(id) }));
+  }
+
+  #drawDepths() {
+    const focused = [...this.depths.children].indexOf(document.activeElement);
+    const pressed = (depth) => String(depth === this.#depth);
+    const button = (depth) =>
+      h("button", { type: "button", "aria-pressed": pressed(depth), onclick: () => this.reach(depth) }, String(depth));
+    this.depths.hidden = !this.#id;
+    put(this.depths, h("span", { class: "hint" }, "Links away, up to"), DEPTHS.map(button));
+    if (focused > 0) this.depths.children[focused].focus();
+  }
+
+  #legend() {
+    const used = Object.keys(MADE).filter((made) => this.#graph.edges.some((edge) => edge.made === made));
+    const arrow = this.#graph.edges.some((edge) => edge.kind === "supersedes");
+    return h(
+      "ul",
+      { class: "made", "aria-label": "What the lines mean" },
+      used.map((made) => h("li", {}, sample(made), MADE[made].label)),
+      h("li", {}, "thicker: stronger"),
+      arrow && h("li", {}, "arrow: supersedes"),
+      h("li", {}, "A click puts a memory in the middle; ↗ or ", h("kbd", {}, "o"), " opens it."),
+    );
+  }
+
+  #table() {
+    const { nodes, edges } = this.#graph;
+    const opener = (node) =>
+      h("button", { type: "button", "aria-label": `Open ${node.title}`, onclick: () => this.open(node.id) }, "Open");
+    const row = (node) =>
+      h(
+        "tr",
+        {},
+        h("th", { scope: "row" }, h("a", { href: this.#to(node.id), dir: "auto" }, node.title)),
+        h("td", {}, node.type),
+        h("td", { class: "number" }, String(node.depth)),
+        h("td", { class: "number" }, figure(node.score, 2)),
+        h("td", {}, h("ul", {}, linksBack(node, nodes, edges).map((words) => h("li", {}, words)))),
+        h("td", {}, opener(node)),
+      );
+    const numbers = new Set(["Links away", "Score"]);
+    const head = (name) => h("th", { scope: "col", class: numbers.has(name) ? "number" : "" }, name);
+    const heads = [...["Memory", "Type", "Links away", "Score", "Linked"].map(head), h("td", {})];
+    return h("table", { class: "links" }, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, nodes.slice(1).map(row)));
+  }
+}
+
+const toMap = () => h("a", { href: "#/map" }, "map");
+const toSearch = () => h("a", { href: "#/search" }, "search");
+
+// The links of a memory to those that stand before it, so that none is said twice.
+function linksBack(node, nodes, edges) {
+  const before = new Map(nodes.slice(0, nodes.indexOf(node)).map((one) => [one.id, one.title]));
+  const own = edges.filter(({ a, b }) => (a === node.id && before.has(b)) || (b === node.id && before.has(a)));
+  const said = own.slice(0, MOST_SAID).map((edge) => inWords(edge, node, before));
+  return own.length > said.length ? [...said, `and ${own.length - said.length} more`] : said;
+}
+
+function inWords(edge, node, titles) {
+  const other = titles.get(edge.a === node.id ? edge.b : edge.a);
+  const isOld = edge.kind === "supersedes" && edge.b === node.id;
+  const kind = isOld ? "superseded by" : edge.kind === "related" ? "related to" : edge.kind.replaceAll("_", " ");
+  return `${kind}: ${other} (${figure(edge.strength, 2)}, ${MADE[edge.made].label})`;
+}
+
+function unlinked() {
+  return h(
+    "div",
+    { class: "said" },
+    h("p", {}, "Nothing is linked to this memory yet. Links come about"),
+    h(
+      "ul",
+      {},
+      h("li", {}, "by hand, in a shell: ", h("code", {}, "scrubjay link A B")),
+      h("li", {}, "from a document that links to another"),
+      h("li", {}, "by likeness, when the vectors of two memories are near each other"),
+    ),
+  );
+}

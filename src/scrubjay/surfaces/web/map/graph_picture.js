@@ -1,0 +1,174 @@
+// The picture of a graph: links as lines, memories as links of the page that put themselves in the middle.
+
+import { s } from "../app/dom.js";
+import { nextOf } from "./points.js";
+import { along } from "./graph_layout.js";
+import { link } from "../app/route.js";
+import { ARROWS } from "./gestures.js";
+import { figure, many } from "../app/format.js";
+
+/** How a link was made, and how its line is dashed. */
+export const MADE = {
+  hand: { label: "made by hand", dash: null },
+  text: { label: "a document links to it", dash: "9 5" },
+  likeness: { label: "found by likeness", dash: "1.5 5" },
+};
+const USUAL = "related"; // a kind that need not be said
+const LEAST_MIDDLE_PX = 90;
+const LABEL_FONT_PX = 13; // as map.css has it
+
+/** Draw a graph that was laid out; `open(id)` is what the small sign beside a memory does. */
+export function picture(graph, layout, { depth, open }) {
+  const nodes = graph.nodes.map((node) => nodeOf(node, layout.places.get(node.id), { depth, open }));
+  const dense = graph.edges.length > 2 * graph.nodes.length;
+  const edges = graph.edges.map((edge) => edgeOf(edge, layout, dense));
+  const { width, height } = layout;
+  const svg = s(
+    "svg",
+    { class: "twigs", width, height, role: "group", "aria-label": "Graph", onkeydown: (event) => moved(event, svg) },
+    s("defs", {}, arrow()),
+    layout.rings.map((ring) => ringOf(ring, layout)),
+    edges.map((one) => one.line),
+    edges.map((one) => one.word),
+    nodes,
+  );
+  for (const node of nodes) {
+    for (const name of ["pointerenter", "focusin"]) node.addEventListener(name, () => lit(svg, node.dataset.id));
+    for (const name of ["pointerleave", "focusout"]) node.addEventListener(name, () => lit(svg, null));
+  }
+  return svg;
+}
+
+/** The id of the memory that has the focus in a graph. */
+export const focusedId = (root) => root.querySelector(".node:focus-within")?.dataset.id ?? null;
+
+/** A line as it is drawn for a link, for the legend. */
+export function sample(made) {
+  const dash = { "stroke-dasharray": MADE[made].dash, "stroke-linecap": "round" };
+  const line = { class: "edge", d: "M2,6H42", "stroke-width": 2.5, ...dash };
+  return s("svg", { class: "sample", width: 44, height: 12, "aria-hidden": "true" }, s("path", line));
+}
+
+function ringOf(ring, { middle }) {
+  return Object.entries(ring.spans).map(([side, [from, to]]) => {
+    const downs = Array.from({ length: 41 }, (_, index) => from + (index * (to - from)) / 40);
+    const points = downs.map((down) => `${middle.x + side * along(ring, down)},${middle.y + down}`);
+    return s("polyline", { class: "ring", points: points.join(" ") });
+  });
+}
+
+function edgeOf(edge, { places, middle, sides }, dense) {
+  const [from, to] = [places.get(edge.a), places.get(edge.b)];
+  const isSpoke = from.side === 0 || to.side === 0;
+  const pull = isSpoke ? 0 : 0.35;
+  const half = { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 };
+  const bend = { x: half.x + (middle.x - half.x) * pull, y: half.y + (middle.y - half.y) * pull };
+  const [begin, end] = [short(from, bend), short(to, bend)];
+  const data = { a: edge.a, b: edge.b };
+  const line = s(
+    "path",
+    {
+      class: dense && !isSpoke ? "edge many" : "edge",
+      d: `M${begin.x},${begin.y}Q${bend.x},${bend.y} ${end.x},${end.y}`,
+      "stroke-width": (1 + 3 * edge.strength) * (dense && !isSpoke ? 0.5 : 1),
+      "stroke-dasharray": MADE[edge.made].dash,
+      "stroke-linecap": "round",
+      "marker-end": edge.kind === "supersedes" ? "url(#twig-arrow)" : null,
+      data,
+    },
+    s("title", {}, `${edge.kind}, ${figure(edge.strength, 2)}, ${MADE[edge.made].label}`),
+  );
+  const at = isSpoke ? mixed(middle, from.side === 0 ? to : from, 0.68) : mixed(mixed(begin, end, 0.5), bend, 0.5);
+  const hasRoom = isSpoke && sides.length === 2;
+  const shown = { class: hasRoom ? "kind" : "kind aside", x: at.x, y: at.y + 4, "text-anchor": "middle", data };
+  const word = edge.kind === USUAL ? null : s("text", shown, edge.kind.replaceAll("_", " "));
+  return { line, word };
+}
+
+function mixed(one, other, share) {
+  return { x: one.x + (other.x - one.x) * share, y: one.y + (other.y - one.y) * share };
+}
+
+// An end a little before the memory, so that an arrow does not lie under it.
+function short(end, bend) {
+  const far = Math.hypot(bend.x - end.x, bend.y - end.y) || 1;
+  return mixed(end, bend, Math.min(11 / far, 0.5));
+}
+
+function nodeOf(node, place, { depth, open }) {
+  const isMiddle = place.side === 0;
+  const radius = isMiddle ? 9 : 4 + 4 * Math.sqrt(node.score);
+  const weight = isMiddle ? 600 : 400;
+  const hasRoom = !isMiddle || place.room >= LEAST_MIDDLE_PX; // else the heading of the page says it
+  const shown = hasRoom ? cut(node.title, place.room, weight) : "";
+  const wide = widthOf(shown, weight);
+  const label = isMiddle ? below(place, wide) : beside(place);
+  const far = isMiddle ? "in the middle" : `${many(node.depth, "link", "links")} away, ${figure(node.score, 2)}`;
+  const href = link("graph", { id: node.id, depth: depth === 1 ? "" : depth });
+  const left = place.side < 0 ? place.x - 18 - wide : place.x - 13;
+  const beyond = place.x + place.side * (18 + wide);
+  const sign = { ...label, x: beyond, class: "sign", "aria-hidden": "true", onclick: () => open(node.id) };
+  return s(
+    "g",
+    { class: isMiddle ? "node middle" : "node", data: { id: node.id } },
+    s(
+      "a",
+      { href, "aria-label": `${node.title}, ${node.type}, ${far}`, "aria-current": isMiddle ? "true" : null },
+      s("title", {}, `${node.title}\n${node.type}, ${far}`),
+      s("rect", { class: "target", x: left, y: place.y - 13, width: isMiddle ? 26 : wide + 31, height: 26, rx: 6 }),
+      s("circle", { cx: place.x, cy: place.y, r: radius }),
+      shown && s("text", label, shown),
+    ),
+    !isMiddle && s("text", sign, "↗", s("title", {}, "Open (o)")),
+  );
+}
+
+const beside = ({ x, y, side }) => ({ x: x + side * 14, y: y + 4.5, "text-anchor": side > 0 ? "start" : "end" });
+
+/** Below the middle; where that is near the left edge, from there on. */
+const below = ({ x, y }, wide) => ({ x: Math.max(x, wide / 2 + 6), y: y + 26, "text-anchor": "middle" });
+
+let ruler = null;
+
+/** How wide a text is as a label, in pixels. */
+export function widthOf(text, weight = 400) {
+  ruler ??= document.createElement("canvas").getContext("2d");
+  ruler.font = `${weight} ${LABEL_FONT_PX}px ${getComputedStyle(document.body).fontFamily}`;
+  return ruler.measureText(text).width;
+}
+
+function cut(title, roomPx, weight) {
+  if (widthOf(title, weight) <= roomPx) return title;
+  let begun = "";
+  for (const one of title) {
+    if (begun.length > 3 && widthOf(`${begun}${one}…`, weight) > roomPx) break;
+    begun += one;
+  }
+  const space = begun.lastIndexOf(" ");
+  return `${(space > begun.length / 2 ? begun.slice(0, space) : begun).trimEnd()}…`;
+}
+
+function arrow() {
+  const size = { refX: 8, refY: 5, markerWidth: 11, markerHeight: 11, markerUnits: "userSpaceOnUse", orient: "auto" };
+  return s("marker", { id: "twig-arrow", viewBox: "0 0 10 10", ...size }, s("path", { class: "head", d: "M0,0L10,5L0,10z" }));
+}
+
+function lit(svg, id) {
+  svg.classList.toggle("some", id !== null);
+  for (const one of svg.querySelectorAll("[data-a]")) {
+    one.classList.toggle("lit", one.dataset.a === id || one.dataset.b === id);
+  }
+}
+
+function moved(event, svg) {
+  const arrowKey = ARROWS[event.key];
+  const here = svg.querySelector(".node:focus-within");
+  if (!arrowKey || !here || event.shiftKey) return;
+  event.preventDefault();
+  const placeOf = (node) => {
+    const at = node.querySelector("circle");
+    return { node, x: Number(at.getAttribute("cx")), y: -Number(at.getAttribute("cy")) };
+  };
+  const others = [...svg.querySelectorAll(".node")].filter((one) => one !== here).map(placeOf);
+  nextOf(others, placeOf(here), ...arrowKey)?.node.querySelector("a").focus();
+}

@@ -1,0 +1,48 @@
+// What the colours of a map mean, with how many have each; an entry hides its points, or all others.
+
+import { h, put } from "../app/dom.js";
+import { swatch } from "./colors.js";
+import { count } from "../app/format.js";
+
+/** Fill a node with the groups; `change(names)` is told which are hidden from now on. */
+export function drawLegend(node, groups, off, change) {
+  const names = groups.map((one) => one.name);
+  const focused = node.contains(document.activeElement) ? document.activeElement.dataset.does : null;
+  const flip = (name) => change(off.has(name) ? [...off].filter((one) => one !== name) : [...off, name]);
+  const isAlone = (name) => names.every((one) => (one === name) !== off.has(one));
+  const alone = (name) => change(isAlone(name) ? [] : names.filter((one) => one !== name));
+  const row = (group) =>
+    h(
+      "li",
+      { class: off.has(group.name) ? "off" : "" },
+      h(
+        "button",
+        {
+          type: "button",
+          class: "quiet entry",
+          role: "switch",
+          "aria-checked": String(!off.has(group.name)),
+          data: { does: `flip ${group.name}` },
+          onclick: () => flip(group.name),
+        },
+        swatch(group),
+        h("span", { class: "name" }, group.label),
+        h("span", { class: "count" }, count(group.count)),
+      ),
+      h(
+        "button",
+        {
+          type: "button",
+          class: "quiet only",
+          "aria-label": `Only ${group.label}`,
+          "aria-pressed": String(isAlone(group.name)),
+          data: { does: `only ${group.name}` },
+          onclick: () => alone(group.name),
+        },
+        "only",
+      ),
+    );
+  const all = h("button", { type: "button", class: "quiet", data: { does: "all" }, onclick: () => change([]) }, "Show all again");
+  put(node, h("ul", { class: "legend" }, groups.filter((one) => one.count).map(row)), off.size > 0 && all);
+  if (focused) [...node.querySelectorAll("button")].find((one) => one.dataset.does === focused)?.focus();
+}

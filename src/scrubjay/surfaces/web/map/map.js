@@ -1,0 +1,255 @@
+// The map: all memories as points, what is alike together, and where a query lands among them.
+
+import { ask } from "../app/api.js";
+import { Chart, about } from "./canvas.js";
+import { debounced, h, put } from "../app/dom.js";
+import { leaveAtEscape } from "../app/escape.js";
+import { drawLegend } from "./legend.js";
+import { drawStanding, HINT, listed, MOST_LISTED, nothing } from "./sidebar.js";
+import { openMemory } from "../memory/memory.js";
+import { Narrowing } from "../app/narrowing.js";
+import { Opening } from "./opening.js";
+import { go, here, link, note } from "../app/route.js";
+import { copyButton } from "../app/share.js";
+import { saying } from "../app/toast.js";
+import { WAYS } from "./colors.js";
+import { count } from "../app/format.js";
+
+const TYPING_MS = 250;
+const MOVING_MS = 200;
+
+/** Make the view. */
+export function make(root) {
+  const view = new MapView(root);
+  return {
+    show: (params) => view.show(params),
+    hide: () => view.hide(),
+    keys: [
+      { keys: "/", does: "Write a query", act: () => view.box.select() },
+      { keys: "m", does: "Go to the points: arrow keys move on, Enter opens", act: () => view.chart.canvas.focus() },
+      { keys: "c", does: "Colour by topic, type or age in turn", act: () => view.turnColour() },
+      { keys: "+", does: "Zoom in", act: () => view.chart.step(1) },
+      { keys: "-", does: "Zoom out", act: () => view.chart.step(-1) },
+      { keys: "0", does: "Show all", act: () => view.chart.reset() },
+    ],
+  };
+}
+
+class MapView {
+  #asking = null;
+  #answer = null; // the last one with points
+  #shownFor = ""; // the filters that it was asked with
+  #now = { q: "", by: "topic", collection: [], topics: [], types: [], hide: [], at: "" };
+  #seen = ""; // the address that was shown last, but for what is open
+  #hash = "";
+
+  constructor(root) {
+    this.chart = new Chart({
+      open: (point) => this.#open(point),
+      pile: (points) => this.#choose(points),
+      chosen: (point) => this.#under(point),
+      moved: debounced(MOVING_MS, () => {
+        this.#note({ at: String(this.chart.plane) });
+        this.#listInView();
+      }),
+    });
+    this.opening = new Opening("map", (id, signal) => this.#show(id, signal));
+    this.#make(root);
+  }
+
+  /** Show what an address says; asks for points only where those that are here will not do. */
+  async show(params) {
+    const by = WAYS[params.get("by")] ? params.get("by") : "topic";
+    const before = this.#now;
+    const several = Object.fromEntries(["collection", "topics", "types", "hide"].map((name) => [name, params.getAll(name)]));
+    this.#now = { q: params.get("q") ?? "", by, ...several, at: params.get("at") ?? "" };
+    const address = link("map", this.#address());
+    const isSame = this.#answer !== null && address === this.#seen; // but for what is open
+    const isAgain = location.hash === this.#hash; // the server came back
+    [this.#seen, this.#hash] = [address, location.hash];
+    this.opening.follow(params.get("id") ?? "", () => this.#address(), isSame);
+    if (isSame && !isAgain) return;
+    if (this.box.value.trim() !== this.#now.q) this.box.value = this.#now.q;
+    if (this.#now.at !== before.at) this.chart.plane.look(this.#now.at);
+    this.#drawControls();
+    if (this.#answer) this.#redraw();
+    await saying(() => this.#ask());
+  }
+
+  hide() {
+    this.#asking?.abort();
+    this.#seen = "";
+    this.opening.close();
+    this.typed.cancel();
+    this.chart.on.moved.cancel();
+  }
+
+  turnColour() {
+    const ways = Object.keys(WAYS);
+    this.#change({ by: ways[(ways.indexOf(this.#now.by) + 1) % ways.length], hide: [] });
+  }
+
+  #make(root) {
+    this.typed = debounced(TYPING_MS, () => {
+      this.#note({ q: this.box.value.trim() });
+      saying(() => this.#ask());
+    });
+    const asks = { type: "search", placeholder: "Where does a query land?", "aria-label": "Query", autocomplete: "off" };
+    this.box = h("input", { ...asks, oninput: this.typed, onkeydown: leaveAtEscape });
+    this.colours = h("div", { class: "ways", role: "group", "aria-label": "Colour by" });
+    this.narrowing = new Narrowing((what) => this.#change({ ...what, hide: [], at: "" }));
+    this.standing = h("p", { class: "hint standing", role: "status" });
+    this.under = h("div", { class: "under" });
+    this.said = h("div", { class: "outcome", role: "status" });
+    this.legend = h("section", { "aria-label": "Colours" }, h("h2", {}), h("div", {}));
+    this.landing = h("section", { "aria-label": "Nearest to the query", hidden: true });
+    this.pile = h("section", { "aria-label": "On this spot", hidden: true });
+    this.inView = h("details", { ontoggle: () => this.#listInView() }, h("summary", {}, "In view"), h("div", {}));
+    this.body = h(
+      "div",
+      { class: "spread", hidden: true },
+      h("div", { class: "stage" }, this.chart.node, this.under, this.standing),
+      h("aside", {}, this.pile, this.landing, this.legend, this.inView),
+    );
+    const bar = h("div", { class: "bar" }, this.box, this.colours, this.narrowing.node, copyButton());
+    put(root, h("h1", { class: "hushed" }, "Map"), bar, this.said, this.body);
+    this.#under(null);
+  }
+
+  #filters() {
+    const { collection, topics, types } = this.#now;
+    return { collection: collection[0], ...(topics.length && { topics }), ...(types.length && { types }) };
+  }
+
+  async #ask({ again = false } = {}) {
+    this.#asking?.abort();
+    const mine = (this.#asking = new AbortController());
+    const filters = this.#filters();
+    const key = JSON.stringify(filters);
+    const isHere = !again && this.#answer !== null && this.#shownFor === key;
+    if (!isHere) this.#say(h("p", { class: "hint" }, "Drawing the map…"));
+    try {
+      const query = this.#now.q || undefined;
+      let answer = await ask("map", { ...filters, query, points: !isHere }, mine);
+      if (isHere && answer.state !== this.#answer.state) answer = await ask("map", { ...filters, query }, mine);
+      if (answer.points.length || !isHere) this.#take(answer, key);
+      this.#land(answer);
+    } catch (error) {
+      if (mine.signal.aborted) return;
+      this.#failed(error);
+    }
+  }
+
+  #take(answer, key) {
+    this.#answer = answer;
+    this.#shownFor = key;
+    this.chart.set(answer.points);
+    this.body.hidden = !answer.points.length;
+    drawStanding(this.standing, answer, answer.points.length);
+    this.#redraw();
+    this.#drawControls();
+  }
+
+  #redraw() {
+    if (this.chart.by !== this.#now.by) this.chart.colour(this.#now.by);
+    this.chart.hide(this.#now.hide);
+    put(this.legend.firstChild, BY[this.#now.by]);
+    drawLegend(this.legend.lastChild, this.chart.groups, this.chart.off, (hide) => this.#change({ hide }));
+    this.#listInView();
+  }
+
+  #land(answer) {
+    this.chart.land(answer.landing);
+    const points = (answer.landing?.nearest ?? []).map((id) => this.chart.pointOf(id)).filter(Boolean);
+    if (answer.landing) this.chart.plane.reveal(answer.landing.x, answer.landing.y);
+    this.landing.hidden = !answer.landing;
+    put(this.landing, h("h2", {}, "Nearest to the query"), listed(points, { ...this.#doing(), ordered: true }));
+    this.#say(
+      ...answer.degraded.map((why) => h("p", { class: "said" }, sentence(why))),
+      !this.#answer.points.length && nothing(this.#answer, this.#now),
+    );
+  }
+
+  #failed(error) {
+    this.chart.land(null); // what landed before was another query
+    this.landing.hidden = true;
+    if (error.kind === "away" || error.kind === "no-token" || !error.kind) throw error;
+    if (error.kind === "unavailable") this.body.hidden = true;
+    const instead = h("a", { href: link("search", { q: this.#now.q }) }, "Search by word instead");
+    this.#say(h("div", { class: "said bad" }, h("p", {}, sentence(error.detail)), h("p", {}, instead)));
+  }
+
+  #say(...what) {
+    put(this.said, ...what);
+  }
+
+  #drawControls() {
+    const { by } = this.#now;
+    const colour = (name) => () => this.#change({ by: name, hide: [] });
+    const way = ([name, label]) =>
+      h("button", { type: "button", "aria-pressed": String(name === by), onclick: colour(name) }, label);
+    const focused = [...this.colours.children].indexOf(document.activeElement);
+    put(this.colours, h("span", { class: "hint" }, "Colour by"), Object.entries(WAYS).map(way));
+    if (focused > 0) this.colours.children[focused].focus();
+    this.narrowing.draw(this.#now);
+  }
+
+  #listInView() {
+    if (!this.inView.open) return;
+    const { points, count: all } = this.chart.inView(MOST_LISTED);
+    const more = all > points.length ? `The first ${points.length} of ${count(all)}; zoom in for others.` : "";
+    put(this.inView.lastChild, more && h("p", { class: "hint" }, more), listed(points, this.#doing()));
+  }
+
+  #choose(points) {
+    this.pile.hidden = false;
+    const list = listed(points.slice(0, MOST_LISTED), this.#doing());
+    put(this.pile, h("h2", {}, `${count(points.length)} on this spot`), list);
+    this.pile.querySelector("button").focus();
+  }
+
+  #under(point) {
+    this.pile.hidden = true;
+    const hint = h("span", { class: "hint" }, HINT);
+    put(
+      this.under,
+      h("p", { "aria-live": "polite" }, point ? [h("strong", { dir: "auto" }, point.title), " ", about(point)] : hint),
+      point && h("button", { type: "button", onclick: () => this.#open(point) }, "Open"),
+      point && h("a", { class: "button", href: link("graph", { id: point.id }) }, "Links"),
+    );
+  }
+
+  #doing() {
+    return { open: (point) => this.#open(point), hint: (id) => this.chart.hint(id) };
+  }
+
+  #open(point) {
+    this.opening.to(point.id, () => this.#address());
+  }
+
+  #show(id, signal) {
+    const changed = () => saying(() => this.#ask({ again: true }));
+    return openMemory(id, { query: this.#now.q, changed, signal });
+  }
+
+  #address(state = this.#now) {
+    return { ...state, by: state.by === "topic" ? "" : state.by };
+  }
+
+  #change(what) {
+    go("map", this.#address({ ...this.#now, q: this.box.value.trim(), ...what })); // with what was typed just now
+  }
+
+  #note(what) {
+    Object.assign(this.#now, what);
+    if (here().view !== "map") return;
+    note("map", { ...this.#address(), id: here().params.get("id") });
+    [this.#seen, this.#hash] = [link("map", this.#address()), location.hash];
+  }
+}
+
+const BY = { topic: "By first topic", type: "By type", age: "By age" };
+
+function sentence(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

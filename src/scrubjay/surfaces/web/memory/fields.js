@@ -1,0 +1,71 @@
+// The fields of a memory as a form has them: which there are, and how each is shown and read.
+
+import { fresh, h } from "../app/dom.js";
+
+const SEVERITIES = ["", "critical", "warning", "suggestion"];
+const TYPES = ["fact", "preference", "decision", "task", "summary", "result", "event"];
+
+/** Fields in the order of the form; those that are `rare` are folded away. */
+export const FIELDS = [
+  { name: "text", label: "Text", kind: "long", rows: 7 },
+  { name: "title", label: "Title" },
+  { name: "type", label: "Type", list: "types", fresh: "fact" },
+  { name: "topics", label: "Topics, one a line", kind: "lines" },
+  { name: "collection", label: "Collection", list: "collections" },
+  { name: "namespace", label: "Namespace", list: "namespaces", rare: true },
+  { name: "source", label: "Source: where it is from", rare: true },
+  { name: "context", label: "Context: what helps to understand it", kind: "long", rows: 2, rare: true },
+  { name: "severity", label: "Severity", kind: "choice", rare: true },
+  { name: "domain", label: "Domain", rare: true },
+  { name: "event_time", label: "Speaks of, from (or as its text says)", kind: "time", rare: true },
+  { name: "event_until", label: "Speaks of, until", kind: "time", rare: true },
+  { name: "valid_from", label: "Not found before", kind: "time", rare: true },
+  { name: "valid_until", label: "No longer found after", kind: "time", rare: true },
+  { name: "session", label: "Session", rare: true },
+  { name: "role", label: "Said by", rare: true },
+  { name: "owner", label: "Owner", rare: true },
+  { name: "agent", label: "Agent", rare: true },
+];
+
+/** Return the values that a form begins with: of a memory, or of a new one. */
+export function valuesOf(memory) {
+  return Object.fromEntries(FIELDS.map((field) => [field.name, memory ? written(field, memory[field.name]) : (field.fresh ?? "")]));
+}
+
+function written({ kind }, value) {
+  if (value === null) return "";
+  if (kind === "lines") return value.join("\n");
+  return kind === "time" ? localTime(value) : value;
+}
+
+/** Return what is to be sent of values that differ from those of the beginning. */
+export function changesOf(values, before) {
+  const changed = FIELDS.filter(({ name }) => values[name] !== before[name]);
+  return Object.fromEntries(changed.map(({ name, kind }) => [name, sent(kind, values[name])]));
+}
+
+function sent(kind, value) {
+  if (kind === "lines") return value.split("\n").map((one) => one.trim()).filter(Boolean);
+  return kind === "time" && value ? new Date(value).toISOString() : value;
+}
+
+/** An ISO time → "2026-11-16T09:30", in the reader's zone, as the browser's own field wants it. */
+function localTime(iso) {
+  const at = new Date(iso);
+  return new Date(at - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** Make the control of a field; `known` has the words that are offered: `{types, collections, namespaces}`. */
+export function controlOf({ name, label, kind, rows, list }, value, known) {
+  const id = fresh(`field-${name}`);
+  const words = list && h("datalist", { id: `${id}-list` }, offered(list, known).map((one) => h("option", { value: one })));
+  const props = { id, name, dir: "auto", autocomplete: "off" };
+  let input;
+  if (kind === "long" || kind === "lines") input = h("textarea", { ...props, rows: rows ?? 2 });
+  else if (kind === "choice") input = h("select", { id, name }, SEVERITIES.map((one) => h("option", { value: one }, one || "none")));
+  else input = h("input", { ...props, type: kind === "time" ? "datetime-local" : "text", list: words ? `${id}-list` : null });
+  input.value = value;
+  return { name, input, node: h("label", { class: "field", for: id }, label, input, words) };
+}
+
+const offered = (list, known) => [...new Set([...(list === "types" ? TYPES : []), ...known[list]])];

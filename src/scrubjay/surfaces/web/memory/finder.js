@@ -1,0 +1,87 @@
+// A box that finds a memory while somebody types, and what it found, to choose from.
+
+import { ask } from "../app/api.js";
+import { debounced, h, put } from "../app/dom.js";
+import { nameOf } from "../app/stored_text.js";
+import { saying } from "../app/toast.js";
+
+const TYPING_MS = 200;
+const MOST = 8;
+const LONGEST = 200; // characters of what is called by its text
+
+/** Make `{node, box, clear}`; `hrefOf(id)` is where a choice leads, or with `chosen(hit)` that is called instead. */
+export function finder(label, hrefOf, chosen) {
+  let asking = null;
+  const list = h("ul", { class: "choices", hidden: true, onkeydown: (event) => step(event) });
+  const asks = { type: "search", placeholder: label, "aria-label": label, autocomplete: "off" };
+  const box = h("input", { ...asks, onkeydown: (event) => step(event) });
+  const said = h("p", { class: "hushed", role: "status" });
+
+  const take = (hit) => (event) => {
+    clear();
+    if (!chosen) return;
+    event.preventDefault();
+    chosen(hit);
+  };
+  const look = debounced(TYPING_MS, () => saying(find));
+  box.addEventListener("input", look);
+  box.addEventListener("focus", () => list.hidden && box.value.trim() && look()); // what Escape put away
+
+  async function find() {
+    asking?.abort();
+    asking = new AbortController();
+    const query = box.value.trim();
+    if (!query) return show([]);
+    try {
+      show((await ask("search", { query, limit: MOST }, asking)).hits);
+    } catch (error) {
+      if (error.kind !== "invalid") throw error;
+      refuse(error.detail); // here, not at the edge: there would be one more at each key
+    }
+    return undefined;
+  }
+
+  function refuse(detail) {
+    put(list, h("li", { class: "hint" }, detail));
+    list.hidden = false;
+    put(said, detail);
+  }
+
+  function show(hits, { asked = true } = {}) {
+    const nothing = asked && box.value.trim() !== "" && !hits.length;
+    const row = (hit) => h("li", {}, h("a", { href: hrefOf(hit.id), onclick: take(hit), dir: "auto" }, nameOf(hit, LONGEST)));
+    put(list, hits.map(row), nothing && h("li", { class: "hint" }, "Nothing found."));
+    list.hidden = !hits.length && !nothing;
+    put(said, nothing ? "Nothing found" : hits.length ? `${hits.length} found, arrow down to choose` : "");
+  }
+
+  function step(event) {
+    const links = [...list.querySelectorAll("a")];
+    const at = links.indexOf(document.activeElement);
+    if (event.key === "ArrowDown") links[Math.min(at + 1, links.length - 1)]?.focus();
+    else if (event.key === "ArrowUp") (links[at - 1] ?? box).focus();
+    else if (event.key === "Enter" && at < 0) links[0]?.click();
+    else if (event.key === "Escape") leave();
+    else return;
+    if (event.key !== "Enter" || at < 0) event.preventDefault();
+  }
+
+  /** From what was found to the box, and from the box away; what was written stays. */
+  function leave() {
+    const inBox = document.activeElement === box;
+    look.cancel();
+    asking?.abort();
+    show([], { asked: false });
+    if (inBox) box.blur();
+    else box.focus();
+  }
+
+  function clear() {
+    look.cancel();
+    asking?.abort();
+    box.value = "";
+    show([]);
+  }
+
+  return { node: h("div", { class: "finder" }, box, list, said), box, clear };
+}

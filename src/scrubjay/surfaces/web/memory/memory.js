@@ -1,0 +1,147 @@
+// One memory, whole: its text, its fields, its history and its links, in a dialog that any view opens.
+
+import { ask, server } from "../app/api.js";
+import { opened } from "../app/dialog.js";
+import { h, put } from "../app/dom.js";
+import { edited } from "./edit.js";
+import { forget } from "./forget.js";
+import { visible } from "../app/stored_text.js";
+import { fieldsOf, historyOf } from "./details.js";
+import { linkList, linksOf } from "./links.js";
+import { textOf } from "./text.js";
+import { TURNS, turnsOf } from "./turns.js";
+import { link } from "../app/route.js";
+import { who } from "../app/login.js";
+import { copyLink } from "../app/share.js";
+import { saying } from "../app/toast.js";
+import { feedback, given, VERDICTS } from "../search/feedback.js";
+
+/**
+ * Open one memory from any view. With a `query`, feedback is offered; `forms` are words to mark, and `lines` the first and
+ * last of the passage to begin with. `changed({id, gone})` is called when it was edited, linked or forgotten, or turned
+ * out to be gone; `signal` closes it, and without one any change of the address. Ends when it is closed.
+ */
+export function openMemory(id, { query = "", forms = [], lines = null, changed = () => {}, signal = untilMoved() } = {}) {
+  return opened("Memory", (body, close) => {
+    signal.addEventListener("abort", () => close());
+    body.addEventListener("click", (event) => event.target.closest("a[href]") && close()); // it leads elsewhere
+    new Shown(body, { query, forms, lines, changed, close }).load(id);
+  }, { wide: true });
+}
+
+function untilMoved() {
+  const moved = new AbortController();
+  window.addEventListener("hashchange", () => moved.abort(), { once: true });
+  return moved.signal;
+}
+
+/** The dialog while it is open: which memory it shows, and by which links it came there. */
+class Shown {
+  constructor(body, given) {
+    Object.assign(this, { body, trail: [], ...given });
+    this.heading = body.parentElement.querySelector("h2");
+    this.heading.dir = "auto";
+    this.heading.tabIndex = -1; // takes the focus when what had it is drawn anew
+  }
+
+  async load(id) {
+    if (this.id !== id) put(this.body, h("p", { class: "hint", role: "status" }, "Loading…"));
+    this.id = id;
+    try {
+      const [got, { changes }, { scopes }] = await Promise.all([ask("get", { id }), ask("history", { id }), who()]);
+      const [memory] = got.memories;
+      const isTurn = memory.type === "message" && memory.session;
+      const [links, around] = await Promise.all([linksOf(memory), isTurn ? ask("around", { id, turns: TURNS }) : null]);
+      if (this.id !== id) return;
+      this.draw({ memory, tier: got.tiers?.[id], changes, links, turns: around?.memories ?? [], write: scopes.includes("write") });
+    } catch (error) {
+      if (!error.kind) throw error;
+      if (this.id === id) this.fail(error);
+    }
+  }
+
+  fail({ kind, detail }) {
+    const gone = kind === "not-found";
+    put(this.heading, gone ? "It is gone" : "Memory");
+    put(this.body, h("p", { class: "said bad", role: "alert" }, gone ? "This memory is no longer stored: it was forgotten, or is not yours to see." : detail), this.back());
+    if (gone) this.changed({ id: this.id, gone: true });
+    if (kind === "away") server.addEventListener("back", () => this.body.isConnected && this.load(this.id), { once: true });
+  }
+
+  draw({ memory, tier, changes, links, turns, write }) {
+    const isFirst = !this.trail.length; // the one that was searched for
+    const hadFocus = this.body.contains(document.activeElement);
+    const of = { write, follow: (id) => this.follow(id), changed: () => this.again(memory.id) };
+    put(this.heading, visible(memory.title) || "Memory"); // without a title the text says it
+    put(
+      this.body,
+      this.back(),
+      this.actions(memory, write), // above the text, which may be a megabyte
+      textOf(memory, isFirst ? this.forms : [], isFirst ? this.lines : null),
+      turns.length > 1 && turnsOf(memory, turns, of.follow),
+      fieldsOf(memory, tier),
+      linkList(memory, links, of),
+      changes.length > 0 && historyOf(changes),
+    );
+    if (hadFocus) this.heading.focus({ preventScroll: true });
+    if (this.drawn !== memory.id) this.body.querySelector(".passage")?.scrollIntoView();
+    this.drawn = memory.id;
+  }
+
+  /** Show it as it is now, here and in the view behind. */
+  again(id) {
+    this.changed({ id, gone: false });
+    if (this.body.isConnected && this.id === id) this.load(id);
+  }
+
+  back() {
+    const from = this.trail.at(-1);
+    return from !== undefined && h("p", {}, h("button", { type: "button", class: "quiet", onclick: () => this.load(this.trail.pop()) }, "← Back"));
+  }
+
+  follow(id) {
+    this.trail.push(this.id);
+    this.load(id);
+  }
+
+  actions(memory, write) {
+    const { id } = memory;
+    const button = (text, act) => h("button", { type: "button", onclick: act }, text);
+    const isDone = memory.type.endsWith("_done");
+    return h(
+      "p",
+      { class: "actions" },
+      write && button("Edit", () => this.edit(memory)),
+      write && button("Forget", () => this.forget(id)),
+      write && (isDone || memory.type === "task") && button(isDone ? "Not done" : "Done", () => this.mark(id, isDone ? "undone" : "done")),
+      h("a", { class: "button", href: link("graph", { id }) }, "Graph"),
+      button("Copy link", () => copyLink(new URL(link("search", { id }), location.href).href)),
+      write && this.query && !this.trail.length && this.verdicts(id),
+    );
+  }
+
+  verdicts(id) {
+    const group = h("span", { class: "feedback", role: "group", "aria-label": "Feedback" });
+    const draw = () =>
+      put(group, Object.entries(VERDICTS).map(([action, word]) =>
+        h("button", { type: "button", "aria-pressed": String(given(this.query, id) === action), onclick: () => feedback(this.query, id, action, draw) }, word)));
+    draw();
+    return group;
+  }
+
+  async edit(memory) {
+    const again = () => this.again(memory.id);
+    if (!(await edited(memory, again))) return;
+    this.lines = null; // they may be others now
+    again();
+  }
+
+  async forget(id) {
+    const gone = await forget(id, () => this.changed({ id, gone: true }));
+    if (gone) this.close();
+  }
+
+  async mark(id, verb) {
+    if (await saying(() => ask(verb, { id }))) this.again(id);
+  }
+}

@@ -1,0 +1,60 @@
+// The text of one memory: a document in signs of one width, and from where a search found something in it.
+
+import { h, put } from "../app/dom.js";
+import { whole } from "../app/stored_text.js";
+import { count } from "../app/format.js";
+
+const SLICE_CHARS = 10_000; // one block of `whole`, which is laid out at once: the passage stays where it was scrolled to
+const MORE_SLICES = 10;
+
+/** Return the node of a text; `lines` are the first and the last of a passage to be marked, and scrolled to. */
+export function textOf({ type, text }, forms, lines) {
+  const node = h("div", { class: type === "document" ? "fixed-width" : null });
+  const [start, stop] = lines ? placeOf(text, lines) : [0, text.length];
+  if (start === 0 && stop === text.length) return put(node, whole(text, forms));
+  const said = lines[0] === lines[1] ? `Line ${lines[0]}` : `Lines ${lines[0]}–${lines[1]}`;
+  return put(
+    node,
+    start > 0 && before(text.slice(0, start), forms),
+    h("div", { class: "passage", role: "group", "aria-label": "The passage that was found" }, h("p", { class: "hint" }, `${said}: found here`), whole(text.slice(start, stop), forms)),
+    stop < text.length && whole(text.slice(stop), forms),
+  );
+}
+
+/** Show what stands before a passage from its end backwards: it may be most of a megabyte. */
+function before(text, forms) {
+  const shown = h("div", {});
+  const more = h("p", { class: "actions" });
+  let from = text.length;
+  const grow = (slices) => {
+    for (let left = slices; left > 0 && from > 0; left -= 1) {
+      const stop = from;
+      from = sliceStart(text, stop);
+      shown.prepend(whole(text.slice(from, stop), forms));
+    }
+    if (from === 0) return more.remove();
+    const earlier = h("button", { type: "button", onclick: () => grow(MORE_SLICES) }, "Show what is before");
+    return put(more, earlier, h("span", { class: "hint" }, `${count(from)} more characters`));
+  };
+  const node = h("div", {}, more, shown);
+  grow(1);
+  return node;
+}
+
+/** Return where a slice that ends there begins: with a line, where there is one. */
+function sliceStart(text, stop) {
+  const least = Math.max(0, stop - SLICE_CHARS);
+  const line = least === 0 ? 0 : text.indexOf("\n", least) + 1;
+  return line > 0 && line < stop ? line : least;
+}
+
+function placeOf(text, [first, last]) {
+  const start = afterLines(text, 0, first - 1);
+  return [start, afterLines(text, start, last - first + 1)];
+}
+
+function afterLines(text, from, lines) {
+  let at = from;
+  for (let left = lines; left > 0 && at < text.length; left -= 1) at = text.indexOf("\n", at) + 1 || text.length;
+  return at;
+}

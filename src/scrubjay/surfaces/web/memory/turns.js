@@ -1,0 +1,27 @@
+// What was said before and after a message, in the order in which it was said.
+
+import { h } from "../app/dom.js";
+import { beginning, visible } from "../app/stored_text.js";
+import { link } from "../app/route.js";
+
+export const TURNS = 3; // to each side
+const BEGINS_CHARS = 300;
+
+/** Return the turns around a message, itself among them; `follow(id)` opens another. */
+export function turnsOf(memory, around, follow) {
+  const row = (one) => {
+    const text = visible(beginning(one.text, BEGINS_CHARS).text);
+    const isThis = one.id === memory.id;
+    return h(
+      "li",
+      { "aria-current": isThis && "true" },
+      h("span", { class: "hint" }, visible(one.role ?? "somebody"), isThis && " (this message)"),
+      isThis ? h("p", { class: "stored", dir: "auto" }, text) : h("button", { type: "button", class: "linked", dir: "auto", onclick: () => follow(one.id) }, text),
+    );
+  };
+  return [
+    h("h3", {}, "Conversation"),
+    h("ol", { class: "turns" }, around.map(row)),
+    h("p", {}, h("a", { href: link("search", { session: memory.session }) }, "The whole conversation")),
+  ];
+}

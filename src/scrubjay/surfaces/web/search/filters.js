@@ -1,0 +1,60 @@
+// The fields of the filters: each offers what is stored, and one that takes several adds at Enter.
+
+import { ask } from "../app/api.js";
+import { FILTERS } from "./query.js";
+import { fresh, h, put } from "../app/dom.js";
+import { splitSets } from "../app/settings.js";
+import { saying } from "../app/toast.js";
+
+const MOST = 500; // names that a list offers
+
+/** Make the fields: `{nodes, read(), write(asked), offer()}`. What is set of several stands as chips elsewhere. */
+export function filterFields() {
+  const fields = FILTERS.map(fieldOf);
+  return {
+    nodes: fields.map(({ node }) => node),
+    read: () => Object.fromEntries(fields.map(({ name, get }) => [name, get()])),
+    write: (asked) => fields.forEach(({ name, set }) => set(asked[name])),
+    offer: () => saying(() => offer(fields)),
+  };
+}
+
+function fieldOf({ name, label, several, type = "text", hint }) {
+  const id = fresh(name);
+  const list = h("datalist", { id: fresh("known") });
+  const isNumber = type === "number";
+  const field = h("input", {
+    id, type, dir: "auto", autocomplete: "off", placeholder: hint ?? (several ? "Enter adds one" : null),
+    list: type === "text" ? list.id : null, step: isNumber ? "any" : null, min: isNumber ? 0 : null,
+  });
+  let before = []; // of several, what is set already
+  const split = name === "overrides" ? splitSets : (text) => [text.trim()].filter(Boolean); // a topic may have a comma
+  return {
+    name,
+    node: h("label", { class: "field", for: id }, label, field, list),
+    get: () => (several ? [...new Set([...before, ...split(field.value)])] : field.value.trim()),
+    set: (value) => {
+      if (!several) {
+        if (document.activeElement !== field || field.value.trim() !== value) field.value = value;
+        return;
+      }
+      before = value;
+      if (split(field.value).every((one) => value.includes(one))) field.value = ""; // it is a chip now
+    },
+    know: (names) => put(list, names.map((one) => h("option", { value: one }))),
+  };
+}
+
+/** Put into the lists what is there to choose; a number of stages is not there, but in the profile. */
+async function offer(fields) {
+  const [status, { topics }, { sessions }] = await Promise.all([ask("status"), ask("topics", { limit: MOST }), ask("sessions", { limit: MOST })]);
+  const known = {
+    types: Object.keys(status.types),
+    topics: topics.map(({ topic }) => topic),
+    collection: Object.keys(status.collections),
+    namespace: Object.keys(status.namespaces),
+    session: sessions.map(({ session }) => session),
+    owner: [...new Set(sessions.flatMap(({ owners }) => owners))],
+  };
+  for (const { name, know } of fields) know(known[name] ?? []);
+}

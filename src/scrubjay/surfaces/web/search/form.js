@@ -1,0 +1,169 @@
+// The form of a search: the box, which way, how many, and filters that say what they leave out.
+
+import { ask } from "../app/api.js";
+import { active, comparedTo } from "./query.js";
+import { debounced, h, put } from "../app/dom.js";
+import { filterFields } from "./filters.js";
+import { link } from "../app/route.js";
+import { copyLink } from "../app/share.js";
+import { saying } from "../app/toast.js";
+
+const TYPING_MS = 150;
+const LIMITS = ["5", "10", "20", "50", "100"];
+const LIMIT = "10"; // of hits, where nothing else is said
+const OWN_LIMITS = { gnosis: "32", "gnosis:standard": "32", "gnosis:deep": "100" }; // as scrubjay.profiles.gnosis has them
+
+/**
+ * Make the form. `on` is `{typed(asked), chosen(asked), now(asked), down()}`: while they type, when they chose
+ * something, at Enter, and at the arrow that leads to the results.
+ */
+export function searchForm(on) {
+  const box = h("input", {
+    type: "search", id: "q", placeholder: "Search memories and documents", autocomplete: "off", spellcheck: "false", dir: "auto", "aria-label": "Search",
+  });
+  const profile = h("select", { id: "profile" });
+  const mode = h("select", { id: "mode" });
+  const limit = h("select", { id: "limit" });
+  const filters = filterFields();
+  const summary = h("span", { class: "active" });
+  const fold = h(
+    "details",
+    { class: "narrowing", ontoggle: () => fold.open && filters.offer() },
+    h("summary", {}, "Filters", summary),
+    h("div", { class: "field-columns" }, filters.nodes),
+  );
+  const chips = h("p", { class: "narrowed" });
+  const compare = h("a", { title: "The same query in another way, side by side" }, "Compare");
+  const map = h("a", { title: "Where the query lands among all memories" }, "On the map");
+  const copy = h("button", { type: "button", class: "quiet small", title: "Copy the address of this search", onclick: copyLink }, "Copy link");
+  let ways = []; // the profiles, each with its modes
+  let usual = "default"; // the profile of the store, until the server names another
+  let latest;
+  let isTyping = false; // and what is typed is not in the address yet
+
+  const read = () => ({
+    q: box.value,
+    profile: profile.value,
+    mode: mode.value,
+    limit: limit.value,
+    ...filters.read(),
+  });
+  const typed = debounced(TYPING_MS, () => {
+    isTyping = false;
+    on.typed(read());
+  });
+  const settle = (act) => {
+    typed.cancel();
+    isTyping = false;
+    act(read());
+  };
+  const chosen = () => settle(on.chosen);
+  box.addEventListener("input", () => {
+    isTyping = true;
+    typed();
+  });
+  box.addEventListener("keydown", (event) => {
+    if (event.isComposing) return;
+    if (event.key === "Enter") {
+      event.preventDefault();
+      settle(on.now);
+    } else if (event.key === "ArrowDown") {
+      event.preventDefault();
+      on.down();
+    } else if (event.key === "Escape") {
+      event.preventDefault(); // which would empty the box
+      box.blur();
+    }
+  });
+  profile.addEventListener("change", () => {
+    fillModes(mode, modesOf(profile.value), "");
+    chosen();
+  });
+  for (const one of [mode, limit]) one.addEventListener("change", chosen);
+  fold.addEventListener("change", chosen);
+  fold.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.isComposing && event.target.matches("input")) chosen();
+  });
+
+  const node = h(
+    "form",
+    { class: "searchform", role: "search", onsubmit: (event) => event.preventDefault() },
+    box,
+    h("div", { class: "search-ways" }, named("Profile", profile), named("Mode", mode), named("Hits", limit)),
+    fold,
+    h("p", { class: "search-tools" }, compare, map, copy),
+    chips,
+  );
+
+  /** Show what the address asks. */
+  async function write(asked) {
+    latest = asked;
+    if (!isTyping && box.value !== asked.q) box.value = asked.q;
+    filters.write(asked);
+    const set = active(asked);
+    put(summary, set.length ? ` (${set.length} on)` : "");
+    put(chips, set.map((one) => chipOf(one, () => on.without(one))));
+    chips.hidden = !set.length;
+    map.href = link("map", { q: asked.q, topics: asked.topics, types: asked.types });
+    for (const one of [compare, map]) one.hidden = !asked.q.trim();
+    fillWays(); // at once, as far as it is known
+    if (ways.length) return;
+    const [known, weights] = (await saying(() => Promise.all([ask("profiles"), ask("weights")]))) ?? [];
+    if (!known) return;
+    ways = waysOf(known.profiles);
+    usual = weights.profile.split(":")[0];
+    fillWays();
+  }
+  const fillWays = () => {
+    const names = ways.map(({ name }) => name).filter((name) => name !== usual);
+    const all = [...new Set(["", ...names, latest.profile])]; // one that is unknown, too: the answer says so
+    put(profile, all.map((one) => option(one, one || `${usual} (the store’s)`, latest.profile, wayOf(one)?.summary)));
+    fillModes(mode, modesOf(latest.profile), latest.mode);
+    fillLimits(limit, [latest.profile || usual, latest.mode].filter(Boolean).join(":"), latest.limit);
+    compare.href = link("compare", comparedTo(latest, usual));
+  };
+  const wayOf = (name) => ways.find((one) => one.name === (name || usual));
+  const modesOf = (name) => wayOf(name)?.modes ?? [];
+
+  return {
+    node,
+    write,
+    focus: () => {
+      box.focus();
+      box.select();
+    },
+    modesOf,
+  };
+}
+
+const named = (label, select) => h("label", {}, h("span", { class: "hint" }, label), select);
+
+const option = (value, text, current, title) => h("option", { value, title, selected: value === current }, text);
+
+function chipOf({ label, value }, drop) {
+  return h("button", { type: "button", class: "chip", onclick: drop, "aria-label": `Remove ${label}: ${value}` }, `${label}: `, h("bdi", {}, value), " ✕");
+}
+
+/** Gather `gno`, `gno:fast`, … into profiles with their modes. */
+function waysOf(profiles) {
+  const ways = [];
+  for (const { name, summary } of profiles) {
+    const [profile, mode] = name.split(":");
+    if (!mode) ways.push({ name: profile, summary, modes: [] });
+    else ways.find((one) => one.name === profile)?.modes.push({ name: mode, summary });
+  }
+  return ways;
+}
+
+function fillModes(select, modes, current) {
+  const unknown = current && !modes.some(({ name }) => name === current) ? [{ name: current, summary: "" }] : [];
+  put(select, option("", "default", current), [...modes, ...unknown].map(({ name, summary }) => option(name, name, current, summary)));
+  select.disabled = select.options.length < 2;
+}
+
+/** Fill the numbers of hits: that which a way has by itself stands at its place, and not in the address. */
+function fillLimits(select, way, current) {
+  const own = OWN_LIMITS[way] ?? LIMIT;
+  const all = [...new Set([...LIMITS, own, current])].filter(Boolean).sort((a, b) => a - b);
+  put(select, all.map((one) => option(one === own && one !== current ? "" : one, one, current)));
+}

@@ -1,0 +1,151 @@
+// One result, or one memory of a list, as a card.
+
+import { ask } from "../app/api.js";
+import { fresh, h, put } from "../app/dom.js";
+import { beginning, formsOf, marked, visible, whole } from "../app/stored_text.js";
+import { link } from "../app/route.js";
+import { sum } from "./sum.js";
+import { saying } from "../app/toast.js";
+import { VERDICTS } from "./feedback.js";
+import { age, figure, moment } from "../app/format.js";
+
+const BEGINS_CHARS = 400;
+const BANDS = [["excellent", 0.3], ["good", 0.2], ["weak", -Infinity]]; // of gnosis, as scrubjay.profiles.gnosis has them
+const KEYS = { accepted: "a", modified: "m", dismissed: "d" };
+const FULL = 1; // a score at which a bar is full, unless there is a greater one: as at the shell
+
+/**
+ * Draw a hit. `of` is the view: `{results, best, session, href(id), filter(name, value), open(id), edit(id),
+ * forget(id), feedback(id, action), given(id), may}`; of a memory without a search, `results` is null.
+ */
+export function card(hit, rank, of) {
+  const title = fresh("hit");
+  const name = h("a", { href: of.href(hit.id), dir: "auto" });
+  const rest = h("div", { class: "rest" });
+  const why = of.results && reasons(hit, of.results);
+  const node = h(
+    "article",
+    { class: "card", tabindex: "-1", "aria-labelledby": title, data: { id: hit.id } },
+    h("header", {}, h("h3", { id: title }, rank > 0 && h("span", { class: "place" }, `${rank}`), name), of.results && scoreOf(hit, of)),
+    rest,
+    h("div", { class: "foot" }, h("p", { class: "about" }, about(hit, of)), actions(hit, of, why?.button)),
+    why?.panel,
+  );
+  wording(hit, name, rest, of);
+  node.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.target !== node) return;
+    event.preventDefault();
+    of.open(hit.id);
+  });
+  return node;
+}
+
+/** Fill the heading and what stands below it: a memory without a title is headed by its text. */
+function wording(hit, name, rest, of) {
+  const text = of.results ? { text: hit.snippet, all: hit.complete } : beginning(hit.text, BEGINS_CHARS);
+  const said = marked(text.text, of.results ? hit.marks?.snippet : []);
+  const title = hit.title ? marked(hit.title, hit.marks?.title) : visible(hit.heading ?? "");
+  put(name, title.length ? title : said);
+  name.classList.toggle("stored", !title.length);
+  put(rest, title.length > 0 && h("div", { class: "stored", dir: "auto" }, said));
+  if (text.all) return;
+  const all = h("button", { type: "button", class: "quiet small", onclick: show }, "Show all");
+  async function show() {
+    all.disabled = true;
+    const got = await saying(() => ask("get", { id: hit.id }));
+    all.disabled = false;
+    if (!got) return;
+    if (!title.length) put(name, visible(beginning(text.text, 80).text));
+    put(rest, whole(got.memories[0].text, of.results ? formsOf(hit) : []));
+  }
+  rest.append(all);
+}
+
+/** Return how good a score is in words, where its profile has words: gnosis has, of what a reranker read. */
+function bandOf(hit, profile) {
+  if (profile.split(":")[0] !== "gnosis") return "";
+  return hit.rerank_score === null ? "unread" : BANDS.find(([, least]) => hit.score >= least)[0];
+}
+
+function scoreOf(hit, { results, best }) {
+  const band = bandOf(hit, results.profile);
+  const full = Math.max(best, FULL);
+  const share = Math.max(0, hit.score / full);
+  const said = band ? `${Math.floor(100 * hit.score)} ${band}` : figure(hit.score);
+  return h(
+    "span",
+    { class: "weight", title: `Score ${hit.score}; the bar is full at ${figure(full)}` },
+    h("span", { class: "share", "aria-hidden": "true" }, h("span", { style: { width: `${100 * share}%` } })),
+    h("span", { class: "hushed" }, "score "),
+    h("span", { class: "figure" }, said),
+  );
+}
+
+function about(hit, of) {
+  const chip = (name, value) =>
+    h("button", { type: "button", class: name === "types" ? "chip sort" : "chip", title: `Only ${name} “${value}”`, onclick: () => of.filter(name, value) }, h("bdi", {}, value));
+  return [
+    chip("types", hit.type),
+    hit.topics.map((topic) => chip("topics", topic)),
+    hit.collection && h("span", {}, "in ", chip("collection", hit.collection)),
+    hit.namespace !== "default" && h("span", {}, "under ", chip("namespace", hit.namespace)),
+    hit.created_at && h("time", { datetime: hit.created_at, title: moment(hit.created_at) }, age(hit.created_at)),
+    hit.source && h("span", { class: "path" }, h("bdi", {}, visible(placed(hit)))),
+    hit.tier && h("span", {}, `tier ${hit.tier}`),
+    hit.severity && h("span", {}, `severity ${hit.severity}`),
+    hit.role && h("span", {}, `said by ${hit.role}`),
+    hit.session && hit.session !== of.session && h("span", {}, "in the conversation ", h("a", { href: conversation(hit) }, h("bdi", {}, visible(hit.session)))),
+    hit.valid_until && h("span", { title: moment(hit.valid_until) }, `valid until ${moment(hit.valid_until)}`),
+    hit.stale && h("span", { class: "warned" }, hit.stale === "missing" ? "the file is gone" : "the file has changed since"),
+    hit.near_duplicates?.length > 0 &&
+      h("span", {}, "nearly the same: ", hit.near_duplicates.map((id, at) => [at > 0 && ", ", h("a", { href: of.href(id) }, beginning(id, 12).text)])),
+  ];
+}
+
+/** Return where a conversation is read from beginning to end. */
+export const conversation = ({ session, namespace }) => link("search", { session, namespace: namespace === "default" ? "" : namespace });
+
+function placed({ source, lines, page }) {
+  if (page) return `${source}, page ${page}`;
+  if (!lines) return source;
+  return lines[0] === lines[1] ? `${source}:${lines[0]}` : `${source}:${lines[0]}–${lines[1]}`;
+}
+
+function actions(hit, of, why) {
+  const { results, may } = of;
+  return h(
+    "div",
+    { class: "actions" },
+    results && may.write && h("span", { class: "feedback", role: "group", "aria-label": "Feedback" }, Object.keys(VERDICTS).map((one) => verdict(hit, one, of))),
+    may.write && h("button", { type: "button", class: "quiet small", title: "Edit (e)", onclick: () => of.edit(hit.id) }, "Edit"),
+    may.write && h("button", { type: "button", class: "quiet small", title: "Forget (x)", onclick: () => of.forget(hit.id) }, "Forget"),
+    why,
+  );
+}
+
+function verdict(hit, action, of) {
+  return h(
+    "button",
+    {
+      type: "button",
+      class: "quiet small",
+      title: `Say of this query that it was ${action} (${KEYS[action]})`,
+      data: { action },
+      "aria-pressed": String(of.given(hit.id) === action),
+      onclick: () => of.feedback(hit.id, action),
+    },
+    VERDICTS[action],
+  );
+}
+
+/** Make the button that unfolds why a hit is here, and what it unfolds: below the card's line, which stays as it is. */
+function reasons(hit, results) {
+  const panel = h("div", { class: "reasons", id: fresh("why"), hidden: true });
+  const button = h("button", { type: "button", class: "quiet small why", title: "Why it is here (y)", "aria-expanded": "false", "aria-controls": panel.id, onclick: turn }, "Why");
+  function turn() {
+    if (!panel.childElementCount) put(panel, sum(hit, results));
+    panel.hidden = !panel.hidden;
+    button.setAttribute("aria-expanded", String(!panel.hidden));
+  }
+  return { button, panel };
+}

@@ -1,0 +1,56 @@
+// How a hit was found, in a sentence: "Found by its words (first of 3) and its meaning (2nd of 64)."
+
+import { lists } from "./lists.js";
+import { count } from "../app/format.js";
+
+const BY = {
+  keyword: "its words",
+  vector: "its meaning",
+  topics: "its topics",
+  graph: "its links",
+  moment: "the time asked for",
+  late: "compared word by word",
+  cross_encoder: "read by the reranker",
+  lexical: "other words for it",
+  semantic: "another way to say it",
+  hyde: "an answer as it might be written",
+};
+const FROM = { ...BY, late: "comparing word by word", cross_encoder: "the reranker", rerank: "the reranker", recency: "being recent" };
+const MOST = 0.5; // of a score, so that one part is named
+
+/** Say by which lists a hit was found, at which place, by which it was not, and what its score is mostly made of. */
+export function sentence(hit, results) {
+  const asked = lists(results);
+  const ranked = asked.filter(({ name }) => hit.found[name]?.rank);
+  const missed = asked.filter(({ name, length }) => length && !hit.found[name]);
+  const found = ranked.map(({ name, length }) => `${by(name)} (${placed(hit.found[name].rank, length)})`);
+  const first = found.length ? `Found by ${listed(found)}` : "Found without a place in any list";
+  const not = missed.length ? `, not by ${listed(missed.map(({ name }) => by(name)), "or")}` : "";
+  return `${first}${not}.${also(hit)}${mostly(hit)}`;
+}
+
+/** What looked at it without a list of its own. */
+function also(hit) {
+  const looked = Object.keys(hit.found).filter((name) => hit.found[name].rank === null && name !== "vector");
+  return looked.length ? ` Then ${listed(looked.map(by))}.` : "";
+}
+
+function mostly({ score, sum }) {
+  const main = sum?.parts.length > 1 && sum.parts.find((part) => part.amount > MOST * score);
+  const from = main && FROM[main.name.replace("rrf_", "")];
+  return from ? ` Most of its score comes from ${from}.` : "";
+}
+
+const by = (name) => BY[name.split(":")[0]] ?? `the list “${name}”`;
+const placed = (rank, length) => (length ? `${ordinal(rank)} of ${count(length)}` : ordinal(rank));
+
+/** 1 → "first", 2 → "2nd", 13 → "13th" */
+function ordinal(rank) {
+  if (rank === 1) return "first";
+  const ending = rank % 100 > 10 && rank % 100 < 14 ? "th" : ({ 1: "st", 2: "nd", 3: "rd" }[rank % 10] ?? "th");
+  return `${count(rank)}${ending}`;
+}
+
+function listed(words, last = "and") {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
+}
