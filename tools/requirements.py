@@ -129,7 +129,9 @@ def print_table() -> None:
     """Print every requirement with its sentence, the number of tests and the first of them."""
     tests = tests_by_id()
     for group, title in GROUPS.items():
-        print(f"\n## {title}\n\n| id | what it demands | tests | for instance |\n|---|---|---|---|")
+        print(
+            f"\n## {title}\n\n| id | what it demands | tests | for instance |\n|---|---|---|---|"
+        )
         for id_, sentence in REQUIREMENTS.items():
             if id_.partition("-")[0] == group:
                 named = tests.get(id_, [])

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 from importlib.resources import files
+from pathlib import Path
+from posixpath import dirname, join, normpath
 
 import pytest
 
 FOLDER = files("scrubjay.surfaces") / "web"
-FILES = {one.name: one.read_text("utf-8") for one in FOLDER.iterdir()}
+FILES = {
+    path.relative_to(FOLDER).as_posix(): path.read_text("utf-8")
+    for path in Path(str(FOLDER)).rglob("*")
+    if path.is_file()
+}
 SCRIPTS = {name: text for name, text in FILES.items() if name.endswith(".js")}
 TYPES = {
     "html": "text/html; charset=utf-8",
@@ -55,21 +61,23 @@ def test_a_window_of_the_page_is_held_by_nobody(shared):
 
 def test_a_file_is_sent_once_and_again_only_if_it_is_another(shared):
     """A browser asks each time, so that an upgrade is seen at once, and gets nothing if it has it."""
-    first = shared.get("/ui/main.js")
+    first = shared.get("/ui/app/main.js")
     tag = first.headers["etag"]
     assert first.headers["cache-control"] == "no-cache"
     for known in (tag, f'"other", W/{tag}'):
-        again = shared.get("/ui/main.js", If_None_Match=known)
+        again = shared.get("/ui/app/main.js", If_None_Match=known)
         assert (again.status, again.body, again.headers["etag"]) == (304, b"", tag)
         assert again.headers["cache-control"] == "no-cache"
-    assert shared.get("/ui/main.js", If_None_Match='"other"').status == 200
+    assert shared.get("/ui/app/main.js", If_None_Match='"other"').status == 200
     assert shared.get("/", Accept="text/html", If_None_Match=tag).status == 200
-    head = shared.ask("HEAD", "/ui/main.js")
+    head = shared.ask("HEAD", "/ui/app/main.js")
     assert (head.status, head.body) == (200, b"")
     assert head.headers["content-length"] == str(len(first.body))
 
 
-@pytest.mark.parametrize("name", ["nothing.js", "__init__.py", "main.js/", "", "Main.js", "index"])
+@pytest.mark.parametrize(
+    "name", ["nothing.js", "__init__.py", "app", "app/main.js/", "main.js", "", "Main.js", "index"]
+)
 def test_there_are_no_other_files(shared, name):
     """Names are looked up in a list, not on the disk."""
     assert shared.get(f"/ui/{name}").status == 404
@@ -84,9 +92,28 @@ def test_scripts_make_no_html():
     assert re.findall(inline, FILES["index.html"]) == []
 
 
+def imported(name: str, static: bool) -> set[str]:
+    """The scripts that a script imports, at once or when they are needed."""
+    way = r"^(?:import|export)[^;]*?" if static else r"import\("
+    found = re.findall(way + r"[\"'](\.{1,2}/[\w./-]+\.js)[\"']", SCRIPTS[name], re.M)
+    return {normpath(join(dirname(name), path)) for path in found}
+
+
 def test_every_file_that_is_named_is_there():
-    """What the page and its scripts ask for."""
-    named = set(re.findall(r"/ui/([\w.-]+)", FILES["index.html"]))
-    for text in SCRIPTS.values():
-        named |= set(re.findall(r"[\"']\./([\w-]+\.js)[\"']", text))
-    assert {"main.js", "signin.js", "style.css"} < named <= set(FILES)
+    """What the web UI and its scripts load."""
+    named = set(re.findall(r"/ui/([\w./-]+)", FILES["index.html"]))
+    for name in SCRIPTS:
+        named |= imported(name, static=True) | imported(name, static=False)
+    assert {"app/main.js", "app/sign_in.js", "app/style.css"} < named <= set(FILES)
+    assert set(SCRIPTS) <= named
+
+
+def test_what_the_first_view_needs_is_preloaded():
+    """Without this a browser finds the modules one level of imports after the other."""
+    needed, left = {"app/main.js"}, {"app/main.js", "search/search.js"}
+    while left:
+        name = left.pop()
+        needed.add(name)
+        left |= imported(name, static=True) - needed
+    listed = re.findall(r'<link rel="modulepreload" href="/ui/([\w./-]+)">', FILES["index.html"])
+    assert sorted(listed) == sorted(needed - {"app/main.js"})

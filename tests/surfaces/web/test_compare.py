@@ -105,7 +105,8 @@ def test_it_goes_by_keys_and_by_address(site: Site):
     page = site.open(ASKED, permissions=["clipboard-read", "clipboard-write"])
     says = "export const openMemory = async (id) => { globalThis.shown = id; };"
     page.route(
-        "**/ui/memory.js", lambda one: one.fulfill(body=says, content_type="text/javascript")
+        "**/ui/memory/memory.js",
+        lambda one: one.fulfill(body=says, content_type="text/javascript"),
     )
     page.reload()
     settled(page)

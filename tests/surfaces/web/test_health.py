@@ -129,7 +129,7 @@ def test_a_span_is_chosen_with_the_mouse_and_stands_in_the_address(site: Site):
     assert rows.nth(0).inner_text().split("\t") == [
         "Sun 3 May, 12:00–18:00 so far", "3", "6", "2",
     ]  # fmt: skip
-    begin = """async ([span, now]) => (await import("/ui/buckets.js"))
+    begin = """async ([span, now]) => (await import("/ui/health/buckets.js"))
         .bars(span, Date.parse(now)).map((one) => new Date(one.from).toISOString().slice(5, 16))"""
     twice = page.evaluate(begin, ["24h", "2026-10-25T01:30:00Z"])  # the second half past two
     assert twice[-3:] == ["10-24T23:00", "10-25T00:00", "10-25T01:00"]
@@ -296,7 +296,7 @@ def test_what_is_stored_can_be_searched_from_here_and_stays_while_the_server_is_
     behind = {"tier": "vectors", "place": "", "behind": 2, "reason": ""}
     lost = {"tier": "graph", "place": "", "behind": 1, "reason": "nobody answers"}
     told = page.evaluate(
-        """async ([status, ready, findings]) => (await import("/ui/health_state.js"))
+        """async ([status, ready, findings]) => (await import("/ui/health/state.js"))
             .attention({ status, ready, findings }).map((one) => [one.state, one.says])""",
         [
             {**json.loads(ask(site, "v1/status")), "servers": [behind, lost]},
@@ -310,7 +310,7 @@ def test_what_is_stored_can_be_searched_from_here_and_stays_while_the_server_is_
         ["failed", "The store cannot be written."],
     ]
     told = page.evaluate(
-        """async (status) => (await import("/ui/health_state.js"))
+        """async (status) => (await import("/ui/health/state.js"))
             .attention({ status, ready: { degraded: ["graph", "new"] } })
             .map((one) => [one.state, one.says])""",
         json.loads(ask(site, "v1/status")),
@@ -322,7 +322,7 @@ def test_what_is_stored_can_be_searched_from_here_and_stays_while_the_server_is_
     fetch = "scrubjay models pull"
     missing = {"state": "missing", "fix": fetch}
     told = page.evaluate(
-        """async ([status, ready, findings]) => (await import("/ui/health_state.js"))
+        """async ([status, ready, findings]) => (await import("/ui/health/state.js"))
             .attention({ status, ready, findings }).map((one) => [one.state, one.says, one.fix])""",
         [
             {**json.loads(ask(site, "v1/status")), "pending": 3, "why_pending": "it is not here"},

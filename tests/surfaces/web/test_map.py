@@ -19,7 +19,7 @@ from scrubjay.errors import Unavailable
 SIZE = {"width": 1000, "height": 800}
 WORDS = "tea kettle rocket fuel car garden rose river bread oven train ticket piano chess wool ink"
 SEEN = """async ([points, id]) => {
-  const { Plane } = await import("/ui/plane.js");
+  const { Plane } = await import("/ui/map/plane.js");
   const [plane, canvas] = [new Plane(), document.querySelector("canvas")];
   plane.settle(points);
   plane.resize(canvas.clientWidth, canvas.clientHeight);
@@ -230,7 +230,7 @@ def test_a_query_lands_among_what_is_nearest(site: Site):
 
 
 SAID = """async () => {
-  const { drawStanding } = await import("/ui/mapside.js");
+  const { drawStanding } = await import("/ui/map/sidebar.js");
   const line = document.createElement("p");
   drawStanding(line, { memories: 52000, left_out: 2, kept: 0.336 }, 10000);
   return line.textContent;
@@ -351,7 +351,7 @@ def large(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 FRAMES = """async () => {
-  const { Painter } = await import("/ui/paint.js");
+  const { Painter } = await import("/ui/map/paint.js");
   const [paint, took] = [Painter.prototype.paint, []];
   Painter.prototype.paint = function (given) {
     const began = performance.now();

@@ -145,7 +145,7 @@ def test_a_browser_that_keeps_nothing_is_told_what_the_page_needs(site: Site):
     page.add_init_script(f"Object.defineProperty(window, 'localStorage', {{ {blocked} }})")
     page.goto(site.url)
     expect(page.get_by_role("alert")).to_contain_text("Allow cookies and site data")
-    said = """async (days) => (await import("/ui/words.js"))
+    said = """async (days) => (await import("/ui/app/format.js"))
         .age(new Date(Date.now() - days * 86400000).toISOString())"""
     ages = [page.evaluate(said, days) for days in (0, 1.9, 10, 913)]
     assert ages == ["just now", "1 day ago", "1 week ago", "2 years ago"]  # as the shell says it
@@ -157,7 +157,7 @@ def test_a_server_that_goes_away_and_comes_back(site: Site):
     page = site.open("#/search?q=kettle")
     expect(page).to_have_title("Search · scrubjay")
     site.stop()
-    page.evaluate("import('/ui/api.js').then((api) => api.ask('status').catch(() => null))")
+    page.evaluate("import('/ui/app/api.js').then((api) => api.ask('status').catch(() => null))")
     expect(page.locator("#away")).to_contain_text("The server does not answer")
     expect(page.locator("main > section:visible")).to_have_count(1)
     site.start()
@@ -167,7 +167,7 @@ def test_a_server_that_goes_away_and_comes_back(site: Site):
 
     site.stop()
     site.start(forget=True)
-    page.evaluate("import('/ui/api.js').then((api) => api.ask('status').catch(() => null))")
+    page.evaluate("import('/ui/app/api.js').then((api) => api.ask('status').catch(() => null))")
     expect(page).to_have_title("Sign in · scrubjay")
     expect(page.locator(".said[role=alert]")).to_have_text(
         "You are no longer signed in: the server was restarted, or you were inactive for too long."

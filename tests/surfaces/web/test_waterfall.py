@@ -9,8 +9,8 @@ from browsing import Site
 from playwright.sync_api import Page
 
 DRAW = """async (given) => {
-  const { waterfall } = await import("/ui/waterfall.js");
-  const answer = given.trace ? given : await (await import("/ui/api.js")).ask("search", given);
+  const { waterfall } = await import("/ui/search/waterfall.js");
+  const answer = given.trace ? given : await (await import("/ui/app/api.js")).ask("search", given);
   document.getElementById("main").replaceChildren(waterfall(answer));
   return answer;
 }"""
