@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scrubjay.conversations.extraction.run import Extraction
-    from scrubjay.search.models import Assistants
+    from scrubjay.search.models import SearchModels
     from scrubjay.storage.database import Database
     from scrubjay.storage.sql.records import SqlRecords
     from scrubjay.types import Scope
@@ -95,7 +95,7 @@ def drawing(db: Database, find_model: Callable[[], Extraction], scope: Scope) ->
     return Drawing(model, queue.waiting(scope), sum(failures.values()), failures)
 
 
-def named(find: Callable[[], Assistants], embedding: Embedding) -> tuple[str | None, str | None]:
+def named(find: Callable[[], SearchModels], embedding: Embedding) -> tuple[str | None, str | None]:
     """Return the names of the reranker and the generator."""
     embedder = embedding.embedder
     try:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Assistants:
+class SearchModels:
     """The optional models of a search."""
 
     def __init__(
@@ -119,7 +119,7 @@ class Assistants:
         loading = loader and loader.why_not(fetch=fetch, instead="ranked without it")
         return None, loading or why_not_here(reranker.name, fetch)
 
-    def writer(self) -> tuple[GuardedGenerator | None, str]:
+    def background_generator(self) -> tuple[GuardedGenerator | None, str]:
         """Return the language model for background work, or the reason why there is none."""
         if self._corpus:
             needed = _why_none("generator", None)
@@ -127,7 +127,7 @@ class Assistants:
         generator = self._generator
         return (generator.patient() if generator is not None else None), self._no_generator
 
-    def join(self, kit: Kit) -> Kit:
+    def add_to(self, kit: Kit) -> Kit:
         """Return the kit with these models, and the reasons for those that are missing."""
         reranker, no_reranker = self.reranker()
         if not self.late:

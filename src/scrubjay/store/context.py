@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from scrubjay.insight.map.draw import Maps
     from scrubjay.models import Embedder, Generator, Reranker
     from scrubjay.models.shared import SharedModels
-    from scrubjay.search.models import Assistants
+    from scrubjay.search.models import SearchModels
     from scrubjay.search.pipeline import Kit, Tier
     from scrubjay.search.profiles import Profile
     from scrubjay.sharing.api_keys import Access
@@ -178,11 +178,13 @@ class Context:
         return embedding
 
     @lazy
-    def models(self) -> Assistants:
+    def models(self) -> SearchModels:
         """The reranker and the generator."""
-        from scrubjay.search.models import Assistants
+        from scrubjay.search.models import SearchModels
 
-        return Assistants(self.db, self.clock, self._reranker, self.generator, self.shared_models)
+        return SearchModels(
+            self.db, self.clock, self._reranker, self.generator, self.shared_models
+        )
 
     @lazy
     def hit_counts(self) -> HitCounts:
@@ -258,7 +260,7 @@ class Context:
         from scrubjay.conversations.extraction.run import Extraction
         from scrubjay.storage.sql.extractions import SqlExtractions
 
-        generator, why_not = self.models.writer()
+        generator, why_not = self.models.background_generator()
         if generator is None:
             raise Unavailable(
                 f"{why_not}; without a generator no facts are extracted, and each message is a memory"
@@ -327,7 +329,7 @@ class Context:
             embedder, why_not = self.embedding.ready()
             kit = kit._replace(embedder=embedder, why_not={"embedder": why_not})
         if any(map(profile.uses, _USING_MODELS)):
-            kit = self.models.join(kit)
+            kit = self.models.add_to(kit)
         return kit
 
     def close(self) -> None:

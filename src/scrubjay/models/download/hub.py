@@ -13,7 +13,7 @@ import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay._version import __version__
 from scrubjay.errors import InvalidInput, Unavailable
@@ -54,19 +54,12 @@ class WantedFile:
         return f"{self.what} ({' or '.join(self.names)})"
 
 
-class _Stored(NamedTuple):
-    """A file as it was when it was downloaded."""
-
-    sha256: str
-    size: int
-
-
 @dataclass(slots=True)
 class _Manifest:
-    """What was downloaded, of which commit, and which names that commit does not have."""
+    """What was downloaded (SHA-256 and size), of which commit, and which names that commit lacks."""
 
     commit: str = ""
-    files: dict[str, _Stored] = field(default_factory=dict)
+    files: dict[str, dict[str, Any]] = field(default_factory=dict)
     absent: set[str] = field(default_factory=set)
 
     @classmethod
@@ -75,10 +68,10 @@ class _Manifest:
         try:
             content = json.loads((folder / MANIFEST).read_bytes())
             files = {
-                str(name): _Stored(str(file["sha256"]), int(file["size"]))
+                str(name): {"sha256": str(file["sha256"]), "size": int(file["size"])}
                 for name, file in content["files"].items()
             }
-            return cls(str(content["commit"]), files, {str(name) for name in content["absent"]})
+            return cls(str(content["commit"]), files, set(map(str, content["absent"])))
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
             return cls()
 
@@ -88,7 +81,7 @@ class _Manifest:
             "repo": repo,
             "revision": revision,
             "commit": self.commit,
-            "files": {name: file._asdict() for name, file in self.files.items()},
+            "files": self.files,
             "absent": sorted(self.absent),
         }
         part = folder / f"{MANIFEST}.part"
@@ -166,8 +159,8 @@ def _is_here(folder: Path, wanted: Sequence[WantedFile], *, checksums: bool) -> 
     needed = manifest.needed(wanted)
     try:
         return needed is not None and all(
-            (folder / name).stat().st_size == manifest.files[name].size
-            and (not checksums or sha256_of(folder / name) == manifest.files[name].sha256)
+            (folder / name).stat().st_size == manifest.files[name]["size"]
+            and (not checksums or sha256_of(folder / name) == manifest.files[name]["sha256"])
             for name in needed
         )
     except OSError:
@@ -207,9 +200,9 @@ def _fetch(
     for name, stated in found.items():
         if not stated.sha256 and manifest.commit and name in manifest.files:
             # The manifest's checksum binds only where a commit proves that it is the same file.
-            stated = stated._replace(sha256=manifest.files[name].sha256)
+            stated = stated._replace(sha256=manifest.files[name]["sha256"])
         sha256 = _download(_url(repo, at, name), into / name, stated, progress)
-        manifest.files[name] = _Stored(sha256, (into / name).stat().st_size)
+        manifest.files[name] = {"sha256": sha256, "size": (into / name).stat().st_size}
     manifest.commit = commit
     manifest.write(into, repo, revision)
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import time
-from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,14 +19,14 @@ from scrubjay.runtime.paths import cache_dir
 from scrubjay.runtime.progress import ProgressBar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from scrubjay.runtime.progress import Progress
 
 log = logging.getLogger(__name__)
 
 DEFAULT_HUB = "https://huggingface.co"
-_LOCK_SECONDS = 1800.0
+_LOCK_S = 1800.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +138,16 @@ def provide(
                 f"The model {name} is not complete in {into} and SCRUBJAY_OFFLINE forbids fetching; "
                 "unset it, or copy the folder from a machine that has it"
             )
+        from filelock import FileLock, Timeout
+
         into.mkdir(parents=True, exist_ok=True)
-        with _locked(into / "fetch.lock"):
+        try:
+            lock = FileLock(into / "fetch.lock").acquire(_LOCK_S)
+        except Timeout as error:
+            raise Unavailable(
+                f"Another process has held {error.lock_file} for too long"
+            ) from error
+        with lock:
             if is_complete():  # another process was faster
                 return
             if progress is not None:
@@ -200,31 +206,3 @@ def _missing(card: ModelCard, into: Path) -> list[ModelFile]:
 
 def _has_length(path: Path, file: ModelFile) -> bool:
     return path.is_file() and path.stat().st_size == file.size
-
-
-@contextmanager
-def _locked(lock: Path) -> Iterator[None]:
-    """Hold a lock across processes.
-
-    SQLite's file lock is the one in the standard library that works alike on every platform and
-    ends with its process.
-    """
-    import sqlite3
-
-    try:
-        connection = sqlite3.connect(lock, timeout=0.2, isolation_level=None)
-    except sqlite3.OperationalError as error:
-        raise OSError(f"{lock} cannot be opened: {error}") from error
-    deadline = time.monotonic() + _LOCK_SECONDS
-    with closing(connection):
-        while True:
-            try:
-                connection.execute("BEGIN EXCLUSIVE")
-                break
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
-                    # A disk that is full or read-only stays so.
-                    raise OSError(f"{lock} cannot be locked: {error}") from error
-                if time.monotonic() > deadline:
-                    raise Unavailable(f"Another process has held {lock} for too long") from error
-        yield

@@ -20,7 +20,7 @@ from scrubjay.models.embed.local import OnnxEmbedder
 from scrubjay.models.registry import known_models, load_embedder
 from scrubjay.runtime.paths import cache_dir
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 JAY = "A scrub jay remembers where it hid each acorn."
 FOX = "The quick brown fox jumps over the lazy dog."
 FACT = "The spare key is under the blue flowerpot."
