@@ -50,8 +50,6 @@ EXCEPTIONS: dict[str, set[str]] = {
     "surfaces/cli/commands/transfer.py": {"write"},
     "surfaces/cli/session.py": {"models", "search", "sharing", "storage"},
     "surfaces/callers.py": {"models"},
-    "surfaces/http/auth.py": {"sharing"},
-    "surfaces/http/listen.py": {"sharing"},
     "surfaces/http/metrics.py": {"insight", "storage"},
     "surfaces/mcp/resources.py": {"search"},
     "surfaces/render/results.py": {"search"},

@@ -7,7 +7,6 @@ from pathlib import Path
 from fakes import TokenEmbedder
 
 import scrubjay
-from scrubjay.sharing.api_keys import access_of
 from scrubjay.storage.database import Database
 
 WORDS = "kettle teapot harbour lantern orchard sparrow violin glacier copper meadow".split()
@@ -45,7 +44,7 @@ def furnish(path: Path, folder: Path, memories: int = 60) -> None:
         store.link("m2", "m3", 0.7, kind="supersedes")
         store.feedback("what sings?", "m5", "accepted")
         store.freeze_weights("vault")
-        access_of(store).create("robin", scopes=["write"], tenant="acme", user="ann", expires="2w")
+        store.api_keys.create("robin", scopes=["write"], tenant="acme", user="ann", expires="2w")
         store.create_collection("crew")
         store.share("crew", "ben", "writer")
         store.publish("m4", "crew")

@@ -12,7 +12,6 @@ import pytest
 
 import scrubjay
 from scrubjay.errors import NotFound, StoreError
-from scrubjay.sharing.api_keys import access_of
 from scrubjay.surfaces.callers import OpenStores, Principal, principal_of
 
 TENANTS = ("acme", "globex", None)
@@ -55,12 +54,12 @@ def test_a_scope_that_is_not_known_allows_nothing():
 def test_a_store_has_its_tokens_once(place):
     """Who asks for them with each request does not try each time to note a use."""
     with scrubjay.open(place.path, embedder=False) as store:
-        assert access_of(store) is access_of(store)
+        assert store.api_keys is store.api_keys
 
 
 def test_a_token_makes_a_principal(place):
     with scrubjay.open(place.path, embedder=False) as store:
-        made = access_of(store).create("ci", scopes=["write"], tenant="acme", user="ann")
+        made = store.api_keys.create("ci", scopes=["write"], tenant="acme", user="ann")
     assert principal_of(made.token) == Principal("ci", ("write",), "acme", "ann")
 
 
@@ -194,7 +193,7 @@ def test_a_token_never_sees_what_is_of_another_tenant_or_person(where, seed, tmp
     place = Place(path)
     stores = OpenStores(place, max_open=2)
     with scrubjay.open(path, embedder=False) as kept:
-        access = access_of(kept)
+        access = kept.api_keys
         secrets = {
             (tenant, user): access.create(
                 f"{tenant}-{user}", scopes=["write"], tenant=tenant, user=user

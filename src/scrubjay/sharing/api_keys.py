@@ -7,11 +7,8 @@ write there cannot make one for somebody else's.
 
 from __future__ import annotations
 
-import binascii
 import re
-import secrets
 import threading
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -20,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.sharing.permissions import person_named
 from scrubjay.storage.sql.api_keys import ApiKeyRow, SqlApiKeys
+from scrubjay.text.api_key_format import PREFIX, is_whole, new_secret
 from scrubjay.text.urls import check_tenant
 from scrubjay.text.validation import check_name, did_you_mean
 from scrubjay.times import duration, micros, moment, parse
@@ -29,11 +27,6 @@ if TYPE_CHECKING:
     from scrubjay.storage.database import Database
     from scrubjay.store import Store
 
-PREFIX = "sj_"
-_SECRET_BYTES = 32
-_SUM_BYTES = 4
-_SECRET = rf"{PREFIX}[\w-]{{48}}"  # 36 bytes; the decoder itself would pass over any other sign
-_LIKE_A_SECRET = re.compile(rf"{PREFIX}[\w-]{{8,}}", re.ASCII)
 _HOW_LONG = "give hours, days or weeks, such as 12h, 90d or 2w, or a date, such as"
 _USED_EVERY_US = 3_600_000_000  # a search must not become a write each time
 _BUSY_S = 0.2
@@ -203,29 +196,6 @@ class Access:
 def access_of(store: Store) -> Access:
     """Return the tokens that are kept in a store: the same each time, as it knows what it has noted."""
     return store.api_keys
-
-
-def new_secret() -> str:
-    """Return 256 random bits with a sum over them, as 51 characters that fit a URL and a header."""
-    random = secrets.token_bytes(_SECRET_BYTES)
-    return PREFIX + urlsafe_b64encode(random + _sum_of(random)).decode()
-
-
-def is_whole(secret: str) -> bool:
-    """True when a text could be a secret: one with a typing error, or cut short, is not."""
-    if not re.fullmatch(_SECRET, secret, re.ASCII):
-        return False
-    raw = urlsafe_b64decode(secret.removeprefix(PREFIX))
-    return raw[_SECRET_BYTES:] == _sum_of(raw[:_SECRET_BYTES])
-
-
-def masked(text: str) -> str:
-    """Return a text without the secrets in it, which people put where they do not belong: in an address."""
-    return _LIKE_A_SECRET.sub(f"{PREFIX}…", text)
-
-
-def _sum_of(random: bytes) -> bytes:
-    return binascii.crc32(random).to_bytes(_SUM_BYTES, "big")
 
 
 def _digest(secret: str) -> str:

@@ -12,10 +12,11 @@ from backends import Backend, opened
 from clocks import NOON, Clock
 
 from scrubjay.errors import InvalidInput, NotFound
-from scrubjay.sharing.api_keys import Access, Token, is_whole, new_secret
+from scrubjay.sharing.api_keys import Access, Token
 from scrubjay.storage.sqlite import existing as sqlite_existing
 from scrubjay.storage.sqlite.connection import SqliteDatabase
 from scrubjay.storage.sqlite.existing import ExistingDatabase
+from scrubjay.text.api_key_format import is_whole, new_secret
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

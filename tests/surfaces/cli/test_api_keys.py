@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import scrubjay
-from scrubjay.sharing.api_keys import access_of, is_whole
+from scrubjay.text.api_key_format import is_whole
 
 
 def tokens(shell, *words):
@@ -27,7 +27,7 @@ def test_standard_output_is_the_secret_and_nothing_else(shell, home):
     assert "made the token ci: may write, as ann, until" in made.err
     assert "shown this once" in made.err
     with scrubjay.open(None) as store:
-        found = access_of(store).find(made.out.strip())
+        found = store.api_keys.find(made.out.strip())
     assert (found.name, found.scopes, found.tenant, found.user) == ("ci", ("write",), None, "ann")
     left = found.expires_at - datetime.now(UTC)
     assert timedelta(days=89, hours=23) < left <= timedelta(days=90)
@@ -144,7 +144,7 @@ def test_without_the_last_token_a_server_goes_on_asking_until_it_is_told(shell, 
 
 def asks(place):
     with scrubjay.open(place, embedder=False) as store:
-        return access_of(store).asks()
+        return store.api_keys.asks()
 
 
 def test_that_a_server_asks_moves_with_the_store(shell, tmp_path, postgres_url):
@@ -168,7 +168,7 @@ def test_a_secret_is_in_no_file_export_status_or_message(shell, home, tmp_path):
     shell("add", "The kettle whistles", "--id", "kettle")
     shell("export", "--jsonl", str(tmp_path / "out.jsonl"))
     with scrubjay.open(None) as store:
-        assert access_of(store).find(secret) is not None
+        assert store.api_keys.find(secret) is not None
         files = [one for one in home.rglob("*") if one.is_file()]
         read = b"".join(one.read_bytes() for one in [*files, tmp_path / "out.jsonl"])
     said = "".join(
@@ -189,7 +189,7 @@ def test_a_secret_is_not_in_a_dump_of_postgres(postgres_url):
 
     with scrubjay.open(postgres_url, embedder=False) as store:
         store.add("The kettle whistles")
-        secret = access_of(store).create("ci").secret
+        secret = store.api_keys.create("ci").secret
     with psycopg.connect(postgres_url) as db:
         tables = db.execute(
             "SELECT tablename FROM pg_tables WHERE schemaname = 'scrubjay'"
@@ -211,14 +211,14 @@ def test_tokens_move_with_the_store(shell, tmp_path, postgres_url):
     secret = shell("token", "create", "ci", "--db", place).out.strip()
     assert shell("promote", "--db", place, "--to", postgres_url).code == 0
     with scrubjay.open(postgres_url, embedder=False) as store:
-        assert access_of(store).find(secret).name == "ci"
+        assert store.api_keys.find(secret).name == "ci"
     taken = str(tmp_path / "taken.db")
     shell("token", "create", "mine", "--db", taken)
     assert "holds other memories" in shell("demote", "--db", postgres_url, "--to", taken).err
     back = str(tmp_path / "back.db")
     assert shell("demote", "--db", postgres_url, "--to", back).code == 0
     with scrubjay.open(back, embedder=False) as store:
-        assert access_of(store).find(secret).name == "ci"
+        assert store.api_keys.find(secret).name == "ci"
 
 
 def test_in_a_process_of_its_own_with_a_pipe(tmp_path: Path):

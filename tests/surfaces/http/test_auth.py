@@ -11,12 +11,12 @@ import time
 import pytest
 
 import scrubjay
-from scrubjay.sharing.api_keys import access_of, new_secret
 from scrubjay.surfaces.callers import Principal
 from scrubjay.surfaces.http import auth
 from scrubjay.surfaces.http.auth import CACHE_S, ApiKeyLookup, CallerCache, RateLimiter
 from scrubjay.surfaces.http.logins import Logins
 from scrubjay.surfaces.http.problems import Problem
+from scrubjay.text.api_key_format import new_secret
 
 from .conftest import Client, logged, validate
 
@@ -27,7 +27,7 @@ def token(db):
 
     def make(name="laptop", *scopes, **more):
         with scrubjay.open(db, embedder=False) as store:
-            return access_of(store).create(name, scopes=scopes or ("read",), **more).secret
+            return store.api_keys.create(name, scopes=scopes or ("read",), **more).secret
 
     return make
 
@@ -65,13 +65,13 @@ def test_to_revoke_the_last_token_opens_no_door(serve, token, db, loopback):
     assert client.get("/v1/status", Authorization=f"Bearer {secret}").status == 200
 
     with scrubjay.open(db, embedder=False) as store:
-        access_of(store).revoke("laptop")
+        store.api_keys.revoke("laptop")
         time.sleep(CACHE_S)
 
         assert client.get("/v1/status").status == 401
         assert serve(loopback=loopback).get("/v1/status").status == 401
         assert client.get("/v1/status", Authorization=f"Bearer {secret}").status == 401
-        access_of(store).open_door()
+        store.api_keys.open_door()
 
     assert client.get("/v1/status").status == (200 if loopback else 401)
 

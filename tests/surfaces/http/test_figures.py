@@ -9,7 +9,6 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 import scrubjay
-from scrubjay.sharing.api_keys import access_of
 from scrubjay.surfaces.callers import Principal
 from scrubjay.surfaces.http.app import AUTH_THREADS, ServerContext
 from scrubjay.surfaces.http.auth import ApiKeyLookup
@@ -23,7 +22,7 @@ from .conftest import WAIT_S, Client, served, stores_at, validate
 def made(db):
     """Tokens of two tenants, of the store without one, and of a person."""
     with scrubjay.open(db, embedder=False) as store:
-        access = access_of(store)
+        access = store.api_keys
         return {
             "all": access.create("all", scopes=["write"]).secret,
             "acme": access.create("acme", scopes=["write"], tenant="acme").secret,

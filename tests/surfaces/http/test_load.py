@@ -22,7 +22,6 @@ from itertools import count
 import pytest
 
 import scrubjay
-from scrubjay.sharing.api_keys import access_of
 from scrubjay.surfaces.callers import Principal
 from scrubjay.surfaces.http import listen, mcp_mount
 from scrubjay.surfaces.http.app import ServerContext, make_app
@@ -73,7 +72,7 @@ def doors(stores):
 def test_a_tenant_whose_store_is_locked_keeps_nobody_else_waiting(process, db):
     """Through both doors: sixteen writes that wait leave room for the search of another tenant."""
     with scrubjay.open(db, embedder=False) as store:
-        made = access_of(store).create
+        made = store.api_keys.create
         one = made("one", scopes=("write",), tenant="one").secret
         two = made("two", tenant="two").secret
     url = process().client().url

@@ -9,7 +9,6 @@ import pytest
 
 import scrubjay
 from scrubjay.errors import StoreError
-from scrubjay.sharing.api_keys import access_of, new_secret
 from scrubjay.surfaces.callers import UNRESTRICTED
 from scrubjay.surfaces.http import auth, logins
 from scrubjay.surfaces.http.app import ServerContext
@@ -17,6 +16,7 @@ from scrubjay.surfaces.http.auth import CACHE_S, ApiKeyLookup
 from scrubjay.surfaces.http.logins import IDLE_S, LIFETIME_S, LINK_S, Logins
 from scrubjay.surfaces.http.metrics import Monitoring
 from scrubjay.surfaces.http.settings import ServerSettings
+from scrubjay.text.api_key_format import new_secret
 
 from .conftest import Client, served, stores_at
 
@@ -89,7 +89,7 @@ def visitor(client, doors):
 def token(db):
     def make(name="laptop", *scopes, **more):
         with scrubjay.open(db, embedder=False) as store:
-            return access_of(store).create(name, scopes=scopes or ("read",), **more).secret
+            return store.api_keys.create(name, scopes=scopes or ("read",), **more).secret
 
     return make
 
@@ -325,7 +325,7 @@ def test_a_session_ends_with_its_token(serve, token, db):
     for one in (revoked, expired):
         assert one.ask("GET", "/v1/status").status == 200
     with scrubjay.open(db, embedder=False) as store:
-        access_of(store).revoke("laptop")
+        store.api_keys.revoke("laptop")
         with store._context.db.write() as connection:
             connection.execute("UPDATE access SET expires_us = 1 WHERE name = 'short'")
     again = token("laptop", "admin")  # another token of the same name is another token

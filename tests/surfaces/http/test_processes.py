@@ -14,7 +14,6 @@ from http.client import HTTPException
 import pytest
 
 import scrubjay
-from scrubjay.sharing.api_keys import access_of
 from scrubjay.surfaces.http import listen
 from scrubjay.surfaces.http.auth import CACHE_S
 
@@ -257,7 +256,7 @@ def test_a_server_of_settings_is_theirs_alone_and_logs_no_secret(process, shell,
 def test_one_server_has_all_its_doors(process, db):
     """With tokens: /v1, /mcp and /metrics, each for whom it is meant."""
     with scrubjay.open(db, embedder=False) as store:
-        made = access_of(store).create
+        made = store.api_keys.create
         ann = made("ann", scopes=("write",), user="ann").secret
         ben = made("ben", scopes=("write",), user="ben").secret
         figures = made("figures").secret

@@ -16,7 +16,6 @@ from playwright.sync_api import Page, expect
 from prometheus_client.parser import text_string_to_metric_families
 
 import scrubjay
-from scrubjay.sharing.api_keys import access_of
 from scrubjay.surfaces.callers import Principal
 
 # Two hours ahead of UTC in May: the axis must say the reader's time, and not the server's.
@@ -400,7 +399,7 @@ def test_what_waits_is_said_with_its_reason(without_a_model: Site):
 @pytest.fixture
 def reader(site: Site) -> Iterator[str]:
     """The token of a person who may read; afterwards the store asks for none again."""
-    access = access_of(site.store)
+    access = site.store.api_keys
     yield access.create("ann", scopes=("read",), user="ann").secret
     access.revoke("ann")
     access.open_door()

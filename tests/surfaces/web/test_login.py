@@ -13,8 +13,6 @@ import pytest
 from browsing import Site
 from playwright.sync_api import Browser, expect
 
-from scrubjay.sharing.api_keys import access_of
-
 REFUSED = r"status of 40[13]"
 
 
@@ -28,7 +26,7 @@ def site(_site: Site) -> Site:
 def asking(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A server whose store asks for tokens."""
     one = Site(browser, tmp_path_factory.mktemp("asking") / "team.db")
-    access_of(one.store).create("first")
+    one.store.api_keys.create("first")
     yield one
     one.close()
 
@@ -108,7 +106,7 @@ def test_the_link_signs_in_and_goes_on_to_where_one_wanted(site: Site):
 
 def test_a_token_signs_in_by_keyboard_and_its_end_signs_out(asking: Site):
     """The form by Enter, a wrong one said, a revoked one said, with the way back to the same place."""
-    access = access_of(asking.store)
+    access = asking.store.api_keys
     secret = access.create("reader", scopes=["read"]).secret
     asking.forgive(REFUSED)
     page = asking.open("#/health", signed_in=False)

@@ -8,12 +8,12 @@ from collections.abc import Callable, Hashable
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from scrubjay.sharing.api_keys import access_of, is_whole
 from scrubjay.surfaces.callers import UNRESTRICTED, Principal, principal_of
 from scrubjay.surfaces.http.logins import is_from_browser, login_secrets, origin_of
 from scrubjay.surfaces.http.origin_check import is_protected, without_ipv6_mapping
 from scrubjay.surfaces.http.problems import Problem, retry_after
 from scrubjay.surfaces.http.settings import KEY_RATE
+from scrubjay.text.api_key_format import is_whole
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -55,7 +55,7 @@ class ApiKeyLookup:
         if secret is None:
             return self._own if self._loopback and not self.requires_key() else None
         with self._stores.lend(UNRESTRICTED) as store:
-            key = access_of(store).find(secret)
+            key = store.api_keys.find(secret)
         return principal_of(key) if key is not None and self._is_ours(key) else None
 
     def requires_key(self) -> bool:
@@ -65,7 +65,7 @@ class ApiKeyLookup:
         empty one in its place, must not open the server.
         """
         with self._stores.lend(UNRESTRICTED) as store:
-            required = access_of(store).asks()
+            required = store.api_keys.asks()
         if required is not None:
             self._required = required
         return self._required
@@ -73,7 +73,7 @@ class ApiKeyLookup:
     def has_key(self) -> bool:
         """True where there is an API key that this server accepts."""
         with self._stores.lend(UNRESTRICTED) as store:
-            return any(map(self._is_ours, access_of(store).list()))
+            return any(map(self._is_ours, store.api_keys.list()))
 
     def _is_ours(self, key: Token) -> bool:
         return self._own.tenant in (None, key.tenant)

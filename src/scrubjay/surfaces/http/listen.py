@@ -26,11 +26,11 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from scrubjay.errors import InvalidInput, Unavailable
-from scrubjay.sharing.api_keys import masked
 from scrubjay.surfaces.http.middleware import access_log
 from scrubjay.surfaces.http.origin_check import MAX_HEADER_BYTES
 from scrubjay.surfaces.http.problems import MEDIA_TYPE, Problem, retry_after
 from scrubjay.surfaces.render.json import line
+from scrubjay.text.api_key_format import mask_secrets
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -365,7 +365,7 @@ class MaskingFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line, with any traceback, masked."""
-        return masked(super().format(record))
+        return mask_secrets(super().format(record))
 
 
 def log_to_stderr() -> None:
