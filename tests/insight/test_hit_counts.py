@@ -10,11 +10,10 @@ from clocks import NOON
 
 import scrubjay
 from scrubjay import Hit, InvalidInput, Results, StoreError
-from scrubjay.insight.hit_counts import tiers_of
 from scrubjay.storage.sql.overview import SqlHitCounts
 from scrubjay.surfaces.callers import Principal, with_listeners
 from scrubjay.types import Found
-from scrubjay.types.reports import Hits, HitsOfHour
+from scrubjay.types.reports import Hits, HitsOfHour, hits_by_source
 
 
 @pytest.fixture
@@ -173,8 +172,8 @@ def test_what_was_looked_up_afterwards_is_not_found_and_lists_of_a_kind_are_one(
         Hit("a", 1.0, "a", found={"lexical:1": Found(1, 1.0), "lexical:2": Found(3, 0.1)}),
         Hit("b", 0.5, "b", found={"keyword": Found(1, 1.0), "vector": Found(None, 0.2)}),
     )
-    assert tiers_of(Results("q", "gno", hits)) == {"lexical": 1, "keyword": 1}
-    assert tiers_of(Results("q", "gno")) == {}
+    assert hits_by_source(Results("q", "gno", hits)) == {"lexical": 1, "keyword": 1}
+    assert hits_by_source(Results("q", "gno")) == {}
 
 
 def test_the_stores_of_a_server_count(path, clock, embedder):

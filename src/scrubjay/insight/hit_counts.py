@@ -20,29 +20,10 @@ from scrubjay.types.reports import Hits, HitsOfHour
 
 if TYPE_CHECKING:
     from scrubjay.storage.database import Database
-    from scrubjay.types import Results
 
 # Each write lets every cache look again whether anything has changed; so there are few of them.
 _EVERY_S = 60.0
 _BUSY_S = 0.2
-
-
-def tiers_of(found: Results) -> Mapping[str, int]:
-    """Return how many hits each tier found, of any profile: one that two tiers found counts for both.
-
-    What a tier was only asked for afterwards, it did not find. Several lists of one kind, such as those
-    of the ways in which a query was said again, are one tier.
-    """
-    for step in found.trace:
-        if step.stage == "count_hits":  # the profile has counted by itself
-            counted: Mapping[str, int] = step.notes["hits"]
-            return counted
-    each: Counter[str] = Counter()
-    for hit in found.hits:
-        each.update(
-            {name.partition(":")[0] for name, at in hit.found.items() if at.rank is not None}
-        )
-    return each
 
 
 class HitCounts:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from scrubjay.errors import InvalidInput, Unavailable
 
 if TYPE_CHECKING:
+    from scrubjay.storage.sql.overview import Gauges
     from scrubjay.store.context import Context
     from scrubjay.types import Filters
     from scrubjay.types.map import Map
@@ -46,6 +47,12 @@ class Insight:
             reranker=reranker,
             generator=generator,
         )
+
+    def gauges(self) -> Gauges:
+        """Return counts of rows for metrics; needs no model and no replica."""
+        from scrubjay.storage.sql.overview import gauges
+
+        return gauges(self._context.db)
 
     def map(self, query: str | None, limit: int, points: bool, filters: Filters) -> Map:
         """Return memories as points on a plane, and where a query lands among them."""

@@ -160,9 +160,9 @@ class Search:
         """Count the hits of each source, where the profile has a stage for that or all are counted."""
         counted = any(step.stage == "count_hits" for step in results.trace)
         if self.counts_every_search or counted:
-            from scrubjay.insight.hit_counts import tiers_of
+            from scrubjay.types.reports import hits_by_source
 
-            self._context.hit_counts.note(tiers_of(results))
+            self._context.hit_counts.note(hits_by_source(results))
 
     def _notify(self, results: Results) -> None:
         """Call the observer of searches. Its failure must not fail the search."""

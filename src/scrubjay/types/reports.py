@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from scrubjay.types import NOTHING
+from scrubjay.types import NOTHING, Results
 
 
 class ShortVectors(NamedTuple):
@@ -331,3 +332,21 @@ def score_sum(
     if abs(rest) > 1e-6:  # the precision at which scores are compared
         parts.append(ScorePart(OTHER, rest))
     return ScoreSum(tuple(parts), tuple(where))
+
+
+def hits_by_source(results: Results) -> Mapping[str, int]:
+    """Return how many hits each source found; a hit of two sources counts for both.
+
+    A source that only scored a hit afterwards did not find it. Lists for several query variants count as
+    one source.
+    """
+    for step in results.trace:
+        if step.stage == "count_hits":  # the profile has counted them
+            counted: Mapping[str, int] = step.notes["hits"]
+            return counted
+    counts: Counter[str] = Counter()
+    for hit in results.hits:
+        counts.update(
+            {name.partition(":")[0] for name, at in hit.found.items() if at.rank is not None}
+        )
+    return counts

@@ -18,14 +18,13 @@ from starlette.responses import JSONResponse, Response
 
 from scrubjay._version import __version__
 from scrubjay.errors import MissingExtra, StoreError
-from scrubjay.insight.hit_counts import tiers_of
-from scrubjay.storage.sql.overview import gauges
 from scrubjay.surfaces import telemetry
 from scrubjay.surfaces.callers import OpenStores, with_listeners
 from scrubjay.surfaces.figures import OTHER, Figures, every_step, lost_at
 from scrubjay.surfaces.http.problems import Problem
 from scrubjay.surfaces.render.json import plain
 from scrubjay.surfaces.verbs import READ
+from scrubjay.types.reports import hits_by_source
 
 try:
     from prometheus_client import (
@@ -135,7 +134,7 @@ class Metrics:
         self._search_s.labels(profile).observe(results.took_ms / 1000)
         for step in every_step(results.trace):
             self._stage_s.labels(self._stages.limit(step.stage)).observe(step.took_ms / 1000)
-        for source, count in tiers_of(results).items():
+        for source, count in hits_by_source(results).items():
             self._hits.labels(self._sources.limit(source)).inc(count)
         for stage in lost_at(results):
             self._degraded.labels(self._stages.limit(stage)).inc()
@@ -187,7 +186,7 @@ class _StoreCollector(Collector):
         )
         for tenant, store in self._stores.each_tenant(self._tenant):
             try:
-                counts = gauges(store._context.db)
+                counts = store._insight.gauges()
             except StoreError:  # its metrics are missing; those of the others are not
                 continue
             memories.add_metric([tenant or ""], counts.memories)
@@ -297,7 +296,7 @@ class MonitoringEndpoints(NamedTuple):
 def _store_figures(store: Store) -> Json:
     hits = store.hits(since=datetime.now(UTC) - timedelta(days=FIGURES_DAYS))
     return {
-        **plain(gauges(store._context.db)),
+        **plain(store._insight.gauges()),
         "hits": [
             {"hour": plain(hour.at), "tier": source, "count": count}
             for hour in hits.hours
