@@ -961,6 +961,6 @@ def test_no_empty_file_is_made_where_somebody_took_ours_away(tmp_path):
         for file in tmp_path.glob("notes.db*"):
             file.unlink()
 
-        with pytest.raises(StoreError, match="is no longer there"):
+        with pytest.raises(StoreError, match="no longer exists"):
             another.submit(store.ls).result(60)
         assert not path.exists()

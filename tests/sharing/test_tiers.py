@@ -685,7 +685,7 @@ class TestBrokenTiers:
         assert f"tier {name}: there is no file {path}" in reason
         assert not os.path.exists(path)
         if name == "agent":
-            with pytest.raises(StoreError, match="is no longer there"):
+            with pytest.raises(StoreError, match="no longer exists"):
                 store.add("into nothing")
         shutil.copy(f"{path}.good", path)
         assert {tier for _, tier, _ in found(store)} == set(NAMES)

@@ -18,7 +18,7 @@ from scrubjay.ops.promote import run as promoting
 from scrubjay.ops.promote.check import QUERIES, Digest, digests
 from scrubjay.ops.promote.places import place_of
 from scrubjay.ops.promote.run import demote, promote
-from scrubjay.storage.sqlite import mirror as sqlite_mirror
+from scrubjay.storage.sqlite import backup as sqlite_backup
 from scrubjay.storage.sqlite.connection import SqliteDatabase
 
 WORKERS = Path(__file__).with_name("workers.py")
@@ -250,7 +250,7 @@ def test_where_open_files_cannot_be_renamed_they_are_closed_first(
     notes, postgres_url, monkeypatch
 ):
     """As on Windows: the file is renamed before the last rows are read, and back if anything fails."""
-    for module in (promoting, sqlite_mirror):
+    for module in (promoting, sqlite_backup):
         monkeypatch.setattr(module, "open_files_stay", lambda: True)
     before = digests_in(notes)
     same_rows = promoting.same_rows

@@ -12,7 +12,7 @@ import scrubjay
 from scrubjay.ops.promote import mirror as mirroring
 from scrubjay.ops.promote.run import demote, promote
 from scrubjay.storage.postgres.mirror import PostgresMirror
-from scrubjay.storage.sqlite.mirror import SqliteMirror
+from scrubjay.storage.sqlite.backup import SqliteMirror
 
 
 def say(*words: object) -> None:

@@ -175,7 +175,7 @@ def test_a_store_that_only_reads_finds_tokens_and_notes_nothing(
         secret = Access(db, clock).create("ci").secret
     before = Path(path).read_bytes()
     if frozen:
-        monkeypatch.setattr(sqlite_existing, "_WAYS", ("mode=ro&immutable=1",))
+        monkeypatch.setattr(sqlite_existing, "_MODES", ("mode=ro&immutable=1",))
     with closing(ExistingDatabase(path, why_not_written="it is another's")) as db:
         assert db.frozen is frozen
         access = Access(db, clock)

@@ -231,12 +231,12 @@ def test_a_cache_lets_go_of_what_is_gone(backend):
         assert found.rows[0].id == "v00000"
 
     if isinstance(backend, SqliteWithQdrant):
-        assert backend.projection.count() == 50
+        assert backend.replica.count() == 50
     elif isinstance(backend, InPostgres):
         with backend.db.read() as db:
             assert db.execute("SELECT count(*) FROM embeddings").fetchone() == (50,)
     else:
-        assert len(backend.vectors._codes["m"]) == 50
+        assert len(backend.vectors._copies["m"]) == 50
 
 
 SCRIPT = """

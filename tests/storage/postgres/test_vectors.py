@@ -19,7 +19,7 @@ NEAR, FAR = 150, 20
 @pytest.fixture
 def store(emptied_postgres_url, monkeypatch):
     """A store with an index, in which a namespace has nothing but the farthest vectors."""
-    monkeypatch.setattr(postgres_vector, "EXACT_MOST", 100)
+    monkeypatch.setattr(postgres_vector, "MAX_EXACT", 100)
     monkeypatch.setattr(postgres_vector, "_EF_SEARCH", 10)
     opened = InPostgres(emptied_postgres_url)
     opened.activate("m", DIMS)
@@ -62,7 +62,7 @@ def test_a_small_namespace_of_a_large_store_is_found_as_a_whole(store, few, monk
 @pytest.mark.parametrize(("dims", "made"), [(2_500, True), (4_100, False)])
 def test_wide_vectors_are_found(emptied_postgres_url, clock, monkeypatch, dims, made):
     """HNSW takes 2,000 numbers, or 4,000 rounded ones; what is wider has no index and none is due."""
-    monkeypatch.setattr(postgres_vector, "EXACT_MOST", 2)
+    monkeypatch.setattr(postgres_vector, "MAX_EXACT", 2)
     embedder = HashingEmbedder(dims)
     with scrubjay.open(emptied_postgres_url, embedder=embedder, clock=clock) as store:
         store.add_many({"text": f"pump {i}", "id": f"m{i}"} for i in range(5))

@@ -72,7 +72,7 @@ RECORDS = {
     "nobody there": Bad(
         lambda _: f"postgres://ann:{SECRET}@127.0.0.1:{NOWHERE}/notes",
         f"postgres://ann@127.0.0.1:{NOWHERE}/notes does not answer: Connection refused",
-        "see that Postgres runs there",
+        "check that Postgres runs",
     ),
     "a refused password": Bad(
         lambda at: f"postgres://postgres:{SECRET}@127.0.0.1:{at.postgres.port}/notes",
@@ -137,7 +137,7 @@ def test_what_is_advised_to_a_second_user_helps(
     with pytest.raises(scrubjay.StoreError) as raised:
         scrubjay.open(theirs, embedder=embedder, clock=clock)
     _is_one_sentence(str(raised.value), "permission denied for schema scrubjay")
-    grants = str(raised.value).partition("type: ")[2].split("; ")
+    grants = str(raised.value).partition("run: ")[2].split("; ")
     guarded.postgres.execute(*grants[:1], database="shared")
     with pytest.raises(scrubjay.StoreError) as raised:
         scrubjay.open(theirs, embedder=embedder, clock=clock)
@@ -295,11 +295,11 @@ def test_wrong_urls_of_tiers(
 def test_records_of_a_version_that_is_too_old(postgres_url: str, monkeypatch: pytest.MonkeyPatch):
     """Of Postgres and of pgvector: which it is, and which is needed."""
     with monkeypatch.context() as older:
-        older.setattr(postgres_login, "LEAST_VERSION", 99)
+        older.setattr(postgres_login, "MIN_VERSION", 99)
         with pytest.raises(scrubjay.StoreError, match=r"is PostgreSQL \d+; scrubjay needs 99"):
             scrubjay.open(postgres_url, embedder=False)
     scrubjay.open(postgres_url, embedder=False).close()
-    monkeypatch.setattr(postgres_vector, "LEAST_VERSION", (99, 0))
+    monkeypatch.setattr(postgres_vector, "MIN_VERSION", (99, 0))
     with pytest.raises(scrubjay.StoreError, match=r"needs 99\.0 or newer: ALTER EXT"):
         scrubjay.open(postgres_url, embedder=False)
 

@@ -80,7 +80,7 @@ def test_what_fails_half_way_leaves_the_older_backup(tmp_path, monkeypatch):
         def broken(path: str) -> int:
             raise sqlite3.OperationalError("database or disk is full")
 
-        monkeypatch.setattr(sqlite_backup, "_checked", broken)
+        monkeypatch.setattr(sqlite_backup, "_check_copy", broken)
         with pytest.raises(scrubjay.StoreError, match="the disk is full"):
             store.backup(tmp_path / "copy.db", force=True)
     assert (tmp_path / "copy.db").read_bytes() == older
@@ -93,7 +93,7 @@ def test_wrong_places_are_refused(tmp_path):
         store.add("first")
         (tmp_path / "taken.txt").write_text("mine")
         for place, said in (
-            ("taken.txt", "is there already"),
+            ("taken.txt", "exists already"),
             ("notes.db", "is the store itself"),
         ):
             with pytest.raises(scrubjay.InvalidInput, match=said):

@@ -478,7 +478,7 @@ def test_status_shows_how_good_short_vectors_are(stocked, monkeypatch):
         in stocked("status").out
     )
 
-    monkeypatch.setattr("scrubjay.storage.sqlite.rotations.LEAST_VECTORS", 3)
+    monkeypatch.setattr("scrubjay.storage.sqlite.vectors.MIN_ROTATED", 3)
     with scrubjay.open(stocked("status", "--json").json["path"]) as store:  # with the same model
         store.pending(wait=True)
     said = "64 of 256 numbers, shortlist 200, recall 1.000 in 3 trials, fitted on 3 vectors"

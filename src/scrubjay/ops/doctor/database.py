@@ -74,10 +74,10 @@ def check_postgres(place: Callable[[], tuple[ServerAddress, str]]) -> Finding:
     """Check the schema of a Postgres database; nothing is created. `place` may raise for a bad URL."""
 
     def check() -> Finding:
-        from scrubjay.storage.postgres.existing import found_in
+        from scrubjay.storage.postgres.existing import server_info
 
         address, schema = place()
-        found = found_in(address, schema)
+        found = server_info(address, schema)
         versions = f"PostgreSQL {found.version}, pgvector {found.pgvector or 'not installed'}"
         if found.schema is None:
             return Finding(

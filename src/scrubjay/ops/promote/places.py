@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.storage.database import Connection, Database
-from scrubjay.storage.sqlite.location import PROMOTED, moved_to
+from scrubjay.storage.sqlite.location import moved_to
 from scrubjay.text.urls import check_tenant, is_server_url, tenant_file, tenant_schema
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class FilePlace:
 
     def put_aside(self) -> str:
         """Rename the file, which nobody has open; return its new name."""
-        from scrubjay.storage.sqlite.mirror import free_name
+        from scrubjay.storage.sqlite.backup import PROMOTED, free_name
 
         aside = free_name(f"{self.path}{PROMOTED}")
         try:
@@ -107,7 +107,7 @@ class FilePlace:
 
     def publish(self, filled: Database, mark: int) -> None:
         """Rename what was filled; what is in its place may be an empty store, or a note."""
-        from scrubjay.storage.sqlite.mirror import SqliteMirror
+        from scrubjay.storage.sqlite.backup import SqliteMirror
 
         assert isinstance(filled.mirror, SqliteMirror)
         before = self.existing()

@@ -17,7 +17,7 @@ from scrubjay.ops.promote.check import QUERIES, Differs, Digest, same_rows, same
 from scrubjay.ops.promote.mirror import mirror
 from scrubjay.ops.promote.places import FilePlace, Place, SchemaPlace, holds_memories, place_of
 from scrubjay.storage.sql.mirror import take
-from scrubjay.storage.sqlite.mirror import open_files_stay, write_note
+from scrubjay.storage.sqlite.backup import open_files_stay, write_note
 from scrubjay.text.urls import ReplicaAddresses, parse_replica_urls
 from scrubjay.types.reports import Moved
 

@@ -1,8 +1,8 @@
-"""One Postgres schema: its connections, its one writer, and errors a person can act on.
+"""One Postgres schema: its connections and its one writer.
 
-A store is a schema of its own in a database, `scrubjay` by name, or `scrubjay_TENANT`. There is one
-writer at a time, as in SQLite: whoever writes holds a lock of the database until the transaction ends.
-So all that is true of a write in one file is true here; readers go on meanwhile.
+A store is a schema of a database, named `scrubjay` or `scrubjay_TENANT`. There is one writer at a time,
+as in SQLite: a writer holds an advisory lock until its transaction ends. So the guarantees of a write
+are those of a file. Readers go on meanwhile.
 """
 
 from __future__ import annotations
@@ -35,12 +35,8 @@ if TYPE_CHECKING:
     from scrubjay.text.urls import ServerAddress
     from scrubjay.types import Term
 
-_LOCK = 0x5343_4A59  # of the writer; the second key is that of the schema
+_LOCK = 0x5343_4A59  # first key of the writer's lock; the second one is the schema
 _COMMITS = "commits"
-
-
-def _nothing() -> None:
-    pass
 
 
 class PostgresDatabase:
@@ -69,7 +65,7 @@ class PostgresDatabase:
         self._writing = threading.RLock()
         self._gathered: dict[type[Gathered], Gathered] = {}
         self._pid = os.getpid()
-        self.on_commit: Callable[[], None] = _nothing
+        self.on_commit: Callable[[], None] = lambda: None
         self._pool: ConnectionPool[psycopg.Connection[Any]] | None = None
         self.closed = False
         with self.login.connected() as connection:
@@ -80,11 +76,11 @@ class PostgresDatabase:
     @contextmanager
     def read(self) -> Iterator[Session]:
         """Give a connection for reading; inside a write it is the writer's, so it sees its own rows."""
-        held: Session | None = getattr(self._local, "session", None)
-        if held is not None:  # of a write, or of a read around this one
+        outer: Session | None = getattr(self._local, "session", None)
+        if outer is not None:  # of a write, or of a read around this one
             self._check_open()
             with self.login.errors(self.wait_s):
-                yield held
+                yield outer
             return
         with self.login.errors(self.wait_s), self._connection() as connection:
             self._local.session = session = Session(connection)
@@ -95,7 +91,7 @@ class PostgresDatabase:
 
     @contextmanager
     def watched(self) -> Iterator[tuple[Session, int | None]]:
-        """Give a connection for reading, and a number that changes whenever anybody has committed."""
+        """Give a connection for reading, and a number that changes with every commit."""
         if self.in_write:
             with self.read() as session:
                 yield session, None
@@ -124,7 +120,7 @@ class PostgresDatabase:
                 self._connection() as connection,
                 connection.transaction(),
             ):
-                self._lock(Session(connection), wait_s)
+                self.lock(Session(connection), self.schema, wait_s)
                 with Session(connection, queueing=True).settled() as session:
                     self._local.session, self._local.in_write = session, True
                     try:
@@ -141,38 +137,38 @@ class PostgresDatabase:
         self.on_commit()
 
     def gathering(self, kind: type[G]) -> G:
-        """Return what this write gathers, to be written once before it ends; a rollback drops it."""
+        """Return changes that this write collects and writes once before it ends."""
         return cast("G", self._gathered.setdefault(kind, kind()))
 
     def write_gathered(self) -> None:
-        """Write what was gathered so far, for whoever wants to read it inside the same write."""
+        """Write the changes collected so far, so that the same write can read them."""
         while self._gathered:
             self._gathered.pop(next(iter(self._gathered))).write(self._local.session)
 
     @cached_property
     def words(self) -> PostgresWords:
-        """What writes the keyword index."""
+        """The writer of the keyword index."""
         from scrubjay.storage.postgres.words import PostgresWords
 
         return PostgresWords(self)
 
     @cached_property
     def keyword(self) -> PostgresKeyword:
-        """What finds memories by word."""
+        """The keyword index."""
         from scrubjay.storage.postgres.keyword import PostgresKeyword
 
         return PostgresKeyword(self)
 
     @cached_property
     def vectors(self) -> PostgresVector:
-        """What keeps the vectors of this schema, and finds memories by them, through pgvector."""
+        """The vectors of this schema, searched by pgvector."""
         from scrubjay.storage.postgres.vectors import PostgresVector
 
         return PostgresVector(self)
 
     @cached_property
     def mirror(self) -> PostgresMirror:
-        """What fills this schema with the rows of another store, and puts it aside or in place."""
+        """Fills this schema with the rows of another store, and puts it in place or aside."""
         from scrubjay.storage.postgres.mirror import PostgresMirror
 
         return PostgresMirror(self)
@@ -189,19 +185,19 @@ class PostgresDatabase:
         return int(size)
 
     def holding(self, term: Term) -> tuple[Clause, Clause]:
-        """Return how to select the memories that hold a term: in any field, and in their own fields."""
+        """Return queries for the memories that contain a term: in any field, and not in the context."""
         from scrubjay.storage.postgres.words import holding
 
         return holding(term, self.codec)
 
     def check_writable(self) -> None:
-        """Refuse a store in which nothing may be written; Postgres says so itself when it is written."""
+        """Do nothing: Postgres reports a missing permission at the first write."""
 
     def check_same(self) -> None:
-        """Nothing to check: nobody can put another database in place of this one unseen."""
+        """Do nothing: an open connection stays with its database."""
 
     def purge_log(self) -> None:
-        """Nothing to do: what Postgres keeps of deleted rows is its owner's to vacuum."""
+        """Do nothing: deleted rows in Postgres are for the server to vacuum."""
 
     @property
     def in_write(self) -> bool:
@@ -209,50 +205,52 @@ class PostgresDatabase:
         return getattr(self._local, "in_write", False)
 
     def ping(self) -> None:
-        """Read a little, so that a server that is gone says so."""
+        """Raise StoreError when the server does not answer."""
         with self.read() as session:
             session.execute("SELECT 1").fetchone()
 
     def close(self) -> None:
-        """Close every connection; twice is fine."""
+        """Close every connection. May be called twice."""
         self.closed = True
         if self._pool is not None and self._pid == os.getpid():
             self._pool.close(timeout=5.0)
 
     @contextmanager
     def _connection(self) -> Iterator[psycopg.Connection[Any]]:
-        """Lend a connection that answers; say why where there is none."""
+        """Give a connection of the pool."""
         from psycopg_pool import PoolTimeout
 
         self._check_open()
         assert self._pool is not None
         try:
-            lent = self._pool.getconn(self.address.timeout_s)
+            connection = self._pool.getconn(self.address.timeout_s)
         except PoolTimeout:
-            # The pool does not tell why; or all are in use, and then one more is opened.
-            with self.login.connected() as connection:
-                yield connection
+            # The pool does not report why. If all are in use, one more is opened.
+            with self.login.connected() as extra:
+                yield extra
             return
         try:
-            yield lent
+            yield connection
         finally:
-            self.login.note_used(lent)
-            self._pool.putconn(lent)
+            self.login.note_used(connection)
+            self._pool.putconn(connection)
 
     def _prepare(self, session: Session) -> None:
-        """Make the tables, or bring older ones up to date, in one transaction."""
+        """Create the tables, or migrate older ones, in one transaction."""
         found = self.login.schema_version(session)
         if found == SCHEMA_VERSION:
             return
         if found > SCHEMA_VERSION:
             raise StoreError(
-                f"{self.path} was written by a newer scrubjay (schema {found}; this one knows"
+                f"{self.path} was written by a newer scrubjay (schema {found}; this version supports"
                 f" {SCHEMA_VERSION}); upgrade with: pip install --upgrade scrubjay"
             )
         with session.connection.transaction():
-            self._lock(session, self.wait_s)
+            self.lock(session, self.schema, self.wait_s)
             found = self.login.schema_version(session)  # another process may have been faster
-            self._refuse_moved(session)
+            if (place := self.login.moved_to(session)) is not None:
+                # An empty store in its place would be taken for it.
+                raise StoreError(f"the memories of {self.path} were moved to {place}; open that")
             if not found:
                 session.connection.execute(
                     cast("Any", f'CREATE SCHEMA IF NOT EXISTS "{self.schema}"')
@@ -266,16 +264,8 @@ class PostgresDatabase:
                 (_COMMITS,),
             )
 
-    def _refuse_moved(self, session: Session) -> None:
-        """Say where a store went that was put aside: an empty one in its place would be taken for it."""
-        if (place := self.login.moved_to(session)) is not None:
-            raise StoreError(f"the memories of {self.path} were moved to {place}; open that")
-
-    def _lock(self, session: Session, wait_s: float) -> None:
-        self.lock(session, self.schema, wait_s)
-
     def lock(self, session: Session, schema: str, wait_s: float) -> None:
-        """Become the one who writes to a schema, after a bounded wait."""
+        """Take the writer's lock of a schema, after a limited wait."""
         session.execute("SELECT set_config('lock_timeout', ?, TRUE)", (f"{int(wait_s * 1000)}ms",))
         session.execute("SELECT pg_advisory_xact_lock(?, hashtext(?))", (_LOCK, schema))
 

@@ -1,7 +1,9 @@
-"""A store in Postgres that is there already, opened as it is; and a look at a server that makes nothing."""
+"""An existing store in Postgres, and checks of a server that create nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from scrubjay.errors import NotFound
@@ -10,11 +12,11 @@ from scrubjay.storage.postgres.login import Login
 from scrubjay.storage.postgres.session import Session
 from scrubjay.text.urls import TENANT_SCHEMA_PREFIX, ServerAddress
 
-_MOST_SHOWN = 10
+_MAX_SHOWN = 10
 
 
 class ExistingSchema(PostgresDatabase):
-    """A schema that holds a store; NotFound where it does not."""
+    """A schema that holds a store; NotFound when it does not."""
 
     def _prepare(self, session: Session) -> None:
         if not self.login.schema_version(session):
@@ -22,40 +24,42 @@ class ExistingSchema(PostgresDatabase):
         super()._prepare(session)
 
 
-class Found(NamedTuple):
-    """What a look at a server shows: its version, that of pgvector, and of the store's tables if any."""
+class ServerInfo(NamedTuple):
+    """Versions of a server, of pgvector, and of the store's tables if any."""
 
     version: str
     pgvector: str | None
     schema: int | None
 
 
-def found_in(address: ServerAddress, schema: str) -> Found:
-    """Look at a server; StoreError says why that was not possible."""
-    login = Login(address, schema)
+@contextmanager
+def _session(login: Login) -> Iterator[Session]:
     with login.connected() as connection:
         login.check_version(connection)
-        session = Session(connection)
+        yield Session(connection)
+
+
+def server_info(address: ServerAddress, schema: str) -> ServerInfo:
+    """Return the versions on a server; StoreError when it does not answer."""
+    login = Login(address, schema)
+    with _session(login) as session:
         row = session.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
         (pgvector,) = row.fetchone() or (None,)
         (version,) = session.execute("SHOW server_version").fetchone()
-        return Found(version.split()[0], pgvector, login.schema_version(session) or None)
+        return ServerInfo(version.split()[0], pgvector, login.schema_version(session) or None)
 
 
 def moved_from(address: ServerAddress, schema: str) -> str | None:
-    """Return where the store went that was in a schema; None where none went away."""
+    """Return where the store of a schema was moved; None when it was not."""
     login = Login(address, schema)
-    with login.connected() as connection:
-        login.check_version(connection)
-        return login.moved_to(Session(connection))
+    with _session(login) as session:
+        return login.moved_to(session)
 
 
-def look_for(address: ServerAddress, schema: str) -> None:
-    """NotFound where no store is in a schema, and none was moved from it; it names those of tenants."""
+def require_store(address: ServerAddress, schema: str) -> None:
+    """Raise NotFound, with the names of tenants, when a schema has no store and no moved one."""
     login = Login(address, schema)
-    with login.connected() as connection:
-        login.check_version(connection)
-        session = Session(connection)
+    with _session(login) as session:
         if login.schema_version(session) or login.moved_to(session) is not None:
             return
         rows = session.execute(
@@ -66,17 +70,17 @@ def look_for(address: ServerAddress, schema: str) -> None:
     tenants = [name.removeprefix(TENANT_SCHEMA_PREFIX) for (name,) in rows]
     raise NotFound(
         f"nothing is stored yet: there is no store in {login.shown}"
-        f"{_meant(schema, tenants)}; `scrubjay add` makes it"
+        f"{_tenants_note(schema, tenants)}; `scrubjay add` creates it"
     )
 
 
-def _meant(schema: str, tenants: list[str]) -> str:
-    """Say which tenants there are, the nearest first."""
+def _tenants_note(schema: str, tenants: list[str]) -> str:
+    """Return the names of tenants, the most similar first."""
     if not tenants:
         return ""
     from difflib import get_close_matches
 
-    near = get_close_matches(schema.removeprefix(TENANT_SCHEMA_PREFIX), tenants, _MOST_SHOWN)
-    shown = [*near, *(one for one in tenants if one not in near)]
-    more = " …" if len(shown) > _MOST_SHOWN else ""
-    return f"; tenants are: {', '.join(shown[:_MOST_SHOWN])}{more}"
+    near = get_close_matches(schema.removeprefix(TENANT_SCHEMA_PREFIX), tenants, _MAX_SHOWN)
+    shown = [*near, *(tenant for tenant in tenants if tenant not in near)]
+    more = " …" if len(shown) > _MAX_SHOWN else ""
+    return f"; tenants are: {', '.join(shown[:_MAX_SHOWN])}{more}"

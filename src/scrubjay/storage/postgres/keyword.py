@@ -1,20 +1,27 @@
-"""Words in Postgres: which memories are looked at, and how those are ranked."""
+"""BM25 keyword search in Postgres: which memories are ranked, and how.
+
+`ts_rank_cd` of one token, or of one phrase, is the sum of the weights of its occurrences. From that the
+formula of FTS5 gives the same scores, and the tokens are the same: so a store ranks the same in both
+databases.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from math import ceil, log2
 from typing import NamedTuple
 
+from scrubjay.storage.codec import Codec
 from scrubjay.storage.database import Clause, Connection, Database
-from scrubjay.storage.postgres import token_vectors
-from scrubjay.storage.postgres.bm25 import ALL, Bm25, Run, Scored, best
-from scrubjay.storage.postgres.counts import Counting, PostgresCounts, narrowing
-from scrubjay.storage.postgres.token_vectors import asked
-from scrubjay.storage.postgres.words import Indexed
+from scrubjay.storage.postgres import words
+from scrubjay.storage.postgres.words import Indexed, counting_query, indexed, run_query, tsquery
 from scrubjay.storage.sql import keyword_ranking
 from scrubjay.storage.sql.keyword_ranking import (
+    FIELDS,
     K1,
     MOST_TIES,
+    B,
     Scores,
     best_of,
     complete_first,
@@ -24,58 +31,36 @@ from scrubjay.storage.sql.keyword_ranking import (
     rarity_of,
     selects,
 )
+from scrubjay.storage.sql.scope import EVERYTHING, where
 from scrubjay.types import RankedList, Scope, Term
 
 _HELD = "(w.main @@ ?::tsquery OR w.ident @@ ?::tsquery)"
 _OTHER = "(o.main @@ ?::tsquery OR o.ident @@ ?::tsquery)"
-FEW = 1_000  # memories, to rank all of which takes no longer than another journey
-_CLOSE = 2e-6  # more than two scores may differ by and still be equal
+# How often a part contains a run of tokens.
+_OFTEN = "ts_rank_cd({main}, w.main, ?::tsquery) + ts_rank_cd({ident}, w.ident, ?::tsquery) AS often{at}"
+# Rounded, because a weight such as 1.2 is not exact in the four bytes that Postgres gives it.
+_SUMMED = "round(sum(often{at})::float8 * {scale} * 1e5) / 1e5 AS often{at}"
+_BM25 = "?::float8 * often{at} * {k1_more} / (often{at} + longer)"
+_SCORED = (
+    "WITH found AS (SELECT w.memory, w.length, {found} FROM word_parts AS w WHERE {candidates}),"
+    " counted AS (SELECT memory, {k1} * ({one_less_b} + {b} * length / ?::float8) AS longer, {counted}"
+    " FROM found GROUP BY memory, length),"
+    " scored AS (SELECT memory, {score} AS score, {held} AS held FROM counted)"
+)
+_ALL = Clause(" SELECT memory, score, held FROM scored", ())
+_BEST = (
+    ", ordered AS (SELECT memory, score, held,"
+    " score + CASE WHEN held >= ?::int THEN 1e6 ELSE 0 END AS place FROM scored)"
+    " SELECT memory, score, held FROM ordered WHERE place >= coalesce("
+    "(SELECT place FROM ordered ORDER BY place DESC LIMIT 1 OFFSET ?), 0) - 1e-6"
+    " ORDER BY place DESC LIMIT ?"
+)
+_MIN_COUNTED = 0.001  # a field of less weight may contain a token and count as nothing
+FEW = 1_000  # memories; ranking them all takes no longer than another round trip
+_CLOSE = 2e-6  # scores that differ by less may be equal
+_MAX_CACHED = 10_000
 
-
-class _Ask(NamedTuple):
-    """One search: what narrows it, what scores, and how deep it goes."""
-
-    db: Connection
-    of: Database
-    narrowing: Clause
-    bm25: Bm25
-    limit: int
-
-    def finds(self, term: Term) -> bool:
-        """True when anything in reach holds a term."""
-        held, _ = self.of.holding(term)
-        narrowed, arguments = self.narrowing
-        statement = f"SELECT 1 FROM ({held.sql}) AS w WHERE TRUE{narrowed} LIMIT 1"
-        return self.db.execute(statement, (*held.arguments, *arguments)).fetchone() is not None
-
-    def holding(self, terms: Sequence[Term]) -> Clause:
-        """Return the condition that a part holds any of some terms."""
-        wanted = " | ".join(filter(None, (asked(term, self.of.codec) for term in terms)))
-        return Clause(_HELD + self.narrowing.sql, (wanted, wanted, *self.narrowing.arguments))
-
-    def of_holding(self, terms: Sequence[Term]) -> Clause:
-        """Return the condition that a part is of a memory that holds any of some terms."""
-        held = self.holding(terms)
-        picked = f"SELECT w.memory FROM word_parts AS w WHERE {held.sql}"
-        return Clause(f"w.memory = ANY(ARRAY({picked}))", held.arguments)
-
-    def of_complete(self, terms: Sequence[Term]) -> Clause:
-        """Return the condition that a part is of a memory that holds every term, the rarest first."""
-        each = [wanted for term in terms for wanted in [asked(term, self.of.codec)] * 2]
-        at_once = " AND ".join([_HELD] * len(terms))
-        # Those that hold all in one part Postgres finds without a look at any other. Only a long
-        # memory has several parts.
-        longer = min(token_vectors.MOST_POSITIONS, token_vectors.MOST_ALIKE)
-        spread = (
-            f" AND EXISTS (SELECT 1 FROM word_parts AS o WHERE o.memory = w.memory AND {_OTHER})"
-        )
-        narrowed, given = self.narrowing
-        picked = (
-            f"SELECT w.memory FROM word_parts AS w WHERE {at_once}{narrowed} UNION"
-            f" SELECT w.memory FROM word_parts AS w WHERE w.length > {longer} AND {_HELD}"
-            f"{spread * (len(terms) - 1)}{narrowed}"
-        )
-        return Clause(f"w.memory = ANY(ARRAY({picked}))", (*each, *given, *each, *given))
+Scored = tuple[int, float, int]  # a memory, its score, and how many of the terms it contains
 
 
 class PostgresKeyword:
@@ -83,7 +68,8 @@ class PostgresKeyword:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._counts = PostgresCounts(db)
+        self._commit = -1
+        self._counted: dict[tuple[str | None, Term | None], int] = {}
 
     def search(
         self,
@@ -94,69 +80,245 @@ class PostgresKeyword:
         *,
         every_first: bool = True,
     ) -> RankedList:
-        """Return the memories that hold any of the terms, by BM25; by default after those that hold all."""
+        """Return the memories that contain any term, by BM25; by default those with all terms first."""
         if not terms:
             return RankedList("keyword")
         if self._db.in_write:
             self._db.write_gathered()
         with self._db.read() as db:
-            counting = self._counts.at(db)
-            index = counting.indexed
-            bm25 = Bm25(db, self._db.codec, weights, _mean(index))
-            ask = _Ask(db, self._db, narrowing(scope, self._db), bm25, limit)
-            terms = parts_of_the_unknown(ask.finds, terms)
+            counts = self._counts(db)
+            index = counts.indexed
+            mean = index.tokens / index.memories if index.tokens else 1.0
+            bm25 = _Bm25(db, self._db.codec, weights, mean)
+            query = _Query(db, self._db, _in_scope(scope, self._db), bm25, limit)
+            terms = parts_of_the_unknown(query.finds, terms)
             small = index.memories <= keyword_ranking.SMALL_STORE
-            memories, held = index.memories, counting.held(terms)
+            memories, held = index.memories, counts.held(terms)
             many = sum(held) > keyword_ranking.MANY
             if scope.reader is not None and not (many and selects(scope)):
-                # As in SQLite: otherwise scores would tell of what others have stored.
-                small, memories = True, counting.seen(scope.reader)
-                held = counting.held(terms, scope.reader)
+                # As in SQLite: otherwise scores would reveal what others have stored.
+                small, memories = True, counts.seen(scope.reader)
+                held = counts.held(terms, scope.reader)
             if small:
                 idfs = [idf(rarity_of(memories, count)) for count in held]
-                scores, complete = _small(ask, terms, idfs)
+                scores, complete = _score_small(query, terms, idfs)
             else:
-                scores, complete, idfs = _large(ask, terms, counting, every_first)
+                scores, complete, idfs = _score_large(query, terms, counts, every_first)
             ranked = complete_first(scores, complete) if every_first else list(scores.items())
             return best_of(db, ranked, limit, idfs)
 
     def rarity(self, term: Term) -> float:
-        """Return the weight of a term that a small store ranks by."""
+        """Return the weight of a term in a small store."""
         if self._db.in_write:
             self._db.write_gathered()
         with self._db.read() as db:
-            counting = self._counts.at(db)
-            return idf(rarity_of(counting.indexed.memories, counting.held([term])[0]))
+            counts = self._counts(db)
+            return idf(rarity_of(counts.indexed.memories, counts.held([term])[0]))
+
+    def _counts(self, db: Connection) -> _Counts:
+        """Return the counts cached since the last commit; inside a write, none."""
+        index = indexed(db)
+        if self._db.in_write:
+            return _Counts(db, self._db, index, {})
+        if index.commit != self._commit or len(self._counted) > _MAX_CACHED:
+            # A new dict: another thread may still fill the old one with older counts.
+            self._counted, self._commit = {}, index.commit
+        return _Counts(db, self._db, index, self._counted)
 
 
-def _mean(index: Indexed) -> float:
-    return index.tokens / index.memories if index.tokens else 1.0
+class _Counts(NamedTuple):
+    """How many memories contain a term, cached until the next commit.
+
+    Counting takes longer than ranking: Postgres visits each memory. The counts of table `terms` are of
+    other tokens: there `don't` is one, and the words of an id are none.
+    """
+
+    db: Connection
+    of: Database
+    indexed: Indexed
+    cache: dict[tuple[str | None, Term | None], int]
+
+    def held(self, terms: Sequence[Term], reader: str | None = None) -> list[int]:
+        """Count the memories with each term, of all or of those that a user may see."""
+        missing = [term for term in dict.fromkeys(terms) if (reader, term) not in self.cache]
+        seen = _in_scope(Scope(reader=reader), self.of)
+        selects: list[str] = []
+        arguments: list[object] = []
+        for term in missing:
+            held, _ = self.of.holding(term)
+            selects.append(
+                f"(SELECT count(DISTINCT w.memory) FROM ({held.sql}) AS w WHERE TRUE{seen.sql})"
+            )
+            arguments += (*held.arguments, *seen.arguments)
+        if missing:
+            row = self.db.execute(f"SELECT {', '.join(selects)}", arguments).fetchone()
+            self.cache.update(
+                ((reader, term), count) for term, count in zip(missing, row, strict=True)
+            )
+        return [self.cache[reader, term] for term in terms]
+
+    def seen(self, reader: str) -> int:
+        """Count the memories that a user may see."""
+        if (reader, None) not in self.cache:
+            condition, arguments = where(Scope(reader=reader), self.of)
+            statement = f"SELECT count(*) FROM memories AS m WHERE {condition}"
+            self.cache[reader, None] = int(self.db.execute(statement, arguments).fetchone()[0])
+        return self.cache[reader, None]
 
 
-def _small(ask: _Ask, terms: Sequence[Term], idfs: Sequence[float]) -> tuple[Scores, set[int]]:
-    """Rank by our own weights; of several forms of a term, the one that says most counts."""
+def _in_scope(scope: Scope, db: Database) -> Clause:
+    """Return the condition that `w.memory` is in scope."""
+    condition, arguments = where(scope, db)
+    if condition == EVERYTHING:
+        return Clause("", ())
+    seen = f" AND EXISTS (SELECT 1 FROM memories AS m WHERE m.n = w.memory AND {condition})"
+    return Clause(seen, tuple(arguments))
+
+
+class _Query(NamedTuple):
+    """One search: its scope, its scoring and its limit."""
+
+    db: Connection
+    of: Database
+    scope: Clause
+    bm25: _Bm25
+    limit: int
+
+    def finds(self, term: Term) -> bool:
+        """True when any memory in scope contains a term."""
+        held, _ = self.of.holding(term)
+        condition, arguments = self.scope
+        statement = f"SELECT 1 FROM ({held.sql}) AS w WHERE TRUE{condition} LIMIT 1"
+        return self.db.execute(statement, (*held.arguments, *arguments)).fetchone() is not None
+
+    def holding(self, terms: Sequence[Term]) -> Clause:
+        """Return the condition that a part contains any of the terms."""
+        wanted = " | ".join(filter(None, (tsquery(term, self.of.codec) for term in terms)))
+        return Clause(_HELD + self.scope.sql, (wanted, wanted, *self.scope.arguments))
+
+    def of_holding(self, terms: Sequence[Term]) -> Clause:
+        """Return the condition that a part is of a memory that contains any of the terms."""
+        held = self.holding(terms)
+        picked = f"SELECT w.memory FROM word_parts AS w WHERE {held.sql}"
+        return Clause(f"w.memory = ANY(ARRAY({picked}))", held.arguments)
+
+    def of_complete(self, terms: Sequence[Term]) -> Clause:
+        """Return the condition that a part is of a memory that contains every term, rarest first."""
+        each = [wanted for term in terms for wanted in [tsquery(term, self.of.codec)] * 2]
+        in_one_part = " AND ".join([_HELD] * len(terms))
+        # Postgres finds memories that contain all terms in one part without reading any other. Only a
+        # long memory has several parts.
+        longer = min(words.MAX_POSITIONS, words.MAX_ALIKE)
+        spread = (
+            f" AND EXISTS (SELECT 1 FROM word_parts AS o WHERE o.memory = w.memory AND {_OTHER})"
+        )
+        condition, given = self.scope
+        picked = (
+            f"SELECT w.memory FROM word_parts AS w WHERE {in_one_part}{condition} UNION"
+            f" SELECT w.memory FROM word_parts AS w WHERE w.length > {longer} AND {_HELD}"
+            f"{spread * (len(terms) - 1)}{condition}"
+        )
+        return Clause(f"w.memory = ANY(ARRAY({picked}))", (*each, *given, *each, *given))
+
+
+class _Run(NamedTuple):
+    """A run of neighbouring tokens: the index of its term, and its weight."""
+
+    term: int
+    tokens: tuple[str, ...]
+    idf: float
+
+
+class _Bm25(NamedTuple):
+    """Scores memories, given the weights of fields and the mean number of tokens."""
+
+    db: Connection
+    codec: Codec
+    weights: Mapping[str, float]
+    mean: float
+
+    def score(
+        self, runs: Sequence[_Run], candidates: Clause, taken: Clause, *, each_form: bool
+    ) -> list[Scored]:
+        """Score the parts `w` that meet a condition; of a term's forms each counts, or only the best.
+
+        All parts of a memory that contain a run must meet it. Runs are in the order of terms.
+        """
+        # Postgres takes no weight above 1. A power of two loses nothing.
+        scale = 2.0 ** ceil(log2(max(1.0, *map(self._weight, FIELDS))))
+        title, text, topics, context, ident = (self._weight(field) / scale for field in FIELDS)
+        often = {
+            "main": _weights_array(text, text, context, title),
+            "ident": _weights_array(ident, 0, 0, topics),
+        }
+        all_counted = min(map(self._weight, FIELDS)) >= _MIN_COUNTED
+        found: list[str] = []
+        counted: list[str] = []
+        given: list[object] = []
+        for at, run in enumerate(runs):
+            found.append(_OFTEN.format(at=at, **often))
+            counted.append(_SUMMED.format(at=at, scale=scale))
+            given += [counting_query(run.tokens, self.codec)] * 2
+            if not all_counted:
+                found.append(f"{_HELD} AS held{at}")
+                counted.append(f"bool_or(held{at}) AS held{at}")
+                given += [run_query(run.tokens, self.codec)] * 2
+        scores: list[str] = []
+        held: list[str] = []
+        for _, forms in groupby(range(len(runs)), key=lambda at: runs[at].term):
+            places = list(forms)
+            each = [_BM25.format(at=at, k1_more=K1 + 1) for at in places]
+            scores.append(" + ".join(each) if each_form else f"greatest({', '.join(each)})")
+            holds = (f"often{at} > 0" if all_counted else f"held{at}" for at in places)
+            held.append(f"({' OR '.join(holds)})::int")
+        statement = _SCORED.format(
+            found=", ".join(found),
+            candidates=candidates.sql,
+            counted=", ".join(counted),
+            k1=K1,
+            b=B,
+            one_less_b=1 - B,
+            score=" + ".join(scores),
+            held=" + ".join(held),
+        )
+        given += (*candidates.arguments, self.mean, *(run.idf for run in runs), *taken.arguments)
+        return self.db.execute(statement + taken.sql, given).fetchall()
+
+    def _weight(self, field: str) -> float:
+        return float(self.weights.get(field, 1.0))
+
+
+def _weights_array(unlabelled: float, ahead: float, second: float, first: float) -> str:
+    """Return the weights of the labels D, C, B and A in the syntax of Postgres."""
+    return f"'{{{unlabelled},{ahead},{second},{first}}}'::real[]"
+
+
+def _score_small(
+    query: _Query, terms: Sequence[Term], idfs: Sequence[float]
+) -> tuple[Scores, set[int]]:
+    """Rank by our own weights; of several forms of a term, the best counts."""
     runs = [
-        Run(at, run, weight)
+        _Run(at, run, weight)
         for at, (term, weight) in enumerate(zip(terms, idfs, strict=True))
         for run in term.any_of
     ]
-    rows = ask.bm25.score(runs, ask.holding(terms), ALL, each_form=False)
+    rows = query.bm25.score(runs, query.holding(terms), _ALL, each_form=False)
     return {n: score for n, score, _ in rows}, {n for n, _, held in rows if held == len(terms)}
 
 
-def _large(
-    ask: _Ask, terms: Sequence[Term], counting: Counting, every_first: bool
+def _score_large(
+    query: _Query, terms: Sequence[Term], counts: _Counts, every_first: bool
 ) -> tuple[Scores, set[int], list[float]]:
-    """Rank as FTS5 does: each form of a term by a weight of its own, and all of them count."""
+    """Rank as FTS5 does: each form of a term has its own weight, and all of them count."""
     forms = [(at, run) for at, term in enumerate(terms) for run in term.any_of]
-    of_form = counting.held([Term((run,)) for _, run in forms])
-    memories = counting.indexed.memories
+    of_form = counts.held([Term((run,)) for _, run in forms])
+    memories = counts.indexed.memories
     runs = [
-        Run(at, run, fts5_idf(rarity_of(memories, held)))
+        _Run(at, run, fts5_idf(rarity_of(memories, held)))
         for (at, run), held in zip(forms, of_form, strict=True)
     ]
-    held = counting.held(terms)
-    # The best that a term can give is what its rarest form gives; one that none holds gives nothing.
+    held = counts.held(terms)
+    # A term gives at most what its rarest form gives; a form that no memory contains gives nothing.
     idfs = [
         max(
             (
@@ -168,43 +330,44 @@ def _large(
         )
         for at in range(len(terms))
     ]
-    wanted = len(terms) if every_first else len(terms) + 1  # more than any memory holds
-    rows = _ranked(ask, terms, runs, held, wanted)
+    wanted = len(terms) if every_first else len(terms) + 1  # more than any memory contains
+    rows = _rank(query, terms, runs, held, wanted)
     complete = {n for n, _, count in rows if count == wanted}
-    if len(complete) >= ask.limit:
+    if len(complete) >= query.limit:
         rows = [row for row in rows if row[0] in complete]
     return {n: score for n, score, _ in rows}, complete, idfs
 
 
-def _ranked(
-    ask: _Ask, terms: Sequence[Term], runs: Sequence[Run], held: Sequence[int], wanted: int
+def _rank(
+    query: _Query, terms: Sequence[Term], runs: Sequence[_Run], held: Sequence[int], wanted: int
 ) -> list[Scored]:
-    """Rank the fewest memories among which the best must be."""
+    """Rank the fewest memories that must include the best."""
     rarest_first = sorted(range(len(terms)), key=held.__getitem__)
     in_order = [terms[at] for at in rarest_first]
-    taken = best(ask.limit, MOST_TIES, wanted)
+    limit = query.limit
+    taken = Clause(_BEST, (wanted, limit - 1, limit + MOST_TIES))
     if sum(held) <= FEW:
-        return ask.bm25.score(runs, ask.holding(terms), taken, each_form=True)
-    if len(terms) == wanted > 1 and held[rarest_first[0]] >= ask.limit:
-        rows = ask.bm25.score(runs, ask.of_complete(in_order), taken, each_form=True)
-        if len(rows) >= ask.limit:
+        return query.bm25.score(runs, query.holding(terms), taken, each_form=True)
+    if len(terms) == wanted > 1 and held[rarest_first[0]] >= limit:
+        rows = query.bm25.score(runs, query.of_complete(in_order), taken, each_form=True)
+        if len(rows) >= limit:
             return rows
-    for few, most_of_others in _telling(runs, rarest_first, held, ask.limit):
-        rows = ask.bm25.score(runs, ask.of_holding(in_order[:few]), taken, each_form=True)
-        if len(rows) >= ask.limit:
-            _, score, count = rows[ask.limit - 1]
+    for few, most_of_others in _deciding(runs, rarest_first, held, limit):
+        rows = query.bm25.score(runs, query.of_holding(in_order[:few]), taken, each_form=True)
+        if len(rows) >= limit:
+            _, score, count = rows[limit - 1]
             if count == wanted or score > most_of_others + _CLOSE:
                 return rows
-    return ask.bm25.score(runs, ask.holding(terms), taken, each_form=True)
+    return query.bm25.score(runs, query.holding(terms), taken, each_form=True)
 
 
-def _telling(
-    runs: Sequence[Run], rarest_first: Sequence[int], held: Sequence[int], limit: int
+def _deciding(
+    runs: Sequence[_Run], rarest_first: Sequence[int], held: Sequence[int], limit: int
 ) -> Iterator[tuple[int, float]]:
-    """Yield how many of the rarest terms may decide, and the most that all others can give.
+    """Yield how many of the rarest terms may decide, and the most that all others can add.
 
-    A run gives less than its weight times K1 + 1, and about its weight where a memory of usual length
-    holds it once. What holds only common words need not be looked at where that is not enough.
+    A run adds less than its weight times K1 + 1, and about its weight where a memory of mean length
+    contains it once. Memories with only common words are skipped where that is not enough.
     """
     total, reach, tried = sum(held), 0, limit // 2
     for few, last in enumerate(rarest_first[:-1], 1):

@@ -1,15 +1,15 @@
-"""How Postgres is reached: the client, its connections, what each is told first, and its errors."""
+"""Connections to Postgres: parameters, pool, session settings, and errors with advice."""
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from scrubjay.errors import InvalidInput, MissingExtra, StoreError
-from scrubjay.storage.postgres.errors import explained
+from scrubjay.errors import InvalidInput, MissingExtra, ScrubjayError, StoreError
 from scrubjay.storage.postgres.session import Session
 
 if TYPE_CHECKING:
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from scrubjay.text.urls import ServerAddress
 
 WAIT_S = 60.0  # for another writer
-MOST_CONNECTIONS = 16
-LEAST_VERSION = 16  # before it, a query inside a query had to have a name
+MAX_CONNECTIONS = 16
+MIN_VERSION = 16  # older ones require a name for a subquery
 _STATEMENT_S = 60.0
-_CHECK_AFTER_S = 0.5  # hardly a server stops and starts in less
+_CHECK_AFTER_S = 0.5  # hardly a server restarts in less
 
 
 class Login:
-    """A schema of a database, and how to get there."""
+    """Opens connections to a schema of a database."""
 
     def __init__(self, address: ServerAddress, schema: str) -> None:
         self.address = address
@@ -44,54 +44,54 @@ class Login:
 
     @contextmanager
     def connected(self) -> Iterator[psycopg.Connection[Any]]:
-        """Give a connection of one's own; what goes wrong is explained."""
+        """Give a connection outside of the pool; errors are explained."""
         with self.errors():
-            connection = self._connection.connect(**self._arguments(), autocommit=True)
+            connection = self._connection.connect(**self._parameters(), autocommit=True)
             try:
-                self._prepare(connection)
+                self._configure(connection)
                 yield connection
             finally:
                 connection.close()
 
     def pool(self) -> ConnectionPool[psycopg.Connection[Any]]:
-        """Return connections to be lent, none of which was cut meanwhile."""
+        """Return a pool whose connections are checked before use."""
         from logging import NullHandler, getLogger
 
         from psycopg_pool import ConnectionPool
 
-        # Where nobody listens, Python writes warnings to standard error: two dozen lines of the pool,
-        # with a server that is down, beside the one sentence that says so.
+        # Without a handler, Python prints warnings to standard error: two dozen lines of the pool for
+        # a server that is down, beside the one error that reports it.
         getLogger("psycopg.pool").addHandler(NullHandler())
         return ConnectionPool(
             connection_class=self._connection,
-            kwargs={**self._arguments(), "autocommit": True},
-            configure=self._prepare,
+            kwargs={**self._parameters(), "autocommit": True},
+            configure=self._configure,
             check=self._check_unused,
             min_size=1,
-            max_size=MOST_CONNECTIONS,
+            max_size=MAX_CONNECTIONS,
             reconnect_timeout=1.0,
             open=True,
             name="scrubjay",
         )
 
     def note_used(self, connection: psycopg.Connection[Any]) -> None:
-        """Note that a connection has answered just now."""
+        """Record that a connection has answered just now."""
         self._used_s[connection] = time.monotonic()
 
     def _check_unused(self, connection: psycopg.Connection[Any]) -> None:
-        """Make sure that a connection still answers: the server may have been started anew.
+        """Make sure that a connection still answers: the server may have been restarted.
 
-        One that answered a moment ago is not asked: that was a third of all that a search asks. But a
-        server that says something unasked says farewell.
+        One that answered a moment ago is not checked: that was a third of all queries of a search. But
+        data that no one asked for means that the server has closed the connection.
         """
         from psycopg_pool import ConnectionPool
 
         unused_s = time.monotonic() - self._used_s.get(connection, 0.0)
-        if unused_s > _CHECK_AFTER_S or _has_news(connection):
+        if unused_s > _CHECK_AFTER_S or _is_readable(connection):
             ConnectionPool.check_connection(connection)
 
     def limit_statements(self, connection: psycopg.Connection[Any]) -> None:
-        """Let no statement of a connection run for longer than the usual bound."""
+        """Set the usual time-out of statements."""
         connection.execute(
             "SELECT set_config('statement_timeout', %s, FALSE)", (f"{int(_STATEMENT_S * 1000)}ms",)
         )
@@ -99,13 +99,13 @@ class Login:
     def check_version(self, connection: psycopg.Connection[Any]) -> None:
         """Refuse a server that is too old."""
         found = connection.info.server_version // 10_000
-        if found < LEAST_VERSION:
+        if found < MIN_VERSION:
             raise StoreError(
-                f"{self.shown} is PostgreSQL {found}; scrubjay needs {LEAST_VERSION} or newer"
+                f"{self.shown} is PostgreSQL {found}; scrubjay needs {MIN_VERSION} or newer"
             )
 
     def schema_version(self, session: Session) -> int:
-        """Return the version of the tables; 0 where there are none."""
+        """Return the version of the tables; 0 when there are none."""
         table = session.execute("SELECT to_regclass(?)", (f'"{self.schema}".meta',)).fetchone()
         if table[0] is None:
             return 0
@@ -113,24 +113,24 @@ class Login:
         return int(row[0]) if row else 0
 
     def moved_to(self, session: Session) -> str | None:
-        """Return where the memories of the schema were moved, if that is all that it says."""
+        """Return where the memories of the schema were moved; None when they were not."""
         note = f'"{self.schema}".moved'
-        (there,) = session.execute("SELECT to_regclass(?) IS NOT NULL", (note,)).fetchone()
-        return session.execute(f"SELECT place FROM {note}").fetchone()[0] if there else None
+        (exists,) = session.execute("SELECT to_regclass(?) IS NOT NULL", (note,)).fetchone()
+        return session.execute(f"SELECT place FROM {note}").fetchone()[0] if exists else None
 
     @contextmanager
     def errors(self, wait_s: float = WAIT_S) -> Iterator[None]:
-        """Let errors of the client be ours, in a sentence that says what to do."""
+        """Turn errors of the client into ours, with advice."""
         try:
             yield
         except self._client.Error as error:
-            raise explained(self.address, self.schema, error, wait_s) from error
+            raise _explain(self.address, self.schema, error, wait_s) from error
         except UnicodeEncodeError as error:
             raise InvalidInput(
-                f"{error.object[:40]!r} holds half of a surrogate pair, which is not a character"
+                f"{error.object[:40]!r} contains half of a surrogate pair, which is not a character"
             ) from error
 
-    def _arguments(self) -> dict[str, Any]:
+    def _parameters(self) -> dict[str, Any]:
         address = self.address
         given = {
             "host": address.host,
@@ -141,16 +141,16 @@ class Login:
             "connect_timeout": max(2, round(address.timeout_s)),
             "application_name": "scrubjay",
         }
-        return {**{key: one for key, one in given.items() if one}, **dict(address.options)}
+        return {**{key: value for key, value in given.items() if value}, **dict(address.options)}
 
-    def _prepare(self, connection: psycopg.Connection[Any]) -> None:
-        _speak_plainly(connection)
+    def _configure(self, connection: psycopg.Connection[Any]) -> None:
+        _register_types(connection)
         connection.execute(
             "SELECT set_config('search_path', %s, FALSE)", (f'"{self.schema}", public',)
         )
-        # To start helpers takes longer than most searches by word.
+        # Starting parallel workers takes longer than most searches by word.
         connection.execute("SET parallel_setup_cost = 20000")
-        # What was acknowledged is on disk, whatever the server does for others: where it was set to
+        # An acknowledged write is on disk, whatever the server does for others: where it was set to
         # answer first and write later, a kill of the server lost the last writes.
         connection.execute(
             "SELECT set_config('synchronous_commit', 'on', FALSE)"
@@ -159,19 +159,20 @@ class Login:
         self.limit_statements(connection)
 
 
-def _has_news(connection: psycopg.Connection[Any]) -> bool:
-    """True when there is something to be read, or the other end is closed."""
+def _is_readable(connection: psycopg.Connection[Any]) -> bool:
+    """True when there is data to read, or the other end is closed."""
     from selectors import EVENT_READ, DefaultSelector
 
-    with DefaultSelector() as waiting:
-        waiting.register(connection.fileno(), EVENT_READ)
-        return bool(waiting.select(0))
+    with DefaultSelector() as selector:
+        selector.register(connection.fileno(), EVENT_READ)
+        return bool(selector.select(0))
 
 
-def _speak_plainly(connection: psycopg.Connection[Any]) -> None:
-    """Let sums of whole numbers be whole numbers, where Postgres gives decimals; and texts be texts.
+def _register_types(connection: psycopg.Connection[Any]) -> None:
+    """Return sums of whole numbers as whole numbers, and send texts as texts.
 
-    What a text is meant for the client would leave open, and Postgres cannot always tell.
+    Postgres gives decimals; and the client leaves the type of a text open, which Postgres cannot always
+    infer.
     """
     from psycopg.adapt import Loader
     from psycopg.types.string import StrDumper
@@ -183,3 +184,82 @@ def _speak_plainly(connection: psycopg.Connection[Any]) -> None:
 
     connection.adapters.register_loader("numeric", Number)
     connection.adapters.register_dumper(str, StrDumper)
+
+
+def _explain(
+    address: ServerAddress, schema: str, error: psycopg.Error, waited_s: float
+) -> ScrubjayError:
+    """Return our error for one of the client."""
+    from psycopg import errors
+
+    here, message = address.shown, _message(address, error)
+    if isinstance(error, errors.LockNotAvailable):
+        return StoreError(f"{here}: another process has been writing for {waited_s:.0f} s")
+    if isinstance(error, errors.QueryCanceled):
+        return StoreError(f"{here} took too long and was stopped ({message}); try again")
+    if isinstance(error, errors.InsufficientPrivilege):
+        return StoreError(
+            f"{here}: the user lacks a permission ({message});"
+            f" {_grant_advice(address, schema, message)}"
+        )
+    if isinstance(error, errors.UndefinedTable):
+        return StoreError(
+            f"{here}: {message}; the store was moved or removed while it was open: open it again"
+        )
+    if isinstance(error, errors.DataError):
+        return InvalidInput(f"{here} refuses a value: {message}")
+    if isinstance(error, errors.ProgramLimitExceeded):  # which is an OperationalError, too
+        return InvalidInput(f"{here}: a value is too long: {message}; shorten the longest name")
+    if isinstance(error, errors.OperationalError):
+        return StoreError(
+            f"{here} does not answer: {message}; {_connect_advice(address, message)}"
+        )
+    return StoreError(f"{here}: {message}")
+
+
+def _grant_advice(address: ServerAddress, schema: str, message: str) -> str:
+    """Return how to get the permission: to create a store, to use one, or to change its tables."""
+    user = _quoted(address.user or "USER")
+    if "must be owner" in message:
+        return "open it once as the owner of its tables, who may change them"
+    if "for database" in message:
+        return f"its owner must run: GRANT CREATE ON DATABASE {_quoted(address.name)} TO {user}"
+    its = _quoted(schema)
+    return (
+        f"the owner of the store must run: GRANT USAGE ON SCHEMA {its} TO {user}; GRANT SELECT,"
+        f" INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {its} TO {user}; GRANT USAGE ON ALL"
+        f" SEQUENCES IN SCHEMA {its} TO {user}"
+    )
+
+
+def _quoted(name: str) -> str:
+    """Return a name as SQL writes it: in quotes, unless it is plain."""
+    return name if re.fullmatch(r"[a-z_][a-z0-9_]*|USER", name) else f'"{name}"'
+
+
+def _connect_advice(address: ServerAddress, message: str) -> str:
+    lower = message.casefold()
+    if "password" in lower or "authentication" in lower:
+        return (
+            "give the right user, and the password in the URL or in"
+            f" {address.kind.secret_env} or PGPASSWORD"
+        )
+    if "does not exist" in lower and "database" in lower:
+        return f"create the database first: createdb {address.name}"
+    if "does not exist" in lower and "role" in lower:
+        return "give an existing user: postgres://USER@…"
+    if "ssl" in lower or "certificate" in lower:
+        return "check sslmode and sslrootcert in the URL"
+    if "too many" in lower or "remaining connection slots" in lower:
+        return "raise max_connections of the server, or stop other programs"
+    return "check that Postgres runs there and that this machine can reach it"
+
+
+def _message(address: ServerAddress, error: psycopg.Error) -> str:
+    """Return an error in one line and without the password."""
+    line = " ".join((error.diag.message_primary or str(error)).split()) or type(error).__name__
+    # The client adds host and port, which our message has already, and asks whether the server runs.
+    line = line.rpartition("FATAL: ")[2].strip()
+    line = re.sub(r"^connection failed: connection to server at .* failed: ", "", line)
+    line = line.partition(" Is the server running")[0]
+    return line.replace(address.password, "…") if address.password else line

@@ -1,4 +1,4 @@
-"""A schema of Postgres filled with the rows of another store, and put aside or put in place."""
+"""Filling, publishing and retiring a Postgres schema for promote and demote."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class PostgresMirror:
-    """What a mirror asks of one schema."""
+    """Fills one schema with the rows of another store, and puts it in place or aside."""
 
     def __init__(self, db: PostgresDatabase) -> None:
         self._db = db
 
     @contextmanager
     def quiet(self, db: Connection, table: str) -> Iterator[None]:
-        """Switch the triggers of a table off, and on again in the same transaction."""
+        """Disable the triggers of a table, and enable them again in the same transaction."""
         (fires,) = db.execute(
             "SELECT EXISTS (SELECT 1 FROM pg_trigger WHERE tgrelid = to_regclass(?)"
             " AND NOT tgisinternal)",
@@ -33,16 +33,16 @@ class PostgresMirror:
             db.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
         yield
         if fires:
-            # What foreign keys have yet to check stands in the way of a change of the table.
+            # Deferred checks of foreign keys would block the change of the table.
             db.execute("SET CONSTRAINTS ALL IMMEDIATE")
             db.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
 
     def insert(self, db: Connection, table: Table, rows: Iterable[Sequence[Any]]) -> None:
-        """Add many rows that are not there, by COPY."""
+        """Insert many new rows, by COPY."""
         copy_rows(db, table.name, table.columns, rows)
 
     def numbers(self, db: Connection) -> dict[str, int]:
-        """Return the highest number that each table has ever given."""
+        """Return the highest number that each table has given."""
         given: dict[str, int] = {}
         for name in NUMBERED:
             (sequence,) = db.execute("SELECT pg_get_serial_sequence(?, 'n')", (name,)).fetchone()
@@ -62,7 +62,7 @@ class PostgresMirror:
             )
 
     def settle(self) -> None:
-        """Count the words anew, and let pgvector have the vectors that it has not."""
+        """Count the words, and copy missing vectors to pgvector."""
         with self._db.write() as db:
             self._db.write_gathered()
             memories, tokens = db.execute(
@@ -72,10 +72,10 @@ class PostgresMirror:
             if db.execute("SELECT to_regclass('embeddings')").fetchone()[0] is not None:
                 from scrubjay.storage.postgres.vectors import PostgresVector
 
-                PostgresVector(self._db)  # which looks for what is missing
+                PostgresVector(self._db)  # copies what is missing
 
     def retire(self, moved_to: str) -> str:
-        """Rename the schema, and leave one in its place that says where the memories are now."""
+        """Rename the schema, and leave one in its place that names the new store."""
         with self._db.write() as db:
             aside = self._free_name(db, f"{self._db.schema}.demoted")
             rename(db, self._db.schema, aside)
@@ -91,7 +91,7 @@ class PostgresMirror:
         holds_memories: Callable[[Connection], bool],
         in_the_way: str,
     ) -> None:
-        """Put this schema in the place of one that holds nothing, or only says where its store went."""
+        """Rename this schema to one that is empty, or only names a moved store."""
         with filled(self._db, mark) as db:
             self._db.lock(cast("Session", db), schema, self._db.wait_s)
             tables = db.execute(
@@ -100,7 +100,7 @@ class PostgresMirror:
                 (f'"{schema}"',),
             ).fetchall()
             if ("meta",) in tables:
-                _look_in(db, schema)
+                _set_search_path(db, schema)
                 if holds_memories(db):
                     raise StoreError(in_the_way)
                 db.execute(f'DROP SCHEMA "{schema}" CASCADE')
@@ -108,7 +108,7 @@ class PostgresMirror:
                 db.execute(f'DROP TABLE IF EXISTS "{schema}".moved')
                 db.execute(f'DROP SCHEMA IF EXISTS "{schema}"')
             else:
-                raise StoreError(f"{in_the_way}; its schema {schema} is of another program")
+                raise StoreError(f"{in_the_way}; its schema {schema} belongs to another program")
             rename(db, self._db.schema, schema)
 
     def _free_name(self, db: Connection, wanted: str) -> str:
@@ -120,23 +120,22 @@ class PostgresMirror:
 
 
 def rename(db: Connection, schema: str, name: str) -> None:
-    """Give a schema another name; what this transaction still does, it does there."""
+    """Rename a schema; the rest of this transaction uses the new name."""
     db.execute(f'ALTER SCHEMA "{schema}" RENAME TO "{name}"')
-    _look_in(db, name)
+    _set_search_path(db, name)
 
 
-def _look_in(db: Connection, schema: str) -> None:
-    """Let the rest of this transaction find its tables in a schema."""
+def _set_search_path(db: Connection, schema: str) -> None:
     db.execute("SELECT set_config('search_path', ?, TRUE)", (f'"{schema}", public',))
 
 
 def copy_rows(
     db: Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
 ) -> None:
-    """Add many rows to a table at once."""
+    """Insert many rows by COPY."""
     statement = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
     session = cast("Session", db)
-    session.settle()  # rows cannot be sent while statements are under way
+    session.settle()  # COPY cannot run while statements are queued
     with (
         session.connection.cursor() as cursor,
         cursor.copy(cast("Any", statement)) as copy,

@@ -1,4 +1,8 @@
-"""A connection to Postgres that takes statements as SQLite reads them."""
+"""A Postgres connection that takes statements in SQLite's dialect.
+
+The tables and nearly all statements are the same. Differences in spelling are translated here; what
+differs in kind, such as the keyword index, has separate code for each database.
+"""
 
 from __future__ import annotations
 
@@ -6,85 +10,137 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
-
-from scrubjay.storage.postgres.dialect import postgres
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 if TYPE_CHECKING:
     import psycopg
 
     from scrubjay.storage.database import Cursor
 
-_AT_ONCE = (64, 8, 2, 1)  # rows in one statement; few sizes, so that the server knows all of them
-_ROW = re.compile(r"(INSERT INTO [^()]+\([^()]+\) VALUES )(\([^()]+\))(.*)$", re.DOTALL)
+# Applied outside of quoted texts only.
+_TRANSLATIONS = (
+    (re.compile(r"\bIS (\?\d*|coalesce\()"), r"IS NOT DISTINCT FROM \1"),
+    (re.compile(r"\bNOT INDEXED\b|\bINDEXED BY \w+"), ""),
+    # A plus before a column keeps SQLite from using an index.
+    (re.compile(r"(?<=[\s(])\+(?=[a-z_])"), ""),
+    (re.compile(r"\bLIMIT -1\b"), "LIMIT ALL"),
+    # Postgres has no empty lists.
+    (re.compile(r"[\w.]+ NOT IN \(\)"), "TRUE"),
+    (re.compile(r"[\w.]+ IN \(\)"), "FALSE"),
+    # In SQLite a cross join may have a condition; it sets the order in which tables are read.
+    (re.compile(r"\bCROSS JOIN (\w+ AS \w+) ON\b"), r"JOIN \1 ON"),
+    (re.compile(r"\bgroup_concat\(([\w.]+)\)"), r"string_agg(\1::text, ',')"),
+    (re.compile(r"\bjson_group_array\(([^)]*)\)"), r"json_agg(\1)::text"),
+    (re.compile(r"\bjson_each\((\?)\)"), r"json_array_elements_text(\1::json) AS value"),
+)
+_IGNORE = re.compile(r"\bINSERT OR IGNORE INTO\b")
+_QUOTED = re.compile(r"('(?:[^']|'')*')")
+_MARK = re.compile(r"\?(\d*)")
+_ROWS = (64, 8, 2, 1)  # in one statement; few sizes, so that the server has all of them prepared
+_INSERT = re.compile(r"(INSERT INTO [^()]+\([^()]+\) VALUES )(\([^()]+\))(.*)$", re.DOTALL)
+
+
+class Translated(NamedTuple):
+    """A statement for Postgres, and which argument belongs to each of its placeholders."""
+
+    sql: str
+    order: tuple[int, ...] | None
+
+    def arguments(self, given: Sequence[Any]) -> Sequence[Any]:
+        """Return the arguments in the order of the placeholders."""
+        return given if self.order is None else [given[place] for place in self.order]
+
+
+@lru_cache(maxsize=2048)
+def translate(statement: str) -> Translated:
+    """Translate a statement of SQLite for Postgres. `?` and `?1` must not be mixed in one."""
+    ignore = _IGNORE.search(statement) is not None
+    order: list[int] = []
+
+    def placeholder(mark: re.Match[str]) -> str:
+        if mark[1]:
+            order.append(int(mark[1]) - 1)
+        return "%s"
+
+    parts = _QUOTED.split(_IGNORE.sub("INSERT INTO", statement))
+    for at, part in enumerate(parts):
+        sql = part.replace("%", "%%")
+        if at % 2 == 0:
+            for pattern, replacement in _TRANSLATIONS:
+                sql = pattern.sub(replacement, sql)
+            sql = _MARK.sub(placeholder, sql)
+        parts[at] = sql
+    return Translated("".join(parts) + " ON CONFLICT DO NOTHING" * ignore, tuple(order) or None)
 
 
 class Session:
-    """One connection, lent to one thread.
+    """One connection, used by one thread.
 
-    A `queueing` one does not wait for a statement until somebody reads what it gave: most of a write
-    is never read, and each answer is a journey. One that fails is reported at the next answer, and at
-    the latest by `settle`.
+    A `queueing` one sends statements without waiting, until a result is read: most results of a write
+    are never read, and each is a round trip. A statement that fails is reported with the next result,
+    and at the latest by `settle`.
     """
 
     def __init__(self, connection: psycopg.Connection[Any], *, queueing: bool = False) -> None:
         self.connection = connection
         self._queueing = queueing
         self._queue: psycopg.Pipeline | None = None
-        self._leaving = ExitStack()
+        self._exit = ExitStack()
 
     def execute(self, statement: str, arguments: Sequence[Any] = (), /) -> Cursor:
         """Run one statement with its arguments."""
         self._begin()
-        spoken = postgres(statement)
-        made = self.connection.execute(cast("Any", spoken.sql), spoken.arguments(arguments))
-        return cast("Cursor", made if self._queue is None else _Queued(made, self._queue))
+        translated = translate(statement)
+        cursor = self.connection.execute(
+            cast("Any", translated.sql), translated.arguments(arguments)
+        )
+        return cast("Cursor", cursor if self._queue is None else _Queued(cursor, self._queue))
 
     def executemany(self, statement: str, several: Iterable[Sequence[Any]], /) -> None:
-        """Run one statement for each of several lists of arguments, without waiting in between.
+        """Run one statement for each list of arguments, without waiting in between.
 
-        Rows to insert go several in one statement, so no two of them may replace the same row.
+        Inserted rows go several in one statement, so no two of them may replace the same row.
         """
         self._begin()
-        spoken = postgres(statement)
-        rows = [spoken.arguments(given) for given in several]
+        translated = translate(statement)
+        rows = [translated.arguments(given) for given in several]
         with self.connection.cursor() as cursor:
             while rows:
-                size = next(size for size in _AT_ONCE if size <= len(rows))
-                if size == 1 or (wide := _wide(spoken.sql, size)) is None:
-                    cursor.executemany(cast("Any", spoken.sql), rows)
+                size = next(size for size in _ROWS if size <= len(rows))
+                if size == 1 or (wide := _widened(translated.sql, size)) is None:
+                    cursor.executemany(cast("Any", translated.sql), rows)
                     return
                 whole = len(rows) // size * size
                 cursor.executemany(
                     cast("Any", wide),
                     [
-                        [one for row in rows[at : at + size] for one in row]
+                        [value for row in rows[at : at + size] for value in row]
                         for at in range(0, whole, size)
                     ],
                 )
                 rows = rows[whole:]
 
     def settle(self) -> None:
-        """Wait until all that was queued is done."""
+        """Wait until all queued statements are done."""
         self._queue = None
-        self._leaving.close()
+        self._exit.close()
 
     @contextmanager
     def settled(self) -> Iterator[Session]:
-        """Settle at the end; where something failed before that, that is what is reported."""
-        with ExitStack() as self._leaving:
+        """Settle at the end; an error before that is the one that is reported."""
+        with ExitStack() as self._exit:
             yield self
             self._queue = None
 
     def _begin(self) -> None:
         if self._queueing and self._queue is None:
-            self._queue = self._leaving.enter_context(self.connection.pipeline())
+            self._queue = self._exit.enter_context(self.connection.pipeline())
 
 
 @lru_cache(maxsize=256)
-def _wide(sql: str, size: int) -> str | None:
-    """Return an insertion of one row as one of several; None for any other statement."""
-    found = _ROW.match(sql)
+def _widened(sql: str, size: int) -> str | None:
+    """Return the insert of one row as an insert of several; None for any other statement."""
+    found = _INSERT.match(sql)
     if found is None:
         return None
     before, row, after = found.groups()
@@ -92,7 +148,7 @@ def _wide(sql: str, size: int) -> str | None:
 
 
 class _Queued:
-    """The rows of a statement that may still be under way."""
+    """The result of a statement that may still be under way."""
 
     def __init__(self, cursor: psycopg.Cursor[Any], queue: psycopg.Pipeline) -> None:
         self._cursor = cursor
@@ -103,7 +159,7 @@ class _Queued:
 
     @property
     def rowcount(self) -> int:
-        """How many rows were changed."""
+        """The number of changed rows."""
         self._queue.sync()
         return self._cursor.rowcount
 

@@ -1,7 +1,7 @@
-"""Vectors in Postgres by pgvector: exact in a small store, by an HNSW index in a large one.
+"""Vector search by pgvector: exact in a small store, by an HNSW index in a large one.
 
-pgvector shortlists passages; their cosines are then computed again from the float32 values of the
-table `vectors`, so they are those that any other store would show.
+pgvector lists the nearest chunks; their cosines are then computed from the float32 values of the table
+`vectors`, so they are the same as in any other store.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from scrubjay.storage.postgres.connection import PostgresDatabase
     from scrubjay.storage.postgres.session import Session
 
-# Until then every vector is compared: that takes about as long as the index, and misses none.
-EXACT_MOST = 50_000
-# HNSW takes no more numbers than these of a vector; rounded to halves, more.
-_MOST_WHOLE_DIMS, _MOST_HALF_DIMS = 2_000, 4_000
-LEAST_VERSION = (0, 8)  # before it, a filter left an index with fewer results than asked for
-_AT_ONCE = 500
+# Up to here every vector is compared: that takes about as long as the index, and misses none.
+MAX_EXACT = 50_000
+# HNSW indexes at most this many dimensions; more as half floats.
+_MAX_WHOLE_DIMS, _MAX_HALF_DIMS = 2_000, 4_000
+MIN_VERSION = (0, 8)  # before it, an index with a filter returned too few results
+_BATCH = 500
 _EF_SEARCH = 400
 _INDEXING_MB = 512
 _ROUNDS = 6
@@ -50,7 +50,7 @@ class PostgresVector(SqlVectors):
         shortlist: int | None = None,
         short_dims: int | None = None,
     ) -> RankedList:
-        """Return the memories with the nearest chunk, by cosine; one row a memory, its best chunk."""
+        """Return the memories with the nearest chunk, by cosine, each with its best chunk."""
         check_positive("shortlist", shortlist)
         check_positive("short_dims", short_dims)
         if scope.ids is not None:
@@ -66,13 +66,13 @@ class PostgresVector(SqlVectors):
                 best: Best = {}
                 found = self._nearest(db, vector, row, scope, fetch, by_index=by_index)
                 if by_index and len(found) < fetch:
-                    # pgvector goes through 20,000 vectors of its index and no further, whether or not
-                    # the scope has any of those: a small namespace of a large store was not found.
+                    # pgvector reads no more than 20,000 vectors of its index, whether or not the scope
+                    # has any of those: a small namespace of a large store was not found.
                     by_index = False
                     found = self._nearest(db, vector, row, scope, fetch, by_index=False)
                 self._keep_best(best, vector, found)
                 kept = with_ties(best, limit)
-                # All that tie with the last are wanted, for age and id to decide between them.
+                # All ties of the last are needed: age and id decide between them.
                 if len(found) < fetch or len(kept) < len(best):
                     break
                 fetch *= 4
@@ -85,23 +85,23 @@ class PostgresVector(SqlVectors):
         vectors: Sequence[tuple[int, NDArray[np.float32]]],
         asked: Mapping[int, int] | None = None,
     ) -> None:
-        """Store the vectors of chunks that still exist and still want one, and let pgvector know them."""
+        """Store the vectors of chunks that still exist and still need one, also for pgvector."""
         with self._postgres.write() as db:
             super().add(model, vectors, asked)
             self._copy(db, "v.n > (SELECT coalesce(max(vector), 0) FROM embeddings)")
 
     def fit_is_due(self, model: str, prefixes: Sequence[int]) -> bool:
-        """True when a model has so many vectors that an index pays."""
+        """True when a model has enough vectors for an index."""
         with self._postgres.read() as db:
             row = db.execute("SELECT n, dims FROM models WHERE name = ?", (model,)).fetchone()
-            if row is None or row[1] > _MOST_HALF_DIMS:
+            if row is None or row[1] > _MAX_HALF_DIMS:
                 return False
             return not self._indexed(db, row[0]) and self._many(db, row[0])
 
     def fit(
         self, model: str, prefixes: Sequence[int], stopped: Callable[[], bool] = lambda: False
     ) -> bool:
-        """Make the index of a model's vectors where that is due; others read and write meanwhile."""
+        """Create the index of a model's vectors if that is due; others read and write meanwhile."""
         if not self.fit_is_due(model, prefixes):
             return False
         with self._postgres.read() as db:
@@ -126,7 +126,7 @@ class PostgresVector(SqlVectors):
         return True
 
     def reindex(self) -> None:
-        """Give pgvector every vector anew."""
+        """Copy all vectors to pgvector again."""
         with self._postgres.write() as db:
             db.execute("DELETE FROM embeddings")
             self._copy(db, "TRUE")
@@ -141,22 +141,22 @@ class PostgresVector(SqlVectors):
         *,
         by_index: bool,
     ) -> list[tuple[int, int, bytes]]:
-        """Return memory, ordinal and stored vector of the nearest passages.
+        """Return memory, ordinal and stored vector of the nearest chunks.
 
-        `model` is its number and its dimensions. Only by its index may there be fewer than there are.
+        `model` is its number and its dimensions. The index may return fewer than there are.
         """
         condition, arguments = where(scope, self._postgres)
-        asked = _written(vector)
-        # By the inner product, as everywhere: of unit vectors that is the cosine.
+        query = _vector_text(vector)
+        # The inner product of unit vectors is the cosine.
         statement = (
             f"SELECT e.vector FROM embeddings AS e JOIN memories AS m ON m.n = e.memory"
             f" WHERE e.model = {model[0]} AND {condition} ORDER BY "
         )
         if by_index:
-            # The order by number would keep Postgres from using the index.
+            # A second sort key would keep Postgres from using the index.
             kind = _indexed_as(model[1])
             statement += f"e.v::{kind} <#> ?::{kind} LIMIT ?"
-        else:  # not as the index has it, so that Postgres cannot use it
+        else:  # not the expression of the index, so that Postgres cannot use it
             statement += "e.v <#> ?::vector, e.vector LIMIT ?"
         db.settle()
         with db.connection.transaction():
@@ -164,7 +164,7 @@ class PostgresVector(SqlVectors):
                 db.execute(f"SET LOCAL hnsw.ef_search = {_EF_SEARCH}")
                 db.execute("SET LOCAL hnsw.iterative_scan = strict_order")
                 db.execute("SET LOCAL enable_seqscan = off")
-            nearest = [n for (n,) in db.execute(statement, (*arguments, asked, fetch))]
+            nearest = [n for (n,) in db.execute(statement, (*arguments, query, fetch))]
         found: list[tuple[int, int, bytes]] = []
         for several, part in in_parts(nearest):
             found += db.execute(
@@ -175,18 +175,18 @@ class PostgresVector(SqlVectors):
         return found
 
     def _prepare(self) -> None:
-        """Make the table that pgvector searches, and give it what another tier had before it."""
+        """Create the table that pgvector searches, and copy missing vectors to it."""
         from psycopg import errors
 
         with self._postgres.read() as db:
             version = _version(db)
-            there = db.execute("SELECT to_regclass('embeddings') IS NOT NULL").fetchone()[0]
-        if version is not None and version < LEAST_VERSION:
+            exists = db.execute("SELECT to_regclass('embeddings') IS NOT NULL").fetchone()[0]
+        if version is not None and version < MIN_VERSION:
             raise StoreError(
                 f"{self._postgres.path} has pgvector {'.'.join(map(str, version))}; scrubjay needs"
-                f" {'.'.join(map(str, LEAST_VERSION))} or newer: ALTER EXTENSION vector UPDATE"
+                f" {'.'.join(map(str, MIN_VERSION))} or newer: ALTER EXTENSION vector UPDATE"
             )
-        if version is None or not there:
+        if version is None or not exists:
             with self._postgres.write() as db:
                 try:
                     db.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
@@ -202,42 +202,40 @@ class PostgresVector(SqlVectors):
                     " vectors ON DELETE CASCADE, model BIGINT NOT NULL, memory BIGINT NOT NULL,"
                     " v public.vector NOT NULL)"
                 )
-                # Before a new table's rows are counted, Postgres joins as if there were hardly any:
-                # without this index it compared every memory with every vector.
+                # Until a new table is analyzed, Postgres expects hardly any rows: without this index
+                # it compared every memory with every vector.
                 db.execute(
                     "CREATE INDEX IF NOT EXISTS embeddings_of_memories ON embeddings (memory)"
                 )
         with self._postgres.read() as db:
-            vectors, known = db.execute(
+            vectors, copied = db.execute(
                 "SELECT (SELECT count(*) FROM vectors), (SELECT count(*) FROM embeddings)"
             ).fetchone()
-        if vectors != known:
+        if vectors != copied:
             with self._postgres.write() as db:
                 self._copy(db, "NOT EXISTS (SELECT 1 FROM embeddings WHERE vector = v.n)")
 
-    def _copy(self, db: Session, which: str) -> int:
-        """Give pgvector some of the vectors; return how many."""
+    def _copy(self, db: Session, which: str) -> None:
+        """Copy some of the vectors to pgvector."""
         import numpy as np
 
         unseal = self._postgres.codec.unseal_vector
-        copied = after = 0
+        after = 0
         while batch := db.execute(
             "SELECT v.n, v.model, c.memory, v.vector FROM vectors AS v"
             f" JOIN chunks AS c ON c.n = v.chunk WHERE v.n > ? AND {which} ORDER BY v.n LIMIT ?",
-            (after, _AT_ONCE),
+            (after, _BATCH),
         ).fetchall():
             after = batch[-1][0]
             db.executemany(
                 "INSERT INTO embeddings (vector, model, memory, v) VALUES (?, ?, ?, ?::vector)",
                 [
-                    (n, model, memory, _written(np.frombuffer(unseal(stored), "<f4")))
+                    (n, model, memory, _vector_text(np.frombuffer(unseal(stored), "<f4")))
                     for n, model, memory, stored in batch
                 ],
             )
-            copied += len(batch)
-            if len(batch) < _AT_ONCE:
+            if len(batch) < _BATCH:
                 break
-        return copied
 
     def _indexed(self, db: Session, model: int) -> bool:
         row = db.execute(
@@ -248,9 +246,9 @@ class PostgresVector(SqlVectors):
     def _many(self, db: Session, model: int) -> bool:
         (count,) = db.execute(
             "SELECT count(*) FROM (SELECT 1 FROM embeddings WHERE model = ? LIMIT ?)",
-            (model, EXACT_MOST + 1),
+            (model, MAX_EXACT + 1),
         ).fetchone()
-        return bool(count > EXACT_MOST)
+        return bool(count > MAX_EXACT)
 
 
 def _index(model: int) -> str:
@@ -258,12 +256,12 @@ def _index(model: int) -> str:
 
 
 def _indexed_as(dims: int) -> str:
-    """Return the type by which vectors are in an index."""
-    return f"vector({dims})" if dims <= _MOST_WHOLE_DIMS else f"halfvec({dims})"
+    """Return the type of vectors in an index."""
+    return f"vector({dims})" if dims <= _MAX_WHOLE_DIMS else f"halfvec({dims})"
 
 
-def _written(vector: NDArray[np.float32]) -> str:
-    """Write a vector as pgvector reads it."""
+def _vector_text(vector: NDArray[np.float32]) -> str:
+    """Return a vector in the syntax of pgvector."""
     return "[" + ",".join(map(repr, vector.astype("float64").tolist())) + "]"
 
 
@@ -273,8 +271,8 @@ def _version(db: Session) -> tuple[int, ...] | None:
 
 
 def _without_pgvector(path: str, error: Exception) -> str:
-    said = " ".join(str(error).split())
+    message = " ".join(str(error).split())
     return (
-        f"{path} has no pgvector ({said}); install it on the server and let a superuser type:"
-        " CREATE EXTENSION vector; or keep the vectors elsewhere: --vectors qdrant://host:6333/notes"
+        f"{path} has no pgvector ({message}); install it on the server and have a superuser run:"
+        " CREATE EXTENSION vector; or store the vectors in Qdrant: --vectors qdrant://host:6333/notes"
     )

@@ -1,8 +1,8 @@
-"""A connection to Postgres that notices when the server has stopped to answer.
+"""A Postgres connection that notices when the server no longer answers.
 
-The server ends a statement that takes too long, but a server that hangs does not. Nor does its machine tell:
-it goes on to acknowledge what arrives. So whoever waits for long asks, on a connection of its own, whether
-there is still somebody.
+The server stops a statement that takes too long, but a server that hangs does not. Its machine does not
+show that either: it goes on to acknowledge packets. So after some silence we send a request on a second
+connection.
 """
 
 from __future__ import annotations
@@ -15,29 +15,27 @@ from typing import Any
 
 import psycopg
 
-QUIET_S = 5.0  # of silence, before one asks
-ANSWER_S = 5.0  # for the answer to that
-_LOOK_EVERY_S = 0.1
-_MAY_WE_ENCRYPT = struct.pack(
-    "!ii", 8, 80877103
-)  # a server says yes or no before it knows who asks
+QUIET_S = 5.0  # of silence before the check
+ANSWER_S = 5.0  # for its answer
+_INTERVAL_S = 0.1
+_SSL_REQUEST = struct.pack("!ii", 8, 80877103)  # a server answers it before authentication
 
 Waiting = Generator[Any, Any, Any]
 
 
 class WatchedConnection(psycopg.Connection[Any]):
-    """A connection that waits only as long as the server is there."""
+    """A connection that waits only as long as the server is alive."""
 
     def wait(
-        self, gen: Waiting, interval: float = _LOOK_EVERY_S, timeout: float | None = None
+        self, gen: Waiting, interval: float = _INTERVAL_S, timeout: float | None = None
     ) -> Any:
-        """Wait for what was asked; an OperationalError where the server does not answer any more."""
-        if timeout is None:  # which psycopg 3.2 does not know
+        """Wait for a result; OperationalError when the server no longer answers."""
+        if timeout is None:  # psycopg 3.2 does not have this parameter
             return super().wait(self._watched(gen), interval)
         return super().wait(self._watched(gen), interval, timeout)
 
     def _watched(self, gen: Waiting) -> Waiting:
-        """Go on with what is waited for, and after some silence ask whether that makes sense."""
+        """Wrap what is waited for, and check the server after some silence."""
         heard_s = time.monotonic()
         try:
             wanted = next(gen)
@@ -47,28 +45,27 @@ class WatchedConnection(psycopg.Connection[Any]):
                 if ready:
                     heard_s = now_s
                 elif now_s - heard_s > QUIET_S:
-                    if not self._is_there():
-                        self.close()  # whatever comes later would be taken for another answer
+                    if not self._is_alive():
+                        self.close()  # a late result would be taken for that of another statement
                         raise psycopg.OperationalError(
-                            f"nothing was heard of it for {time.monotonic() - heard_s:.0f} s"
+                            f"no data for {time.monotonic() - heard_s:.0f} s"
                         )
                     heard_s = time.monotonic()
                 wanted = gen.send(ready)
         except StopIteration as end:
             return end.value
 
-    def _is_there(self) -> bool:
-        """Ask the server a question that any client may ask."""
+    def _is_alive(self) -> bool:
         try:
-            with self._reached() as asking:
-                asking.settimeout(ANSWER_S)
-                asking.sendall(_MAY_WE_ENCRYPT)
-                asking.recv(1)
+            with self._second_connection() as second:
+                second.settimeout(ANSWER_S)
+                second.sendall(_SSL_REQUEST)
+                second.recv(1)
         except OSError:
             return False
         return True
 
-    def _reached(self) -> socket.socket:
+    def _second_connection(self) -> socket.socket:
         info = self.info
         if not info.host.startswith(("/", "@")):
             return socket.create_connection((info.hostaddr or info.host, info.port), ANSWER_S)

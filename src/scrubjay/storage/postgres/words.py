@@ -1,22 +1,43 @@
-"""The words of memories in Postgres: the lines of tokens, and vectors of them that are searched.
+"""Writer of the keyword index in Postgres: lines of tokens, and token vectors that are searched.
 
-How many memories there are and how many tokens they have together is noted in the same transaction:
-to count them takes longer than the search.
+A memory has one or more pairs of token vectors. `main` holds title, context and text, `ident` the id and
+the topics. A position is left out where a field ends, so that no phrase runs on into the next field.
+Postgres counts no position beyond 16,383 and no more than 255 of one token: a longer text goes on in the
+next part, and the tokens ahead stand at the end of this part as well, so that every phrase is whole in
+one of the two. Tokens ahead have their own label, and no phrase that begins there is counted.
+
+The numbers of memories and tokens are stored in the same transaction: counting takes longer than the
+search.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from scrubjay.storage.codec import Codec
 from scrubjay.storage.database import Clause, Connection, Gathered
-from scrubjay.storage.postgres.token_vectors import asked, asked_of_itself, vectors
 from scrubjay.storage.sql.scope import in_parts
 from scrubjay.storage.sql.words import SqlWords
 from scrubjay.types import Term
 
-if TYPE_CHECKING:
-    from scrubjay.storage.codec import Codec
+# The labels of tokens, which tell fields apart.
+TITLE, CONTEXT, AHEAD, TEXT = "ABCD"
+TOPICS, IDENT = "AD"
+_COUNTED = TITLE + CONTEXT + TEXT
+_OWN = TITLE + AHEAD + TEXT
+
+MAX_POSITIONS = 15_000
+MAX_ALIKE = 200  # equal tokens of a part; 55 more may be ahead
+MAX_AHEAD = 1_000
+_MAX_ALIKE_AHEAD = 255
+_MAX_BYTES = 500_000  # a vector has at most a megabyte
+_MAX_BYTES_AHEAD = 900_000
+_MAX_CHARS = 500  # a token has at most 2,046 bytes
+# FTS5 takes these as spaces, too: all ASCII controls and both quotes.
+_TOKEN = re.compile(r"""[^\x00-\x20"'\x7f]+""")
 
 _LINES = "title, text, topics, context, ident"
 _HOLDS = "SELECT memory FROM word_parts WHERE (main @@ ?::tsquery OR ident @@ ?::tsquery)"
@@ -36,53 +57,75 @@ _ADD = (
 
 
 class Indexed(NamedTuple):
-    """How much the keyword index holds."""
+    """The size of the keyword index, and a number that changes with every commit."""
 
     memories: int
     tokens: int
+    commit: int
 
 
 def indexed(db: Connection) -> Indexed:
-    """Return how much the keyword index holds."""
-    rows = db.execute("SELECT key, value FROM meta WHERE key IN (?, ?)", (_MEMORIES, _TOKENS))
-    noted = dict(rows.fetchall())
-    return Indexed(noted.get(_MEMORIES, 0), noted.get(_TOKENS, 0))
-
-
-def indexed_at(db: Connection) -> tuple[Indexed, int]:
-    """Return how much the keyword index holds, and a number that changes whenever anybody has committed."""
+    """Return the size of the keyword index."""
     rows = db.execute(
         "SELECT key, value FROM meta WHERE key IN (?, ?, 'commits')", (_MEMORIES, _TOKENS)
     )
     noted = dict(rows.fetchall())
-    return Indexed(noted.get(_MEMORIES, 0), noted.get(_TOKENS, 0)), noted.get("commits", 0)
+    return Indexed(noted.get(_MEMORIES, 0), noted.get(_TOKENS, 0), noted.get("commits", 0))
 
 
 def holding(term: Term, codec: Codec) -> tuple[Clause, Clause]:
-    """Return how to select the memories that hold a term: in any field, and in their own fields."""
+    """Return queries for the memories that contain a term: in any field, and not in the context."""
     spared = Term(tuple((token,) for token in term.unless))
-    anywhere = _holding(asked(term, codec), asked(spared, codec))
-    itself = _holding(asked_of_itself(term, codec), asked_of_itself(spared, codec))
-    return anywhere, itself
+    return (
+        _holding(tsquery(term, codec), tsquery(spared, codec)),
+        _holding(tsquery(term, codec, _OWN), tsquery(spared, codec, _OWN)),
+    )
 
 
 def _holding(wanted: str, spared: str) -> Clause:
     if not spared:
         return Clause(_HOLDS, (wanted, wanted))
-    # Not in the query itself: that is asked of a part, and another may hold what is to be spared.
+    # Not in the tsquery: that matches a part, and another part may contain what is to be spared.
     sparing = f"{_HOLDS} AND memory NOT IN ({_HOLDS})"
     return Clause(sparing, (wanted, wanted, spared, spared))
 
 
+def tsquery(term: Term, codec: Codec, labels: str = "") -> str:
+    """Return the query for a term, in any field or those of some labels; `unless` is not in it."""
+    return " | ".join(filter(None, (run_query(run, codec, labels, labels) for run in term.any_of)))
+
+
+def counting_query(run: Sequence[str], codec: Codec) -> str:
+    """Return the query that counts each occurrence of neighbouring tokens once."""
+    return run_query(run, codec, _COUNTED)
+
+
+def run_query(run: Sequence[str], codec: Codec, first: str = "", others: str = "") -> str:
+    """Return the query for neighbouring tokens, each with the labels that it may have.
+
+    A star at the end of the last token makes it a prefix.
+    """
+    *before, last = run
+    prefix = len(last) > 1 and last.endswith("*")
+    tokens = _split(" ".join(map(codec.token, (*before, last[:-1] if prefix else last))))
+
+    def mark(at: int) -> str:
+        star = "*" if prefix and at == len(tokens) else ""
+        labels = others if at > 1 else first
+        return f":{star}{labels}" if star or labels else ""
+
+    return " <-> ".join(f"{_quoted(token)}{mark(at)}" for at, token in enumerate(tokens, 1))
+
+
 class Growth(Gathered):
-    """How much more the keyword index holds than is noted."""
+    """By how much the keyword index has grown in this write."""
 
     def __init__(self) -> None:
         self.memories = 0
         self.tokens = 0
 
     def write(self, db: Connection) -> None:
-        """Bring the notes up to date."""
+        """Update the stored size."""
         db.executemany(_ADD, [(_MEMORIES, self.memories), (_TOKENS, self.tokens)])
 
 
@@ -92,16 +135,16 @@ class PostgresWords(SqlWords):
     tables = ("words", "word_parts", "topics", "terms")
 
     def clear(self) -> None:
-        """Drop all words and topics, to be put anew; what is put from now on is counted."""
+        """Drop all words and topics; what is put afterwards is counted."""
         with self._db.write() as db:
             super().clear()
             db.execute("DELETE FROM meta WHERE key IN (?, ?)", (_MEMORIES, _TOKENS))
 
     def put_lines(self, rows: Sequence[Sequence[Any]]) -> None:
-        """Add lines of tokens as another index has them, by COPY."""
+        """Add lines of tokens of another index, by COPY."""
         from scrubjay.storage.postgres.mirror import copy_rows
 
-        made = {n: vectors(*lines) for n, *lines in rows}
+        made = {n: token_vectors(*lines) for n, *lines in rows}
         with self._db.write() as db:
             columns = ("rowid", *_LINES.split(", "), "length")
             copy_rows(db, "words", columns, ((*row, made[row[0]].length) for row in rows))
@@ -110,31 +153,32 @@ class PostgresWords(SqlWords):
                 "word_parts",
                 ("memory", "part", "main", "ident", "length"),
                 (
-                    (n, at, *part, one.length)
-                    for n, one in made.items()
-                    for at, part in enumerate(one.parts)
+                    (n, at, *part, vectors.length)
+                    for n, vectors in made.items()
+                    for at, part in enumerate(vectors.parts)
                 ),
             )
-            growth = self._db.gathering(Growth)
-            growth.memories += len(made)
-            growth.tokens += sum(one.length for one in made.values())
+            self._grow(len(made), sum(vectors.length for vectors in made.values()))
 
     def overwrite_deleted(self) -> None:
-        """Nothing to do: what Postgres keeps of deleted rows is its owner's to vacuum."""
+        """Do nothing: deleted rows in Postgres are for the server to vacuum."""
+
+    def _grow(self, memories: int, tokens: int) -> None:
+        growth = self._db.gathering(Growth)
+        growth.memories += memories
+        growth.tokens += tokens
 
     def _insert(self, db: Connection, n: int, lines: Sequence[str]) -> None:
-        made = vectors(*lines)
-        first, *others = made.parts
-        # Nearly always there is one part: one statement is one journey less.
-        db.execute(_INSERT, (n, *lines, made.length, n, *first, made.length))
+        vectors = token_vectors(*lines)
+        first, *others = vectors.parts
+        # Nearly always there is one part: one statement saves a round trip.
+        db.execute(_INSERT, (n, *lines, vectors.length, n, *first, vectors.length))
         if others:
             db.executemany(
                 _INSERT_PART.format(part="?"),
-                [(n, at, *part, made.length) for at, part in enumerate(others, 1)],
+                [(n, at, *part, vectors.length) for at, part in enumerate(others, 1)],
             )
-        growth = self._db.gathering(Growth)
-        growth.memories += 1
-        growth.tokens += made.length
+        self._grow(1, vectors.length)
 
     def _replace(self, db: Connection, field: str, lines: Mapping[int, str]) -> None:
         at = _LINES.split(", ").index(field)
@@ -147,11 +191,96 @@ class PostgresWords(SqlWords):
                 self._insert(db, n, [*before[:at], lines[n], *before[at + 1 :]])
 
     def _drop(self, db: Connection, numbers: Sequence[int]) -> None:
-        growth = self._db.gathering(Growth)
         for several, part in in_parts(numbers):
-            gone = db.execute(
+            deleted = db.execute(
                 f"DELETE FROM words WHERE rowid IN ({several}) RETURNING length", part
             ).fetchall()
             db.execute(f"DELETE FROM word_parts WHERE memory IN ({several})", part)
-            growth.memories -= len(gone)
-            growth.tokens -= sum(length for (length,) in gone)
+            self._grow(-len(deleted), -sum(length for (length,) in deleted))
+
+
+class Part(NamedTuple):
+    """Two token vectors in the syntax of Postgres."""
+
+    main: str
+    ident: str
+
+
+class TokenVectors(NamedTuple):
+    """The token vectors of a memory, and the number of its tokens."""
+
+    parts: list[Part]
+    length: int
+
+
+def token_vectors(title: str, text: str, topics: str, context: str, ident: str) -> TokenVectors:
+    """Return lines of tokens as token vectors."""
+    mains = [(_split(title), TITLE), (_split(context), CONTEXT), (_split(text), TEXT)]
+    idents = [(_split(topics), TOPICS), (_split(ident), IDENT)]
+    first, second = list(_vectors(mains)), list(_vectors(idents))
+    empty = [""] * abs(len(first) - len(second))
+    pairs = zip(first + empty, second + empty, strict=False)
+    length = sum(len(tokens) for tokens, _ in (*mains, *idents))
+    return TokenVectors([Part(*pair) for pair in pairs], length)
+
+
+class _Vector:
+    """A token vector under construction."""
+
+    def __init__(self) -> None:
+        self._positions: dict[str, list[str]] = {}
+        self._alike: Counter[str] = Counter()
+        self._bytes = 0
+        self.last = 0
+
+    def takes(self, token: str, most: int, most_alike: int, most_bytes: int) -> bool:
+        """True when there is room for one more token."""
+        return self.last < most and self._alike[token] < most_alike and self._bytes < most_bytes
+
+    def add(self, token: str, label: str) -> None:
+        self.last += 1
+        self._alike[token] += 1
+        self._bytes += 2 if token in self._positions else len(token.encode()) + 8
+        mark = f"{self.last}{'' if label == TEXT else label}"
+        self._positions.setdefault(token, []).append(mark)
+
+    def leave_gap(self) -> None:
+        self.last += 1
+
+    def __str__(self) -> str:
+        return " ".join(
+            f"{_quoted(token)}:{','.join(at)}" for token, at in self._positions.items()
+        )
+
+
+def _vectors(fields: Sequence[tuple[list[str], str]]) -> Iterator[str]:
+    """Yield vectors that contain the fields; the last field may be split."""
+    vector = _Vector()
+    for tokens, label in fields:
+        for at, token in enumerate(tokens):
+            if not vector.takes(token, MAX_POSITIONS, MAX_ALIKE, _MAX_BYTES):
+                if label == TEXT:
+                    _add_ahead(vector, tokens, at)
+                yield str(vector)
+                vector = _Vector()
+            vector.add(token, label)
+        vector.leave_gap()
+    yield str(vector)
+
+
+def _add_ahead(vector: _Vector, tokens: list[str], at: int) -> None:
+    """Add the tokens of the next part, as far as there is room."""
+    most = vector.last + MAX_AHEAD
+    for token in tokens[at : at + MAX_AHEAD]:
+        if not vector.takes(token, most, _MAX_ALIKE_AHEAD, _MAX_BYTES_AHEAD):
+            return
+        vector.add(token, AHEAD)
+
+
+def _quoted(token: str) -> str:
+    """Return a token in which no character is read as syntax; it contains no quote."""
+    return "'" + token.replace("\\", "\\\\") + "'"
+
+
+def _split(line: str) -> list[str]:
+    return [token[:_MAX_CHARS] for token in _TOKEN.findall(line)]

@@ -1,8 +1,8 @@
-"""One SQLite file: its connections, its one writer, and errors a person can act on.
+"""One SQLite file: its connections, its one writer, and its errors.
 
-Write-ahead logging lets readers go on while somebody writes. There is one writer at a time: threads
-queue on a lock, processes on SQLite's own, both with a bounded wait, so "database is locked" never
-reaches a user. Each thread reads on a connection of its own.
+Write-ahead logging lets readers work during a write. There is one writer at a time: threads queue on a
+lock, processes on SQLite's own lock, both for a limited time, so "database is locked" never reaches a
+user. Each thread reads on its own connection.
 """
 
 from __future__ import annotations
@@ -22,14 +22,12 @@ from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.storage.codec import Codec
 from scrubjay.storage.database import Clause, G, Gathered
 from scrubjay.storage.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
-from scrubjay.storage.sqlite.in_use import InUse
-from scrubjay.storage.sqlite.location import check_place, explain, identity, is_busy
+from scrubjay.storage.sqlite.location import check_path
 from scrubjay.text.analysis import fold_label
 
 if TYPE_CHECKING:
-    from scrubjay.storage.codec import Codec
+    from scrubjay.storage.sqlite.backup import SqliteMirror
     from scrubjay.storage.sqlite.keyword import SqliteKeyword
-    from scrubjay.storage.sqlite.mirror import SqliteMirror
     from scrubjay.storage.sqlite.vectors import SqliteVector
     from scrubjay.storage.sqlite.words import SqliteWords
     from scrubjay.types import Term
@@ -37,21 +35,17 @@ if TYPE_CHECKING:
 WAIT_S = 60.0
 _HOLDS = "SELECT rowid FROM words WHERE words MATCH ?"
 _PURGE_WAIT_S = 0.2
-_CLOSE_WAIT_S = 30.0  # whoever still reads then closes its connection by letting go of it
+_CLOSE_WAIT_S = 30.0  # a thread that still reads then closes its connection when it is done
 
 
 @lru_cache(maxsize=1024)
 def _label(stored: str | None) -> str | None:
-    """Fold a label for statements: SQLite itself knows the case of ASCII letters only."""
+    """Fold a label inside SQL: SQLite itself folds ASCII letters only."""
     return None if stored is None else fold_label(stored)
 
 
-def _nothing() -> None:
-    pass
-
-
 class _Connection:
-    """A connection that is closed when nobody holds it any more: a reader's, when its thread ends."""
+    """A connection that closes when nothing refers to it: a reader's, when its thread ends."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.sqlite = connection
@@ -60,11 +54,37 @@ class _Connection:
         self.sqlite.close()
 
 
-class SqliteDatabase:
-    """A store's file, or ":memory:".
+class _Reads:
+    """Counts the reads under way, in all and of this thread."""
 
-    One that somebody else keeps may have `failed`, or be `frozen`: see ExistingDatabase. Turns of at
-    most `short_turn_chars` are indexed with those around them.
+    def __init__(self) -> None:
+        self._local = threading.local()
+        self._count = 0
+        self._changed = threading.Condition(threading.Lock())
+
+    def __enter__(self) -> None:
+        with self._changed:
+            self._count += 1
+        self._local.count = getattr(self._local, "count", 0) + 1
+
+    def __exit__(self, *_: object) -> None:
+        self._local.count -= 1
+        with self._changed:
+            self._count -= 1
+            self._changed.notify_all()
+
+    def wait_for_others(self, wait_s: float) -> bool:
+        """Wait until no other thread reads; False when one still does after `wait_s`."""
+        mine = getattr(self._local, "count", 0)
+        with self._changed:
+            return self._changed.wait_for(lambda: self._count <= mine, wait_s)
+
+
+class SqliteDatabase:
+    """A database file, or ":memory:".
+
+    `failed` and `frozen` are set by ExistingDatabase. Messages of at most `short_turn_chars` are
+    indexed together with those around them.
     """
 
     failed = False
@@ -79,7 +99,7 @@ class SqliteDatabase:
         short_turn_chars: int = SHORT_TURN_CHARS,
     ) -> None:
         self._in_memory = path == ":memory:"
-        # A process may go to another folder; the next thread would open another file there.
+        # A process may change its folder; the next thread would open another file there.
         self.path = path if self._in_memory else os.path.abspath(path)
         self.codec: Codec = codec or Codec()
         self.wait_s = wait_s
@@ -88,20 +108,20 @@ class SqliteDatabase:
         self._writing = threading.RLock()
         self._watching = threading.Lock()
         self._watcher: _Connection | None = None
-        self._in_use = InUse()
-        self._opened: weakref.WeakSet[_Connection] = weakref.WeakSet()
+        self._reads = _Reads()
+        self._connections: weakref.WeakSet[_Connection] = weakref.WeakSet()
         self._pid = os.getpid()
         self._purge_due = False
         self._gathered: dict[type[Gathered], Gathered] = {}
         self._prepared = False
-        self.on_commit: Callable[[], None] = _nothing
+        self.on_commit: Callable[[], None] = lambda: None
         self.closed = False
         try:
-            self._writers = self._connect()
-            self._writer = self._writers.sqlite
+            self._writer_connection = self._connect()
+            self._writer = self._writer_connection.sqlite
             with self._errors():
                 self._prepare()
-            self._identity = None if self._in_memory else identity(self.path)
+            self._identity = None if self._in_memory else _file_identity(self.path)
             self._prepared = True
         except BaseException:
             self.close()
@@ -110,7 +130,7 @@ class SqliteDatabase:
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """Give a connection for reading; inside a write it is the writer's, so it sees its own rows."""
-        with self._in_use, self._errors():
+        with self._reads, self._errors():
             self._check_open()
             if self._in_memory or self.in_write:
                 with self._writing:
@@ -120,12 +140,12 @@ class SqliteDatabase:
 
     @contextmanager
     def watched(self) -> Iterator[tuple[sqlite3.Connection, int | None]]:
-        """Give a connection for reading, and a number that changes whenever anybody has committed.
+        """Give a connection for reading, and a number that changes with every commit.
 
-        What was read here holds as long as the number stays. Inside a write there is none: what is
-        read there may be rolled back. Threads take turns.
+        What was read here is valid as long as the number stays. Inside a write the number is None:
+        what is read there may be rolled back. Threads take turns.
         """
-        with self._in_use, self._errors():
+        with self._reads, self._errors():
             self._check_open()
             if self.in_write:
                 yield self._writer, None
@@ -134,9 +154,9 @@ class SqliteDatabase:
                     yield self._writer, self._writer.total_changes
             else:
                 with self._watching:
-                    # SQLite counts the commits of others for each connection by itself, so one that
-                    # only ever reads here serves all threads. A thread's own may stand at an older
-                    # state, where somebody is still going through rows.
+                    # SQLite counts the commits of others separately for each connection, so one that
+                    # only reads here serves all threads. A thread's own connection may still be at
+                    # an older state, while it goes through rows.
                     if self._watcher is None:
                         self._watcher = self._connect()
                     watcher = self._watcher.sqlite
@@ -150,7 +170,7 @@ class SqliteDatabase:
     def write(self, wait_s: float | None = None) -> Iterator[sqlite3.Connection]:
         """Give the writer inside one transaction: all of it is durable afterwards, or none of it.
 
-        A caller that can do without may wait for less than the usual bound.
+        `wait_s` limits the wait for other writers, instead of the usual limit.
         """
         if self.in_write:  # a write inside a write is part of it
             yield self._writer
@@ -161,18 +181,19 @@ class SqliteDatabase:
         try:
             with self._errors(wait_s):
                 self._check_open()
-                with self._waiting(wait_s):
+                with self._busy_timeout(wait_s):
                     self._writer.execute("BEGIN IMMEDIATE")
                 self._local.in_write = True
                 try:
-                    # Not before the wait: meanwhile somebody may have put the file aside.
+                    # Not before the wait: the file may have been put aside meanwhile.
                     if self._prepared:
                         self.check_same()
                     yield self._writer
                     self.write_gathered()
                     self._writer.execute("COMMIT")
                 except BaseException:
-                    self._writer.execute("ROLLBACK") if self._writer.in_transaction else None
+                    if self._writer.in_transaction:
+                        self._writer.execute("ROLLBACK")
                     raise
         finally:
             self._gathered.clear()
@@ -183,21 +204,21 @@ class SqliteDatabase:
             self.purge_log()
 
     def gathering(self, kind: type[G]) -> G:
-        """Return what this write gathers, to be written once before it ends; a rollback drops it.
+        """Return changes that this write collects and writes once before it ends.
 
-        Only inside a write. To write the same small changes one by one takes twice as long.
+        Writing the same small changes one by one takes twice as long. A rollback drops them.
         """
         return cast("G", self._gathered.setdefault(kind, kind()))
 
     def write_gathered(self) -> None:
-        """Write what was gathered so far, for whoever wants to read it inside the same write."""
-        # What is written may gather more: the turns beside a message change what is counted.
+        """Write the changes collected so far, so that the same write can read them."""
+        # Writing may collect more: the messages beside a message change what is counted.
         while self._gathered:
             self._gathered.pop(next(iter(self._gathered))).write(self._writer)
 
     @contextmanager
-    def _waiting(self, wait_s: float) -> Iterator[None]:
-        """Let the writer wait for other processes no longer than this."""
+    def _busy_timeout(self, wait_s: float) -> Iterator[None]:
+        """Limit how long the writer waits for other processes."""
         self._writer.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
         try:
             yield
@@ -206,29 +227,29 @@ class SqliteDatabase:
 
     @cached_property
     def words(self) -> SqliteWords:
-        """What writes the keyword index; a search by word needs none of it."""
+        """The writer of the keyword index; imported late, because a search does not need it."""
         from scrubjay.storage.sqlite.words import SqliteWords
 
         return SqliteWords(self)
 
     @cached_property
     def keyword(self) -> SqliteKeyword:
-        """What finds memories by word."""
+        """The keyword index."""
         from scrubjay.storage.sqlite.keyword import SqliteKeyword
 
         return SqliteKeyword(self)
 
     @cached_property
     def vectors(self) -> SqliteVector:
-        """What keeps the vectors of this file, and finds memories by them."""
+        """The vectors of this file."""
         from scrubjay.storage.sqlite.vectors import SqliteVector
 
         return SqliteVector(self)
 
     @cached_property
     def mirror(self) -> SqliteMirror:
-        """What fills this file with the rows of another store, and puts it aside."""
-        from scrubjay.storage.sqlite.mirror import SqliteMirror
+        """Fills this file with the rows of another store, and puts it aside."""
+        from scrubjay.storage.sqlite.backup import SqliteMirror
 
         return SqliteMirror(self)
 
@@ -239,7 +260,7 @@ class SqliteDatabase:
         return sum(os.path.getsize(file) for file in files if os.path.isfile(file))
 
     def holding(self, term: Term) -> tuple[Clause, Clause]:
-        """Return how to select the memories that hold a term: in any field, and in their own fields."""
+        """Return queries for the memories that contain a term: in any field, and not in the context."""
         from scrubjay.storage.sql.scope import match
 
         wanted = match(term, self.codec)
@@ -247,7 +268,7 @@ class SqliteDatabase:
         return Clause(_HOLDS, (wanted,)), Clause(_HOLDS, (own,))
 
     def check_writable(self) -> None:
-        """Refuse a file in which nothing may be written, before anything else is done."""
+        """Refuse a file that may not be written; this one may."""
 
     @property
     def in_write(self) -> bool:
@@ -257,50 +278,50 @@ class SqliteDatabase:
     def purge_log(self) -> None:
         """Move the write-ahead log into the file and empty it.
 
-        Inside a write there is nothing to move yet: whoever began it purges after its end. A reader
-        of another process can stand in the way; then the next write or the closing tries again.
+        Inside a write this does nothing: the write purges after its end. When a reader of another
+        process is in the way, the next write or the closing tries again.
         """
         if self.in_write:
             return
         with self._writing, self._errors():
             self._check_open()
-            with self._waiting(_PURGE_WAIT_S):
+            with self._busy_timeout(_PURGE_WAIT_S):
                 row = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             self._purge_due = bool(row and row[0])
 
     def close(self) -> None:
-        """Close every connection, once other threads have read what they were reading; twice is fine."""
+        """Close every connection once the reads of other threads have ended. May be called twice."""
         with self._writing:
             if self._purge_due and not self.closed and self._pid == os.getpid():
                 self.purge_log()
             self.closed = True
-        # SQLite does not survive that a connection is closed under somebody's hands.
-        if self._pid != os.getpid() or self._in_use.ended(_CLOSE_WAIT_S):
-            for connection in list(self._opened):
+        # SQLite crashes when a connection is closed while it is in use.
+        if self._pid != os.getpid() or self._reads.wait_for_others(_CLOSE_WAIT_S):
+            for connection in list(self._connections):
                 connection.sqlite.close()
 
     def ping(self) -> None:
-        """Read a little, so that a file that is locked or no longer a database says so."""
+        """Raise StoreError when the file is locked or no longer a database."""
         with self.read() as db:
             db.execute("PRAGMA schema_version").fetchone()
 
     def check_same(self) -> None:
-        """Refuse to go on with a file that was removed or replaced: what is written to it is lost."""
+        """Refuse a file that was removed or replaced: what is written to it is lost."""
         if self._in_memory:
             return
         try:
-            here = identity(self.path)
+            identity = _file_identity(self.path)
         except OSError as error:
             raise StoreError(
-                f"{self.path} is no longer there ({error.strerror}); put it back, or open another"
+                f"{self.path} no longer exists ({error.strerror}); put it back, or open another"
             ) from error
-        if here != self._identity:
+        if identity != self._identity:
             raise StoreError(f"{self.path} was replaced while it was open; open it again")
 
     def _check_open(self) -> None:
         if self.closed:
             raise StoreError(f"{self.path} is closed; open it again with scrubjay.open()")
-        if self._pid != os.getpid():  # SQLite forbids to carry a connection over a fork
+        if self._pid != os.getpid():  # SQLite connections do not survive a fork
             raise StoreError(
                 f"{self.path} was opened before this process was forked; open it again here"
             )
@@ -313,18 +334,17 @@ class SqliteDatabase:
 
     def _connect(self) -> _Connection:
         if not self._in_memory:
-            check_place(self.path)
-            if self._prepared:  # SQLite would make an empty file where somebody took ours away
+            check_path(self.path)
+            if self._prepared:  # SQLite would create an empty file where ours was removed
                 self.check_same()
         with self._errors():
             connection = self._open()
             opened = _Connection(connection)
-            self._opened.add(opened)
+            self._connections.add(opened)
             connection.execute("PRAGMA foreign_keys = ON")
-            connection.execute("PRAGMA secure_delete = ON")  # forgotten text is overwritten
-            connection.execute(
-                "PRAGMA synchronous = FULL"
-            )  # an acknowledged add survives power loss
+            connection.execute("PRAGMA secure_delete = ON")  # deleted text is overwritten
+            # A write that was acknowledged survives power loss.
+            connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA cache_size = -16000")
             connection.execute("PRAGMA temp_store = MEMORY")
             connection.create_function("label", 1, _label, deterministic=True)
@@ -336,7 +356,7 @@ class SqliteDatabase:
         )
 
     def _prepare(self) -> None:
-        """Make a new file ours, or bring an older one up to date, one migration a transaction."""
+        """Create the tables in a new file, or migrate an older one, one migration a transaction."""
         found = self._version()
         if found == SCHEMA_VERSION:
             if self._writer.execute("PRAGMA journal_mode").fetchone()[0] not in ("wal", "memory"):
@@ -364,25 +384,25 @@ class SqliteDatabase:
     def _refuse_newer(self, found: int) -> None:
         if found > SCHEMA_VERSION:
             raise StoreError(
-                f"{self.path} was written by a newer scrubjay (schema {found}; this one knows "
-                f"{SCHEMA_VERSION}); upgrade with: pip install --upgrade scrubjay"
+                f"{self.path} was written by a newer scrubjay (schema {found}; this version supports"
+                f" {SCHEMA_VERSION}); upgrade with: pip install --upgrade scrubjay"
             )
 
     def _refuse_foreign(self) -> None:
         if self._writer.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
             raise StoreError(
-                f"{self.path} is an SQLite database of another program; give scrubjay a file of its own"
+                f"{self.path} is an SQLite database of another program; give the path of another file"
             )
 
     def _use_wal(self) -> None:
-        # Changing the journal mode does not wait for other connections, so the wait is ours.
+        # SQLite does not wait for other connections when it changes the journal mode, so we do.
         deadline = time.monotonic() + self.wait_s
         while True:
             try:
                 self._writer.execute("PRAGMA journal_mode = WAL").fetchone()
                 return
             except sqlite3.OperationalError as error:
-                if not is_busy(error) or time.monotonic() > deadline:
+                if not _is_busy(error) or time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
 
@@ -397,5 +417,33 @@ class SqliteDatabase:
             raise InvalidInput(f"a number is too large to be stored: {error}") from error
         except UnicodeEncodeError as error:
             raise InvalidInput(
-                f"{error.object[:40]!r} holds half of a surrogate pair, which is not a character"
+                f"{error.object[:40]!r} contains half of a surrogate pair, which is not a character"
             ) from error
+
+
+def explain(path: str, error: sqlite3.Error, wait_s: float) -> str:
+    """Return an error of SQLite with the file and what to do."""
+    message = str(error)
+    if "not a database" in message or "file is encrypted" in message:
+        return f"{path} is not a scrubjay store: the file is not an SQLite database"
+    if _is_busy(error):
+        return f"{path}: another process has been writing for more than {wait_s:.0f} s; try again"
+    if "full" in message:
+        return f"{path}: the disk is full; nothing was written, free some space and try again"
+    if "unable to open" in message:
+        return f"{path} cannot be opened: check the permissions of the file and its folder"
+    if "readonly" in message:
+        return f"{path} cannot be written: check the permissions of the file and its folder"
+    if "malformed" in message:
+        return f"{path} is damaged ({message}); run `scrubjay doctor --db {path}`"
+    return f"{path}: {message}"
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return "locked" in str(error) or "busy" in str(error)
+
+
+def _file_identity(path: str) -> tuple[int, int]:
+    """Return what stays when a file's contents change, and differs for another file at its path."""
+    found = os.stat(path)
+    return found.st_dev, found.st_ino

@@ -1,4 +1,4 @@
-"""A database that somebody else keeps: opened as it is, never made, never brought up to date."""
+"""A database file that others maintain: opened as it is, never created or migrated."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from scrubjay.storage.schema import SCHEMA_VERSION
 from scrubjay.storage.sqlite.connection import SqliteDatabase
 
 WAIT_S = 1.0
-# A file that cannot be written is opened for reading; where not even its log can be made beside it,
-# because the folder cannot be written either, as one that nobody changes.
-_WAYS = ("mode=rw", "mode=ro", "mode=ro&immutable=1")
+# A file without write permission is opened read-only. When the folder cannot be written either, so
+# that no log can be created, it is opened as a file that does not change.
+_MODES = ("mode=rw", "mode=ro", "mode=ro&immutable=1")
 
 
 class ExistingDatabase(SqliteDatabase):
     """The file of a tier. With `why_not_written`, every write is refused with that reason.
 
-    What has `failed` once is to be opened anew. One that is `frozen` was opened as a file that nobody
-    changes, and is to be opened anew when somebody did.
+    After an error `failed` is set, and the file must be opened again. A `frozen` one was opened as
+    unchanging, and must be opened again when it has changed.
     """
 
     def __init__(
         self, path: str, *, wait_s: float | None = None, why_not_written: str | None = None
     ) -> None:
         self._why_not_written = why_not_written
-        self._way = _WAYS[0]
+        self._mode = _MODES[0]
         super().__init__(path, wait_s=WAIT_S if wait_s is None else wait_s)
 
     @contextmanager
     def write(self, wait_s: float | None = None) -> Iterator[sqlite3.Connection]:
-        """Give the writer inside one transaction, if this file may be written at all."""
+        """Give the writer inside one transaction, if this file may be written."""
         self.check_writable()
         with super().write(wait_s) as connection:
             yield connection
 
     def check_writable(self) -> None:
-        """Refuse a file in which nothing may land."""
+        """Raise StoreError for a file that may not be written."""
         if self._why_not_written is not None:
             raise StoreError(self._why_not_written)
 
@@ -48,33 +48,33 @@ class ExistingDatabase(SqliteDatabase):
         from pathlib import Path
 
         if not os.path.exists(self.path):
-            raise StoreError(f"there is no file {self.path}; give the path of one that is there")
+            raise StoreError(f"there is no file {self.path}; give the path of an existing file")
         uri = Path(os.path.abspath(self.path)).as_uri()
-        for way in _WAYS[_WAYS.index(self._way) :]:
+        for mode in _MODES[_MODES.index(self._mode) :]:
             connection = sqlite3.connect(
-                f"{uri}?{way}",
+                f"{uri}?{mode}",
                 uri=True,
                 timeout=self.wait_s,
                 isolation_level=None,
                 check_same_thread=False,
             )
             try:
-                if "immutable" in way:
+                if "immutable" in mode:
                     self._refuse_unread_log()
                 connection.execute("PRAGMA schema_version").fetchone()
             except (sqlite3.Error, StoreError) as error:
                 connection.close()
-                barred = any(said in str(error) for said in ("unable to open", "readonly"))
-                if way == _WAYS[-1] or not barred:
+                denied = any(text in str(error) for text in ("unable to open", "readonly"))
+                if mode == _MODES[-1] or not denied:
                     raise
             else:
-                self._way = way
-                self.frozen = way == _WAYS[-1]
+                self._mode = mode
+                self.frozen = mode == _MODES[-1]
                 return connection
-        raise AssertionError("the last way has raised")
+        raise AssertionError("the last mode has raised")
 
     def check_same(self) -> None:
-        """Refuse to go on with a file that was removed or replaced, or that somebody writes after all."""
+        """Refuse a file that was removed or replaced, or a frozen one that was written after all."""
         super().check_same()
         if self.frozen:
             self._refuse_unread_log()
@@ -83,12 +83,12 @@ class ExistingDatabase(SqliteDatabase):
         log = f"{self.path}-wal"
         if os.path.exists(log) and os.path.getsize(log):
             raise StoreError(
-                f"{self.path} cannot be read: what was written last is still in {log}, and the folder"
-                " cannot be written; let who may write there open it once"
+                f"{self.path} cannot be read: the last writes are still in {log}, and the folder is"
+                " not writable; open the store once as a user who may write there"
             )
 
     def _prepare(self) -> None:
-        """Refuse a file that this scrubjay would have to change first."""
+        """Refuse a file that would have to be migrated first."""
         found = self._version()
         self._refuse_newer(found)
         if not found and not os.path.getsize(self.path):
@@ -109,8 +109,7 @@ class ExistingDatabase(SqliteDatabase):
 
 
 def outdated(path: str) -> str:
-    """Say what to do about a file that was written by an older scrubjay."""
+    """Return the error for a file of an older scrubjay."""
     return (
-        f"{path} was written by an older scrubjay; bring it up to date once with:"
-        f" {to_type('status', path)}"
+        f"{path} was written by an older scrubjay; migrate it once with: {to_type('status', path)}"
     )

@@ -1,26 +1,32 @@
-"""A growing matrix of int8 vectors that is fast to scan."""
+"""int8 copies of vectors in memory: fast to scan, and kept in step with the file."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import simsimd
 from numpy.typing import NDArray
 
-_MOST_TIES = 4096
-_BLURRED = 4
-# An int8 is off by at most half, evenly: a score of many is then off by so much at the very most.
-_OFF = 4 / 12**0.5
-# To copy a row elsewhere takes as long as to scan so many where they are.
-_COPIES = 4
-_SAMPLED = 32
+if TYPE_CHECKING:
+    from scrubjay.storage.codec import Codec
+    from scrubjay.storage.database import Connection
+    from scrubjay.storage.sqlite.rotations import Rotation
+
+_MAX_TIES = 4096
+_BLUR_FACTOR = 4
+# Rounding to int8 is off by at most one half, evenly spread: a sum of many is off by at most this.
+_ROUNDING = 4 / 12**0.5
+# Copying one row takes as long as scanning this many in place.
+_COPY_COST = 4
+_SAMPLE_STEP = 32
+_BATCH = 4096
 
 
 class Place(NamedTuple):
-    """Which vector it is, and of which chunk of which memory."""
+    """The number of a vector, and its chunk."""
 
     vector: int
     memory: int
@@ -28,9 +34,9 @@ class Place(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """The scores of one query, where each vector is (a column of three numbers), and of which column.
+    """The scores of one query, and the place of each scored vector: a column of `places`.
 
-    Two scores that are no more than `blur` apart may stand in the wrong order.
+    Scores that differ by less than `blur` may be in the wrong order.
     """
 
     scores: NDArray[np.float32]
@@ -39,28 +45,28 @@ class Scan(NamedTuple):
     blur: float
 
     def best(self, limit: int) -> list[Place]:
-        """Return where all vectors are that can belong to the nearest memories, so many of these."""
+        """Return all vectors that can belong to the nearest `limit` memories."""
         return [Place(*place) for place in self._at(self._near(limit, self.blur)).T.tolist()]
 
     def best_rows(self, limit: int) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-        """Return the vectors of the best memories as the scores have it, with ties: numbers and rows."""
+        """Return the vectors of the best memories by these scores, with ties: numbers and rows."""
         near = self._near(limit, 0.0)
         return self._at(near)[0], near if self.columns is None else self.columns[near]
 
     def _near(self, limit: int, blur: float) -> NDArray[np.intp]:
         take = limit
         while take > 0:
-            last = _last_of(self.scores, take)
+            last = _nth_best(self.scores, take)
             near = np.flatnonzero(self.scores >= last)
-            # Several vectors of one memory count as one, so a search may have to look further.
+            # Several vectors of one memory count as one, so more may be needed.
             if len(near) < take or len(np.unique(self._at(near)[1])) >= limit:
                 break
             take *= 4
         else:
             return np.empty(0, np.intp)
         near = np.flatnonzero(self.scores >= last - blur)
-        # Age and id decide between equals, so all of these come along.
-        most = take * _BLURRED + _MOST_TIES
+        # All of them: age and id decide between ties.
+        most = take * _BLUR_FACTOR + _MAX_TIES
         if len(near) > most:
             near = near[np.argpartition(-self.scores[near], most)[:most]]
         return near
@@ -71,16 +77,16 @@ class Scan(NamedTuple):
         return places
 
 
-class _Whole(NamedTuple):
-    """The scores of all vectors as they were after so many changes."""
+class _FullScan(NamedTuple):
+    """The scores of all vectors for a query, after a number of changes."""
 
     query: bytes
     changes: int
     scores: NDArray[np.float32]
 
 
-class Codes:
-    """Vectors as int8 with one scale a row; rows are appended, and dropped rows are compacted away."""
+class Int8Vectors:
+    """Vectors as int8 with one scale a row. Rows are appended; dropped rows are compacted away."""
 
     def __init__(self, dims: int) -> None:
         self.dims = dims
@@ -93,8 +99,8 @@ class Codes:
         self._codes = np.empty((0, dims), dtype=np.int8)
         self._scales = np.empty(0, dtype=np.float32)
         self._places = np.empty((3, 0), dtype=np.int64)
-        self._asked = (b"", 0)
-        self._last = _Whole(b"", 0, self._scales)
+        self._under_way = (b"", 0)
+        self._last = _FullScan(b"", 0, self._scales)
 
     def __len__(self) -> int:
         return self._count
@@ -112,7 +118,7 @@ class Codes:
             self._changes += 1
 
     def drop(self, vectors: Sequence[int]) -> None:
-        """Remove vectors by number; those that are not there do not matter."""
+        """Remove vectors by number; unknown numbers are ignored."""
         with self._changing:
             here = self._places[0, : self._count]
             keep = np.flatnonzero(~np.isin(here, np.asarray(vectors, np.int64)))
@@ -126,14 +132,14 @@ class Codes:
     def scan(self, vector: NDArray[np.float32], allowed: NDArray[np.bool_] | None) -> Scan:
         """Score the vectors of all memories, or of those whose flag is set; the last flag is not."""
         codes, scales, places, changes = self._views()
-        query, blur = _asked(vector, scales)
+        query, blur = _int8_query(vector, scales)
         if allowed is None:
-            return Scan(self._whole(query, codes, scales, changes), places, None, blur)
+            return Scan(self._full_scan(query, codes, scales, changes), places, None, blur)
         rows = np.flatnonzero(allowed.take(places[1], mode="clip"))
-        asked = (query.tobytes(), changes)
-        if asked in (self._asked, self._last[:2]) or len(rows) * _COPIES > len(codes):
-            # Cut out, not marked: numpy takes twenty times as long to choose among many equals.
-            scores = self._whole(query, codes, scales, changes)[rows]
+        key = (query.tobytes(), changes)
+        if key in (self._under_way, self._last[:2]) or len(rows) * _COPY_COST > len(codes):
+            # Selected, not masked: numpy takes twenty times as long to choose among many equals.
+            scores = self._full_scan(query, codes, scales, changes)[rows]
         else:
             scores = _scores(query, codes[rows], scales[rows])
         return Scan(scores, places, rows, blur)
@@ -141,14 +147,14 @@ class Codes:
     def scan_these(
         self, vector: NDArray[np.float32], numbers: NDArray[np.int64], rows: NDArray[np.intp]
     ) -> Scan:
-        """Score vectors by their numbers, which may be in these rows; those that are not there are not."""
+        """Score vectors by number; `rows` is where they probably are. Unknown numbers are ignored."""
         codes, scales, places, _ = self._views()
-        query, blur = _asked(vector, scales)
+        query, blur = _int8_query(vector, scales)
         here = places[0]
-        # Two copies of the same vectors have the same rows, unless one has just changed. To look for
+        # Two copies of the same vectors have the same rows, unless one has just changed. A search for
         # numbers takes longer than all else here: each is a dozen steps through memory.
         if not len(here) or not (here.take(rows, mode="clip") == numbers).all():
-            rows = np.searchsorted(here, numbers)  # in order, since that is how they are appended
+            rows = np.searchsorted(here, numbers)  # they are appended in order
             rows = rows[here.take(rows, mode="clip") == numbers] if len(here) else rows[:0]
         return Scan(_scores(query, codes[rows], scales[rows]), places, rows, blur)
 
@@ -158,19 +164,19 @@ class Codes:
             codes, scales = self._codes[:count], self._scales[:count]
             return codes, scales, self._places[:, :count], self._changes
 
-    def _whole(
+    def _full_scan(
         self,
         query: NDArray[np.int8],
         codes: NDArray[np.int8],
         scales: NDArray[np.float32],
         changes: int,
     ) -> NDArray[np.float32]:
-        """Score all vectors, once for two who ask the same at the same time."""
-        asked = self._asked = (query.tobytes(), changes)
+        """Score all vectors, once for two equal queries at the same time."""
+        key = self._under_way = (query.tobytes(), changes)
         with self._scanning:
             last = self._last
-            if last[:2] != asked:
-                last = self._last = _Whole(*asked, _scores(query, codes, scales))
+            if last[:2] != key:
+                last = self._last = _FullScan(*key, _scores(query, codes, scales))
         return last.scores
 
     def _make_room(self, rows: int) -> None:
@@ -183,33 +189,82 @@ class Codes:
         self._places = np.concatenate([self._places, np.zeros((3, more), dtype=np.int64)], axis=1)
 
 
-def _asked(
-    vector: NDArray[np.float32], scales: NDArray[np.float32]
-) -> tuple[NDArray[np.int8], float]:
-    """Return a query as int8, and how far apart two scores of it may be and stand in the wrong order."""
-    scale = max(float(np.abs(vector).max()), 1e-12) / 127.0
-    # Both sides of a score were rounded, and a difference has two of them.
-    ratio = float(scales.max(initial=0.0)) / scale * float(np.linalg.norm(vector))
-    return np.rint(vector / scale).astype(np.int8), 2 * _OFF * (1 + ratio**2) ** 0.5
+def catch_up(
+    copy: Int8Vectors,
+    db: Connection,
+    codec: Codec,
+    model: int,
+    rotation: Rotation | None = None,
+    limit: int | None = None,
+) -> bool:
+    """Drop deleted vectors and append new ones, shortened by a rotation; True when more are left.
+
+    Two counters in the file, of vectors added and deleted by any process, show what is new. `limit` is
+    the maximum number of vectors to read, so that a long load lets others in between.
+    """
+    counters = dict(
+        db.execute("SELECT name, seq FROM sqlite_sequence WHERE name IN ('vectors', 'gone')")
+    )
+    added, gone = counters.get("vectors", 0), counters.get("gone", 0)
+    if not copy.seen_added:
+        copy.seen_gone = gone  # what was deleted before was never loaded
+    if gone > copy.seen_gone:
+        deleted = db.execute("SELECT vector FROM gone WHERE n > ?", (copy.seen_gone,))
+        copy.drop([vector for (vector,) in deleted])
+    copy.seen_gone = gone
+    if added > copy.seen_added:
+        new = db.execute(
+            "SELECT v.n, c.memory, c.ordinal, v.vector"
+            " FROM vectors AS v JOIN chunks AS c ON c.n = v.chunk"
+            " WHERE v.model = ? AND v.n > ? AND v.n <= ? ORDER BY v.n LIMIT ?",
+            (model, copy.seen_added, added, -1 if limit is None else limit),
+        )
+        read = 0
+        while batch := new.fetchmany(_BATCH):
+            vectors = [codec.unseal_vector(row[3]) for row in batch]
+            rows = as_matrix(vectors, len(vectors[0]) // 4)
+            places = [Place(*place) for *place, _ in batch]
+            copy.extend(places, rows if rotation is None else rotation.shorten(rows))
+            copy.seen_added = batch[-1][0]
+            read += len(batch)
+            if read == limit:
+                return True
+        copy.seen_added = added
+    return False
+
+
+def as_matrix(vectors: list[bytes], dims: int) -> NDArray[np.float32]:
+    """Return vectors, given as float32 bytes, as the rows of a matrix."""
+    return np.frombuffer(b"".join(vectors), dtype="<f4").reshape(-1, dims)
 
 
 def as_int8(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Return rows as whole numbers up to 127, and what one of these is worth in each row."""
+    """Return rows as whole numbers up to 127, and the scale of each row."""
     scales = np.maximum(np.abs(rows).max(axis=1), 1e-12) / 127.0
     return np.rint(rows / scales[:, None]).astype(np.int8), scales
 
 
-def _last_of(scores: NDArray[np.float32], limit: int) -> float:
-    """Return the lowest of the best so many scores."""
-    if limit >= len(scores):
+def _int8_query(
+    vector: NDArray[np.float32], scales: NDArray[np.float32]
+) -> tuple[NDArray[np.int8], float]:
+    """Return a query as int8, and by how much two of its scores may differ in the wrong order."""
+    scale = max(float(np.abs(vector).max()), 1e-12) / 127.0
+    # Both factors of a score were rounded, and a difference has two scores.
+    ratio = float(scales.max(initial=0.0)) / scale * float(np.linalg.norm(vector))
+    return np.rint(vector / scale).astype(np.int8), 2 * _ROUNDING * (1 + ratio**2) ** 0.5
+
+
+def _nth_best(scores: NDArray[np.float32], n: int) -> float:
+    """Return the lowest of the best `n` scores."""
+    if n >= len(scores):
         return float("-inf")
-    # A few say about where it is, and most of the others need not be sorted out then.
-    some = scores[::_SAMPLED]
-    enough = 2 * limit // _SAMPLED + 16
-    if enough < len(some) // 4:
-        high = scores[scores >= np.partition(some, len(some) - enough)[len(some) - enough]]
-        scores = high if len(high) >= limit else scores
-    return float(np.partition(scores, len(scores) - limit)[len(scores) - limit])
+    # A sample shows about where it is, so that most of the others need not be sorted.
+    sample = scores[::_SAMPLE_STEP]
+    enough = 2 * n // _SAMPLE_STEP + 16
+    if enough < len(sample) // 4:
+        high = scores[scores >= np.partition(sample, len(sample) - enough)[len(sample) - enough]]
+        scores = high if len(high) >= n else scores
+    return float(np.partition(scores, len(scores) - n)[len(scores) - n])
 
 
 def _scores(

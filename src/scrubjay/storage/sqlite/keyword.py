@@ -1,4 +1,4 @@
-"""Words in SQLite: BM25 by FTS5 over tokens that text.py made, one row a memory."""
+"""FTS5 keyword index over our own tokens, ranked by BM25; one row a memory."""
 
 from __future__ import annotations
 
@@ -26,35 +26,35 @@ if TYPE_CHECKING:
     from scrubjay.storage.codec import Codec
 
 
-class _Ask(NamedTuple):
-    """One search of one index: the statement that scores, what narrows it, and how deep it goes."""
+class _Query(NamedTuple):
+    """One search: the statement that scores, the arguments of its scope, and the limit."""
 
     db: Connection
     codec: Codec
     statement: str
-    narrowing: list[object]
+    scope: list[object]
     limit: int
 
     def score(self, matching: str) -> Scores:
         """Score everything that matches."""
-        return dict(self.db.execute(self.statement, (matching, *self.narrowing)))
+        return dict(self.db.execute(self.statement, (matching, *self.scope)))
 
     def best(self, matching: str) -> Scores:
-        """Score the best that match, with all that tie with the last: age and id decide between those."""
+        """Score the best matches, with all ties of the last: age and id decide between those."""
         fetch = self.limit + 16
         ordered = f"{self.statement} ORDER BY score DESC LIMIT ?"
         while True:
-            rows = self.db.execute(ordered, (matching, *self.narrowing, fetch)).fetchall()
-            cut = self.limit - 1
-            all_ties = len(rows) < fetch or round(rows[-1][1], 6) < round(rows[cut][1], 6)
+            rows = self.db.execute(ordered, (matching, *self.scope, fetch)).fetchall()
+            last = self.limit - 1
+            all_ties = len(rows) < fetch or round(rows[-1][1], 6) < round(rows[last][1], 6)
             if all_ties or fetch > MOST_TIES:
                 return dict(rows)
             fetch *= 4
 
     def finds(self, term: Term) -> bool:
-        """True when anything in reach holds a term."""
-        matching = (match(term, self.codec), *self.narrowing)
-        return self.db.execute(f"{self.statement} LIMIT 1", matching).fetchone() is not None
+        """True when any memory in scope contains a term."""
+        arguments = (match(term, self.codec), *self.scope)
+        return self.db.execute(f"{self.statement} LIMIT 1", arguments).fetchone() is not None
 
 
 class SqliteKeyword:
@@ -72,104 +72,102 @@ class SqliteKeyword:
         *,
         every_first: bool = True,
     ) -> RankedList:
-        """Return the memories that hold any of the terms, by BM25; by default after those that hold all."""
+        """Return the memories that contain any term, by BM25; by default those with all terms first."""
         if not terms:
             return RankedList("keyword")
         condition, arguments = where(scope, self._db)
-        # FTS5 gives negative BM25; it is turned round here and nowhere else.
-        bm25 = f"-bm25(words, {', '.join(str(float(weights.get(one, 1.0))) for one in FIELDS)})"
+        # FTS5 returns negative BM25; the sign is changed only here.
+        bm25 = f"-bm25(words, {', '.join(str(float(weights.get(name, 1.0))) for name in FIELDS)})"
         statement = f"SELECT words.rowid, {bm25} AS score FROM words WHERE words MATCH ?"
         with self._db.read() as db:
-            ask = _Ask(db, self._db.codec, statement + _each_in(condition), arguments, limit)
-            terms = parts_of_the_unknown(ask.finds, terms)
-            memories = _how_many(db)
+            query = _Query(db, self._db.codec, statement + _each_in(condition), arguments, limit)
+            terms = parts_of_the_unknown(query.finds, terms)
+            memories = _row_count(db)
             small = memories <= keyword_ranking.SMALL_STORE
-            rarities = everywhere = {term: _rarity(ask, term, memories) for term in terms}
-            many = (
-                sum(_held_by(rarity, memories) for rarity in rarities.values())
-                > keyword_ranking.MANY
-            )
-            if many and selects(scope):
-                ask = ask._replace(statement=statement + _all_in(condition))
+            rarities = everywhere = {term: _rarity(query, term, memories) for term in terms}
+            matches = sum((memories + 1) / (rarity + 1) - 0.5 for rarity in rarities.values())
+            if matches > keyword_ranking.MANY and selects(scope):
+                query = query._replace(statement=statement + _all_in(condition))
             elif scope.reader is not None:
-                small, rarities = True, self._seen_by(db, scope, terms)
+                small, rarities = True, self._rarities_seen_by(db, scope, terms)
             if small:
-                scores, complete = _small(ask, rarities, everywhere)
+                scores, complete = _score_small(query, rarities, everywhere)
             else:
-                scores, complete = _large(ask, rarities, every_first=every_first)
+                scores, complete = _score_large(query, rarities, every_first=every_first)
             ranked = complete_first(scores, complete) if every_first else list(scores.items())
             idfs = [
-                idf(rarity) if small else fts5_idf(_rarest(ask, term, memories, rarity))
+                idf(rarity) if small else fts5_idf(_rarest(query, term, memories, rarity))
                 for term, rarity in rarities.items()
             ]
             return best_of(db, ranked, limit, idfs)
 
-    def _seen_by(self, db: Connection, scope: Scope, terms: Sequence[Term]) -> dict[Term, float]:
-        """Return how rare terms are among what a person may see.
+    def _rarities_seen_by(
+        self, db: Connection, scope: Scope, terms: Sequence[Term]
+    ) -> dict[Term, float]:
+        """Return how rare terms are among the memories that a user may see.
 
-        Counted over the whole file, the scores of one's own memories told whether somebody else had
-        stored a word that one could guess: a number could be read digit by digit.
+        Counted over the whole file, the scores of a user's own memories revealed whether others had
+        stored a guessed word: a number could be read digit by digit.
         """
         condition, arguments = where(Scope(reader=scope.reader), self._db)
         (memories,) = db.execute(
             f"SELECT count(*) FROM memories AS m WHERE {condition}", arguments
         ).fetchone()
-        ask = _Ask(db, self._db.codec, "", arguments, 0)
-        return {term: _rarity(ask, term, memories, _each_in(condition)) for term in terms}
+        query = _Query(db, self._db.codec, "", arguments, 0)
+        return {term: _rarity(query, term, memories, _each_in(condition)) for term in terms}
 
     def rarity(self, term: Term) -> float:
-        """Return the weight of a term that a small store ranks by."""
+        """Return the weight of a term in a small store."""
         with self._db.read() as db:
-            return idf(_rarity(_Ask(db, self._db.codec, "", [], 0), term, _how_many(db)))
+            return idf(_rarity(_Query(db, self._db.codec, "", [], 0), term, _row_count(db)))
 
 
 def _each_in(condition: str) -> str:
-    """Narrow by looking at each memory that matches: where few do, that is next to nothing."""
+    """Check the scope of each memory that matches: fast where few do."""
     if condition == EVERYTHING:
         return ""
     return f" AND EXISTS (SELECT 1 FROM memories AS m WHERE m.n = words.rowid AND {condition})"
 
 
 def _all_in(condition: str) -> str:
-    """Narrow by collecting all memories in sight first: where many match, the scope may be the smaller.
+    """Collect all memories in scope first: faster where many match and the scope is smaller.
 
-    The plus keeps SQLite from asking FTS5 row by row, which would rank anew for each.
+    The plus keeps SQLite from querying FTS5 row by row, which would rank again for each.
     """
     if condition == EVERYTHING:
         return ""
     return f" AND +words.rowid IN (SELECT m.n FROM memories AS m WHERE {condition})"
 
 
-def _large(
-    ask: _Ask, rarities: Mapping[Term, float], *, every_first: bool
+def _score_large(
+    query: _Query, rarities: Mapping[Term, float], *, every_first: bool
 ) -> tuple[Scores, set[int]]:
-    """Let FTS5 rank: first what holds every term, and what holds any only if that is not enough."""
-    each = [match(term, ask.codec) for term in rarities]
+    """Let FTS5 rank: memories with every term first, and those with any only if needed."""
+    each = [match(term, query.codec) for term in rarities]
     if not every_first:
-        return ask.best(" OR ".join(each)), set()
-    complete = ask.best(" AND ".join(each))
-    if len(complete) >= ask.limit or len(each) == 1:
+        return query.best(" OR ".join(each)), set()
+    complete = query.best(" AND ".join(each))
+    if len(complete) >= query.limit or len(each) == 1:
         return complete, set(complete)
-    return {**ask.best(" OR ".join(each)), **complete}, set(complete)
+    return {**query.best(" OR ".join(each)), **complete}, set(complete)
 
 
-def _small(
-    ask: _Ask, rarities: Mapping[Term, float], everywhere: Mapping[Term, float]
+def _score_small(
+    query: _Query, rarities: Mapping[Term, float], everywhere: Mapping[Term, float]
 ) -> tuple[Scores, set[int]]:
-    """Rank by our own weights, a run of tokens at a time; FTS5's own, of rarities everywhere, are undone."""
+    """Rank by our own weights, one run of tokens at a time; FTS5's weights are divided out."""
     scores: Scores = {}
     held: dict[int, int] = {}
     for term, rarity in rarities.items():
         holding: Scores = {}
         for run in term.any_of:
-            matching = match_run(run, ask.codec)
             alone = (
                 everywhere[term]
                 if len(term.any_of) == 1
-                else _rarity(ask, Term((run,)), _how_many(ask.db))
+                else _rarity(query, Term((run,)), _row_count(query.db))
             )
             weight = idf(rarity) / fts5_idf(alone)
-            for n, score in ask.score(matching).items():
+            for n, score in query.score(match_run(run, query.codec)).items():
                 holding[n] = max(holding.get(n, 0.0), score * weight)
         for n, score in holding.items():
             scores[n] = scores.get(n, 0.0) + score
@@ -177,37 +175,31 @@ def _small(
     return scores, {n for n, count in held.items() if count == len(rarities)}
 
 
-def _rarity(ask: _Ask, term: Term, memories: int, narrowed: str = "") -> float:
-    """Return how many memories lack a term for every one that holds it, of all or of some."""
-    count = f"SELECT count(*) FROM words WHERE words MATCH ?{narrowed}"
-    arguments = (match(term, ask.codec), *(ask.narrowing if narrowed else ()))
-    held = ask.db.execute(count, arguments).fetchone()[0]
-    return rarity_of(memories, held)
+def _rarity(query: _Query, term: Term, memories: int, condition: str = "") -> float:
+    """Return how many memories lack a term for each one that contains it, of all or of some."""
+    count = f"SELECT count(*) FROM words WHERE words MATCH ?{condition}"
+    arguments = (match(term, query.codec), *(query.scope if condition else ()))
+    return rarity_of(memories, query.db.execute(count, arguments).fetchone()[0])
 
 
-def _held_by(rarity: float, memories: int) -> float:
-    """Return how many memories hold a term of this rarity."""
-    return (memories + 1) / (rarity + 1) - 0.5
-
-
-def _rarest(ask: _Ask, term: Term, memories: int, rarity: float) -> float:
+def _rarest(query: _Query, term: Term, memories: int, rarity: float) -> float:
     """Return the rarity of a term's rarest form: FTS5 weighs each form by its own."""
     if len(term.any_of) == 1:
         return rarity
-    held = (_rarity(ask, Term((run,)), memories) for run in term.any_of if _held(ask, run))
-    return max(held, default=rarity)
-
-
-def _held(ask: _Ask, run: Sequence[str]) -> bool:
-    """True when any memory holds a form: one that none holds cannot score."""
+    # A form that no memory contains cannot score.
     statement = "SELECT 1 FROM words WHERE words MATCH ? LIMIT 1"
-    return ask.db.execute(statement, (match_run(run, ask.codec),)).fetchone() is not None
+    stored = (
+        run
+        for run in term.any_of
+        if query.db.execute(statement, (match_run(run, query.codec),)).fetchone()
+    )
+    return max((_rarity(query, Term((run,)), memories) for run in stored), default=rarity)
 
 
-def _how_many(db: Connection) -> int:
-    """Return how many rows the index has: the first number of FTS5's own record of averages.
+def _row_count(db: Connection) -> int:
+    """Return the number of rows in the index: the first number of FTS5's record of averages.
 
-    Counting them takes longer than the search.
+    Counting the rows takes longer than the search.
     """
     row = db.execute("SELECT block FROM words_data WHERE id = 1").fetchone()
     number = 0

@@ -1,62 +1,67 @@
-"""How vectors are made short, in SQLite: a rotation fitted on a model's own vectors, or their beginning.
+"""Short vectors in SQLite: by a rotation fitted on a model's own vectors, or by cutting them.
 
-A rotation puts the directions first in which the vectors differ, so that their first numbers say most of
-what the whole vector says. What is fitted is written at once, with the recall that was measured, and
-other processes notice its version.
+A rotation puts those directions first in which the vectors differ, so that a few numbers carry most of
+a vector. A new rotation is stored with its measured recall, and other processes notice its version.
 """
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrubjay.errors import InvalidInput
+from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.storage.database import Connection, Database
+from scrubjay.storage.sqlite import vectors
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from scrubjay.storage.sqlite.int8 import Int8Vectors
+
 SHORTLIST = 200
 # The first of these that is good enough is taken.
 SHORT_DIMS = (64, 96, 128)
 GOOD_RECALL = 0.99
-LEAST_RECALL = 0.95  # with less, whole vectors are compared
-# Below it the exact search is as fast: to read a shortlist costs as much as to compare so many.
-LEAST_VECTORS = 20_000
-GROWN = 2  # fitted again when there are so many times as many vectors
+MIN_RECALL = 0.95  # with less, whole vectors are compared
+GROWTH = 2  # fitted again when there are this many times more vectors
+_BATCH = 4096
+
+# A model's name, and the length of its short vectors (None: the fitted one).
+Key = tuple[str, int | None]
 
 
-class Turn(NamedTuple):
-    """What makes vectors short: `matrix` has a column for each number; None for their beginning."""
+class Rotation(NamedTuple):
+    """Shortens vectors: `matrix` has a column for each number; None cuts them."""
 
     version: tuple[int, int]
     dims: int
     matrix: NDArray[np.float32] | None
 
-    def rows(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    def shorten(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return short unit vectors."""
         import numpy as np
 
-        short = vectors[:, : self.dims] if self.matrix is None else vectors @ self.matrix
+        short = rows[:, : self.dims] if self.matrix is None else rows @ self.matrix
         norms = np.linalg.norm(short, axis=1, keepdims=True)
         units: NDArray[np.float32] = short / np.maximum(norms, np.float32(1e-12))
         return units
 
-    def query(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the short vector of a query; its length does not matter."""
+    def shorten_query(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the short vector of a query, of any length."""
         import numpy as np
 
         if self.matrix is None:
             return vector[: self.dims]
-        # Not by BLAS: its threads go on waiting in a busy loop long after so small a product.
+        # Not by BLAS: its threads go on spinning long after so small a product.
         short: NDArray[np.float32] = np.einsum("i,ij->j", vector, self.matrix)
         return short
 
 
-class Found(NamedTuple):
-    """A rotation that was just fitted: its directions, best first; `matrix` is None for a beginning."""
+class NewRotation(NamedTuple):
+    """A rotation that was just fitted; `matrix` is None when vectors are cut."""
 
     short_dims: int
     matrix: NDArray[np.float32] | None
@@ -65,8 +70,8 @@ class Found(NamedTuple):
     recall: float
 
 
-class Fitted(NamedTuple):
-    """What is known of a model's short vectors."""
+class RotationInfo(NamedTuple):
+    """What is stored about a model's rotation."""
 
     version: int
     short_dims: int
@@ -78,15 +83,15 @@ class Fitted(NamedTuple):
 
 
 def short_dims_of(dims: int, prefixes: Sequence[int]) -> tuple[tuple[int, ...], bool]:
-    """Return how short vectors of a model may be, and whether these are its vectors' beginning.
+    """Return the possible lengths of short vectors, and whether they are cut.
 
-    `prefixes` are the lengths at which a model's vectors can be cut: the longest of at most a third is
+    `prefixes` are the lengths to which a model's vectors can be cut: the longest of at most a third is
     taken. Without one, at most half of the dimensions; none where two passes would gain nothing.
     """
-    fitting = [one for one in prefixes if one * 3 <= dims]
+    fitting = [prefix for prefix in prefixes if prefix * 3 <= dims]
     if fitting:
         return (max(fitting),), True
-    return tuple(one for one in SHORT_DIMS if one * 2 <= dims), False
+    return tuple(short for short in SHORT_DIMS if short * 2 <= dims), False
 
 
 class SqliteRotations:
@@ -94,10 +99,10 @@ class SqliteRotations:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._look_again: dict[str, int] = {}
+        self._check_at: dict[str, int] = {}
 
-    def turn(self, db: Connection, model: int, short_dims: int | None) -> Turn | None:
-        """Return what makes vectors of a model short, so short if that is said; None where nothing does."""
+    def load(self, db: Connection, model: int, short_dims: int | None) -> Rotation | None:
+        """Return the rotation of a model, cut to `short_dims`; None when there is none."""
         import numpy as np
 
         row = db.execute(
@@ -107,43 +112,38 @@ class SqliteRotations:
         ).fetchone()
         if row is None:
             return None
-        version, at_us, usual, sealed, dims = row
+        version, at_us, fitted_dims, sealed, dims = row
         matrix = None
-        most = dims
+        longest = dims
         if sealed is not None:
             matrix = np.frombuffer(self._db.codec.unseal_vector(sealed), "<f4").reshape(dims, -1)
-            most = matrix.shape[1]
-        short = usual if short_dims is None else short_dims
-        if not 0 < short <= most:
-            raise InvalidInput(f"short_dims is {short_dims}; give a number of 1 to {most}")
+            longest = matrix.shape[1]
+        short = fitted_dims if short_dims is None else short_dims
+        if not 0 < short <= longest:
+            raise InvalidInput(f"short_dims is {short_dims}; give a number from 1 to {longest}")
         if matrix is not None:
             matrix = np.ascontiguousarray(matrix[:, :short], np.float32)
-        return Turn((version, at_us), short, matrix)
+        return Rotation((version, at_us), short, matrix)
 
-    def version(self, db: Connection, model: int) -> tuple[int, int] | None:
-        """Return which rotation is the newest of a model, good or not."""
-        row = db.execute(
-            "SELECT version, at_us FROM rotations WHERE model = ?", (model,)
-        ).fetchone()
-        return None if row is None else (row[0], row[1])
-
-    def good_version(self, db: Connection, model: int) -> tuple[int, int] | None:
-        """Return which rotation a search uses: the newest, unless its shortlists miss too much."""
+    def version(
+        self, db: Connection, model: int, min_recall: float = 0.0
+    ) -> tuple[int, int] | None:
+        """Return the version of a model's rotation; None when there is none of this recall."""
         row = db.execute(
             "SELECT version, at_us FROM rotations WHERE model = ? AND recall >= ?",
-            (model, LEAST_RECALL),
+            (model, min_recall),
         ).fetchone()
         return None if row is None else (row[0], row[1])
 
-    def of(self, model: str) -> Fitted | None:
-        """Return what was measured when a model's short vectors were fitted last."""
+    def of(self, model: str) -> RotationInfo | None:
+        """Return what is stored about a model's rotation."""
         with self._db.read() as db:
             row = db.execute(
                 "SELECT version, short_dims, fitted_on, shortlist, trials, recall, at_us"
                 " FROM rotations WHERE model = (SELECT n FROM models WHERE name = ?)",
                 (model,),
             ).fetchone()
-        return None if row is None else Fitted(*row)
+        return None if row is None else RotationInfo(*row)
 
     def models(self) -> dict[str, int]:
         """Return the models of the file, with the length of their vectors."""
@@ -151,41 +151,41 @@ class SqliteRotations:
             return dict(db.execute("SELECT name, dims FROM models ORDER BY n").fetchall())
 
     def why_not(self, model: str, prefixes: Sequence[int]) -> str:
-        """Say why a search does not use short vectors of a model; nothing where it does."""
-        fitted = self.of(model)
-        if fitted is not None:
-            low = fitted.recall < LEAST_RECALL
-            return f"recall is under {LEAST_RECALL}: whole vectors are compared" if low else ""
+        """Return why a search does not use short vectors of a model; empty when it does."""
+        info = self.of(model)
+        if info is not None:
+            low = info.recall < MIN_RECALL
+            return f"recall is under {MIN_RECALL}: whole vectors are compared" if low else ""
         dims = self.models()[model]
         if not short_dims_of(dims, prefixes)[0]:
             return f"vectors of {dims} numbers are short already"
         with self._db.read() as db:
-            count, least = self._count_and_least(db, model)
-        if count < least:
-            return f"fitted when there are {least:,} vectors"
-        return "not fitted yet: that is done in the background, after the last vector is made"
+            count, needed = self._count_and_needed(db, model)
+        if count < needed:
+            return f"fitted when there are {needed:,} vectors"
+        return "not fitted yet: that happens in the background, after the last chunk is embedded"
 
-    def due(self, model: str, prefixes: Sequence[int]) -> bool:
-        """True when there are enough vectors to fit, or far more than there were; cheap."""
+    def due(self, model: str, prefixes: Sequence[int], added: int) -> bool:
+        """True when there are enough vectors to fit, or far more than at the last fit.
+
+        `added` is the number of vectors that were ever added. They are counted only when that number
+        shows that there can be enough.
+        """
+        if added < self._check_at.get(model, 0):
+            return False
         with self._db.read() as db:
-            row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'vectors'").fetchone()
-            added = 0 if row is None else int(row[0])
-            # Counted only when so many were added that there can be enough.
-            if added < self._look_again.get(model, LEAST_VECTORS):
-                return False
             row = db.execute("SELECT dims FROM models WHERE name = ?", (model,)).fetchone()
             if row is None or not short_dims_of(row[0], prefixes)[0]:
                 return False
-            count, least = self._count_and_least(db, model)
-            self._look_again[model] = added + max(least - count, 0)
-        return count >= least
+            count, needed = self._count_and_needed(db, model)
+        self._check_at[model] = added + max(needed - count, 0)
+        return count >= needed
 
-    def write(self, model: int, before: tuple[int, int] | None, found: Found) -> bool:
-        """Write what was fitted after `before`, at once; where another process was faster, its own stays."""
-        matrix = found.matrix
-        sealed = (
-            None if matrix is None else self._db.codec.seal_vector(matrix.astype("<f4").tobytes())
-        )
+    def write(self, model: int, before: tuple[int, int] | None, new: NewRotation) -> bool:
+        """Store a rotation fitted after version `before`; False when another process was faster."""
+        sealed = None
+        if new.matrix is not None:
+            sealed = self._db.codec.seal_vector(new.matrix.astype("<f4").tobytes())
         with self._db.write() as db:
             if self.version(db, model) != before:
                 return False
@@ -199,22 +199,93 @@ class SqliteRotations:
                 (
                     model,
                     1 if before is None else before[0] + 1,
-                    found.short_dims,
-                    found.fitted_on,
+                    new.short_dims,
+                    new.fitted_on,
                     sealed,
                     SHORTLIST,
-                    found.trials,
-                    found.recall,
+                    new.trials,
+                    new.recall,
                     time.time_ns() // 1000,
                 ),
             )
         return True
 
-    def _count_and_least(self, db: Connection, model: str) -> tuple[int, int]:
-        """Return how many vectors a model has, and how many it takes to fit the next rotation."""
+    def _count_and_needed(self, db: Connection, model: str) -> tuple[int, int]:
+        """Return the number of a model's vectors, and how many the next fit needs."""
         (count,) = db.execute(
             "SELECT count(*) FROM vectors WHERE model = (SELECT n FROM models WHERE name = ?)",
             (model,),
         ).fetchone()
         last = self.of(model)
-        return count, LEAST_VECTORS if last is None else last.fitted_on * GROWN
+        return count, vectors.MIN_ROTATED if last is None else last.fitted_on * GROWTH
+
+
+class ShortVectors(NamedTuple):
+    """Short vectors in memory, and the rotation that made them."""
+
+    model: int
+    rotation: Rotation
+    vectors: Int8Vectors
+
+
+class ShortVectorCache:
+    """The short vectors of one file, for shortlists.
+
+    A new rotation is applied in a thread: until its copy is complete, searches use the old copy, or
+    whole vectors. Then the copies are swapped. Both follow the file meanwhile.
+    """
+
+    def __init__(self, db: Database, rotations: SqliteRotations) -> None:
+        self._db = db
+        self._rotations = rotations
+        self._copies: dict[Key, ShortVectors] = {}
+        self._refreshing = threading.Lock()
+        self._building: dict[Key, threading.Thread] = {}
+
+    def refreshed(self, model: str, short_dims: int | None) -> ShortVectors | None:
+        """Return a copy in step with the file; None without a good rotation or a complete copy."""
+        from scrubjay.storage.sqlite.int8 import Int8Vectors, catch_up
+
+        key = (model, short_dims)
+        with self._refreshing, self._db.read() as db:
+            row = db.execute("SELECT n FROM models WHERE name = ?", (model,)).fetchone()
+            newest = None if row is None else self._rotations.version(db, row[0], MIN_RECALL)
+            if newest is None:
+                return None
+            copy = self._copies.get(key)
+            if (copy is None or copy.rotation.version != newest) and key not in self._building:
+                rotation = self._rotations.load(db, row[0], short_dims)
+                if rotation is not None:
+                    self._build(key, ShortVectors(row[0], rotation, Int8Vectors(rotation.dims)))
+            if copy is not None:
+                catch_up(copy.vectors, db, self._db.codec, copy.model, copy.rotation)
+            return copy
+
+    def wait(self) -> None:
+        """Wait until every copy is complete."""
+        for thread in list(self._building.values()):
+            thread.join()
+
+    def _build(self, key: Key, new: ShortVectors) -> None:
+        """Fill a new copy in the background, and use it when it is complete."""
+        thread = threading.Thread(
+            target=self._fill, args=(key, new), name="scrubjay-short", daemon=True
+        )
+        self._building[key] = thread
+        thread.start()
+
+    def _fill(self, key: Key, new: ShortVectors) -> None:
+        from scrubjay.storage.sqlite.int8 import catch_up
+
+        codec = self._db.codec
+        try:
+            left = True
+            while left:  # a batch at a time: closing the store need not wait for all
+                with self._db.read() as db:
+                    left = catch_up(new.vectors, db, codec, new.model, new.rotation, _BATCH)
+            with self._refreshing:
+                self._copies[key] = new
+        except StoreError:
+            return  # the store was closed; nothing was changed
+        finally:
+            self._building.pop(key, None)

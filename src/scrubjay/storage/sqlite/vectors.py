@@ -1,8 +1,7 @@
-"""Vectors in SQLite: float32 in the file, int8 in memory.
+"""Vector search in SQLite: float32 in the file, int8 in memory.
 
-A search scans the int8 copy and scores the best again with the float32 vectors, so the cosine shown
-is exact. With a shortlist, a copy of short vectors is scanned first, and of the other only what that
-lists.
+A search scans the int8 copy and scores the best again with the float32 vectors, so the cosines are
+exact. With a shortlist, it scans a copy of short vectors first, and then only what that lists.
 """
 
 from __future__ import annotations
@@ -21,9 +20,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from scrubjay.storage.sqlite.int8 import Codes, Place, Scan
-    from scrubjay.storage.sqlite.rotations import SqliteRotations
-    from scrubjay.storage.sqlite.short_codes import ShortCodes
+    from scrubjay.storage.sqlite.int8 import Int8Vectors, Scan
+    from scrubjay.storage.sqlite.rotations import ShortVectorCache, SqliteRotations
+
+# With fewer, an exact search is as fast: reading a shortlist costs as much as comparing them all.
+MIN_ROTATED = 20_000
 
 
 class SqliteVector(SqlVectors):
@@ -31,22 +32,22 @@ class SqliteVector(SqlVectors):
 
     def __init__(self, db: Database) -> None:
         super().__init__(db)
-        self._codes: dict[str, Codes] = {}
+        self._copies: dict[str, Int8Vectors] = {}
         self._refreshing = threading.Lock()
 
     @cached_property
     def rotations(self) -> SqliteRotations:
-        """What makes vectors short, fitted in the background."""
+        """The rotations that shorten vectors."""
         from scrubjay.storage.sqlite.rotations import SqliteRotations
 
         return SqliteRotations(self._db)
 
     @cached_property
-    def short(self) -> ShortCodes:
-        """Copies of short vectors, in memory."""
-        from scrubjay.storage.sqlite.short_codes import ShortCodes
+    def short(self) -> ShortVectorCache:
+        """Copies of short vectors in memory."""
+        from scrubjay.storage.sqlite.rotations import ShortVectorCache
 
-        return ShortCodes(self._db, self.rotations)
+        return ShortVectorCache(self._db, self.rotations)
 
     def search(
         self,
@@ -58,26 +59,27 @@ class SqliteVector(SqlVectors):
         shortlist: int | None = None,
         short_dims: int | None = None,
     ) -> RankedList:
-        """Return the memories with the nearest chunk, by cosine; one row a memory, its best chunk.
+        """Return the memories with the nearest chunk, by cosine, each with its best chunk.
 
-        With `shortlist`, so many memories are chosen by short vectors and then scored by whole ones,
+        With `shortlist`, that many memories are chosen by short vectors and then scored by whole ones,
         once there are enough vectors and a rotation is fitted; until then the search is exact.
         """
         check_positive("shortlist", shortlist)
         check_positive("short_dims", short_dims)
         if scope.ids is not None:
             return RankedList("vector", tuple(self._of_scope(vector, model, scope)[:limit]))
-        codes = self._fresh(model)
-        if codes is None:
+        copy = self._refreshed(model)
+        if copy is None:
             return RankedList("vector")
         seen, scan = self.sets.visible(scope), None
         if shortlist is not None:
-            most = max(shortlist, limit)
-            scan = self._listed(codes, vector, model, seen, most, short_dims)
+            scan = self._scan_shortlist(
+                copy, vector, model, seen, max(shortlist, limit), short_dims
+            )
         if scan is None:
-            scan = codes.scan(vector, seen)
+            scan = copy.scan(vector, seen)
         with self._db.read() as db:
-            rows = self._named(db, self._nearest(db, scan, vector, limit), scope)
+            rows = self._named(db, self._best_chunks(db, scan, vector, limit), scope)
         return RankedList("vector", tuple(rows[:limit]))
 
     def nearest_of(
@@ -87,31 +89,34 @@ class SqliteVector(SqlVectors):
         model: str,
         limit: int,
     ) -> Best:
-        """Return the nearest of these memories, by number, each with its cosine and its best chunk.
+        """Return the nearest of these memories, by number, with ties of the last; cosine and chunk.
 
-        Those that tie with the last come along; one that has no vector does not.
+        Memories without a vector are left out.
         """
         import numpy as np
 
-        codes = self._fresh(model) if len(memories) else None
-        if codes is None:
+        copy = self._refreshed(model) if len(memories) else None
+        if copy is None:
             return {}
-        these = np.asarray(memories, np.int64)
-        flags = np.zeros(int(these.max()) + 2, np.bool_)
-        flags[these] = True
+        numbers = np.asarray(memories, np.int64)
+        flags = np.zeros(int(numbers.max()) + 2, np.bool_)
+        flags[numbers] = True
         with self._db.read() as db:
-            return self._nearest(db, codes.scan(vector, flags), vector, limit)
+            return self._best_chunks(db, copy.scan(vector, flags), vector, limit)
 
     def fit_is_due(self, model: str, prefixes: Sequence[int]) -> bool:
-        """True when there are many more vectors than a rotation was fitted on."""
-        return self.rotations.due(model, prefixes)
+        """True when there are many more vectors than a rotation was fitted on; cheap."""
+        with self._db.read() as db:
+            row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'vectors'").fetchone()
+        added = 0 if row is None else int(row[0])
+        return added >= MIN_ROTATED and self.rotations.due(model, prefixes, added)
 
     def fit(
         self, model: str, prefixes: Sequence[int], stopped: Callable[[], bool] = lambda: False
     ) -> bool:
-        """Fit what makes vectors short if that is due; False when nothing was fitted.
+        """Fit a rotation if that is due; False when nothing was fitted.
 
-        `prefixes` are the lengths at which the model's vectors can be cut as they are.
+        `prefixes` are the lengths to which the model's vectors can be cut.
         """
         if not self.fit_is_due(model, prefixes):
             return False
@@ -119,49 +124,40 @@ class SqliteVector(SqlVectors):
 
         return fit(self._db, self.rotations, model, prefixes, stopped)
 
-    def _fresh(self, model: str) -> Codes | None:
+    def _refreshed(self, model: str) -> Int8Vectors | None:
         """Return the int8 copy of a model's vectors, in step with the file."""
-        from scrubjay.storage.sqlite.int8 import Codes
-        from scrubjay.storage.sqlite.vector_cache import catch_up
+        from scrubjay.storage.sqlite.int8 import Int8Vectors, catch_up
 
         with self._refreshing, self._db.read() as db:
             row = db.execute("SELECT n, dims FROM models WHERE name = ?", (model,)).fetchone()
             if row is None:
                 return None
-            codes = self._codes.setdefault(model, Codes(row[1]))
-            catch_up(codes, db, self._db.codec, row[0])
-            return codes
+            copy = self._copies.setdefault(model, Int8Vectors(row[1]))
+            catch_up(copy, db, self._db.codec, row[0])
+            return copy
 
-    def _listed(
+    def _scan_shortlist(
         self,
-        codes: Codes,
+        copy: Int8Vectors,
         vector: NDArray[np.float32],
         model: str,
         seen: NDArray[np.bool_] | None,
         shortlist: int,
         short_dims: int | None,
     ) -> Scan | None:
-        """Score a shortlist by short vectors; None where whole ones are as fast, or there are no short."""
-        from scrubjay.storage.sqlite.rotations import LEAST_VECTORS
-
-        few = len(codes) if seen is None else min(len(codes), int(seen.sum()))
-        short = self.short.fresh(model, short_dims) if few >= LEAST_VECTORS else None
+        """Score a shortlist by short vectors; None where there are none, or whole ones are as fast."""
+        count = len(copy) if seen is None else min(len(copy), int(seen.sum()))
+        short = self.short.refreshed(model, short_dims) if count >= MIN_ROTATED else None
         if short is None:
             return None
-        scan = short.codes.scan(short.turn.query(vector), seen)
-        return codes.scan_these(vector, *scan.best_rows(shortlist))
-
-    def _nearest(
-        self, db: Connection, scan: Scan, vector: NDArray[np.float32], limit: int
-    ) -> Best:
-        """Return the best memories of a scan by their exact cosines."""
-        return with_ties(self._best_chunks(db, vector, scan.best(limit)), limit)
+        scan = short.vectors.scan(short.rotation.shorten_query(vector), seen)
+        return copy.scan_these(vector, *scan.best_rows(shortlist))
 
     def _best_chunks(
-        self, db: Connection, vector: NDArray[np.float32], nearest: list[Place]
+        self, db: Connection, scan: Scan, vector: NDArray[np.float32], limit: int
     ) -> Best:
-        """Return each memory's best cosine, by its float32 values, and the chunk that has it."""
-        places = {place.vector: place for place in nearest}
+        """Return the best memories of a scan by their float32 cosines, each with its best chunk."""
+        places = {place.vector: place for place in scan.best(limit)}
         found: list[tuple[int, bytes]] = []
         for several, part in in_parts(list(places)):
             found += db.execute(
@@ -171,4 +167,4 @@ class SqliteVector(SqlVectors):
         self._keep_best(
             best, vector, [(places[n].memory, places[n].ordinal, stored) for n, stored in found]
         )
-        return best
+        return with_ties(best, limit)

@@ -57,20 +57,20 @@ def open_store(
 def check_there(settings: Settings) -> None:
     """NotFound where there is no store yet: to look for one makes neither a file nor a schema."""
     if is_server_url(settings.db):
-        from scrubjay.storage.postgres.existing import look_for
+        from scrubjay.storage.postgres.existing import require_store
         from scrubjay.text.urls import POSTGRES, parse_server_url, tenant_schema
 
-        look_for(
+        require_store(
             parse_server_url(settings.db, POSTGRES, "the store"), tenant_schema(settings.tenant)
         )
         return
     path = tenant_file(settings.db, settings.tenant)
     if path == ":memory:" or os.path.exists(path):
         return
-    from scrubjay.storage.sqlite.location import check_place
+    from scrubjay.storage.sqlite.location import check_path
 
     if settings.db_given:  # the folder of the default store is made when it is needed
-        check_place(path)
+        check_path(path)
     raise NotFound(f"nothing is stored yet: there is no {path}; `scrubjay add` makes it")
 
 

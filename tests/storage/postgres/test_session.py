@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scrubjay.storage.postgres.dialect import postgres
+from scrubjay.storage.postgres.session import translate
 
 
 @pytest.mark.parametrize(
@@ -31,15 +31,15 @@ from scrubjay.storage.postgres.dialect import postgres
 )
 def test_what_differs_is_spelled_as_postgres_reads_it(written, spoken):
     """Quoted texts stay as they are, and what is the same is not touched."""
-    assert postgres(written).sql == spoken
+    assert translate(written).sql == spoken
 
 
 def test_numbered_places_take_their_argument_wherever_they_stand():
     """`?2` before `?1`, and one of them twice."""
-    spoken = postgres("SELECT ?2, ?1, ?2")
+    spoken = translate("SELECT ?2, ?1, ?2")
     assert spoken.sql == "SELECT %s, %s, %s"
     assert spoken.arguments(["a", "b"]) == ["b", "a", "b"]
 
 
 def test_plain_places_take_their_arguments_in_order():
-    assert postgres("SELECT ?, ?").arguments(("a", "b")) == ("a", "b")
+    assert translate("SELECT ?, ?").arguments(("a", "b")) == ("a", "b")
