@@ -10,7 +10,7 @@ from fakes import TokenEmbedder
 import scrubjay
 from scrubjay.errors import StoreError
 from scrubjay.ops.promote import mirror as mirroring
-from scrubjay.ops.promote.check import Differs, difference, digests, same_rows, same_searches
+from scrubjay.ops.promote.compare import Differs, difference, digests, same_rows, same_searches
 from scrubjay.ops.promote.mirror import Mirrored, mirror
 from scrubjay.storage.postgres.connection import PostgresDatabase
 from scrubjay.storage.sql.mirror import MIRRORED, SEALED_TEXTS, take
@@ -161,7 +161,7 @@ def test_a_search_that_finds_something_else_is_named(source, schema):
     schema.vectors  # noqa: B018
     with schema.write() as db:
         db.execute("UPDATE word_parts SET main = ''::tsvector")
-    with pytest.raises(Differs, match=r"a search by word for words of m\d+: "):
+    with pytest.raises(Differs, match=r"a search by words of m\d+: "):
         same_searches(source, schema, queries=20)
 
 

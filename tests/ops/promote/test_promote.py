@@ -15,9 +15,8 @@ from fakes import TokenEmbedder
 import scrubjay
 from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.ops.promote import run as promoting
-from scrubjay.ops.promote.check import QUERIES, Digest, digests
-from scrubjay.ops.promote.places import place_of
-from scrubjay.ops.promote.run import demote, promote
+from scrubjay.ops.promote.compare import QUERIES, Digest, digests
+from scrubjay.ops.promote.run import demote, parse_place, promote
 from scrubjay.storage.sqlite import backup as sqlite_backup
 from scrubjay.storage.sqlite.connection import SqliteDatabase
 
@@ -33,7 +32,7 @@ def few_queries(monkeypatch):
 
 def digests_in(place: object, tenant: str | None = None) -> dict[str, Digest]:
     """What is in a store, table by table."""
-    db = place_of(str(place), tenant).existing()
+    db = parse_place(str(place), tenant).existing()
     assert db is not None
     with closing(db):
         return digests(db)
@@ -119,14 +118,14 @@ def test_what_is_killed_goes_on_when_it_is_run_again(notes, postgres_url):
         for steps in random.sample(range(1, 80), 2 if job == "promote" else 1):
             assert kill_after(start(job, here, there), steps).startswith("step")
             assert digests_in(here) == before
-            assert place_of(str(there)).existing() is None
+            assert parse_place(str(there)).existing() is None
         # Now between the two last steps: the target is whole, and the source is still in its place.
         assert kill_after(start(job, here, there), None).startswith("in place")
         assert digests_in(here) == digests_in(there) == before
         done = (promote if job == "promote" else demote)(here, there)
         assert done.aside is not None
         assert digests_in(there) == before
-        assert place_of(str(here)).existing() is None
+        assert parse_place(str(here)).existing() is None
 
 
 @pytest.mark.slow
@@ -212,7 +211,7 @@ def test_a_tenant_is_moved_alone(notes, postgres_url):
     assert (done.source, done.memories) == (str(own), 1)
     assert done.target.endswith("#scrubjay_acme")
     assert notes.exists()
-    assert place_of(postgres_url).existing() is None
+    assert parse_place(postgres_url).existing() is None
     with scrubjay.open(postgres_url, tenant="acme", embedder=False) as store:
         assert store.get("theirs").text == "of acme"
 
@@ -240,7 +239,7 @@ def test_a_difference_leaves_everything_in_place(notes, postgres_url, monkeypatc
     with pytest.raises(StoreError, match=said):
         promote(notes, postgres_url)
     assert digests_in(notes) == before
-    assert place_of(postgres_url).existing() is None
+    assert parse_place(postgres_url).existing() is None
     monkeypatch.undo()
     if broken == "row":
         assert promote(notes, postgres_url).memories == before["memories"].rows
@@ -272,7 +271,7 @@ def test_where_open_files_cannot_be_renamed_they_are_closed_first(
 def test_servers_are_told_everything(notes, postgres_url, qdrant_url, falkordb_url):
     """Vectors and links come to Qdrant and FalkorDB in the same step, and are counted there."""
     done = promote(notes, postgres_url, vectors=qdrant_url, graph=falkordb_url)
-    with closing(place_of(postgres_url).existing()) as db, db.read() as connection:
+    with closing(parse_place(postgres_url).existing()) as db, db.read() as connection:
         (embedded,) = connection.execute(
             "SELECT count(DISTINCT c.memory) FROM chunks AS c JOIN vectors AS v ON v.chunk = c.n"
         ).fetchone()
@@ -284,14 +283,14 @@ def test_a_server_that_does_not_answer_is_told_later(notes, postgres_url):
     """The store is moved all the same, and what is to be told stays noted."""
     done = promote(notes, postgres_url, graph="falkordb://127.0.0.1:1/nobody")
     assert "127.0.0.1:1" in done.unfed["graph"]
-    with closing(place_of(postgres_url).existing()) as db, db.read() as connection:
+    with closing(parse_place(postgres_url).existing()) as db, db.read() as connection:
         assert connection.execute("SELECT count(*) FROM outbox").fetchone()[0] > done.memories
 
 
 WRONG = (
-    (lambda f, u: promote(u, u), InvalidInput, "the other way round it is demote"),
-    (lambda f, u: promote(f, f), InvalidInput, "the other way round it is demote"),
-    (lambda f, u: demote(f, u), InvalidInput, "the other way round it is promote"),
+    (lambda f, u: promote(u, u), InvalidInput, "use demote"),
+    (lambda f, u: promote(f, f), InvalidInput, "use demote"),
+    (lambda f, u: demote(f, u), InvalidInput, "use promote"),
     (lambda f, u: promote(":memory:", u), InvalidInput, "in memory cannot be moved"),
     (lambda f, u: promote("", u), InvalidInput, "is empty"),
     (lambda f, u: promote(f, u, tenant="A B"), InvalidInput, "the tenant is 'A B'"),
@@ -309,5 +308,5 @@ def test_wrong_places_are_refused(notes, postgres_url):
         with pytest.raises(error, match=said):
             call(str(notes), postgres_url)
         assert notes.read_bytes() == before
-    assert place_of(postgres_url).existing() is None
+    assert parse_place(postgres_url).existing() is None
     assert os.listdir(notes.parent) == [notes.name]

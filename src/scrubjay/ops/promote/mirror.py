@@ -1,8 +1,8 @@
-"""One store made the same as another, row by row: the same numbers, the same ids, the same keys.
+"""Mirror a store into another database, row by row, with the same numbers, ids and keys.
 
-Both sides are read in the order of their keys and compared, a page at a time. What is only in the
-target goes, what is missing comes, what differs is changed. So to mirror twice does nothing the second
-time, and what was cut short is finished by mirroring again.
+Both sides are read in the order of their keys and compared, a page at a time. Rows that are only in the
+target are deleted, missing rows are inserted, different rows are updated. So a second run changes
+nothing, and an interrupted one is finished by another.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from scrubjay.storage.sql.mirror import (
 )
 from scrubjay.storage.sql.scope import marks
 
-Report = Callable[[int, int, str], None]
-Reads = Callable[[], AbstractContextManager[Connection]]
+Progress = Callable[[int, int, str], None]
+Reader = Callable[[], AbstractContextManager[Connection]]
 Row = tuple[Any, ...]
 
 PAGE = 1_000
-_PAGES = {"memories": 200, "vectors": 400, "words": 200, "tokens": 400}  # whose rows are long
+_PAGES = {"memories": 200, "vectors": 400, "words": 200, "tokens": 400}  # with long rows
 
 
 class Mirrored(NamedTuple):
-    """What a mirror did: rows that were compared, and those that came, changed and went."""
+    """How many rows a mirror compared, inserted, updated and deleted."""
 
     rows: int = 0
     added: int = 0
@@ -44,39 +44,37 @@ class Mirrored(NamedTuple):
 
 
 def mirror(
-    source: Database, target: Database, mark: int, progress: Report | None = None
+    source: Database, target: Database, mark: int, progress: Progress | None = None
 ) -> Mirrored:
-    """Make the target the same as the source, as that is now; the target must carry our mark.
+    """Make the target the same as the source is now; the target must carry our mark.
 
-    Inside a write of the source nothing of it can change any more; outside, it is mirrored as it was
-    when this began.
+    Inside a write of the source, the source cannot change. Outside, the state at the start is copied.
     """
     run = _Run(source, target, mark, progress)
     with source.watched() as (db, _):
-        counts = {table.name: count_rows(db, table) for table in MIRRORED}
+        counts = {table.name: _count_rows(db, table) for table in MIRRORED}
         run.total = sum(counts.values())
         for table in reversed(MIRRORED):
             run.remove(db, table)
         for table in MIRRORED:
-            if counts[table.name]:  # the target has none either, now
+            if counts[table.name]:  # otherwise the target has none either
                 run.fill(db, table)
         run.finish(source.mirror.numbers(db))
     return run.done
 
 
-def count_rows(db: Connection, table: Table) -> int:
-    """Return how many rows of a table are mirrored."""
+def _count_rows(db: Connection, table: Table) -> int:
     condition, arguments = _mirrored(table)
     row = db.execute(f"SELECT count(*) FROM {table.name}{condition}", arguments).fetchone()
     return int(row[0])
 
 
-def units(
-    of: Database, read: Reads, table: Table, columns: Sequence[str] | None = None
+def grouped_rows(
+    of: Database, read: Reader, table: Table, columns: Sequence[str] | None = None
 ) -> Iterator[tuple[Row, tuple[Row, ...]]]:
     """Yield every key of a table in order, with its rows: one, unless the table has no unique key.
 
-    Texts are as people wrote them, whatever the codec of the database makes of them.
+    Texts are decoded by the codec of the database.
     """
     named = table.columns if columns is None else columns
     key = itemgetter(*map(named.index, table.key))
@@ -88,23 +86,23 @@ def units(
     while len(rows) >= limit:
         with read() as db:
             page = _page(db, table, named, after, limit)
-        rows = [_opened(of, table, named, row) for row in page] if sealed else page
+        rows = [_unsealed(of, table, named, row) for row in page] if sealed else page
         for found, same in groupby(rows, key):
             after = found if several else (found,)
             given = tuple(same)
             yield after, given if table.keyed else tuple(sorted(given, key=repr))
 
 
-def ordered(key: Row) -> tuple[Any, ...]:
+def _sort_key(key: Row) -> tuple[Any, ...]:
     """Return a key as both databases compare it: texts by their bytes."""
     return tuple(part.encode() if isinstance(part, str) else part for part in key)
 
 
 class _Run:
-    """One mirroring, and how far it is."""
+    """One run of the mirror, and its progress."""
 
     def __init__(
-        self, source: Database, target: Database, mark: int, progress: Report | None
+        self, source: Database, target: Database, mark: int, progress: Progress | None
     ) -> None:
         self._source = source
         self._target = target
@@ -114,9 +112,9 @@ class _Run:
         self.done = Mirrored()
 
     def remove(self, db: Connection, table: Table) -> None:
-        """Remove what the source has not, and what stands in the way of what it has.
+        """Delete rows that the source does not have, and rows that block others.
 
-        That is a row that keeps what must be unique, which another row is to have now.
+        A row blocks another when it has a unique value that the other is to have.
         """
         with self._target.read() as there:
             if there.execute(f"SELECT 1 FROM {table.name} LIMIT 1").fetchone() is None:
@@ -132,12 +130,12 @@ class _Run:
         self._delete(table, extra)
 
     def fill(self, db: Connection, table: Table) -> None:
-        """Add what is missing, and change what differs."""
+        """Insert missing rows, and update different ones."""
         missing: list[Row] = []
         different: list[tuple[Row, tuple[Row, ...]]] = []
         seen = 0
         for key, ours, theirs in self._pairs(db, table, table.columns):
-            if ours is None:  # only where somebody else wrote to the target
+            if ours is None:  # only when another process wrote to the target
                 raise StoreError(disturbed(self._target))
             seen += len(ours)
             if theirs is None:
@@ -150,7 +148,7 @@ class _Run:
         self._write(table, missing, different, seen)
 
     def finish(self, numbers: dict[str, int]) -> None:
-        """Bring up to date what the target derives from its rows."""
+        """Update what the target derives from its rows."""
         with filled(self._target, self._mark) as db:
             self._target.mirror.set_numbers(db, numbers)
             self._target.mirror.settle()
@@ -161,16 +159,16 @@ class _Run:
     def _pairs(
         self, db: Connection, table: Table, columns: Sequence[str]
     ) -> Iterator[tuple[Row, tuple[Row, ...] | None, tuple[Row, ...] | None]]:
-        """Yield every key of either side, with the rows of both; None where a side has none."""
-        ours = units(self._source, lambda: nullcontext(db), table, columns)
-        theirs = units(self._target, self._target.read, table, columns)
+        """Yield every key of either side, with the rows of both sides; None where a side has none."""
+        ours = grouped_rows(self._source, lambda: nullcontext(db), table, columns)
+        theirs = grouped_rows(self._target, self._target.read, table, columns)
         here, there = next(ours, None), next(theirs, None)
         while here is not None or there is not None:
-            # Most are the same, and to compare keys by their bytes takes longer than all the rest.
+            # Most are the same, and comparing keys by their bytes takes longer than all the rest.
             if here is not None and there is not None and here[0] == there[0]:
                 yield here[0], here[1], there[1]
                 here, there = next(ours, None), next(theirs, None)
-            elif there is None or (here is not None and ordered(here[0]) < ordered(there[0])):
+            elif there is None or (here is not None and _sort_key(here[0]) < _sort_key(there[0])):
                 assert here is not None
                 yield here[0], here[1], None
                 here = next(ours, None)
@@ -203,25 +201,25 @@ class _Run:
         missing: list[Row],
         different: list[tuple[Row, tuple[Row, ...]]],
     ) -> None:
-        anew = [row for _, rows in different for row in rows]
+        again = [row for _, rows in different for row in rows]
         if table.name == "words":
             self._target.words.drop_lines([key[0] for key, _ in different])
-            self._target.words.put_lines([*anew, *missing])
+            self._target.words.put_lines([*again, *missing])
             return
         if table.keyed and table.name != "vectors":
             update = (
-                f"UPDATE {table.name} SET {', '.join(f'{one} = ?' for one in table.columns)}"
+                f"UPDATE {table.name} SET {', '.join(f'{column} = ?' for column in table.columns)}"
                 f" WHERE {_is_key(table)}"
             )
             db.executemany(
                 update, [(*self._sealed(table, rows[0]), *key) for key, rows in different]
             )
-            anew = []
-        else:  # a vector is known to indexes by its number, which must not stand for another
+            again = []
+        else:  # indexes refer to a vector by its number, which must not get another vector
             db.executemany(
                 f"DELETE FROM {table.name} WHERE {_is_key(table)}", [key for key, _ in different]
             )
-        rows = [self._sealed(table, row) for row in (*anew, *missing)]
+        rows = [self._sealed(table, row) for row in (*again, *missing)]
         if rows:
             self._target.mirror.insert(db, table, rows)
 
@@ -236,14 +234,14 @@ class _Run:
         self.done = self.done._replace(removed=self.done.removed + len(keys))
 
     def _sealed(self, table: Table, row: Row) -> Row:
-        seal, seal_bytes = self._target.codec.seal, self._target.codec.seal_vector
-        return _through(table, table.columns, row, seal, seal_bytes)
+        codec = self._target.codec
+        return _recoded(table, table.columns, row, codec.seal, codec.seal_vector)
 
 
 def _page(
     db: Connection, table: Table, columns: Sequence[str], after: Row | None, limit: int
 ) -> list[Row]:
-    """Return the rows of the next keys: fewer than the limit where there are no more."""
+    """Return the rows of the next keys: fewer than the limit at the end."""
     key, name = ", ".join(table.key), table.name
     condition, arguments = _mirrored(table, after)
     wanted = f"SELECT {', '.join(columns)} FROM {name}"
@@ -260,7 +258,7 @@ def _page(
 
 
 def _mirrored(table: Table, after: Row | None = None) -> tuple[str, Row]:
-    """Return the condition that rows beyond a key are to be mirrored."""
+    """Return the condition for mirrored rows, after a key if given."""
     conditions, arguments = [], list[Any]()
     if table.name == "meta":
         conditions.append(f"key NOT IN ({marks(OWN_NOTES)})")
@@ -275,18 +273,18 @@ def _is_key(table: Table) -> str:
     return " AND ".join(f"{column} = ?" for column in table.key)
 
 
-def _opened(of: Database, table: Table, columns: Sequence[str], row: Row) -> Row:
-    return _through(table, columns, row, of.codec.unseal, of.codec.unseal_vector)
+def _unsealed(of: Database, table: Table, columns: Sequence[str], row: Row) -> Row:
+    return _recoded(table, columns, row, of.codec.unseal, of.codec.unseal_vector)
 
 
-def _through(
+def _recoded(
     table: Table,
     columns: Sequence[str],
     row: Row,
     texts: Callable[[Any], Any],
     others: Callable[[bytes], bytes],
 ) -> Row:
-    """Return a row whose sealed values have gone through a codec."""
+    """Return a row whose sealed values were passed to a codec."""
     sealed, sealed_bytes = SEALED_TEXTS.get(table.name), SEALED_BYTES.get(table.name)
     if sealed is None and sealed_bytes is None:
         return tuple(row)

@@ -1,8 +1,10 @@
-"""A live store moved from a file to Postgres, or back: copied while it is used, checked, then switched.
+"""Promote and demote: move a live store from a file to Postgres, or back.
 
-Others go on reading and writing while the rows are copied. Only for the last of them, the check and the
-switch writers wait. Whatever goes wrong before that, the old store is as it was, and to run it again
-goes on where it ended.
+The rows are copied while others read and write. Writers wait only for the last rows, the comparison and
+the switch. When anything fails before that, the old store is unchanged, and another run continues.
+
+The target is filled under another name, `….filling`, which no one opens. So no one can write to half a
+store, and an interrupted copy is found again.
 """
 
 from __future__ import annotations
@@ -13,20 +15,41 @@ from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, NotFound, StoreError, Unavailable
-from scrubjay.ops.promote.check import QUERIES, Differs, Digest, same_rows, same_searches, warm
+from scrubjay.ops.promote.compare import QUERIES, Differs, Digest, same_rows, same_searches, warm
 from scrubjay.ops.promote.mirror import mirror
-from scrubjay.ops.promote.places import FilePlace, Place, SchemaPlace, holds_memories, place_of
 from scrubjay.storage.sql.mirror import take
-from scrubjay.storage.sqlite.backup import open_files_stay, write_note
-from scrubjay.text.urls import ReplicaAddresses, parse_replica_urls
+from scrubjay.storage.sqlite.backup import (
+    PROMOTED,
+    SqliteMirror,
+    free_name,
+    open_files_stay,
+    write_note,
+)
+from scrubjay.storage.sqlite.connection import SqliteDatabase
+from scrubjay.storage.sqlite.location import moved_to
+from scrubjay.text.urls import (
+    POSTGRES,
+    ReplicaAddresses,
+    check_tenant,
+    is_server_url,
+    parse_replica_urls,
+    parse_server_url,
+    tenant_file,
+    tenant_schema,
+)
 from scrubjay.types.reports import Moved
 
 if TYPE_CHECKING:
-    from scrubjay.storage.database import Database
+    from scrubjay.storage.database import Connection, Database
     from scrubjay.storage.replicas.outbox import Replica
+    from scrubjay.text.urls import ServerAddress
 
 Path = str | os.PathLike[str]
-Report = Callable[[int, int, str], None]
+Progress = Callable[[int, int, str], None]
+
+FILLING = ".filling"
+# A store without rows in any of these contains nothing of value.
+_CONTENTS = ("memories", "collections", "folders", "feedback", "access")
 
 
 def promote(
@@ -37,17 +60,15 @@ def promote(
     tenant: str | None = None,
     vectors: str | None = None,
     graph: str | None = None,
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> Moved:
-    """Move the store in a file to Postgres, and its vectors and links to servers where these are named.
+    """Move the store in a file to Postgres, and fill the replicas of vectors and graph if given.
 
-    The file is renamed to `….promoted`; with `keep` it stays, and is a copy from then on.
+    The file is renamed to `….promoted`; with `keep` it stays, and is a separate copy from then on.
     """
-    here, there = place_of(source, tenant), place_of(target, tenant)
+    here, there = parse_place(source, tenant), parse_place(target, tenant)
     if not isinstance(here, FilePlace) or not isinstance(there, SchemaPlace):
-        raise InvalidInput(
-            "promote moves a file to postgres://…; the other way round it is demote"
-        )
+        raise InvalidInput("promote moves a file to postgres://…; for the other way use demote")
     return _Move(here, there, parse_replica_urls(vectors, graph), keep, progress).run()
 
 
@@ -59,18 +80,127 @@ def demote(
     tenant: str | None = None,
     vectors: str | None = None,
     graph: str | None = None,
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> Moved:
     """Move the store in Postgres into a file.
 
-    The schema is renamed to `….demoted`; with `keep` it stays, and is a copy from then on.
+    The schema is renamed to `….demoted`; with `keep` it stays, and is a separate copy from then on.
     """
-    here, there = place_of(source, tenant), place_of(target, tenant)
+    here, there = parse_place(source, tenant), parse_place(target, tenant)
     if not isinstance(here, SchemaPlace) or not isinstance(there, FilePlace):
-        raise InvalidInput(
-            "demote moves postgres://… into a file; the other way round it is promote"
-        )
+        raise InvalidInput("demote moves postgres://… into a file; for the other way use promote")
     return _Move(here, there, parse_replica_urls(vectors, graph), keep, progress).run()
+
+
+class FilePlace:
+    """A SQLite file that holds a store, or is to hold one."""
+
+    def __init__(self, path: str) -> None:
+        self.path = self.shown = os.path.abspath(os.path.expanduser(path))
+
+    def existing(self) -> Database | None:
+        """Open the file; None when there is none, or only a note."""
+        if not os.path.exists(self.path) or self.moved() is not None:
+            return None
+        return SqliteDatabase(self.path)
+
+    def moved(self) -> str | None:
+        """Return where the memories of the file were moved."""
+        return moved_to(self.path)
+
+    def filling(self) -> Database:
+        """Open the file that is filled."""
+        return SqliteDatabase(f"{self.path}{FILLING}")
+
+    def put_aside(self) -> str:
+        """Rename the file, which no one has open; return its new name."""
+        aside = free_name(f"{self.path}{PROMOTED}")
+        try:
+            os.rename(self.path, aside)
+        except OSError as error:
+            raise StoreError(
+                f"{self.path} cannot be renamed ({error.strerror}); stop the programs that use it,"
+                " and try again"
+            ) from error
+        return aside
+
+    def publish(self, filled: Database, mark: int) -> None:
+        """Rename the filled file to this one, which may be an empty store or a note."""
+        assert isinstance(filled.mirror, SqliteMirror)
+        before = self.existing()
+        if before is None:
+            filled.mirror.publish(self.path, mark)
+            return
+        with closing(before), before.write() as db:
+            if holds_memories(db):
+                raise StoreError(_occupied(self))
+            filled.mirror.publish(self.path, mark)
+
+
+class SchemaPlace:
+    """A schema of a Postgres database that holds a store, or is to hold one."""
+
+    def __init__(self, address: ServerAddress, schema: str) -> None:
+        self.address = address
+        self.schema = schema
+        usual = schema == "scrubjay"
+        self.shown = address.shown if usual else f"{address.shown}#{schema}"
+
+    def existing(self) -> Database | None:
+        """Open the schema; None when there is none, or only a note."""
+        from scrubjay.storage.postgres.existing import ExistingSchema
+
+        try:
+            return ExistingSchema(self.address, schema=self.schema)
+        except NotFound:
+            return None
+
+    def moved(self) -> str | None:
+        """Return where the memories of the schema were moved."""
+        from scrubjay.storage.postgres.existing import moved_from
+
+        return moved_from(self.address, self.schema)
+
+    def filling(self) -> Database:
+        """Open the schema that is filled."""
+        from scrubjay.storage.postgres.connection import PostgresDatabase
+
+        return PostgresDatabase(self.address, schema=f"{self.schema}{FILLING}")
+
+    def publish(self, filled: Database, mark: int) -> None:
+        """Rename the filled schema to this one, which may be an empty store or a note."""
+        from scrubjay.storage.postgres.mirror import PostgresMirror
+
+        assert isinstance(filled.mirror, PostgresMirror)
+        filled.mirror.publish(self.schema, mark, holds_memories, _occupied(self))
+
+
+Place = FilePlace | SchemaPlace
+
+
+def parse_place(path: Path, tenant: str | None = None) -> Place:
+    """Return the place of a path or a URL, for a tenant if given."""
+    place = os.fspath(path)
+    if not place:
+        raise InvalidInput("the path of a store is empty; give a file or postgres://…")
+    tenant = None if tenant is None else check_tenant(tenant)
+    if place == ":memory:":
+        raise InvalidInput("a store in memory cannot be moved; give a file or postgres://…")
+    if not is_server_url(place):
+        return FilePlace(tenant_file(place, tenant))
+    schema = tenant_schema(tenant)
+    return SchemaPlace(parse_server_url(place, POSTGRES, "the store"), schema)
+
+
+def holds_memories(db: Connection) -> bool:
+    """True when a store contains anything of value."""
+    return any(
+        db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None for table in _CONTENTS
+    )
+
+
+def _occupied(place: Place) -> str:
+    return f"{place.shown} holds other memories; give an empty place, or another --tenant"
 
 
 class _Move:
@@ -80,32 +210,32 @@ class _Move:
         self,
         source: Place,
         target: Place,
-        servers: ReplicaAddresses,
+        replicas: ReplicaAddresses,
         keep: bool,
-        progress: Report | None,
+        progress: Progress | None,
     ) -> None:
         self._source = source
         self._target = target
-        self._servers = servers
+        self._replicas = replicas
         self._keep = keep
         self._progress = progress
 
     def run(self) -> Moved:
-        """Move it, and feed the servers."""
+        """Move the store, and fill the replicas."""
         ours = self._source.existing()
         if ours is None:
             place = self._source.moved()
-            gone = f"; its memories were moved to {place}" if place else ""
-            raise NotFound(f"there is no store in {self._source.shown}{gone}")
+            moved = f"; its memories were moved to {place}" if place else ""
+            raise NotFound(f"there is no store in {self._source.shown}{moved}")
         with closing(ours):
-            done = self._finished_before(ours) or self._move(ours)
-        if not any(self._servers):
+            done = self._finish_earlier_run(ours) or self._move(ours)
+        if not any(self._replicas):
             return done
-        told, untold = self._feed()
-        return done._replace(servers=told, unfed=untold)
+        counts, failed = self._fill_replicas()
+        return done._replace(servers=counts, unfed=failed)
 
-    def _finished_before(self, ours: Database) -> Moved | None:
-        """Switch to a target that is whole already: the run before this was stopped in between."""
+    def _finish_earlier_run(self, ours: Database) -> Moved | None:
+        """Switch to a target that is complete: an earlier run was stopped before the switch."""
         theirs = self._target.existing()
         if theirs is None:
             return None
@@ -114,15 +244,10 @@ class _Move:
                 if not holds_memories(db):
                     return None
             if _store_id(ours) != _store_id(theirs):
-                raise StoreError(
-                    f"{self._target.shown} holds other memories; name a place that is empty,"
-                    " or another --tenant"
-                )
+                raise StoreError(_occupied(self._target))
             try:
                 with ours.write(), theirs.write():
-                    return self._report(
-                        same_rows(ours, theirs), self._ask_both(ours, theirs), self._retire(ours)
-                    )
+                    return self._report(*self._compare(ours, theirs), self._retire(ours))
             except Differs as error:
                 raise StoreError(
                     f"{self._target.shown} holds this store already, and both were used since"
@@ -134,8 +259,8 @@ class _Move:
             self._refuse_other(ours, theirs)
             mark = int.from_bytes(os.urandom(7))
             take(theirs, mark)
-            if self._servers.vectors is None:
-                theirs.vectors  # noqa: B018 - where there is no pgvector, it is said before all the work
+            if self._replicas.vectors is None:
+                theirs.vectors  # noqa: B018 - a missing pgvector is reported before all the work
             mirror(ours, theirs, mark, self._progress)
             warm(ours)
             if open_files_stay() and isinstance(self._source, FilePlace) and not self._keep:
@@ -149,19 +274,17 @@ class _Move:
         mark: int,
         retire: Callable[[Database], str | None],
     ) -> Moved:
-        """Copy the rest while nobody can write, compare, and let the target take the source's place."""
+        """Copy the rest while no one can write, compare, and put the target in place."""
         with ours.write():
             mirror(ours, theirs, mark)
-            tables, searches = same_rows(ours, theirs), self._ask_both(ours, theirs)
+            tables, searches = self._compare(ours, theirs)
             self._target.publish(theirs, mark)
             return self._report(tables, searches, retire(ours))
 
     def _switch_closed(
         self, ours: Database, theirs: Database, mark: int, source: FilePlace
     ) -> Moved:
-        """Do the same where a file can be renamed only while nobody has it open, us included."""
-        from scrubjay.storage.sqlite.connection import SqliteDatabase
-
+        """Do the same where a file can be renamed only while no one has it open, us included."""
         ours.close()
         aside = source.put_aside()
         try:
@@ -174,18 +297,19 @@ class _Move:
         return done
 
     def _refuse_other(self, ours: Database, theirs: Database) -> None:
-        """Refuse to go on filling what was begun with another store."""
+        """Refuse a half-filled target that was begun with another store."""
         with theirs.read() as db:
             begun = holds_memories(db)
         if begun and _store_id(ours) != _store_id(theirs):
             raise StoreError(
-                f"{theirs.path} is what is left of another store that was to come to"
-                f" {self._target.shown}; remove it first"
+                f"{theirs.path} is left from moving another store to {self._target.shown};"
+                " remove it first"
             )
 
-    def _ask_both(self, ours: Database, theirs: Database) -> int:
-        with_vectors = self._servers.vectors is None
-        return same_searches(ours, theirs, vectors=with_vectors, queries=QUERIES)
+    def _compare(self, ours: Database, theirs: Database) -> tuple[dict[str, Digest], int]:
+        tables = same_rows(ours, theirs)
+        with_vectors = self._replicas.vectors is None
+        return tables, same_searches(ours, theirs, vectors=with_vectors, queries=QUERIES)
 
     def _retire(self, ours: Database) -> str | None:
         return None if self._keep else ours.mirror.retire(self._target.shown)
@@ -196,20 +320,20 @@ class _Move:
             self._target.shown,
             tables["memories"].rows,
             len(tables),
-            sum(one.rows for one in tables.values()),
+            sum(digest.rows for digest in tables.values()),
             searches,
             aside,
         )
 
-    def _feed(self) -> tuple[dict[str, int], dict[str, str]]:
-        """Tell the servers everything, and return what each knows now, and why some do not know all."""
+    def _fill_replicas(self) -> tuple[dict[str, int], dict[str, str]]:
+        """Send everything to the replicas; return their counts, and why some are incomplete."""
         from scrubjay.storage.replicas.outbox import Outbox, ReplicaSource
         from scrubjay.storage.replicas.worker import ReplicaWorker
 
         db = self._target.existing()
         assert db is not None
         source, outbox = ReplicaSource(db), Outbox(db)
-        with closing(db), _open_replicas(db, self._servers, outbox.store_id()) as replicas:
+        with closing(db), _open_replicas(db, self._replicas, outbox.store_id()) as replicas:
             for replica in replicas:
                 outbox.attach(replica.kind, replica.place)
             worker = ReplicaWorker(outbox, source, replicas, f"promote {os.getpid()}")
