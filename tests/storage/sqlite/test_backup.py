@@ -105,7 +105,7 @@ def test_wrong_places_are_refused(tmp_path):
         assert (tmp_path / "taken.txt").read_text() == "mine"
     with (
         scrubjay.open(tmp_path / "notes.db", embedder=False, user="ann") as hers,
-        pytest.raises(scrubjay.InvalidInput, match="holds what everybody has stored"),
+        pytest.raises(scrubjay.InvalidInput, match="all users"),
     ):
         hers.backup(tmp_path / "copy.db")
     with scrubjay.open(":memory:", embedder=False) as store:
