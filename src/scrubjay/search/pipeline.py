@@ -41,18 +41,8 @@ A = TypeVar("A")
 F = TypeVar("F", bound=Callable[..., Any])
 # The fields of a Kit that belong to one database. The others are shared by all tiers of a search.
 OF_A_FILE = (
-    "records",
-    "keyword",
-    "vectors",
-    "graph",
-    "tokens",
-    "files",
-    "topics",
-    "copies",
-    "terms",
-    "feedback",
-    "windows",
-    "moments",
+    *("records", "keyword", "vectors", "graph", "tokens", "files"),
+    *("topics", "copies", "terms", "feedback", "windows", "moments"),
 )
 
 
@@ -171,6 +161,17 @@ class Part(Generic[T]):
     def __hash__(self) -> int:
         return hash((self.function, self.name))
 
+    def check(self) -> Part[T]:
+        """Return this part; refuse numbers outside the limits of its stage."""
+        for name, rule in getattr(self.function, "number_limits", {}).items():
+            given = self.numbers[name]
+            values = given.values() if isinstance(given, Mapping) else (given,)
+            if not all(value is None or _RULES[rule](value) for value in values):
+                raise InvalidInput(f"{self.name}.{name} is {given!r}; it must be {rule}")
+        if hasattr(self.function, "check_numbers"):
+            self.function.check_numbers(**self.numbers)
+        return self
+
     def named(self, name: str) -> Part[T]:
         """Return the same part under another name, for a profile that uses a stage twice."""
         return Part(self.function, self.numbers, name)
@@ -220,7 +221,8 @@ def stage(function: Callable[Concatenate[Run, P], T]) -> Callable[P, Part[T]]:
     def make(*args: P.args, **numbers: P.kwargs) -> Part[T]:
         if args:
             raise InvalidInput(f"{function.__name__} takes its numbers by name")
-        return Part(function, {**(function.__kwdefaults__ or {}), **numbers}, function.__name__)
+        given = {**(function.__kwdefaults__ or {}), **numbers}
+        return Part(function, given, function.__name__).check()
 
     make.__name__ = function.__name__
     make.__doc__ = function.__doc__
@@ -236,27 +238,38 @@ def _mark(name: str, value: object) -> Callable[[F], F]:
     return attach
 
 
-def checked_by(check: Callable[..., None]) -> Callable[[F], F]:
-    """Check the numbers of a stage when a profile is built, not when it is searched.
+_RULES: Mapping[str, Callable[[float], bool]] = {
+    "0 or more": lambda number: number >= 0,
+    "1 or more": lambda number: number >= 1,
+    "above 0": lambda number: number > 0,
+    "above 0 and at most 1": lambda number: 0 < number <= 1,
+    "between 0 and 1": lambda number: 0 <= number <= 1,
+    "between -1 and 1": lambda number: -1 <= number <= 1,
+    "between 0 and 5": lambda number: 0 <= number <= 5,
+    "0 or more and below 1": lambda number: 0 <= number < 1,
+}
 
-    Stands below `@stage`. The check takes the same numbers by name and raises InvalidInput.
+
+def limits(**rules: str) -> Callable[[F], F]:
+    """Check numbers of a stage by these rules when a profile is built; in tables, every value.
+
+    Stands below `@stage`, as the decorators that follow do.
     """
+    return _mark("number_limits", rules)
+
+
+def checked_by(check: Callable[..., None]) -> Callable[[F], F]:
+    """Check the numbers of a stage, given by name, with a function that raises InvalidInput."""
     return _mark("check_numbers", check)
 
 
 def explained_by(explain: Callable[[Explanation, Step], None]) -> Callable[[F], F]:
-    """Let a stage explain what it did to the score of a hit; called only for an explanation.
-
-    Stands below `@stage`.
-    """
+    """Let a stage explain what it did to the score of a hit; called only for an explanation."""
     return _mark("explain", explain)
 
 
 def merges_tables(*names: str) -> Callable[[F], F]:
-    """Let an override of one of these tables replace only the keys that it names.
-
-    Stands below `@stage`.
-    """
+    """Let an override of one of these tables replace only the keys that it names."""
     return _mark("merged_tables", names)
 
 

@@ -138,7 +138,7 @@ class TestMultiply:
         bare = Run(Query("q"), pool=(Candidate("a", 0.5),))
 
         assert self.DEMOTE(bare).pool == bare.pool
-        with pytest.raises(InvalidInput, match="factor of multiply is -1"):
+        with pytest.raises(InvalidInput, match="multiply.types"):
             multiply(types={"fact": -1})(bare)
 
     def test_the_base_of_a_type(self):
@@ -465,5 +465,5 @@ class TestPreviews:
     def test_wrong_numbers_are_refused(self):
         """With what would be right."""
         for wrong in ({"expand_top": -1}, {"preview_chars": 0}):
-            with pytest.raises(InvalidInput, match=r"previews\.expand_top is"):
+            with pytest.raises(InvalidInput, match="previews"):
                 previews(**wrong)(Run(Query("q")))

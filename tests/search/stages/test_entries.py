@@ -37,9 +37,14 @@ class TestSmallCorpus:
         assert widen()(found(1, limited=True)).query.least == 0
 
     def test_wrong_numbers_are_refused(self):
-        for part in (top_or_all(few=-1), top_or_all(share=2), widen(unlimited=0), scan(chars=0)):
+        for make, numbers in (
+            (top_or_all, {"few": -1}),
+            (top_or_all, {"share": 2}),
+            (widen, {"unlimited": 0}),
+            (scan, {"chars": 0}),
+        ):
             with pytest.raises(scrubjay.InvalidInput):
-                part(found(1))
+                make(**numbers)
 
 
 class TestFixedScore:

@@ -99,7 +99,7 @@ class TestStrongSignal:
     @pytest.mark.parametrize("numbers", [{"top": 0}, {"half": 0}, {"half": -1}])
     def test_numbers_that_cannot_work_are_refused(self, numbers):
         """One sentence."""
-        with pytest.raises(InvalidInput, match="strong_signal has top"):
+        with pytest.raises(InvalidInput, match="strong_signal"):
             strong(1.0, **numbers)
 
     def test_the_trace_says_that_it_was_skipped(self):

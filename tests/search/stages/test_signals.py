@@ -154,8 +154,8 @@ class TestWeights:
             ({"keyword_only": {"meaning": 1.0}}, "the signals are semantic, vector"),
             ({"keyword_only": {"semantic": 0.5, "vector": 0.5}}, "vector"),
             ({"half_life_days": 0}, "half_life_days is 0"),
-            ({"fading": 0}, "fading 0"),
-            ({"severities": {"critical": 2.0, "suggestion": 0.4}}, "in 0..1"),
+            ({"fading": 0}, "fading"),
+            ({"severities": {"critical": 2.0, "suggestion": 0.4}}, "severities"),
             ({"unsaid": "minor"}, "'minor'"),
         ],
     )
@@ -329,7 +329,7 @@ class TestTheStage:
             ({"after": 0}, "adaptive.after is 0; it must be 1 or more"),
             ({"times": -1.0}, "adaptive.times is -1.0; it must be 0 or more"),
             ({"times": float("nan")}, "adaptive.times is nan"),
-            ({"most": 1.5}, "adaptive.most is 1.5; it must be from 0 to 1"),
+            ({"most": 1.5}, "adaptive.most is 1.5; it must be between 0 and 1"),
             ({"most": -0.1}, "adaptive.most is -0.1"),
         ],
     )

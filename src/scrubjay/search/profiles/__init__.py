@@ -54,8 +54,7 @@ class Profile:
                 f"profile {name} lists {', '.join(twice)} twice; name one of them with .named(...)"
             )
         for part in parts:
-            if hasattr(part.function, "check_numbers"):
-                part.function.check_numbers(**part.numbers)
+            part.check()
         self._used = frozenset(names)  # a search asks a dozen times
         self._changed: dict[bytes, Profile] = {}
         self.name = name

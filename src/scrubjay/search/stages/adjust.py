@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from unicodedata import category
 
 from scrubjay.errors import InvalidInput
-from scrubjay.search.pipeline import Run, explained_by, stage
+from scrubjay.search.pipeline import Run, explained_by, limits, stage
 from scrubjay.text.analysis import fold, is_unspaced, query_tokens, without_stop_words, words
 from scrubjay.text.query_syntax import folded_stop_words, operators_in
 from scrubjay.types import DONE_SUFFIX, Candidate, Query, Step
@@ -34,6 +34,7 @@ def _explain_multiply(explanation: Explanation, step: Step) -> None:
 
 
 @stage
+@limits(types="0 or more", suffixes="0 or more")
 @explained_by(_explain_multiply)
 def multiply(
     run: Run,
@@ -48,9 +49,6 @@ def multiply(
     `suffixes` also multiply every type with that suffix. A factor above 1 raises a score up to `cap`,
     or up to `unread_cap` where no reranker has read the text; a higher score stays as it is.
     """
-    for factor in (*types.values(), *(suffixes or {}).values()):
-        if factor < 0:
-            raise InvalidInput(f"a factor of multiply is {factor}; it must be 0 or more")
     pool = []
     for one in run.pool:
         limit = cap if one.rerank_score is not None or unread_cap is None else unread_cap
@@ -96,6 +94,7 @@ def _explain_keyword_floor(explanation: Explanation, step: Step) -> None:
 
 
 @stage
+@limits(floor="between 0 and 1", most="1 or more")
 @explained_by(_explain_keyword_floor)
 def keyword_floor(run: Run, *, floor: float = 0.30, most: int = 64) -> Run:
     """Raise a score to the floor times the share of the query's words that the text contains.
@@ -103,10 +102,6 @@ def keyword_floor(run: Run, *, floor: float = 0.30, most: int = 64) -> Run:
     It never lifts a higher score. A reranker cannot judge names and would bury texts that contain them.
     Words are compared whole, without case and accents; prefix* by its prefix. The first `most` count.
     """
-    if not 0 <= floor <= 1:
-        raise InvalidInput(f"keyword_floor.floor is {floor}; it must be between 0 and 1")
-    if most < 1:
-        raise InvalidInput(f"keyword_floor.most is {most}; it must be 1 or more")
     terms = literal_terms(run.query)[:most]
     if not terms:
         return run
@@ -190,6 +185,7 @@ def _explain_verdict(explanation: Explanation, step: Step) -> None:
 
 
 @stage
+@limits(k="0 or more", boost="above 0")
 @explained_by(_explain_verdict)
 def verdict(
     run: Run,
@@ -207,10 +203,6 @@ def verdict(
     over the highest possible, boost / (k + 1) for each list, multiplied by (0.5 + 0.5 cosine) for what
     vectors found. It never exceeds `high`: probably relevant, not confirmed.
     """
-    if k < 0 or not boost > 0:
-        raise InvalidInput(
-            f"verdict.k is {k} and boost {boost}; k must be 0 or more, boost above 0"
-        )
     if not 0 <= low <= high <= 1:
         raise InvalidInput(
             f"verdict.low is {low} and high {high}; they must be in 0..1, low first"

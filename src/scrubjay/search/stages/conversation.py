@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
-from scrubjay.search.pipeline import Run, checked_by, explained_by, stage
+from scrubjay.search.pipeline import Run, checked_by, explained_by, limits, stage
 from scrubjay.search.stages.recall import by_meaning
 from scrubjay.text.analysis import fold_text
 from scrubjay.times import micros
@@ -17,14 +17,13 @@ if TYPE_CHECKING:
 
 
 @stage
+@limits(settle_s="0 or more")
 def over_sessions(run: Run, *, settle_s: float = 120) -> Run:
     """Search the memories of all sessions, and raw messages of the named session only.
 
     A raw message counts as a memory `settle_s` after it was said, unless a language model extracted
     facts from it, which replace it. Until then only its own session sees it.
     """
-    if settle_s < 0:
-        raise InvalidInput(f"over_sessions.settle_s is {settle_s}; it must be 0 or more")
     moments, clock = run.kit.need("moments"), run.kit.need("clock")
     settled_us = micros(clock()) - round(settle_s * 1_000_000)
     session = run.query.scope.session
@@ -43,6 +42,7 @@ def over_sessions(run: Run, *, settle_s: float = 120) -> Run:
 
 
 @stage
+@limits(shortlist="1 or more")
 def memories(run: Run, *, shortlist: int = 200) -> RankedList:
     """Memories of all sessions by meaning: a shortlist by short vectors, in the order of whole ones."""
     if run.query.vector is None:  # embed_query has noted the reason
@@ -51,10 +51,11 @@ def memories(run: Run, *, shortlist: int = 200) -> RankedList:
     if spoken is not None:
         scope = run.query.scope._replace(spoken=spoken._replace(session=None))
         run = run._replace(query=run.query._replace(scope=scope))
-    return _shortlisted(run, "vector", shortlist)
+    return _shortlisted(run, shortlist)
 
 
 @stage
+@limits(shortlist="1 or more")
 def immediate(run: Run, *, shortlist: int = 200) -> RankedList:
     """Raw messages of the current session by meaning, however new; none without a session."""
     spoken = run.query.scope.spoken
@@ -66,14 +67,10 @@ def immediate(run: Run, *, shortlist: int = 200) -> RankedList:
     types = ("message",) if asked is None else tuple(one for one in asked if one == "message")
     scope = run.query.scope._replace(session=spoken.session, types=types, spoken=None)
     narrowed = run._replace(query=run.query._replace(scope=scope))
-    return _shortlisted(narrowed, "immediate", shortlist)
+    return _shortlisted(narrowed, shortlist)
 
 
-def _shortlisted(run: Run, source: str, shortlist: int) -> RankedList:
-    if shortlist < 1:
-        raise InvalidInput(
-            f"{source}.shortlist is {shortlist}; it must be 1 or more, 200 is usual"
-        )
+def _shortlisted(run: Run, shortlist: int) -> RankedList:
     return by_meaning(run, run.query.vector, max(shortlist, run.query.limit), shortlist)
 
 
@@ -94,10 +91,9 @@ def merge(run: Run, *, into: str = "vector", name: str = "immediate") -> Run:
 
 
 @stage
+@limits(cosine="between -1 and 1")
 def near_enough(run: Run, *, cosine: float = 0.3) -> Run:
     """Drop rows of a lower cosine from the vector list; words may still find those memories."""
-    if not -1 <= cosine <= 1:
-        raise InvalidInput(f"near_enough.cosine is {cosine}; it must be between -1 and 1")
     lists = []
     dropped = 0
     for ranked in run.lists:
@@ -110,13 +106,8 @@ def near_enough(run: Run, *, cosine: float = 0.3) -> Run:
 
 
 def _check_ranks(*, vector: float, keyword: float, k: float) -> None:
-    if vector < 0 or keyword < 0 or not vector + keyword > 0:
-        raise InvalidInput(
-            f"the weights of vector and keyword are {vector} and {keyword}; both must be 0 or more,"
-            " and one above 0"
-        )
-    if k < 0:
-        raise InvalidInput(f"by_rank.k is {k}; it must be 0 or more, 10 is usual")
+    if not vector + keyword > 0:
+        raise InvalidInput("by_rank.vector and by_rank.keyword are 0; one of them must be above 0")
 
 
 def _explain_by_rank(explanation: Explanation, step: Step) -> None:
@@ -134,6 +125,7 @@ def _explain_by_rank(explanation: Explanation, step: Step) -> None:
 
 
 @stage
+@limits(vector="0 or more", keyword="0 or more", k="0 or more")
 @checked_by(_check_ranks)
 @explained_by(_explain_by_rank)
 def by_rank(run: Run, *, vector: float = 0.7, keyword: float = 0.3, k: float = 10) -> Run:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrubjay.errors import InvalidInput
-from scrubjay.search.pipeline import Run, explained_by, stage
+from scrubjay.search.pipeline import Run, explained_by, limits, stage
 from scrubjay.text.markdown import front_matter
 from scrubjay.types import Candidate, Memory
 
@@ -15,10 +14,9 @@ if TYPE_CHECKING:
 
 
 @stage
+@limits(unlimited="1 or more")
 def widen(run: Run, *, unlimited: int = 50) -> Run:
     """Let every source return at least `unlimited` rows where the caller gave no limit."""
-    if unlimited < 1:
-        raise InvalidInput(f"widen.unlimited is {unlimited}; it must be 1 or more")
     if run.query.limited:
         return run
     return run._replace(query=run.query._replace(least=unlimited)).noting(at_least=unlimited)
@@ -32,14 +30,13 @@ def _explain_fixed_score(explanation: Explanation, step: Step) -> None:
 
 
 @stage
+@limits(score="between 0 and 1")
 @explained_by(_explain_fixed_score)
 def fixed_score(run: Run, *, types: tuple[str, ...], score: float = 0.5) -> Run:
     """Give memories of some types a fixed score in place of their signals: they are not entries.
 
     `why` keeps their signals, and has the fixed score as `memory`.
     """
-    if not 0 <= score <= 1:
-        raise InvalidInput(f"fixed_score.score is {score}; it must be in 0..1")
     return run.ranked(
         [
             one._replace(score=score, why={**one.why, "memory": score})
@@ -51,15 +48,12 @@ def fixed_score(run: Run, *, types: tuple[str, ...], score: float = 0.5) -> Run:
 
 
 @stage
+@limits(few="0 or more", share="between 0 and 1")
 def top_or_all(run: Run, *, few: int = 50, share: float = 0.5) -> Run:
     """Keep as many as the limit allows; without a limit of the caller, keep all if they are few.
 
     That is fewer than `few`, when the usual limit would drop more than `share` of them.
     """
-    if few < 0 or not 0 <= share <= 1:
-        raise InvalidInput(
-            f"top_or_all.few is {few} and share {share}; few must be 0 or more, share in 0..1"
-        )
     count, limit = len(run.pool), run.query.limit
     if not run.query.limited and count < few and count - limit > share * count:
         return run.noting(kept_all=count)
@@ -67,10 +61,9 @@ def top_or_all(run: Run, *, few: int = 50, share: float = 0.5) -> Run:
 
 
 @stage
+@limits(chars="1 or more")
 def scan(run: Run, *, chars: int = 120) -> Run:
     """Show each entry by its first characters only: enough to choose which to load."""
-    if chars < 1:
-        raise InvalidInput(f"scan.chars is {chars}; it must be 1 or more")
     pool = []
     for one in _described(run):
         text = one.description or ""

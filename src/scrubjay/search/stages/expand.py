@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrubjay.errors import InvalidInput, Unavailable
+from scrubjay.errors import Unavailable
 from scrubjay.search.expansion import MOST_QUERY_CHARS, Expansion
-from scrubjay.search.pipeline import Run, stage
+from scrubjay.search.pipeline import Run, limits, stage
 from scrubjay.search.stages.fuse import gather
 from scrubjay.search.stages.recall import by_meaning, by_word
 from scrubjay.text.analysis import (
@@ -38,6 +38,7 @@ _LOOKED_UP = 6  # words whose rarity is looked up, for each that is borrowed
 
 
 @stage
+@limits(top="1 or more", half="above 0")
 def strong_signal(
     run: Run, *, top: int = 5, score: float = 0.84, gap: float = 0.14, half: float = 1.0
 ) -> bool:
@@ -46,8 +47,6 @@ def strong_signal(
     A BM25 score b counts as b / (b + half), which is comparable between queries: `half` is the BM25
     score that counts as one half. A missing second counts as 0.
     """
-    if top < 1 or half <= 0:
-        raise InvalidInput(f"strong_signal has top {top} and half {half}; 1 or more, and above 0")
     found = by_word(run, run.query.words, top)
     strengths = [row.score / (row.score + half) for row in found.rows]
     first, second = (*strengths, 0.0, 0.0)[:2]
@@ -61,6 +60,7 @@ def skipped_strong(run: Run) -> Run:
 
 
 @stage
+@limits(lexical="between 0 and 5", semantic="between 0 and 5", time_limit_s="above 0")
 def rephrase(
     run: Run,
     *,
@@ -73,11 +73,6 @@ def rephrase(
 
     The cache is shared by all processes; its key has the query, model, language and prompt version.
     """
-    for name, number in (("lexical", lexical), ("semantic", semantic)):
-        if not 0 <= number <= 5:
-            raise InvalidInput(f"rephrase.{name} is {number}; it must be between 0 and 5")
-    if not time_limit_s > 0:
-        raise InvalidInput(f"rephrase.time_limit_s is {time_limit_s}; it must be above 0")
     generator = run.kit.need("generator")
     query = valid_unicode(run.query.text)[:MOST_QUERY_CHARS]
     if not run.query.words:
@@ -180,14 +175,12 @@ class _Word(NamedTuple):
 
 
 @stage
+@limits(texts="1 or more", borrowed="1 or more", shared_by="1 or more")
 def borrow_words(run: Run, *, texts: int = 5, borrowed: int = 8, shared_by: int = 2) -> Run:
     """Add a lexical variant: the query with the most telling words that the first hits share.
 
     This is pseudo-relevance feedback; it needs no language model.
     """
-    for name, number in (("texts", texts), ("borrowed", borrowed), ("shared_by", shared_by)):
-        if number < 1:
-            raise InvalidInput(f"borrow_words.{name} is {number}; it must be 1 or more")
     index: KeywordIndex = run.kit.need("keyword")
     if not run.query.words:
         return run

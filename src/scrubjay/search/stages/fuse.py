@@ -7,7 +7,7 @@ from math import log, sqrt
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput
-from scrubjay.search.pipeline import Run, explained_by, stage
+from scrubjay.search.pipeline import Run, explained_by, limits, stage
 from scrubjay.types import Candidate, Found, RankedList
 
 if TYPE_CHECKING:
@@ -65,13 +65,10 @@ def _explain_rrf(explanation: Explanation, step: Step) -> None:
 
 
 @stage
+@limits(k="0 or more", weights="0 or more")
 @explained_by(_explain_rrf)
 def rrf(run: Run, *, k: float = 60, weights: Mapping[str, float] | None = None) -> Run:
     """Sum weight / (k + rank) over every list that contains a memory; other lists give 0."""
-    if k < 0:
-        raise InvalidInput(f"rrf.k is {k}; it must be 0 or more, 60 is usual")
-    if any(weight < 0 for weight in (weights or {}).values()):
-        raise InvalidInput(f"rrf.weights is {dict(weights or {})}; weights must be 0 or more")
     by_list = {ranked.name: weight_of(ranked.name, weights) for ranked in run.lists}
     pool = []
     for one in gather(run.lists, k=k, weights=by_list):
@@ -99,11 +96,10 @@ def _explain_rank_bonus(explanation: Explanation, _: Step) -> None:
 
 
 @stage
+@limits(first="0 or more", next="0 or more")
 @explained_by(_explain_rank_bonus)
 def rank_bonus(run: Run, *, first: float = 0.05, next: float = 0.02) -> Run:
     """Add to the score of the first after fusion, and less to the second and third."""
-    if first < 0 or next < 0:
-        raise InvalidInput(f"rank_bonus is {first} and {next}; a bonus must be 0 or more")
     pool = [
         one._replace(score=one.score + bonus, why={**one.why, "bonus": bonus})
         for one, bonus in zip(run.pool, (first, next, next), strict=False)

@@ -6,24 +6,20 @@ from collections.abc import Callable, Mapping
 from math import ceil
 
 from scrubjay.errors import InvalidInput, Unavailable
-from scrubjay.search.pipeline import Run, checked_by, stage
+from scrubjay.search.pipeline import Run, checked_by, limits, stage
 from scrubjay.search.stages.recall import FIELD_WEIGHTS, by_meaning, by_word, different
 from scrubjay.types import RankedList, Row
 
 _MOST_STEPS = 3
 
 
-def _check(
-    *, seeds: int, steps: int, depth: int, times: float, weights: Mapping[str, float]
-) -> None:
+def _check(*, steps: int, **_: object) -> None:
     if type(steps) is not int or not 1 <= steps <= _MOST_STEPS:
         raise InvalidInput(f"graph.steps is {steps!r}; it must be 1, 2 or {_MOST_STEPS}")
-    for name, given in (("seeds", seeds), ("depth", depth), ("times", times)):
-        if given < 1:
-            raise InvalidInput(f"graph.{name} is {given}; it must be 1 or more")
 
 
 @stage
+@limits(seeds="1 or more", depth="1 or more", times="1 or more")
 @checked_by(_check)
 def graph(
     run: Run,

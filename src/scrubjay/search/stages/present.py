@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from scrubjay.errors import InvalidInput
-from scrubjay.search.pipeline import Run, stage
+from scrubjay.search.pipeline import Run, limits, stage
 from scrubjay.text.snippets import count_matches, preview, snippet
 from scrubjay.types import NEAR_DUPLICATE, Candidate, Chunk, Memory
 
@@ -11,10 +10,9 @@ _ITSELF = "…"
 
 
 @stage
+@limits(size="1 or more")
 def pool(run: Run, *, size: int = 64) -> Run:
     """Keep the best candidates for the slower stages: `size`, or the limit of the search if larger."""
-    if size < 1:
-        raise InvalidInput(f"pool.size is {size}; it must be 1 or more")
     return run._replace(pool=run.pool[: max(size, run.query.limit)])
 
 
@@ -92,13 +90,12 @@ def load(run: Run) -> Run:
 
 
 @stage
+@limits(turns="1 or more")
 def around(run: Run, *, turns: int = 1) -> Run:
     """Add to each short message the `turns` messages before and after it: they give it a meaning.
 
     They become its context, a line each, as `role: text`; the line “…” stands for the message itself.
     """
-    if turns < 1:
-        raise InvalidInput(f"around.turns is {turns}; it must be 1 or more")
     records = run.kit.records
     if records is None or not any(one.memory and one.memory.type == "message" for one in run.pool):
         return run
@@ -135,13 +132,12 @@ def _line(turn: Memory, most_chars: int) -> str:
 
 
 @stage
+@limits(width_chars="1 or more")
 def passages(run: Run, *, width_chars: int = 240) -> Run:
     """Choose the passage to show first, with its lines, and cut a snippet out of it.
 
     That is the best chunk by vector, unless it contains no word of the query and another chunk does.
     """
-    if width_chars < 1:
-        raise InvalidInput(f"passages.width_chars is {width_chars}; it must be 1 or more")
     return run._replace(pool=tuple(_with_passage(run, one, width_chars) for one in run.pool))
 
 
@@ -190,6 +186,7 @@ def _may_match(passage: str, terms: tuple[str, ...]) -> bool:
 
 
 @stage
+@limits(expand_top="0 or more", preview_chars="1 or more")
 def previews(
     run: Run,
     *,
@@ -203,11 +200,6 @@ def previews(
     Those are the first `expand_top` that were reranked, score above `above` and have fewer than
     `under_chars` characters. Without hits, the trace notes what was searched.
     """
-    if expand_top < 0 or preview_chars < 1:
-        raise InvalidInput(
-            f"previews.expand_top is {expand_top} and preview_chars {preview_chars};"
-            " they must be at least 0 and 1"
-        )
     if not run.pool:
         return run.noting(nothing_found=_searched(run))
     pool, expanded = [], 0

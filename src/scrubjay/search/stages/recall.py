@@ -7,7 +7,7 @@ from math import ceil
 from typing import Any
 
 from scrubjay.errors import InvalidInput
-from scrubjay.search.pipeline import Run, Source, stage
+from scrubjay.search.pipeline import Run, Source, limits, stage
 from scrubjay.types import DEFAULT_NAMESPACE, Found, RankedList, Row, Scope, Term
 
 # How much a word counts in each field; in the text it counts 1.
@@ -15,13 +15,12 @@ FIELD_WEIGHTS: Mapping[str, float] = {"title": 1.0, "topics": 1.0, "context": 1.
 
 
 @stage
+@limits(most="1 or more")
 def namespaces(run: Run, *, most: int = 50) -> Run:
     """Note which namespaces are searched: those of the scope, or all that the caller can read.
 
     At most `most` are listed. In an empty store it is `default`.
     """
-    if most < 1:
-        raise InvalidInput(f"namespaces.most is {most}; it must be 1 or more")
     seen, records = run.query.scope.namespaces, run.kit.records
     if seen is None:
         seen = () if records is None else tuple(records.namespaces(run.query.scope, most + 1))
@@ -31,14 +30,13 @@ def namespaces(run: Run, *, most: int = 50) -> Run:
 
 
 @stage
+@limits(times="1 or more")
 def fan_out(run: Run, *, times: float = 2) -> Run:
     """Ask each source for `times` as many rows where shared collections may contain copies.
 
     Copies of one text become one row, and the list is cut to the length that was asked for. While
     copies still displace other texts, the source is asked for twice as many rows again.
     """
-    if times < 1:
-        raise InvalidInput(f"fan_out.times is {times}; it must be 1 or more")
     spanned = tuple(run.kit.copies.visible_collections(run.query.scope)) if run.kit.copies else ()
     if not spanned:
         return run
@@ -77,6 +75,7 @@ def folded(rows: tuple[Row, ...], stand_ins: Mapping[str, Row]) -> tuple[Row, ..
 
 
 @stage
+@limits(depth="1 or more", times="1 or more")
 def keyword(
     run: Run, *, depth: int = 64, times: float = 1, weights: Mapping[str, float] = FIELD_WEIGHTS
 ) -> RankedList:
@@ -84,10 +83,11 @@ def keyword(
 
     Up to `depth` rows, or `times` the limit of the search if that is more.
     """
-    return by_word(run, run.query.words, _enough(run, "keyword", depth, times), weights)
+    return by_word(run, run.query.words, _enough(run, depth, times), weights)
 
 
 @stage
+@limits(depth="1 or more", times="1 or more")
 def any_word(
     run: Run,
     *,
@@ -101,7 +101,7 @@ def any_word(
 
     Up to `depth` rows, or `times` the limit of the search if that is more.
     """
-    depth = _enough(run, "any_word", depth, times)
+    depth = _enough(run, depth, times)
     if types and not _has_types(run, types):
         return RankedList("keyword")
     narrowed = _of_types(run, types, not_types)
@@ -150,13 +150,14 @@ def by_word(
 
 
 @stage
+@limits(depth="1 or more", times="1 or more")
 def vector(
     run: Run, *, depth: int = 64, times: float = 1, not_types: tuple[str, ...] = ()
 ) -> RankedList:
     """Memories whose best chunk is nearest to the query's vector, by cosine; of all but some types."""
     if run.query.vector is None:  # embed_query has noted the reason
         return RankedList("vector", searched=False)
-    depth = _enough(run, "vector", depth, times)
+    depth = _enough(run, depth, times)
     return by_meaning(_of_types(run, (), not_types), run.query.vector, depth)
 
 
@@ -174,28 +175,32 @@ def by_meaning(run: Run, wanted: Any, depth: int, shortlist: int | None = None) 
 
 
 @stage
+@limits(times="1 or more")
 def variant(run: Run, *, number: int, times: float = 1) -> RankedList:
     """Memories that match one variant of the query: a lexical one by words, others by vector."""
     chosen = run.query.variants[number]
-    depth = _enough(run, "variant", 1, times)
+    depth = _enough(run, 1, times)
     if chosen.kind == "lexical":
         return by_word(run, chosen.words, depth)
     return by_meaning(run, chosen.vector, depth)
 
 
 @stage
+@limits(times="1 or more")
 def lexical(run: Run, *, times: float = 1) -> tuple[Source, ...]:
     """A source for each lexical variant, with up to `times` the limit of the search in rows."""
     return _per_variant(run, "lexical", times)
 
 
 @stage
+@limits(times="1 or more")
 def semantic(run: Run, *, times: float = 1) -> tuple[Source, ...]:
     """A source for each semantic variant."""
     return _per_variant(run, "semantic", times)
 
 
 @stage
+@limits(times="1 or more")
 def hyde(run: Run, *, times: float = 1) -> tuple[Source, ...]:
     """A source for the hypothetical answer."""
     return _per_variant(run, "hyde", times)
@@ -239,9 +244,6 @@ def look_up(run: Run) -> Run:
     return run._replace(pool=pool).noting(looked_up=len(found))
 
 
-def _enough(run: Run, source: str, depth: int, times: float) -> int:
+def _enough(run: Run, depth: int, times: float) -> int:
     """Return the length of a list, which is never shorter than the limit of the search."""
-    for name, number in (("depth", depth), ("times", times)):
-        if number < 1:
-            raise InvalidInput(f"{source}.{name} is {number}; it must be 1 or more")
     return max(depth, ceil(times * run.query.limit), run.query.least)

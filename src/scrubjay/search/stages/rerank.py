@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from scrubjay.errors import InvalidInput, Unavailable
-from scrubjay.search.pipeline import Run, explained_by, stage
+from scrubjay.errors import Unavailable
+from scrubjay.search.pipeline import Run, explained_by, limits, stage
 from scrubjay.search.stages.present import wordiest
 from scrubjay.text.analysis import valid_unicode
 from scrubjay.text.snippets import embedding_text
@@ -28,6 +28,7 @@ _MADE_AT_ONCE = 8  # passages embedded while a search waits: about a quarter of 
 
 
 @stage
+@limits(depth="1 or more", floor="0 or more and below 1")
 def late_interaction(run: Run, *, depth: int = 64, floor: float = 0.0) -> Run:
     """Compare each token of the query with its nearest token in a candidate's best passage (MaxSim).
 
@@ -35,10 +36,6 @@ def late_interaction(run: Run, *, depth: int = 64, floor: float = 0.0) -> Run:
     stored with the vector of the passage. A query in a language that the model does not support is
     left as it is: its tokens are single letters.
     """
-    if depth < 1:
-        raise InvalidInput(f"late_interaction.depth is {depth}; it must be 1 or more")
-    if not 0 <= floor < 1:
-        raise InvalidInput(f"late_interaction.floor is {floor}; it must be 0 or more, below 1")
     index = run.kit.need("tokens")
     if not run.pool:
         return run
@@ -98,6 +95,7 @@ def _made(
 
 
 @stage
+@limits(depth="1 or more", chars="1 or more", deadline_ms="above 0", give_up_s="above 0")
 def cross_encoder(
     run: Run,
     *,
@@ -112,12 +110,6 @@ def cross_encoder(
     the whole document. The measured speed of the reranker decides how many passages fit into the
     deadline. A call that takes longer than `give_up_s` is abandoned.
     """
-    for name, number in (("depth", depth), ("chars", chars)):
-        if number < 1:
-            raise InvalidInput(f"cross_encoder.{name} is {number}; it must be 1 or more")
-    for name, limit in (("deadline_ms", deadline_ms), ("give_up_s", give_up_s)):
-        if limit is not None and not limit > 0:
-            raise InvalidInput(f"cross_encoder.{name} is {limit}; it must be above 0")
     reranker: GuardedReranker = run.kit.need("reranker")
     if not run.pool:
         return run
@@ -206,6 +198,7 @@ def _explain_blend(explanation: Explanation, _: Step) -> None:
 
 
 @stage
+@limits(top3="between 0 and 1", top10="between 0 and 1", beyond="between 0 and 1")
 @explained_by(_explain_blend)
 def blend(run: Run, *, top3: float = 0.75, top10: float = 0.60, beyond: float = 0.40) -> Run:
     """Mix fused and rerank score; the higher a candidate ranked in fusion, the more fusion counts.
@@ -213,9 +206,6 @@ def blend(run: Run, *, top3: float = 0.75, top10: float = 0.60, beyond: float = 
     A candidate that was not reranked keeps the last share of its fused score, so that it stays below
     the reranked ones. Where none was reranked, fused scores stay as they are.
     """
-    for share in (top3, top10, beyond):
-        if not 0 <= share <= 1:
-            raise InvalidInput(f"a share of blend is {share}; it must be between 0 and 1")
     if all(one.rerank_score is None for one in run.pool):
         return run
     pool = []

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
-from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from scrubjay.errors import InvalidInput, StoreError, Unavailable
-from scrubjay.search.pipeline import Kit, Run, checked_by, explained_by, stage
+from scrubjay.search.pipeline import Kit, Run, checked_by, explained_by, limits, stage
 from scrubjay.storage.sql.feedback import SqlFeedback, Tally
 from scrubjay.text.analysis import fold_label, valid_unicode
 from scrubjay.text.tfidf import Bag, cosine, idfs, merge_counts
@@ -35,23 +34,16 @@ def check_signals(
     with_vectors: Mapping[str, float],
     severities: Mapping[str, float],
     unsaid: str,
-    half_life_days: float,
-    fading: float,
+    **_: float,
 ) -> None:
     """Refuse numbers that make no sense, when the profile is built."""
     for name, weights in (("keyword_only", keyword_only), ("with_vectors", with_vectors)):
         _check_weights(f"signals.{name}", weights)
     if "vector" in keyword_only:
         raise InvalidInput("signals.keyword_only must have no weight for vector")
-    if any(not 0 <= value <= 1 for value in severities.values()) or unsaid not in severities:
+    if unsaid not in severities:
         raise InvalidInput(
-            f"signals.severities is {dict(severities)} and signals.unsaid {unsaid!r}; values must be"
-            " in 0..1, and unsaid must be one of the names"
-        )
-    if not half_life_days > 0 or not 0 < fading <= 1:
-        raise InvalidInput(
-            f"signals.half_life_days is {half_life_days} and fading {fading}; half_life_days must be"
-            " above 0, fading above 0 and at most 1"
+            f"signals.unsaid is {unsaid!r}; it must be one of {', '.join(severities)}"
         )
 
 
@@ -79,6 +71,7 @@ def _explain_signals(explanation: Explanation, step: Step) -> None:
 
 
 @stage
+@limits(severities="between 0 and 1", half_life_days="above 0", fading="above 0 and at most 1")
 @checked_by(check_signals)
 @explained_by(_explain_signals)
 def signals(
@@ -227,16 +220,6 @@ class Gathered(NamedTuple):
     lost: Mapping[str, str] = NOTHING
 
 
-def check_adaptive(*, after: int, times: float, most: float) -> None:
-    """Refuse numbers that make no sense."""
-    if after < 1:
-        raise InvalidInput(f"adaptive.after is {after}; it must be 1 or more, 30 is usual")
-    if not isfinite(times) or times < 0:
-        raise InvalidInput(f"adaptive.times is {times}; it must be 0 or more, 0.3 is usual")
-    if not 0 <= most <= 1:
-        raise InvalidInput(f"adaptive.most is {most}; it must be from 0 to 1, 0.15 is usual")
-
-
 def rate(tally: Tally) -> float | None:
     """Return the share of results that were accepted, modified ones as half; None without feedback."""
     given = sum(tally)
@@ -248,7 +231,6 @@ def shift(tally: Tally, *, after: int = 30, times: float = 0.3, most: float = 0.
 
     It is 0 while there is less feedback than `after`.
     """
-    check_adaptive(after=after, times=times, most=most)
     accepted = rate(tally)
     if accepted is None or sum(tally) < after:
         return 0.0
@@ -285,7 +267,7 @@ def gathered(kit: Kit) -> Gathered:
 
 
 @stage
-@checked_by(check_adaptive)
+@limits(after="1 or more", times="0 or more", most="between 0 and 1")
 def adaptive(run: Run, *, after: int = 30, times: float = 0.3, most: float = 0.15) -> Run:
     """Move the weight of the text by (rate - 0.5) x times, within +-most, from `after` feedbacks on.
 

@@ -15,6 +15,7 @@ from scrubjay.search.pipeline import (
     Tier,
     explained_by,
     in_order,
+    limits,
     merges_tables,
     stage,
     together,
@@ -47,6 +48,7 @@ class _Visit(NamedTuple):
 
 
 @stage
+@limits(weights="above 0 and at most 1")
 @merges_tables("weights")
 def tiers(
     run: Run, *, find: tuple[Stage, ...], read: tuple[Stage, ...], weights: Mapping[str, float]
@@ -144,10 +146,6 @@ def _check(weights: Mapping[str, float]) -> None:
                 f"tiers.weights names {name!r}; it is for {', '.join(BUILT_IN_TIERS)}, and a connected"
                 " vault has a priority: --tier NAME=FILE@PRIORITY"
             )
-    if any(not 0 < weight <= 1 for weight in weights.values()):
-        raise InvalidInput(
-            f"tiers.weights is {dict(weights)}; each must be above 0, and at most 1"
-        )
 
 
 def _inside(run: Run, tier: Tier) -> Run:

@@ -8,8 +8,7 @@ from functools import lru_cache
 from math import exp, log
 from typing import TYPE_CHECKING
 
-from scrubjay.errors import InvalidInput
-from scrubjay.search.pipeline import Run, checked_by, explained_by, stage
+from scrubjay.search.pipeline import Run, explained_by, limits, stage
 from scrubjay.times import micros
 from scrubjay.types import Candidate, Memory, RankedList
 
@@ -113,13 +112,12 @@ def _grammar() -> frozenset[str]:
 
 
 @stage
+@limits(depth="1 or more")
 def moment(run: Run, *, depth: int = 64, only: bool = False) -> RankedList:
     """Memories of the time that the query names, the latest first.
 
     With `only`, for queries that ask for the whole of that time and nothing else.
     """
-    if depth < 1:
-        raise InvalidInput(f"moment.depth is {depth}; it must be 1 or more")
     window = run.query.window
     if window is None or (only and not run.query.whole_window):
         return RankedList("moment")
@@ -129,14 +127,6 @@ def moment(run: Run, *, depth: int = 64, only: bool = False) -> RankedList:
         micros(window.begins), micros(window.ends), run.query.scope, most
     )
     return found
-
-
-def _check_blend(*, ranks: float, time: float, unknown: float) -> None:
-    if ranks < 0 or time < 0 or not 0 <= unknown <= 1:
-        raise InvalidInput(
-            f"time_blend has ranks {ranks}, time {time} and unknown {unknown}; the first two must be"
-            " 0 or more, and unknown between 0 and 1"
-        )
 
 
 def _explain_time_blend(explanation: Explanation, step: Step) -> None:
@@ -151,7 +141,7 @@ def _explain_time_blend(explanation: Explanation, step: Step) -> None:
 
 
 @stage
-@checked_by(_check_blend)
+@limits(ranks="0 or more", time="0 or more", unknown="between 0 and 1")
 @explained_by(_explain_time_blend)
 def time_blend(run: Run, *, ranks: float = 0.6, time: float = 0.4, unknown: float = 0.5) -> Run:
     """Where the query names a time, score by `ranks` x score + `time` x how well the time fits.
@@ -177,12 +167,6 @@ def timed(run: Run) -> bool:
     return run.query.window is not None
 
 
-def _check_share(*, share: float, by_text: float) -> None:
-    for name, number in (("share", share), ("by_text", by_text)):
-        if not 0 <= number <= 1:
-            raise InvalidInput(f"in_time.{name} is {number}; it must be between 0 and 1")
-
-
 def _explain_in_time(explanation: Explanation, step: Step) -> None:
     change, taken = explanation.hit.why.get("time", 0.0), step.notes.get("taken", 0.0)
     before = explanation.hit.score - change
@@ -191,7 +175,7 @@ def _explain_in_time(explanation: Explanation, step: Step) -> None:
 
 
 @stage
-@checked_by(_check_share)
+@limits(share="between 0 and 1", by_text="between 0 and 1")
 @explained_by(_explain_in_time)
 def in_time(run: Run, *, share: float = 0.25, by_text: float = 0.05) -> Run:
     """Take up to a share of the score from memories that do not fit the time the query names.
@@ -234,14 +218,6 @@ def fit(memory: Memory, window: Window, unknown: float = 0.5) -> float:
     return max(0.0, 1 - gap / (window.ends - window.begins))
 
 
-def _check_recency(*, weight: float, time_constant_s: float) -> None:
-    if weight < 0 or not time_constant_s > 0:
-        raise InvalidInput(
-            f"recency has weight {weight} and time_constant_s {time_constant_s}; the weight must be"
-            " 0 or more, and the constant above 0"
-        )
-
-
 def _explain_recency(explanation: Explanation, step: Step) -> None:
     weight, constant_s = step.numbers["weight"], step.numbers["time_constant_s"]
     added = explanation.hit.why.get("recency", 0.0)
@@ -253,7 +229,7 @@ def _explain_recency(explanation: Explanation, step: Step) -> None:
 
 
 @stage
-@checked_by(_check_recency)
+@limits(weight="0 or more", time_constant_s="above 0")
 @explained_by(_explain_recency)
 def recency(run: Run, *, weight: float = 0.25, time_constant_s: float = 120) -> Run:
     """Add `weight` x e^(-age / time_constant_s): what was said a moment ago is wanted more often."""

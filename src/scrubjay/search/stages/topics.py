@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from scrubjay.errors import InvalidInput
-from scrubjay.search.pipeline import Run, stage
+from scrubjay.search.pipeline import Run, limits, stage
 from scrubjay.search.stages.recall import different
 from scrubjay.storage.sql.topics import split_words
 from scrubjay.text.analysis import (
@@ -27,14 +26,13 @@ _MOST_CHARS_IN_A_WORD = 8
 
 
 @stage
+@limits(depth="1 or more")
 def topics(run: Run, *, depth: int = 48) -> RankedList:
     """Memories with the most words of the query among their topics, then the nearest, then the newest.
 
     Words are compared without case. A topic of two words that the query contains counts as two. Stop
     words count only if there are no others.
     """
-    if depth < 1:
-        raise InvalidInput(f"topics.depth is {depth}; it must be 1 or more")
     index, embedder, query = run.kit.need("topics"), run.kit.embedder, run.query
     topics = keywords_in(valid_unicode(query.meaning or query.text), query.language)
     model = embedder.name if embedder is not None else None

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from scrubjay.errors import InvalidInput, StoreError, Unavailable
-from scrubjay.search.pipeline import Run, stage
+from scrubjay.errors import StoreError, Unavailable
+from scrubjay.search.pipeline import Run, limits, stage
 from scrubjay.text.analysis import has_terms, is_unspaced, valid_unicode
 from scrubjay.text.query_syntax import ParsedQuery, parse_query
 from scrubjay.types import Term
@@ -25,6 +25,7 @@ _LOOSER = (
 
 
 @stage
+@limits(most="1 or more", least_chars="1 or more")
 def keywords(run: Run, *, most: int = 64, least_chars: int = 1) -> Run:
     """Split the query into stems of its language, phrases, negations and prefixes; drop stop words.
 
@@ -32,10 +33,6 @@ def keywords(run: Run, *, most: int = 64, least_chars: int = 1) -> Run:
     `least_chars` characters are dropped if there are others; in a script without spaces between words,
     one character is a word.
     """
-    if most < 1 or least_chars < 1:
-        raise InvalidInput(
-            f"keywords.most is {most} and least_chars {least_chars}; both must be 1 or more"
-        )
     query = run.query
     if query.only_time:  # the query asks for a time and nothing else
         return run
@@ -102,10 +99,9 @@ def _holds_any(records: SqlRecords, scope: Scope) -> bool:
 
 
 @stage
+@limits(most_chars="1 or more")
 def embed_query(run: Run, *, most_chars: int = 4000) -> Run:
     """Embed the query with the model of the store."""
-    if most_chars < 1:
-        raise InvalidInput(f"embed_query.most_chars is {most_chars}; it must be 1 or more")
     text = valid_unicode(run.query.meaning or run.query.text)
     if run.query.only_time or not has_terms(text):
         return run  # a vector of punctuation would match something, and mean nothing
