@@ -138,7 +138,7 @@ class TestMultiply:
         bare = Run(Query("q"), pool=(Candidate("a", 0.5),))
 
         assert self.DEMOTE(bare).pool == bare.pool
-        with pytest.raises(InvalidInput, match="multiply.types"):
+        with pytest.raises(InvalidInput, match="multiply"):
             multiply(types={"fact": -1})(bare)
 
     def test_the_base_of_a_type(self):
