@@ -179,7 +179,7 @@ def test_sentences_and_passages_are_exempt():
 
     assert found == Expansion((), ("baking bread", "-x"), "Bread is baked.")
     assert notes == (
-        "semantic variant 'Deploy my app to  PRODUCTION?' dropped: it says no more than the query",
+        "semantic variant 'Deploy my app to  PRODUCTION?' dropped: it adds nothing to the query",
     )
 
 
@@ -216,11 +216,11 @@ def test_every_change_is_told():
 
     assert found.lexical == ("ship it load_config", "deployment load_config")
     assert notes == (
-        "lexical variant 'ship -it load_config': signs that the query does not have were removed",
+        "lexical variant 'ship -it load_config': operators that the query does not have were removed",
         "lexical variant 'deployment': added load_config",
         "lexical variant 'bread' dropped:"
         " no word in common with the query, and its cosine 0.12 is under 0.3",
-        "lexical variant 'DEPLOY load_config' dropped: it says no more than the query",
+        "lexical variant 'DEPLOY load_config' dropped: it adds nothing to the query",
     )
 
 

@@ -176,7 +176,7 @@ def test_items_are_taken_as_meant(answer, expected):
 )
 def test_an_answer_without_a_variant_is_unavailable(answer):
     """GN-2: prose, templates, our own example and drafts are no expansion; the error shows the answer."""
-    with pytest.raises(Unavailable, match="answered") as raised:
+    with pytest.raises(Unavailable, match="answer") as raised:
         parse(answer)
 
     assert answer[:20].strip().replace("\ud800", "?") in str(raised.value).replace("\\'", "'")

@@ -1,18 +1,16 @@
-"""Other ways to ask the same: what a language model is asked for, how its answer is read and guarded."""
+"""Query expansion by a language model: the prompt, parsing of the answer, guardrails."""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-MOST_QUERY_CHARS: Final = (
-    2_000  # what a model reads of a query, and what its answer is held against
-)
+MOST_QUERY_CHARS: Final = 2_000  # what a model reads of a query
 
 
 class Expansion(NamedTuple):
-    """What a model made of a query: words to look for, sentences that mean the same, a made-up answer.
+    """Variants of a query: keyword lists, sentences of the same meaning, a hypothetical answer.
 
-    `lexical` goes to the keyword index, `semantic` and `hyde` to the vectors; each may be empty.
+    `lexical` is searched by keyword, `semantic` and `hyde` by vector; each may be empty.
     """
 
     lexical: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What a model may not do to a query: lose what was meant exactly, exclude on its own, or wander off."""
+"""Guardrails for query variants: keep exact terms, add no exclusions, stay near the query."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from scrubjay.text.query_syntax import (
     parse_query,
 )
 
-_MOST_KEPT = 64  # as many as a query's words count
+_MOST_KEPT = 64  # the number of words of a query that count
 _QUOTES = re.compile('["“”„«»「」『』]')
-# Where code in a question ends: `foo(bar)` is two names, and 1,000 one number.
+# Splits code in a question: `foo(bar)` is two names, and 1,000 is one number.
 _APART = re.compile(
     r"""(?:[^\s()\[\]{}<>"'’‘“”„«»「」『』`=|*!?;,，。、；：？！（）…–—]|(?<=\d),(?=\d))+"""
 )
@@ -40,9 +40,9 @@ _Sign = tuple[bool, str, str]
 
 
 def must_keep(query: str) -> tuple[str, ...]:
-    """Return what a variant may not lose, as written: "phrases", -negations, beginnings*, identifiers.
+    """Return what each variant must contain, as written: "phrases", -negations, prefixes*, identifiers.
 
-    A query of nothing but negations is taken literally, and so excludes nothing that could be kept.
+    A query of negations only is searched literally, so there is nothing to keep.
     """
     if parse_query(query).literal:
         return ()
@@ -67,11 +67,11 @@ def guarded(
     cosine: Callable[[str], float | None],
     least_cosine: float = 0.3,
 ) -> tuple[Expansion, tuple[str, ...]]:
-    """Return an expansion that is true to its query, and sentences that say what was changed.
+    """Return a corrected expansion, and sentences that describe the changes.
 
-    Keyword variants get what they lost of `must_keep`, and lose signs that are not the query's. One
-    that shares no stem with the query is dropped if its `cosine` is known and under `least_cosine`.
-    `language` is that of the query; where it is "", any language's stems may agree.
+    Keyword variants get the terms of `must_keep` that they lack, and lose operators that the query does
+    not have. A variant that shares no stem with the query is dropped if its `cosine` is known and under
+    `least_cosine`. `language` is that of the query; if it is "", stems of any language may match.
     """
     notes: list[str] = []
     keep = must_keep(query)
@@ -82,10 +82,10 @@ def guarded(
         variant = _without_signs(given, signs)
         if variant != normalize(given):
             notes.append(
-                f"lexical variant {given!r}: signs that the query does not have were removed"
+                f"lexical variant {given!r}: operators that the query does not have were removed"
             )
         if _says_nothing(variant) or _same(variant, query):
-            notes.append(f"lexical variant {given!r} dropped: it says no more than the query")
+            notes.append(f"lexical variant {given!r} dropped: it adds nothing to the query")
             continue
         if far := _too_far(variant, meant, language, cosine, least_cosine):
             notes.append(f"lexical variant {given!r} dropped: {far}")
@@ -95,20 +95,20 @@ def guarded(
             notes.append(f"lexical variant {given!r}: added {' '.join(missing)}")
             variant = " ".join((variant, *missing))
         if _same(variant, query) or _folded(variant) in lexical:
-            notes.append(f"lexical variant {given!r} dropped: it is there already")
+            notes.append(f"lexical variant {given!r} dropped: it is a duplicate")
             continue
         lexical[_folded(variant)] = variant
-    semantic: list[str] = []
-    for given in expansion.semantic:
-        if _same(given, query):
-            notes.append(f"semantic variant {given!r} dropped: it says no more than the query")
-        else:
-            semantic.append(given)
-    return Expansion(tuple(lexical.values()), tuple(semantic), expansion.hyde), tuple(notes)
+    semantic = tuple(given for given in expansion.semantic if not _same(given, query))
+    notes += [
+        f"semantic variant {given!r} dropped: it adds nothing to the query"
+        for given in expansion.semantic
+        if given not in semantic
+    ]
+    return Expansion(tuple(lexical.values()), semantic, expansion.hyde), tuple(notes)
 
 
 def _identifiers(text: str) -> Iterator[str]:
-    """Yield the names in a text that are no plain words, with the marks they are written with."""
+    """Yield the names in a text that are not plain words, with their punctuation."""
     for chunk in _APART.findall(text):
         for unspaced, run in groupby(chunk, is_unspaced):
             name = "".join(run).rstrip(".:/\\-&@~$").lstrip(":&+")
@@ -129,7 +129,7 @@ def _is_identifier(name: str) -> bool:
 
 
 def _is_name(word: str) -> bool:
-    """True for what `text` takes apart, but not for what only has a dash or an apostrophe."""
+    """True for a word that text analysis splits, unless only at a dash or an apostrophe."""
     if word.startswith("-") or "_" in word:
         return True
     if not _IN_NAMES.isdisjoint(word):
@@ -146,9 +146,9 @@ def _key(sign: re.Match[str]) -> _Sign:
 
 
 def _without_signs(variant: str, known: frozenset[_Sign]) -> str:
-    """Return a variant whose only signs are those that the query has too.
+    """Return a variant without operators that the query does not have.
 
-    What is left of one sign may be another, as in `"-x"`, so this goes on until nothing changes.
+    Removing one may leave another, as in `"-x"`, so this repeats until nothing changes.
     """
     variant = normalize(variant)
     while True:
@@ -166,7 +166,7 @@ def _without_signs(variant: str, known: frozenset[_Sign]) -> str:
 
 
 def _holds(variant: str, kept: str) -> bool:
-    """True when a variant has a sign of the query, or a name of it between the ends of words."""
+    """True when a variant contains an operator of the query, or a name of it as a whole word."""
     signs = [_key(sign) for sign in operators_in(kept)]
     if signs:
         return signs[0] in {_key(sign) for sign in operators_in(variant)}
@@ -188,7 +188,7 @@ def _ends(beside: str, edge: str) -> bool:
 
 
 def _says_nothing(variant: str) -> bool:
-    """True without a word to look for; of negations alone a search would look for what they exclude."""
+    """True without a word to search for; negations alone would be searched literally."""
     read = parse_query(variant)
     return read.literal or not (read.words or read.holds)
 
@@ -200,7 +200,7 @@ def _too_far(
     cosine: Callable[[str], float | None],
     least_cosine: float,
 ) -> str:
-    """Return why a variant has nothing to do with the query, or "" where it may have."""
+    """Return why a variant is unrelated to the query, or ""."""
     variant = parse_query(variant).meaning
     if _share_a_stem(variant, meant, language):
         return ""
@@ -215,7 +215,7 @@ def _share_a_stem(one: str, other: str, language: str) -> bool:
     if language not in ("", "en"):
         drop = folded_stop_words(language)
     ours, theirs = without_stop_words(words(one), drop), without_stop_words(words(other), drop)
-    # Of a few words the language is often unsure; a variant is dropped only if none makes them meet.
+    # The language of a few words is uncertain; a variant is dropped only if no stemmer makes a match.
     ways = {stemmer_for(language)} if language else {"english", *STEMMERS.values()}
     return any(_stems(ours, stems) & _stems(theirs, stems) for stems in sorted(ways))
 

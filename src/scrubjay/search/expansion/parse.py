@@ -1,7 +1,7 @@
-"""What a model answered, as an Expansion: JSON if it can be found, else lines such as `lex: …`.
+"""Parse the answer of a language model into an Expansion: JSON, or lines such as `lex: …`.
 
-Small models know the shape and miss the letter of it. What is clearly meant is taken; what is not
-there is never made up; an answer without anything usable is Unavailable, so that a search goes on.
+Small models often miss details of the format. What is clear is used, nothing is invented, and an
+answer without anything usable is Unavailable, so that the search goes on.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from scrubjay.text.loose_json import Cut, objects, value, without_thoughts
 
 _MOST_READ_CHARS = 200_000
 _LEAST_CUT_HYDE_BYTES = 20  # seven characters of Chinese say as much as four words
-# By how a key begins, in English and in German: lexical_queries, Keywords, vec, semantisch, hyde_passage.
+# By the start of a key, in English and German: lexical_queries, Keywords, vec, semantisch, hyde_passage.
 _FIELDS = (
     ("lexical", ("lex", "keyword", "bm25", "stichw")),
     ("semantic", ("vec", "semanti", "variant", "paraphras", "rephras")),
@@ -50,9 +50,9 @@ def parse(
     most_chars: int = 300,
     most_hyde_chars: int = 2_000,
 ) -> Expansion:
-    """Return what an answer holds, the first so many variants of each kind, or raise Unavailable.
+    """Return the variants in an answer, up to a number of each kind, or raise Unavailable.
 
-    Of an answer that was cut off, what is complete is kept, and a passage up to its last sentence.
+    Of a truncated answer the complete items are used, and the passage up to its last sentence.
     """
     for text in without_thoughts(answer):
         for fields in _candidates(text[:_MOST_READ_CHARS]):
@@ -65,18 +65,17 @@ def parse(
                 return found
     shown = _clean(answer[:80])
     raise Unavailable(
-        f"the expansion model answered without any variant of the query: {shown!r}; use a model that"
-        " can answer in JSON"
+        f"the answer of the expansion model contains no variant of the query: {shown!r}; use a model"
+        " that can answer in JSON"
         if shown
-        else "the expansion model answered nothing; raise its token limit or use another model"
+        else "the answer of the expansion model is empty; raise its token limit or use another model"
     )
 
 
 def _candidates(text: str) -> Iterator[dict[str, list[str]]]:
-    """Yield the fields of each object, whole or half, outer ones first; at last those of plain lines."""
+    """Yield the fields of each JSON object, outer ones first, then those of plain lines."""
     for found in objects(text):
-        for one in _nested(found, 0):
-            yield _fields(one)
+        yield from map(_fields, _nested(found, 0))
     yield _lines(text)
 
 
@@ -110,7 +109,7 @@ def _field(key: str) -> str:
 
 
 def _texts(given: Any) -> Iterator[str]:
-    """Yield the texts of a list, of {"query": …} and of {"1": …}; a schema that is echoed has none."""
+    """Yield the texts of a list, of {"query": …} and of {"1": …}; an echoed schema has none."""
     if isinstance(given, str):
         yield given
     elif isinstance(given, list):
@@ -127,7 +126,7 @@ def _texts(given: Any) -> Iterator[str]:
 
 
 def _split(text: str, field: str) -> list[str]:
-    """Return the items of a string where a list was asked for: by line, keywords also by comma."""
+    """Split a string that should be a list: by line, keywords also by comma."""
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) == 1 and field == "lexical" and '"' not in text:
         return [part for part in _ONE_LINE.split(text) if part.strip()]
@@ -135,7 +134,7 @@ def _split(text: str, field: str) -> list[str]:
 
 
 def _without_number(text: str, place: int) -> str:
-    """Return an item without its bullet, or without the number of its place: "2. Weltkrieg" may be meant."""
+    """Remove a bullet, or a number that is the item's place in the list; "2. Weltkrieg" stays elsewhere."""
     bare = text.strip()
     if bullet := _BULLET.match(bare):
         bare = bare[bullet.end() :]
@@ -144,7 +143,7 @@ def _without_number(text: str, place: int) -> str:
 
 
 def _lines(text: str) -> dict[str, list[str]]:
-    """Return the fields of an answer in lines: `lex: …`, or a heading with its items below."""
+    """Return the fields of plain lines: `lex: …`, or a heading with its items below."""
     fields: dict[str, list[str]] = {}
     field = ""
     for line in text.split("\n"):
@@ -182,24 +181,17 @@ def _passage(texts: Iterable[str], most_chars: int) -> str:
     for text in texts:
         cut = isinstance(text, Cut)
         passage = _clean(text[: 4 * most_chars])
-        if cut:
-            passage = _to_an_end(passage)
-        passage = _shortened(passage, most_chars)
-        if cut and len(passage.encode()) < _LEAST_CUT_HYDE_BYTES:
-            continue
-        folded = passage.casefold()
-        echoed = any(
-            folded == one or (cut and one.startswith(folded))
-            for one in (example.hyde.casefold() for example in EXAMPLES)
-        )
-        if echoed or not _usable(passage, ()):
-            continue
-        return passage
+        passage = _shortened(_to_an_end(passage) if cut else passage, most_chars)
+        folded, examples = passage.casefold(), [example.hyde.casefold() for example in EXAMPLES]
+        copied = folded in examples or (cut and any(one.startswith(folded) for one in examples))
+        too_short = cut and len(passage.encode()) < _LEAST_CUT_HYDE_BYTES
+        if not copied and not too_short and _usable(passage, ()):
+            return passage
     return ""
 
 
 def _usable(item: str, echoes: Iterable[str]) -> bool:
-    """False for what says nothing: no word at all, a placeholder, or an item of our own example."""
+    """False for an item without words, a placeholder, or an item copied from our example."""
     folded = item.casefold()
     bare = folded.strip("<>[]{}. ").replace("_", " ")
     return (
@@ -225,9 +217,9 @@ def _shortened(text: str, most_chars: int) -> str:
 
 
 def _to_an_end(text: str) -> str:
-    """Return a text up to the end of a sentence, or else of a word, if one ends in its second half.
+    """Cut a text at the end of a sentence, or else of a word, if one ends in its second half.
 
-    Nothing marks a word in Chinese or Thai: there only the last character may be half of something.
+    Chinese and Thai do not mark words: there only the last character is dropped.
     """
     for end in (_SENTENCE_END, _WORD_END):
         places = [match.end() for match in end.finditer(text)]

@@ -1,4 +1,4 @@
-"""cognis: the memory of an agent that talks; short vectors first, words, what was said just now, time.
+"""cognis: conversations. Short vectors first, words, the messages of this session, time and recency.
 
 After `seeds/cognis.txt`; the rows are CG-1 to CG-10 of the requirements.
 """
@@ -29,7 +29,7 @@ from scrubjay.search.stages.recall import any_word, fan_out
 from scrubjay.search.stages.timing import moment, recency, time_blend, time_range
 from scrubjay.search.stages.understand import embed_query, keywords
 
-# The names that the document gives its numbers; a time constant is no half-life, but was called that.
+# Names of the seed document for these numbers. It calls the time constant a half-life.
 SETTINGS = {
     "vector_weight": "by_rank.vector",
     "bm25_weight": "by_rank.keyword",
@@ -43,7 +43,7 @@ SETTINGS = {
 
 
 def cognis() -> tuple[Stage, ...]:
-    """Memories of all sessions and raw messages of this one, on one scale."""
+    """Search memories of all sessions and raw messages of this one, on one scale."""
     return (
         over_sessions(settle_s=120),
         time_range(),

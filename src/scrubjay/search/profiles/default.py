@@ -1,4 +1,4 @@
-"""Our own profile: words, meaning and single tokens, each measured by the best that was found."""
+"""default: words, meaning and single tokens, each compared with the best score of its list."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from scrubjay.search.stages.rerank import UNRELATED, cross_encoder, late_interac
 from scrubjay.search.stages.timing import in_time, moment, time_range, timed
 from scrubjay.search.stages.understand import embed_query, keywords
 
-# What stands around a text, or around a turn in its conversation, says less of it than its own words.
+# The context of a text, or of a message in its conversation, counts less than its own words.
 FIELDS = {"title": 1.0, "topics": 1.0, "context": 0.5, "ident": 1.0}
-# A cross-encoder says yes or no where the others say more or less: it counts half as much.
+# A cross-encoder gives nearly only high or low scores, so it counts half as much.
 WEIGHTS = {"keyword": 0.5, "vector": 0.5, "late": 0.5, "cross_encoder": 0.25, "moment": 0.5}
-# An English model reads other languages letter by letter; what it says of them is worth less.
+# An English model reads other languages letter by letter, so its scores count less.
 FOREIGN = {"keyword": 0.7, "vector": 0.3, "cross_encoder": 0.25, "moment": 0.5}
 LEAST = {"keyword": 0.2, "vector": 0.3, "cross_encoder": 0.5}
-# One word found once in a long text is a small share of the best possible, but it is there.
+# One word in a long text has a small share of the best possible score, but it does match.
 POWERS = {"keyword": 0.5, "vector": 1.0}
-# How far the cosines of passages that have nothing to do with a query lie from each other, less what
-# the passages of one text have in common: measured, docs/decisions/016-conversations.md.
+# Spread of the cosines of passages unrelated to a query, less what passages of one text have in common;
+# measured in docs/decisions/016-conversations.md.
 SPREAD = {"vector": 0.05, "late": 0.05}
 
-# Who asks what was said yesterday, and nothing else, gets that.
+# For queries that ask for a time and nothing else.
 _THEN = moment(depth=64, only=True)
 _SCORE = weigh(weights=WEIGHTS, least=LEAST, powers=POWERS, foreign=FOREIGN, spread=SPREAD)
 _BY_TIME = when(
@@ -74,12 +74,12 @@ _FIND: tuple[Stage, ...] = (
 
 
 def fast() -> tuple[Stage, ...]:
-    """Words and meaning in parallel, each list read to the same depth."""
+    """Words and meaning in parallel, with lists of the same length."""
     return (*_FIND, _SCORE, _BY_TIME, *_SHOW)
 
 
 def rerank(depth: int, pairs: int) -> Stage:
-    """A closer look by what there is: stored token vectors, and a reranker if one is chosen."""
+    """Rerank with stored token vectors, and with a reranker if one is configured."""
     by_tokens = when(
         test=configured(part="tokens"), then=(late_interaction(depth=depth, floor=UNRELATED),)
     )
@@ -91,12 +91,12 @@ def rerank(depth: int, pairs: int) -> Stage:
 
 
 def hybrid() -> tuple[Stage, ...]:
-    """The same, and the best are looked at more closely."""
+    """Like fast, and rerank the best."""
     return (*_FIND, rerank(depth=64, pairs=32), _SCORE, _BY_TIME, *_SHOW)
 
 
 def thorough(depth: int = 256) -> tuple[Stage, ...]:
-    """Deeper lists, and a language model's variants of the query where one is configured."""
+    """Longer lists, and variants of the query where a language model is configured."""
     return (
         time_range(),
         keywords(),
@@ -130,7 +130,7 @@ def thorough(depth: int = 256) -> tuple[Stage, ...]:
 
 
 def by_word(depth: int = 64) -> tuple[Stage, ...]:
-    """Words alone: no model, no numpy, a few milliseconds from a cold shell."""
+    """Words alone: no model and no numpy, a few milliseconds from a cold shell."""
     return (
         keywords(),
         fan_out(times=2),
@@ -142,7 +142,7 @@ def by_word(depth: int = 64) -> tuple[Stage, ...]:
 
 
 def by_meaning(depth: int = 64) -> tuple[Stage, ...]:
-    """Vectors alone, or words where there is no vector to search with."""
+    """Vectors alone, or words where the query has no vector."""
     return (
         time_range(),
         keywords(),

@@ -1,4 +1,4 @@
-"""gno: documents by word and by meaning, rephrased by a language model, reranked on their best passage.
+"""gno: documents by word and meaning, with variants of a language model, reranked by best passage.
 
 After `seeds/gno.txt`; the rows are GN-1 to GN-16 of the requirements.
 """
@@ -30,7 +30,7 @@ from scrubjay.search.stages.recall import (
 from scrubjay.search.stages.rerank import UNRELATED, blend, cross_encoder, late_interaction
 from scrubjay.search.stages.understand import embed_query, keywords
 
-# The query as it was asked counts twice as much as what a model made of it.
+# The query itself counts twice as much as the variants of a model.
 WEIGHTS = {"keyword": 2.0, "vector": 2.0, "lexical": 1.0, "semantic": 1.0, "hyde": 1.4}
 
 _UNDERSTAND: tuple[Stage, ...] = (keywords(), fan_out(times=2), embed_query())
@@ -76,7 +76,7 @@ _SHOW: tuple[Stage, ...] = (
 
 
 def by_word() -> tuple[Stage, ...]:
-    """Words alone, each score between the worst and the best of the query."""
+    """Words alone, each score between the worst and the best of this query."""
     return (
         keywords(),
         fan_out(times=2),
@@ -87,7 +87,7 @@ def by_word() -> tuple[Stage, ...]:
 
 
 def by_meaning() -> tuple[Stage, ...]:
-    """Vectors alone, or words where there is no vector to search with."""
+    """Vectors alone, or words where the query has no vector."""
     return (
         *_UNDERSTAND,
         recall(sources=(vector(depth=1),)),

@@ -1,4 +1,4 @@
-"""gnosis: memories by meaning and by topic, the whole pool read by a reranker, shown as previews.
+"""gnosis: memories by meaning and topic, all candidates reranked, shown as previews.
 
 After `seeds/gnosis.txt`; the rows are GS-1 to GS-16 of the requirements.
 """
@@ -30,18 +30,18 @@ from scrubjay.search.stages.topics import topics
 from scrubjay.search.stages.understand import embed_query, keywords
 
 K = 60
-# Preferences are one memory in twenty, and a summary stands for twenty: both drown among facts.
+# One memory in twenty is a preference, and a summary stands for twenty: facts would crowd them out.
 FUSION_BOOST = {"preference": 1.3, "summary": 1.4}
 RERANK_BOOST = {"preference": 1.25, "summary": 1.3}
 DEMOTED = {"result": 0.6}
 DEMOTED_ENDS = {"_done": 0.7}
-UNCONFIRMED = 0.70  # the highest score of what no reranker has read
+UNCONFIRMED = 0.70  # the highest score of a text that no reranker has read
 WHOLE_TEXT_CHARS = 10_000_000
 BANDS = {"excellent": 0.30, "good": 0.20}
 
 
 def band(score: float) -> str:
-    """Return how good a score is: excellent from 0.30 on, good from 0.20 on, otherwise weak."""
+    """Return the band of a score: excellent from 0.30, good from 0.20, otherwise weak."""
     for name, least in BANDS.items():
         if round(score, 6) >= least:
             return name
@@ -51,10 +51,10 @@ def band(score: float) -> str:
 def gnosis(
     size: int = 64, *, checks: tuple[Stage, ...] = (), rerank_from: int = 5, expand_top: int = 3
 ) -> tuple[Stage, ...]:
-    """Find a pool of so many, read all of it, and show what is above the noise.
+    """Find a pool of `size` candidates, rerank all of them, and show those above the noise.
 
-    Late interaction, where no reranker is chosen, counts from what unrelated texts have: counted from
-    0 everything was excellent, no answer was ever empty, and summaries came first whatever was asked.
+    Late interaction, used where no reranker is configured, counts from the score of unrelated texts:
+    counted from 0, everything was excellent, no answer was empty, and summaries always came first.
     """
     read = when(
         test=configured(part="reranker"),
@@ -92,7 +92,7 @@ def gnosis(
 MODES = {
     "default": gnosis(),
     "standard": gnosis(),
-    # All there is about something: always reranked, and refused for one broad word.
+    # Everything on a subject: always reranked, and refused for a single broad word.
     "deep": gnosis(256, checks=(needs_keywords(least=2),), rerank_from=0, expand_top=5),
 }
 LIMITS = {"default": 32, "standard": 32, "deep": 100}

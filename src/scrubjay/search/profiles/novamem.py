@@ -1,7 +1,7 @@
-"""novamem: words, meaning and links side by side, each stretched over 0..1, added up by weight.
+"""novamem: words, meaning and links side by side, each stretched over 0..1 and added up by weight.
 
-After `seeds/novamem.txt`; the rows are NM-1 to NM-9 of the requirements. How the three become one score
-is in `stages/min_max.py`.
+After `seeds/novamem.txt`; the rows are NM-1 to NM-9 of the requirements. The score is calculated in
+`stages/min_max.py`.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from scrubjay.search.stages.present import (
 from scrubjay.search.stages.recall import any_word, fan_out, namespaces, vector
 from scrubjay.search.stages.understand import embed_query, keywords
 
-# Most questions are other words for what is stored; but identifiers must be found, and between equals
-# the one with the stronger links is meant.
+# Most questions use other words than the stored text; but identifiers must be found, and of two equal
+# memories the one with stronger links is preferred.
 WEIGHTS = {"keyword": 0.3, "vector": 0.6, "graph": 0.1}
-# What stands around a text, or around a turn in its conversation, says less of it than its own words.
+# The context of a text, or of a message in its conversation, counts less than its own words.
 FIELDS = {"title": 1.0, "topics": 1.0, "context": 0.5, "ident": 1.0}
 ROWS = 64
 
 
 def novamem() -> tuple[Stage, ...]:
-    """Three tiers that know nothing of each other, and one score of all."""
+    """Search three independent sources, and make one score of them."""
     return (
         keywords(),
         namespaces(),

@@ -1,4 +1,4 @@
-"""vault: knowledge entries in tiers of databases, found by word and meaning, scored by six signals.
+"""vault: knowledge entries in tiers of databases, by word and meaning, scored by six signals.
 
 After `seeds/vault.txt`; the rows are SV-1 to SV-13 of the requirements.
 """
@@ -31,12 +31,12 @@ _OF_THE_ENTRY = {
 KEYWORD_ONLY = {"semantic": 0.40, **_OF_THE_ENTRY}
 WITH_VECTORS = {"semantic": 0.25, "vector": 0.15, **_OF_THE_ENTRY}
 SEVERITIES = {"critical": 1.0, "warning": 0.7, "suggestion": 0.4}
-# Session history and captured context: searched by the same engine, and no entries.
+# Session history and captured context: searched by the same stages, but not entries.
 MEMORIES = ("message", "session", "context")
 
 
 def vault(*show: Stage) -> tuple[Stage, ...]:
-    """Find in every tier, score by six signals, and show that way."""
+    """Search every tier, score by six signals, and present with these stages."""
     return (
         keywords(least_chars=2),
         embed_query(),
