@@ -408,49 +408,28 @@ def _explain(stages: tuple[Stage, ...], trace: tuple[Step, ...], hit: Hit) -> Sc
     return explain(hit, trace, stages)
 
 
+# A hit has these fields from its candidate and its memory, under the same names.
+_OF_CANDIDATE = tuple(name for name in Hit._fields if name in Candidate._fields)
+_OF_MEMORY = tuple(name for name in Hit._fields if name in Memory._fields)
+
+
 def _hit(candidate: Candidate, memory: Memory) -> Hit:
     vector, chunk = candidate.found.get("vector"), candidate.chunk
     text = memory.text if candidate.description is None else candidate.description
     page = None
     if chunk and memory.metadata.get("format") == "pages":  # each page begins with a form feed
         page = memory.text.count("\f", 0, chunk.start) + 1
-    return Hit(
-        id=memory.id,
+    fields = {name: getattr(candidate, name) for name in _OF_CANDIDATE}
+    fields |= {name: getattr(memory, name) for name in _OF_MEMORY}
+    fields |= {
         # Rounded as the order of candidates is, so that scores never rise down the list.
-        score=round(candidate.score, 6),
-        text=candidate.snippet if candidate.brief else text,
-        title=memory.title,
-        type=memory.type,
-        topics=memory.topics,
-        namespace=memory.namespace,
-        collection=memory.collection,
-        domain=memory.domain,
-        severity=memory.severity,
-        created_at=memory.created_at,
-        updated_at=memory.updated_at,
-        source=memory.source,
-        lines=(chunk.first_line, chunk.last_line) if chunk else None,
-        page=page,
-        heading=chunk.heading if chunk else "",
-        language=memory.language,
-        stale=candidate.stale,
-        rerank_score=candidate.rerank_score,
-        snippet=candidate.snippet,
-        complete=candidate.complete,
-        token_estimate=-(-len(text) // 4),
-        cosine=vector.score if vector else None,
-        why=candidate.why,
-        found=candidate.found,
-        near_duplicates=candidate.near_duplicates,
-        tier=candidate.tier,
-        context="" if candidate.brief else memory.context,
-        valid_from=memory.valid_from,
-        valid_until=memory.valid_until,
-        session=memory.session,
-        role=memory.role,
-        event_time=memory.event_time,
-        event_until=memory.event_until,
-        passages=candidate.passages,
-        owner=memory.owner,
-        agent=memory.agent,
-    )
+        "score": round(candidate.score, 6),
+        "text": candidate.snippet if candidate.brief else text,
+        "context": "" if candidate.brief else memory.context,
+        "lines": (chunk.first_line, chunk.last_line) if chunk else None,
+        "page": page,
+        "heading": chunk.heading if chunk else "",
+        "token_estimate": -(-len(text) // 4),
+        "cosine": vector.score if vector else None,
+    }
+    return Hit(**fields)

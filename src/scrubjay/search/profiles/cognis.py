@@ -7,27 +7,8 @@ from __future__ import annotations
 
 from scrubjay.search.pipeline import Stage, recall
 from scrubjay.search.profiles.default import FIELDS
-from scrubjay.search.stages.conversation import (
-    by_rank,
-    distinct,
-    immediate,
-    memories,
-    merge,
-    near_enough,
-    over_sessions,
-)
-from scrubjay.search.stages.present import (
-    around,
-    at_least,
-    check_files,
-    load,
-    mark_near_duplicates,
-    passages,
-    top,
-)
-from scrubjay.search.stages.recall import any_word, fan_out
-from scrubjay.search.stages.timing import moment, recency, time_blend, time_range
-from scrubjay.search.stages.understand import embed_query, keywords
+from scrubjay.search.stages import conversation, present, timing, understand
+from scrubjay.search.stages import recall as sources
 
 # Names of the seed document for these numbers. It calls the time constant a half-life.
 SETTINGS = {
@@ -45,32 +26,32 @@ SETTINGS = {
 def cognis() -> tuple[Stage, ...]:
     """Search memories of all sessions and raw messages of this one, on one scale."""
     return (
-        over_sessions(settle_s=120),
-        time_range(),
-        keywords(),
-        fan_out(times=2),
-        embed_query(),
+        conversation.over_sessions(settle_s=120),
+        timing.time_range(),
+        understand.keywords(),
+        sources.fan_out(times=2),
+        understand.embed_query(),
         recall(
             sources=(
-                any_word(depth=200, times=1, weights=FIELDS).named("keyword"),
-                memories(shortlist=200).named("vector"),
-                immediate(shortlist=200),
-                moment(depth=64),
+                sources.any_word(depth=200, times=1, weights=FIELDS).named("keyword"),
+                conversation.memories(shortlist=200).named("vector"),
+                conversation.immediate(shortlist=200),
+                timing.moment(depth=64),
             )
         ),
-        merge(into="vector", name="immediate"),
-        near_enough(cosine=0.3),
-        by_rank(vector=0.7, keyword=0.3, k=10),
-        load(),
-        time_blend(ranks=0.6, time=0.4, unknown=0.5),
-        recency(weight=0.25, time_constant_s=120),
-        distinct(),
-        at_least(),
-        top(),
-        mark_near_duplicates(),
-        around(),
-        passages(),
-        check_files(),
+        conversation.merge(into="vector", name="immediate"),
+        conversation.near_enough(cosine=0.3),
+        conversation.by_rank(vector=0.7, keyword=0.3, k=10),
+        present.load(),
+        timing.time_blend(ranks=0.6, time=0.4, unknown=0.5),
+        timing.recency(weight=0.25, time_constant_s=120),
+        conversation.distinct(),
+        present.at_least(),
+        present.top(),
+        present.mark_near_duplicates(),
+        present.around(),
+        present.passages(),
+        present.check_files(),
     )
 
 

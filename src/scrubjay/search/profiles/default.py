@@ -3,32 +3,8 @@
 from __future__ import annotations
 
 from scrubjay.search.pipeline import Stage, configured, group, recall, when
-from scrubjay.search.stages.expand import borrow_words, rephrase
-from scrubjay.search.stages.fuse import rrf, weigh
-from scrubjay.search.stages.present import (
-    around,
-    at_least,
-    check_files,
-    count_passages,
-    load,
-    mark_near_duplicates,
-    passages,
-    pool,
-    top,
-)
-from scrubjay.search.stages.recall import (
-    fan_out,
-    hyde,
-    keyword,
-    lexical,
-    look_up,
-    nothing_searched,
-    semantic,
-    vector,
-)
-from scrubjay.search.stages.rerank import UNRELATED, cross_encoder, late_interaction
-from scrubjay.search.stages.timing import in_time, moment, time_range, timed
-from scrubjay.search.stages.understand import embed_query, keywords
+from scrubjay.search.stages import expand, fuse, present, rerank, timing, understand
+from scrubjay.search.stages import recall as sources
 
 # The context of a text, or of a message in its conversation, counts less than its own words.
 FIELDS = {"title": 1.0, "topics": 1.0, "context": 0.5, "ident": 1.0}
@@ -44,32 +20,33 @@ POWERS = {"keyword": 0.5, "vector": 1.0}
 SPREAD = {"vector": 0.05, "late": 0.05}
 
 # For queries that ask for a time and nothing else.
-_THEN = moment(depth=64, only=True)
-_SCORE = weigh(weights=WEIGHTS, least=LEAST, powers=POWERS, foreign=FOREIGN, spread=SPREAD)
+_THEN = timing.moment(depth=64, only=True)
+_SCORE = fuse.weigh(weights=WEIGHTS, least=LEAST, powers=POWERS, foreign=FOREIGN, spread=SPREAD)
 _BY_TIME = when(
-    test=timed(), then=(load().named("read"), in_time(share=0.25, by_text=0.05))
+    test=timing.timed(),
+    then=(present.load().named("read"), timing.in_time(share=0.25, by_text=0.05)),
 ).named("by_time")
 _SHOW: tuple[Stage, ...] = (
-    at_least(),
-    top(),
-    mark_near_duplicates(),
-    load(),
-    around(turns=1),
-    passages(),
-    check_files(),
+    present.at_least(),
+    present.top(),
+    present.mark_near_duplicates(),
+    present.load(),
+    present.around(turns=1),
+    present.passages(),
+    present.check_files(),
 )
 
 
 _FIND: tuple[Stage, ...] = (
-    time_range(),
-    keywords(),
-    fan_out(times=2),
-    embed_query(),
-    recall(sources=(keyword(depth=64, weights=FIELDS), vector(depth=64), _THEN)),
-    rrf(k=60),
-    pool(size=64),
-    look_up(),
-    count_passages(),
+    timing.time_range(),
+    understand.keywords(),
+    sources.fan_out(times=2),
+    understand.embed_query(),
+    recall(sources=(sources.keyword(depth=64, weights=FIELDS), sources.vector(depth=64), _THEN)),
+    fuse.rrf(k=60),
+    present.pool(size=64),
+    sources.look_up(),
+    present.count_passages(),
 )
 
 
@@ -78,51 +55,60 @@ def fast() -> tuple[Stage, ...]:
     return (*_FIND, _SCORE, _BY_TIME, *_SHOW)
 
 
-def rerank(depth: int, pairs: int) -> Stage:
+def reranking(depth: int, pairs: int) -> Stage:
     """Rerank with stored token vectors, and with a reranker if one is configured."""
     by_tokens = when(
-        test=configured(part="tokens"), then=(late_interaction(depth=depth, floor=UNRELATED),)
+        test=configured(part="tokens"),
+        then=(rerank.late_interaction(depth=depth, floor=rerank.UNRELATED),),
     )
     by_pairs = when(
         test=configured(part="reranker").named("reranker_chosen"),
-        then=(cross_encoder(depth=pairs, chars=1000, deadline_ms=1000),),
+        then=(rerank.cross_encoder(depth=pairs, chars=1000, deadline_ms=1000),),
     )
     return group(stages=(by_tokens.named("by_tokens"), by_pairs.named("by_pairs"))).named("rerank")
 
 
 def hybrid() -> tuple[Stage, ...]:
     """Like fast, and rerank the best."""
-    return (*_FIND, rerank(depth=64, pairs=32), _SCORE, _BY_TIME, *_SHOW)
+    return (*_FIND, reranking(depth=64, pairs=32), _SCORE, _BY_TIME, *_SHOW)
 
 
 def thorough(depth: int = 256) -> tuple[Stage, ...]:
     """Longer lists, and variants of the query where a language model is configured."""
     return (
-        time_range(),
-        keywords(),
-        fan_out(times=2),
-        embed_query(),
+        timing.time_range(),
+        understand.keywords(),
+        sources.fan_out(times=2),
+        understand.embed_query(),
         group(
             stages=(
                 when(
                     test=configured(part="generator").named("generator_chosen"),
-                    then=(rephrase(),),
+                    then=(expand.rephrase(),),
                 ).named("by_generator"),
                 when(
                     test=configured(part="corpus").named("corpus_chosen"),
-                    then=(borrow_words(),),
+                    then=(expand.borrow_words(),),
                 ).named("by_corpus"),
             )
         ).named("expand"),
         recall(
-            sources=(keyword(depth=depth, weights=FIELDS), vector(depth=depth), _THEN),
-            per_variant=(lexical(times=2), semantic(times=2), hyde(times=2)),
+            sources=(
+                sources.keyword(depth=depth, weights=FIELDS),
+                sources.vector(depth=depth),
+                _THEN,
+            ),
+            per_variant=(
+                sources.lexical(times=2),
+                sources.semantic(times=2),
+                sources.hyde(times=2),
+            ),
         ),
-        rrf(k=60, weights={"lexical": 0.5, "semantic": 0.5, "hyde": 0.7}),
-        pool(size=depth),
-        look_up(),
-        count_passages(),
-        rerank(depth=depth, pairs=64),
+        fuse.rrf(k=60, weights={"lexical": 0.5, "semantic": 0.5, "hyde": 0.7}),
+        present.pool(size=depth),
+        sources.look_up(),
+        present.count_passages(),
+        reranking(depth=depth, pairs=64),
         _SCORE,
         _BY_TIME,
         *_SHOW,
@@ -132,10 +118,10 @@ def thorough(depth: int = 256) -> tuple[Stage, ...]:
 def by_word(depth: int = 64) -> tuple[Stage, ...]:
     """Words alone: no model and no numpy, a few milliseconds from a cold shell."""
     return (
-        keywords(),
-        fan_out(times=2),
-        recall(sources=(keyword(depth=depth, weights=FIELDS),)),
-        rrf(k=60),
+        understand.keywords(),
+        sources.fan_out(times=2),
+        recall(sources=(sources.keyword(depth=depth, weights=FIELDS),)),
+        fuse.rrf(k=60),
         _SCORE,
         *_SHOW,
     )
@@ -144,17 +130,21 @@ def by_word(depth: int = 64) -> tuple[Stage, ...]:
 def by_meaning(depth: int = 64) -> tuple[Stage, ...]:
     """Vectors alone, or words where the query has no vector."""
     return (
-        time_range(),
-        keywords(),
-        fan_out(times=2),
-        embed_query(),
-        recall(sources=(vector(depth=depth),)),
+        timing.time_range(),
+        understand.keywords(),
+        sources.fan_out(times=2),
+        understand.embed_query(),
+        recall(sources=(sources.vector(depth=depth),)),
         when(
-            test=nothing_searched(),
-            then=(recall(sources=(keyword(depth=depth, weights=FIELDS),)).named("words_instead"),),
+            test=sources.nothing_searched(),
+            then=(
+                recall(sources=(sources.keyword(depth=depth, weights=FIELDS),)).named(
+                    "words_instead"
+                ),
+            ),
         ),
-        rrf(k=60),
-        count_passages(),
+        fuse.rrf(k=60),
+        present.count_passages(),
         _SCORE,
         _BY_TIME,
         *_SHOW,

@@ -6,82 +6,67 @@ After `seeds/gno.txt`; the rows are GN-1 to GN-16 of the requirements.
 from __future__ import annotations
 
 from scrubjay.search.pipeline import Stage, configured, recall, when
-from scrubjay.search.stages.expand import borrow_words, rephrase, skipped_strong, strong_signal
-from scrubjay.search.stages.fuse import over_best, rank_bonus, rrf, similarity
-from scrubjay.search.stages.min_max import min_max
-from scrubjay.search.stages.present import (
-    at_least,
-    check_files,
-    load,
-    mark_near_duplicates,
-    passages,
-    top,
-)
-from scrubjay.search.stages.recall import (
-    fan_out,
-    hyde,
-    keyword,
-    lexical,
-    look_up,
-    nothing_searched,
-    semantic,
-    vector,
-)
-from scrubjay.search.stages.rerank import UNRELATED, blend, cross_encoder, late_interaction
-from scrubjay.search.stages.understand import embed_query, keywords
+from scrubjay.search.stages import expand, fuse, min_max, present, rerank, understand
+from scrubjay.search.stages import recall as sources
 
 # The query itself counts twice as much as the variants of a model.
 WEIGHTS = {"keyword": 2.0, "vector": 2.0, "lexical": 1.0, "semantic": 1.0, "hyde": 1.4}
 
-_UNDERSTAND: tuple[Stage, ...] = (keywords(), fan_out(times=2), embed_query())
+_UNDERSTAND: tuple[Stage, ...] = (
+    understand.keywords(),
+    sources.fan_out(times=2),
+    understand.embed_query(),
+)
 _EXPAND: tuple[Stage, ...] = (
     when(
-        test=strong_signal(top=5, score=0.84, gap=0.14, half=1.0),
-        then=(skipped_strong(),),
+        test=expand.strong_signal(top=5, score=0.84, gap=0.14, half=1.0),
+        then=(expand.skipped_strong(),),
         otherwise=(
             when(
                 test=configured(part="corpus").named("corpus_chosen"),
-                then=(borrow_words(),),
-                otherwise=(rephrase(lexical=3, semantic=3, least_cosine=0.3, time_limit_s=10),),
+                then=(expand.borrow_words(),),
+                otherwise=(
+                    expand.rephrase(lexical=3, semantic=3, least_cosine=0.3, time_limit_s=10),
+                ),
             ).named("variants"),
         ),
     ).named("expand"),
 )
 _RECALL: tuple[Stage, ...] = (
     recall(
-        sources=(keyword(depth=1, times=2), vector(depth=1, times=2)),
-        per_variant=(lexical(times=1), semantic(times=1), hyde(times=1)),
+        sources=(sources.keyword(depth=1, times=2), sources.vector(depth=1, times=2)),
+        per_variant=(sources.lexical(times=1), sources.semantic(times=1), sources.hyde(times=1)),
     ),
-    rrf(k=60, weights=WEIGHTS),
-    rank_bonus(first=0.05, next=0.02),
-    over_best(),
+    fuse.rrf(k=60, weights=WEIGHTS),
+    fuse.rank_bonus(first=0.05, next=0.02),
+    fuse.over_best(),
 )
 _RERANK: tuple[Stage, ...] = (
-    look_up(),
+    sources.look_up(),
     when(
         test=configured(part="reranker"),
-        then=(cross_encoder(depth=20, chars=4000, deadline_ms=2000, give_up_s=10),),
-        otherwise=(late_interaction(depth=20, floor=UNRELATED),),
+        then=(rerank.cross_encoder(depth=20, chars=4000, deadline_ms=2000, give_up_s=10),),
+        otherwise=(rerank.late_interaction(depth=20, floor=rerank.UNRELATED),),
     ).named("rerank"),
-    blend(top3=0.75, top10=0.60, beyond=0.40),
+    rerank.blend(top3=0.75, top10=0.60, beyond=0.40),
 )
 _SHOW: tuple[Stage, ...] = (
-    at_least(),
-    top(),
-    mark_near_duplicates(),
-    load(),
-    passages(),
-    check_files(),
+    present.at_least(),
+    present.top(),
+    present.mark_near_duplicates(),
+    present.load(),
+    present.passages(),
+    present.check_files(),
 )
 
 
 def by_word() -> tuple[Stage, ...]:
     """Words alone, each score between the worst and the best of this query."""
     return (
-        keywords(),
-        fan_out(times=2),
-        recall(sources=(keyword(depth=1),)),
-        min_max(weights={"keyword": 1.0}),
+        understand.keywords(),
+        sources.fan_out(times=2),
+        recall(sources=(sources.keyword(depth=1),)),
+        min_max.min_max(weights={"keyword": 1.0}),
         *_SHOW,
     )
 
@@ -90,14 +75,14 @@ def by_meaning() -> tuple[Stage, ...]:
     """Vectors alone, or words where the query has no vector."""
     return (
         *_UNDERSTAND,
-        recall(sources=(vector(depth=1),)),
+        recall(sources=(sources.vector(depth=1),)),
         when(
-            test=nothing_searched(),
+            test=sources.nothing_searched(),
             then=(
-                recall(sources=(keyword(depth=1),)).named("words_instead"),
-                min_max(weights={"keyword": 1.0}),
+                recall(sources=(sources.keyword(depth=1),)).named("words_instead"),
+                min_max.min_max(weights={"keyword": 1.0}),
             ),
-            otherwise=(similarity(),),
+            otherwise=(fuse.similarity(),),
         ).named("score"),
         *_SHOW,
     )

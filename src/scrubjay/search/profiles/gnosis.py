@@ -6,28 +6,8 @@ After `seeds/gnosis.txt`; the rows are GS-1 to GS-16 of the requirements.
 from __future__ import annotations
 
 from scrubjay.search.pipeline import Stage, configured, recall, when
-from scrubjay.search.stages.adjust import (
-    fewer_than,
-    keyword_floor,
-    multiply,
-    needs_keywords,
-    verdict,
-)
-from scrubjay.search.stages.fuse import rrf
-from scrubjay.search.stages.present import (
-    at_least,
-    check_files,
-    count_candidates,
-    load,
-    mark_near_duplicates,
-    pool,
-    previews,
-    top,
-)
-from scrubjay.search.stages.recall import fan_out, vector
-from scrubjay.search.stages.rerank import UNRELATED, cross_encoder, late_interaction
-from scrubjay.search.stages.topics import topics
-from scrubjay.search.stages.understand import embed_query, keywords
+from scrubjay.search.stages import adjust, fuse, present, rerank, topics, understand
+from scrubjay.search.stages import recall as sources
 
 K = 60
 # One memory in twenty is a preference, and a summary stands for twenty: facts would crowd them out.
@@ -58,34 +38,38 @@ def gnosis(
     """
     read = when(
         test=configured(part="reranker"),
-        then=(cross_encoder(depth=size, chars=WHOLE_TEXT_CHARS, deadline_ms=None, give_up_s=60),),
-        otherwise=(late_interaction(depth=size, floor=UNRELATED),),
+        then=(
+            rerank.cross_encoder(
+                depth=size, chars=WHOLE_TEXT_CHARS, deadline_ms=None, give_up_s=60
+            ),
+        ),
+        otherwise=(rerank.late_interaction(depth=size, floor=rerank.UNRELATED),),
     ).named("read")
     return (
-        keywords(),
+        understand.keywords(),
         *checks,
-        embed_query(),
-        fan_out(times=2),
-        recall(sources=(vector(depth=size), topics(depth=size * 3 // 4))),
-        rrf(k=K),
-        load(),
-        multiply(types=FUSION_BOOST).named("fusion_boost"),
-        count_candidates(),
-        pool(size=size),
+        understand.embed_query(),
+        sources.fan_out(times=2),
+        recall(sources=(sources.vector(depth=size), topics.topics(depth=size * 3 // 4))),
+        fuse.rrf(k=K),
+        present.load(),
+        adjust.multiply(types=FUSION_BOOST).named("fusion_boost"),
+        present.count_candidates(),
+        present.pool(size=size),
         when(
-            test=fewer_than(candidates=rerank_from),
+            test=adjust.fewer_than(candidates=rerank_from),
             then=(),
             otherwise=(read,),
         ).named("rerank"),
-        verdict(k=K, boost=max(FUSION_BOOST.values()), high=UNCONFIRMED),
-        keyword_floor(floor=0.30),
-        multiply(types=RERANK_BOOST, cap=1.0, unread_cap=UNCONFIRMED).named("rerank_boost"),
-        multiply(types=DEMOTED, suffixes=DEMOTED_ENDS).named("demotion"),
-        at_least(score=0.03),
-        top(),
-        mark_near_duplicates(),
-        previews(expand_top=expand_top, above=0.80, under_chars=2048, preview_chars=200),
-        check_files(),
+        adjust.verdict(k=K, boost=max(FUSION_BOOST.values()), high=UNCONFIRMED),
+        adjust.keyword_floor(floor=0.30),
+        adjust.multiply(types=RERANK_BOOST, cap=1.0, unread_cap=UNCONFIRMED).named("rerank_boost"),
+        adjust.multiply(types=DEMOTED, suffixes=DEMOTED_ENDS).named("demotion"),
+        present.at_least(score=0.03),
+        present.top(),
+        present.mark_near_duplicates(),
+        present.previews(expand_top=expand_top, above=0.80, under_chars=2048, preview_chars=200),
+        present.check_files(),
     )
 
 
@@ -93,7 +77,7 @@ MODES = {
     "default": gnosis(),
     "standard": gnosis(),
     # Everything on a subject: always reranked, and refused for a single broad word.
-    "deep": gnosis(256, checks=(needs_keywords(least=2),), rerank_from=0, expand_top=5),
+    "deep": gnosis(256, checks=(adjust.needs_keywords(least=2),), rerank_from=0, expand_top=5),
 }
 LIMITS = {"default": 32, "standard": 32, "deep": 100}
 SUMMARIES = {

@@ -7,19 +7,8 @@ After `seeds/novamem.txt`; the rows are NM-1 to NM-9 of the requirements. The sc
 from __future__ import annotations
 
 from scrubjay.search.pipeline import Stage, recall
-from scrubjay.search.stages.graph import graph
-from scrubjay.search.stages.min_max import clamp, min_max
-from scrubjay.search.stages.present import (
-    at_least,
-    check_files,
-    count_hits,
-    load,
-    mark_near_duplicates,
-    passages,
-    top,
-)
-from scrubjay.search.stages.recall import any_word, fan_out, namespaces, vector
-from scrubjay.search.stages.understand import embed_query, keywords
+from scrubjay.search.stages import graph, min_max, present, understand
+from scrubjay.search.stages import recall as sources
 
 # Most questions use other words than the stored text; but identifiers must be found, and of two equal
 # memories the one with stronger links is preferred.
@@ -32,26 +21,26 @@ ROWS = 64
 def novamem() -> tuple[Stage, ...]:
     """Search three independent sources, and make one score of them."""
     return (
-        keywords(),
-        namespaces(),
-        fan_out(times=2),
-        embed_query(),
+        understand.keywords(),
+        sources.namespaces(),
+        sources.fan_out(times=2),
+        understand.embed_query(),
         recall(
             sources=(
-                any_word(depth=ROWS, times=1, weights=FIELDS).named("keyword"),
-                vector(depth=ROWS),
-                graph(seeds=10, steps=2, depth=ROWS, weights=FIELDS),
+                sources.any_word(depth=ROWS, times=1, weights=FIELDS).named("keyword"),
+                sources.vector(depth=ROWS),
+                graph.graph(seeds=10, steps=2, depth=ROWS, weights=FIELDS),
             )
         ),
-        clamp(name="vector", low=0.0, high=1.0),
-        min_max(weights=WEIGHTS),
-        at_least(),
-        top(),
-        mark_near_duplicates(),
-        load(),
-        passages(),
-        check_files(),
-        count_hits(),
+        min_max.clamp(name="vector", low=0.0, high=1.0),
+        min_max.min_max(weights=WEIGHTS),
+        present.at_least(),
+        present.top(),
+        present.mark_near_duplicates(),
+        present.load(),
+        present.passages(),
+        present.check_files(),
+        present.count_hits(),
     )
 
 
