@@ -105,10 +105,10 @@ class Files:
         self.files = files
         self.asked = []
 
-    def how_many(self):
+    def count(self):
         return len(self.files)
 
-    def seen(self, scope):
+    def visible(self, scope):
         self.asked.append(scope)
         return list(self.files)
 

@@ -85,7 +85,7 @@ class TestKeywords:
             def languages(self):
                 return ("en",)
 
-            def holds_any(self, scope):
+            def any_visible(self, scope):
                 self.asked.append(scope)
                 return all(one.any_of[0][0].endswith("*") for one in scope.holds)
 
