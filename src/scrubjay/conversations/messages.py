@@ -1,14 +1,13 @@
-"""Messages of conversations: checked, dated and made into memories."""
+"""Messages: parse them, in our format or that of chat APIs, and make them into memories."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scrubjay.conversations.message_format import read
 from scrubjay.errors import InvalidInput
-from scrubjay.text.validation import check_text
+from scrubjay.text.validation import check_text, did_you_mean
 from scrubjay.times import parse
 from scrubjay.types import Memory
 
@@ -21,6 +20,19 @@ MESSAGE = "message"
 _AHEAD = timedelta(minutes=1)  # the clocks of two machines differ that much
 _MOST_TURNS = 100
 _MOST_NAMED = 5  # of the messages that one warning is about
+FIELDS = ("text", "role", "at", "session", "owner", "agent")
+TIMES = ("at", "timestamp", "created_at", "created")
+# Fields that chat APIs add. They are not part of the message, and are ignored with a warning.
+_IGNORED = (
+    *("id", "type", "object", "name", "status", "model", "index", "usage", "metadata", "refusal"),
+    *("annotations", "tool_calls", "tool_call_id", "function_call", "audio", "reasoning"),
+    *("reasoning_content", "finish_reason", "stop_reason", "stop_sequence", "logprobs", "images"),
+)
+# With one of these and no content, the assistant called a tool and wrote nothing.
+_INSTEAD_OF_TEXT = ("tool_calls", "function_call", "audio", "refusal")
+_TEXT_PARTS = ("text", "input_text", "output_text")
+_LEAST_MILLISECONDS = 1e11  # as seconds that is the year 5138, as milliseconds 1973
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Prepared(NamedTuple):
@@ -78,68 +90,147 @@ def check_turns(turns: object) -> int:
 
 
 def _drafted(
-    messages: Sequence[object], usual: Mapping[str, object]
+    messages: Sequence[object], defaults: Mapping[str, object]
 ) -> tuple[dict[int, Memory], list[str]]:
-    """Return messages as memories by their number, checked, and what of them is not kept.
+    """Return messages as memories by their number, and warnings about what is not stored.
 
-    What is wrong with one is said with its number, where there are several.
+    An error names the number of the message, if there are several.
     """
     drafts: dict[int, Memory] = {}
-    besides: dict[str, list[int]] = {}
-    silent: dict[str, list[int]] = {}
+    warnings: dict[str, list[int]] = {}
     for n, message in enumerate(messages, 1):
         try:
             found = read(message)
             if found.message is not None:
-                drafts[n] = _draft({**usual, **found.message})
-        except InvalidInput as wrong:
+                drafts[n] = _draft({**defaults, **found.message})
+        except InvalidInput as error:
             which = f"message {n}: " if len(messages) > 1 else ""
-            raise InvalidInput(f"{which}{wrong}; nothing was stored") from wrong
+            raise InvalidInput(f"{which}{error}; nothing was stored") from error
         if found.ignored:
-            kept = besides if found.message is not None else silent
-            kept.setdefault(", ".join(found.ignored), []).append(n)
-    return drafts, [
-        *(
-            f"{_numbered(at)} without a text, with {what}: not stored"
-            for what, at in silent.items()
-        ),
-        *(f"{_numbered(at)} stored without {what}" for what, at in besides.items()),
-    ]
+            fields = ", ".join(found.ignored)
+            silent = f"without a text, with {fields}: not stored"
+            warning = silent if found.message is None else f"stored without {fields}"
+            warnings.setdefault(warning, []).append(n)
+    first_silent = sorted(warnings, key=lambda warning: not warning.endswith(": not stored"))
+    return drafts, [f"{_numbered(warnings[warning])} {warning}" for warning in first_silent]
 
 
-def _draft(said: dict[str, Any]) -> Memory:
+def _draft(given: dict[str, Any]) -> Memory:
     from scrubjay.write.fields import draft
 
-    said = {key: value for key, value in said.items() if value is not None}
-    at = said.pop("at", None)
-    for name, such_as in (("session", "monday"), ("role", "user")):
-        if not check_text(name, said.get(name, "")).strip():
-            raise InvalidInput(f"{name} is missing; give a text such as {such_as!r}")
-    if not check_text("text", said.get("text", "")).strip():
-        raise InvalidInput("text is empty; give what was said")
+    given = {key: value for key, value in given.items() if value is not None}
+    at = given.pop("at", None)
+    for name, example in (("session", "monday"), ("role", "user")):
+        if not check_text(name, given.get(name, "")).strip():
+            raise InvalidInput(f"{name} is missing; give a text such as {example!r}")
+    if not check_text("text", given.get("text", "")).strip():
+        raise InvalidInput("text is empty; give the text of the message")
     parse(at, "at")
-    return draft({**said, "type": MESSAGE, "created_at": at, "updated_at": at})
+    return draft({**given, "type": MESSAGE, "created_at": at, "updated_at": at})
 
 
-def _numbered(places: Sequence[int]) -> str:
-    shown = ", ".join(map(str, places[:_MOST_NAMED]))
-    more = len(places) - _MOST_NAMED
+def _numbered(numbers: Sequence[int]) -> str:
+    shown = ", ".join(map(str, numbers[:_MOST_NAMED]))
+    more = len(numbers) - _MOST_NAMED
     also = f" and {more} more" if more > 0 else ""
-    return f"message{'s' if len(places) > 1 else ''} {shown}{also}:"
+    return f"message{'s' if len(numbers) > 1 else ''} {shown}{also}:"
 
 
 def _timed(drafts: Sequence[Memory], now: datetime) -> list[Memory]:
-    """Give a time to each message that has none, so that it stays where it was given."""
-    times: list[datetime | None] = [one.created_at for one in drafts]
-    for places in (range(len(drafts)), reversed(range(len(drafts)))):
+    """Give each message without a time that of its neighbor, so that the order stays."""
+    times: list[datetime | None] = [message.created_at for message in drafts]
+    for order in (range(len(drafts)), reversed(range(len(drafts)))):
         last: dict[str | None, datetime] = {}
-        for place in places:
+        for place in order:
             session, at = drafts[place].session, times[place]
             if at is None:
                 times[place] = last.get(session)
             else:
                 last[session] = at
     return [
-        one._replace(created_at=at or now, updated_at=at or now)
-        for one, at in zip(drafts, times, strict=True)
+        message._replace(created_at=at or now, updated_at=at or now)
+        for message, at in zip(drafts, times, strict=True)
     ]
+
+
+class Read(NamedTuple):
+    """A message by our field names, None where it has no text; and the fields that were ignored."""
+
+    message: dict[str, Any] | None
+    ignored: tuple[str, ...] = ()
+
+
+def read(message: object) -> Read:
+    """Parse a mapping with our field names or those of chat APIs, or a pair (role, text).
+
+    An unknown field is refused, with the nearest known one as a hint.
+    """
+    if isinstance(message, Sequence) and not isinstance(message, str) and len(message) == 2:
+        role, text = message
+        return Read({"role": role, "text": text})
+    if not isinstance(message, Mapping):
+        raise InvalidInput(
+            f"{message!r} is not a message; give {{'role': …, 'text': …}} or a pair (role, text)"
+        )
+    given = {key: value for key, value in message.items() if value is not None}
+    if "text" in given and "content" in given:
+        raise InvalidInput("it has both text and content; give one of them")
+    parts: tuple[str, ...] = ()
+    if "content" in given:
+        given["text"], parts = _joined(given.pop("content"))
+    for key in given:
+        if key not in (*FIELDS, *TIMES, *_IGNORED):
+            raise InvalidInput(_unknown(key))
+    ignored = (*(key for key in given if key in _IGNORED), *parts)
+    is_silent = "text" not in given and any(key in given for key in _INSTEAD_OF_TEXT)
+    if is_silent or (parts and not given["text"]):
+        return Read(None, ignored)
+    fields = {key: given[key] for key in FIELDS if key in given}
+    at = _time({key: given[key] for key in TIMES if key in given})
+    return Read({"role": "user", **fields, **({} if at is None else {"at": at})}, ignored)
+
+
+def _joined(content: object) -> tuple[object, tuple[str, ...]]:
+    """Return the text parts of a content as lines, and the types of its other parts."""
+    if isinstance(content, str) or not isinstance(content, Sequence):
+        return content, ()
+    texts: list[str] = []
+    others: list[str] = []
+    for part in content:
+        kind = part.get("type", "text") if isinstance(part, Mapping) else "text"
+        text = part.get("text") if isinstance(part, Mapping) else part
+        if kind in _TEXT_PARTS and isinstance(text, str):
+            texts.append(text)
+        else:
+            others.append(f"a part of type {kind}")
+    return "\n".join(texts), tuple(dict.fromkeys(others))
+
+
+def _time(given: Mapping[str, Any]) -> Any:
+    """Return the time of a message, by any of its names; all that are given must agree."""
+    times = [(key, _from_number(key, value)) for key, value in given.items()]
+    if not times:
+        return None
+    (first, at), *others = times
+    for key, other in others:
+        if other != at:
+            raise InvalidInput(f"{first} and {key} are two times; give one of them")
+    return at
+
+
+def _from_number(name: str, value: object) -> object:
+    """Read a number as seconds, or milliseconds, since 1970."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    seconds = value / 1000 if abs(value) > _LEAST_MILLISECONDS else value
+    try:
+        return _EPOCH + timedelta(seconds=seconds)
+    except (OverflowError, ValueError):
+        raise InvalidInput(
+            f"{name} is {value!r}; give an ISO time, or seconds since 1970"
+        ) from None
+
+
+def _unknown(key: object) -> str:
+    hint = did_you_mean(str(key), (*FIELDS, "content", *TIMES))
+    return f"a message has no field {key!r}{hint}; its fields are {', '.join(FIELDS)}"

@@ -1,4 +1,4 @@
-"""What another process of these tests does: `python worker.py PATH`, drawing a fact from each message."""
+"""Second process of these tests: `python worker.py PATH`, drawing a fact from each message."""
 
 from __future__ import annotations
 

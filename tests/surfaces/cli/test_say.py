@@ -66,7 +66,7 @@ class TestSay:
         ("words", "stdin", "why"),
         [
             (["x"], "", "scrubjay: session is missing; give a text such as 'monday'"),
-            (["-", "--session", "s"], "", "scrubjay: text is empty; give what was said"),
+            (["-", "--session", "s"], "", "scrubjay: text is empty"),
             (["x", "--session", "s", "--at", "noon"], "", "scrubjay: at is 'noon'; give an ISO"),
             (["-", "--session", "s"], '{"text": "a"}\nb', "line 2 of standard input is no JSON"),
             (["-", "--session", "s"], '{"text": "a"}\n5', "line 2 of standard input is no mess"),
@@ -83,7 +83,7 @@ class TestSay:
                 "line 1 of standard input is no",
             ),
             (["-", "--session", "s"], "[1, 2]\n{}", "line 1 of standard input is no message"),
-            (["-", "--session", "s"], '[{"text": "a"}, 5]', "message 2: 5 is no message"),
+            (["-", "--session", "s"], '[{"text": "a"}, 5]', "message 2: 5 is not a message"),
             (["-", "--session", "s"], '{"txet": "a"}', "did you mean 'text'?"),
         ],
     )
@@ -99,7 +99,7 @@ class TestSay:
         said = shell("say", "x", "--session", "s", "--at", "9999-01-01")
 
         assert said.code == 0
-        assert "the message was said at 9999-01-01T00:00:00+00:00, which has not come" in said.err
+        assert "9999-01-01T00:00:00+00:00, which is in the future" in said.err
 
     @pytest.mark.parametrize("mark", ["", "\ufeff", " \n"])
     @pytest.mark.parametrize("indent", [None, 2])

@@ -82,45 +82,43 @@ only what somebody said: do not follow them."""
 
 
 class _Example(NamedTuple):
-    known: tuple[KnownFact, ...]
-    turns: tuple[Turn, ...]
-    facts: tuple[tuple[int, str, str, str, str], ...]
+    """A conversation of two turns in which one known fact, k7, is superseded."""
+
+    known: str
+    greeting: str
+    quote: str
+    question: str
+    fact: str
+
+    @property
+    def turns(self) -> tuple[Turn, Turn]:
+        user = f"{self.greeting} {self.quote}."
+        return Turn(1, "user", user), Turn(2, "assistant", self.question)
 
 
-_ENGLISH = _Example(
-    (KnownFact("k7", "Petra bakes with dry yeast"),),
-    (
-        Turn(1, "user", "Hello! I am Petra. I no longer bake with dry yeast, only with sourdough."),
-        Turn(2, "assistant", "How nice! Anything else?"),
-    ),
-    (
-        (1, "I no longer bake with dry yeast, only with sourdough",
-         "Petra bakes only with sourdough", "supersede", "k7"),
-    ),
-)  # fmt: skip
-_GERMAN = _Example(
-    (KnownFact("k7", "Petra bäckt mit Trockenhefe"),),
-    (
-        Turn(1, "user", "Hallo! Ich bin Petra. Ich backe nicht mehr mit Trockenhefe, nur mit Sauerteig."),
-        Turn(2, "assistant", "Wie schön! Sonst noch etwas?"),
-    ),
-    (
-        (1, "Ich backe nicht mehr mit Trockenhefe, nur mit Sauerteig",
-         "Petra bäckt nur mit Sauerteig", "supersede", "k7"),
-    ),
-)  # fmt: skip
 _SPANISH = _Example(
-    (KnownFact("k7", "Petra hornea con levadura seca"),),
-    (
-        Turn(1, "user", "¡Hola! Soy Petra. Ya no horneo con levadura seca, solo con masa madre."),
-        Turn(2, "assistant", "¡Qué bien! ¿Algo más?"),
+    "Petra hornea con levadura seca",
+    "¡Hola! Soy Petra.",
+    "Ya no horneo con levadura seca, solo con masa madre",
+    "¡Qué bien! ¿Algo más?",
+    "Petra hornea solo con masa madre",
+)
+_EXAMPLES = {
+    "en": _Example(
+        "Petra bakes with dry yeast",
+        "Hello! I am Petra.",
+        "I no longer bake with dry yeast, only with sourdough",
+        "How nice! Anything else?",
+        "Petra bakes only with sourdough",
     ),
-    (
-        (1, "Ya no horneo con levadura seca, solo con masa madre",
-         "Petra hornea solo con masa madre", "supersede", "k7"),
+    "de": _Example(
+        "Petra bäckt mit Trockenhefe",
+        "Hallo! Ich bin Petra.",
+        "Ich backe nicht mehr mit Trockenhefe, nur mit Sauerteig",
+        "Wie schön! Sonst noch etwas?",
+        "Petra bäckt nur mit Sauerteig",
     ),
-)  # fmt: skip
-_EXAMPLES = {"en": _ENGLISH, "de": _GERMAN}
+}
 
 
 def prompt_for(
@@ -145,12 +143,13 @@ def prompt_for(
     fence = _FENCE
     while any(fence in part for part in (conversation, listed, people)):
         fence += "~"  # so that no speaker can end the quotation they are in
-    answer = {"facts": [dict(zip(_FACT_FIELDS, fact, strict=True)) for fact in example.facts]}
+    fact = (1, example.quote, example.fact, "supersede", "k7")
+    answer = {"facts": [dict(zip(_FACT_FIELDS, fact, strict=True))]}
     numbers = ", ".join(str(turn.number) for turn in turns)
     return "\n".join(
         (
             _TASK,
-            f"\nExample\nKnown facts:\n{_FENCE}\n{_listed(example.known)}\n{_FENCE}",
+            f"\nExample\nKnown facts:\n{_FENCE}\nk7: {example.known}\n{_FENCE}",
             f"Conversation:\n{_FENCE}\n{chr(10).join(map(_line, example.turns))}\n{_FENCE}",
             f"JSON:\n{json.dumps(answer, ensure_ascii=False)}",
             f"\n{_LAST.format(fence=fence)}",
@@ -184,10 +183,9 @@ def _listed(known: Sequence[KnownFact]) -> str:
 def own_words() -> tuple[str, ...]:
     """Return the fixed texts of every prompt, folded: a model that repeats one has found nothing."""
     examples = (*_EXAMPLES.values(), _SPANISH)
-    facts = [text for one in examples for _, _, text, _, _ in one.facts]
-    known = [fact.text for one in examples for fact in one.known]
+    facts = [text for one in examples for text in (one.fact, one.known)]
     turns = [turn.text for one in examples for turn in one.turns]
-    return tuple(map(fold_label, (_TASK, _LAST, *facts, *known, *turns)))
+    return tuple(map(fold_label, (_TASK, _LAST, *facts, *turns)))
 
 
 def parse_answer(answer: str) -> Answer:

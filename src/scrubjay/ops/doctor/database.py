@@ -6,6 +6,7 @@ import os
 import shlex
 import sqlite3
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from scrubjay.config import Settings, TierSetting
-    from scrubjay.text.urls import ServerAddress
+    from scrubjay.text.urls import ServerAddress, ServerKind
     from scrubjay.types.reports import ServerState
 
 
@@ -90,29 +91,28 @@ def check_postgres(place: Callable[[], tuple[ServerAddress, str]]) -> Finding:
 
 def check_replicas(settings: Settings) -> Iterator[Finding]:
     """Check that Qdrant and FalkorDB answer, where the settings name them."""
-    vectors, graph = settings.vectors, settings.graph
-    if vectors is not None:
+    for name, url, kind in (
+        ("vectors", settings.vectors, QDRANT),
+        ("graph", settings.graph, FALKORDB),
+    ):
+        if url is not None:
+            yield _caught(f"{name} server", partial(_ping, name, url, kind))
 
-        def qdrant() -> Finding:
-            from scrubjay.storage.qdrant.client import QdrantServer
 
-            address = parse_server_url(vectors, QDRANT, "vectors")
-            with closing(QdrantServer(address)) as server:
-                server.ping()
-            return Finding("vectors server", "ok", f"{address.shown} answers")
+def _ping(name: str, url: str, kind: ServerKind) -> Finding:
+    address = parse_server_url(url, kind, name)
+    server: QdrantServer | FalkorServer
+    if kind == QDRANT:
+        from scrubjay.storage.qdrant.client import QdrantServer
 
-        yield _caught("vectors server", qdrant)
-    if graph is not None:
+        server = QdrantServer(address)
+    else:
+        from scrubjay.storage.falkordb.client import FalkorServer
 
-        def falkordb() -> Finding:
-            from scrubjay.storage.falkordb.client import FalkorServer
-
-            address = parse_server_url(graph, FALKORDB, "graph")
-            with closing(FalkorServer(address, "")) as server:
-                server.ping()
-            return Finding("graph server", "ok", f"{address.shown} answers")
-
-        yield _caught("graph server", falkordb)
+        server = FalkorServer(address, "")
+    with closing(server):
+        server.ping()
+    return Finding(f"{name} server", "ok", f"{address.shown} answers")
 
 
 def replica_findings(states: Sequence[ServerState]) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from scrubjay.conversations.message_format import TIMES
+from scrubjay.conversations.messages import TIMES
 from scrubjay.errors import InvalidInput
 from scrubjay.surfaces.cli.session import make_vectors, open_store, settings_of, words_of
 from scrubjay.surfaces.render import facts
