@@ -50,7 +50,6 @@ EXCEPTIONS: dict[str, set[str]] = {
     "surfaces/cli/commands/transfer.py": {"write"},
     "surfaces/cli/session.py": {"models", "search", "sharing", "storage"},
     "surfaces/callers.py": {"models"},
-    "surfaces/mcp/resources.py": {"search"},
     "surfaces/render/results.py": {"search"},
     "surfaces/verbs/operate.py": {"ops", "search"},
 }

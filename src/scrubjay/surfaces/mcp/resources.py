@@ -12,9 +12,11 @@ from scrubjay.surfaces.mcp import text
 from scrubjay.surfaces.mcp.compact import memories, without_empty
 from scrubjay.surfaces.render.json import line, plain
 from scrubjay.surfaces.render.redaction import shown
+from scrubjay.surfaces.verbs.table import VERBS
 
 if TYPE_CHECKING:
     from scrubjay.store import Store
+    from scrubjay.surfaces.render.json import Json
 
 _JSON, _MARKDOWN = "application/json", "text/markdown"
 _MAX_COMPLETIONS = 100
@@ -67,28 +69,28 @@ def read(store: Store, *, uri: str, told_all: bool = True) -> types.TextResource
         case "memory":
             return _contents(uri, _MARKDOWN, _memory(store, unquote(name)))
         case "profile":
-            return _contents(uri, _JSON, _profile(unquote(name)))
+            return _contents(uri, _JSON, _profile(store, unquote(name)))
         case "landscape":
             return _contents(uri, _MARKDOWN, text.landscape(store))
         case "status":
             status = shown(plain(store.status()), "status", told_all=told_all)
             return _contents(uri, _JSON, line(without_empty(status)))
         case "profiles":
-            return _contents(uri, _JSON, _profiles())
+            names = ("name", "summary")
+            brief = [{name: profile[name] for name in names} for profile in _profiles(store)]
+            return _contents(uri, _JSON, line({"profiles": brief}))
     raise NotFound(f"no resource {uri[:100]!r}; see resources/list")
 
 
-def complete(params: types.CompleteRequestParams) -> list[str]:
+def complete(store: Store, *, params: types.CompleteRequestParams) -> list[str]:
     """Return the names of profiles with this prefix; nothing else is completed."""
     is_profile = (
         getattr(params.ref, "uri", "") == _PROFILE_TEMPLATE or params.argument.name == "profile"
     )
     if not is_profile:
         return []
-    from scrubjay.search.profiles import names
-
-    found = [name for name in names() if name.startswith(params.argument.value)]
-    return found[:_MAX_COMPLETIONS]
+    names = [profile["name"] for profile in _profiles(store)]
+    return [name for name in names if name.startswith(params.argument.value)][:_MAX_COMPLETIONS]
 
 
 def _memory(store: Store, id_: str) -> str:
@@ -97,18 +99,14 @@ def _memory(store: Store, id_: str) -> str:
     return text.memories(memories({"memories": [memory]}, whole), {})
 
 
-def _profile(name: str) -> str:
-    from scrubjay.search.profiles import get
-
-    profile = get(name)
-    stages = [str(stage) for stage in profile.stages]
-    return line({"name": profile.name, "summary": profile.summary, "stages": stages})
+def _profile(store: Store, name: str) -> str:
+    (profile,) = _profiles(store, name=name)
+    return line({**profile, "stages": [stage["text"] for stage in profile["stages"]]})
 
 
-def _profiles() -> str:
-    from scrubjay.search.profiles import get, names
-
-    return line({"profiles": [{"name": name, "summary": get(name).summary} for name in names()]})
+def _profiles(store: Store, **given: str) -> list[Json]:
+    profiles: list[Json] = VERBS["profiles"].call(store, given)["profiles"]
+    return profiles
 
 
 def _contents(uri: str, media_type: str, text: str) -> types.TextResourceContents:

@@ -116,7 +116,7 @@ def make_server(
         on_completion=handlers.complete,
     )
     # The SDK's own spans contain error texts and unknown tool names, which may quote what was asked.
-    others = [one for one in server.middleware if not isinstance(one, OpenTelemetryMiddleware)]
+    others = [m for m in server.middleware if not isinstance(m, OpenTelemetryMiddleware)]
     server.middleware[:] = [_Tracing(handlers.names()), *others]
     return server
 
@@ -189,8 +189,9 @@ class _Handlers:
     async def complete(
         self, context: Context, params: types.CompleteRequestParams
     ) -> types.CompleteResult:
-        caller = self._caller_of(context)
-        values = await self._in_thread(caller, partial(resources.complete, params))
+        values = await self._read(
+            context, "completion", partial(resources.complete, params=params)
+        )
         return types.CompleteResult(completion=types.Completion(values=values))
 
     async def _read(self, context: Context, what: str, work: Callable[[Store], T]) -> T:
