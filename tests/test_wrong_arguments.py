@@ -31,7 +31,7 @@ def store(words_only):
         (lambda store: store.export_jsonl(5), "5 is not a path"),
         (lambda store: store.import_entries(5), "neither a path nor a stream"),
         (lambda store: store.import_entries(["a.md"]), "each source"),
-        (lambda store: store.expiring("9" * 5000 + "d"), "longer than time"),
+        (lambda store: store.expiring("9" * 5000 + "d"), "too long"),
         (lambda store: store.add("x", metadata={"n": math.nan}), "cannot be written as JSON"),
         (lambda store: store.add("x", metadata={"n": [math.inf]}), "cannot be written as JSON"),
     ],

@@ -23,8 +23,7 @@ from typing import Any, NamedTuple
 
 from evals.sets import find
 
-from scrubjay.text.function_words import LANGUAGES
-from scrubjay.text.languages import _BLOCKS, detect
+from scrubjay.text.languages import _BLOCKS, detect, word_lists
 
 # Catalogues that are not simply named by their language, and what they are in.
 LOCALES = {"zh_Hans": "zh", "zh_Hant": "zh", "nb": "no", "nn": "no", "sr_Latn": "sr"}
@@ -130,7 +129,7 @@ def peer(least: float) -> Detector:
 
 def knows(language: str) -> bool:
     """True when we could give this answer."""
-    return language in LANGUAGES or language in {name for _, name in _BLOCKS} | {"ja", "zh"}
+    return language in word_lists() or language in {name for _, name in _BLOCKS} | {"ja", "zh"}
 
 
 def count(samples: list[Sample], detector: Detector) -> dict[str, Count]:

@@ -1,4 +1,4 @@
-"""Moments in time: aware datetimes inside, ISO text and microseconds at the edges."""
+"""Times: parse ISO text, time zones and durations; convert to stored microseconds."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ When = datetime | date | str
 
 
 class LocalZone(tzinfo):
-    """The zone of this machine, summer and winter, as the operating system knows it.
+    """The time zone of this machine, with its daylight saving, from the operating system.
 
-    Python gives the offset of now, which is wrong for last winter; zoneinfo would have to be told a name,
-    and takes longer to import than a search.
+    Python gives the current offset, which is wrong for last winter; zoneinfo needs the name of the zone and
+    takes longer to import than a search.
     """
 
     def utcoffset(self, moment: datetime | None, /) -> timedelta | None:
-        """Return how far ahead of UTC a local moment is."""
+        """Return the offset of a local time from UTC."""
         if moment is None:
             return None
         try:
             return moment.replace(tzinfo=None).astimezone().utcoffset()
-        except (OSError, OverflowError, ValueError):  # Windows knows no years before 1970
+        except (OSError, OverflowError, ValueError):  # Windows has no years before 1970
             return datetime.now().astimezone().utcoffset()
 
     def dst(self, moment: datetime | None, /) -> timedelta | None:
-        """Return None: which part of the offset is daylight saving is not known."""
+        """Return None: the part of the offset that is daylight saving is unknown."""
         return None
 
     def tzname(self, moment: datetime | None, /) -> str:
-        """Return what it is called."""
+        """Return the name of the zone."""
         return "local"
 
     def fromutc(self, moment: datetime, /) -> datetime:
-        """Return a moment of UTC in local time; of an hour that comes twice, the right one."""
+        """Return a UTC time in local time; of an hour that comes twice, the right one."""
         try:
             offset = moment.replace(tzinfo=UTC).astimezone().utcoffset()
         except (OSError, OverflowError, ValueError):
@@ -53,12 +53,12 @@ _LOCAL = LocalZone()
 
 
 def system_clock() -> datetime:
-    """Return the present moment in the zone of this machine; a store takes any other clock instead."""
+    """Return the current time in the zone of this machine; a store accepts any other clock."""
     return datetime.now(UTC).astimezone(_LOCAL)
 
 
 def clock_in(zone: str) -> Callable[[], datetime]:
-    """Return a clock of a time zone by its name; without a name, that of this machine."""
+    """Return a clock in a named time zone, or in that of this machine for an empty name."""
     if not zone:
         return system_clock
     found = time_zone(zone, "timezone")
@@ -66,38 +66,38 @@ def clock_in(zone: str) -> Callable[[], datetime]:
 
 
 def time_zone(name: str, what: str) -> tzinfo:
-    """Return the time zone of a name such as Europe/Berlin; say which is near to one that is none."""
+    """Return the time zone of a name such as Europe/Berlin; the error suggests a similar name."""
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
     try:
         return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):  # Europe is a folder, ../x no name
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # Europe is a folder, ../x is not a name
         known = available_timezones()
-    if not known:  # as on Windows without that package
+    if not known:  # on Windows without that package
         raise InvalidInput(
-            f"{what} is {name!r}, but this machine has no time zones; `pip install tzdata` brings them"
+            f"{what} is {name!r}, but this machine has no time zones; `pip install tzdata` installs them"
         )
     from difflib import get_close_matches
 
-    last = {one.rpartition("/")[2].lower(): one for one in sorted(known, reverse=True)}
-    lower = {one.lower(): one for one in known} | last
+    cities = {zone.rpartition("/")[2].lower(): zone for zone in sorted(known, reverse=True)}
+    names = {zone.lower(): zone for zone in known} | cities
     wanted = name.strip().replace(" ", "_").lower()
-    near = [lower[one] for one in get_close_matches(wanted, lower, 1)]
-    if not near:
-        near = [lower[one] for one in get_close_matches(wanted.rpartition("/")[2], last, 1)]
+    similar = get_close_matches(wanted, names, 1) or get_close_matches(
+        wanted.rpartition("/")[2], cities, 1
+    )
     raise InvalidInput(
-        f"{what} is {name!r}, which is no time zone;"
-        f" {f'did you mean {near[0]}?' if near else 'give a name such as Europe/Berlin'}"
+        f"{what} is {name!r}, which is not a time zone;"
+        f" {f'did you mean {names[similar[0]]}?' if similar else 'give a name such as Europe/Berlin'}"
     )
 
 
 def micros(moment: datetime) -> int:
-    """Return microseconds since 1970, exactly."""
+    """Return the exact microseconds since 1970."""
     return span_micros(moment - _EPOCH)
 
 
 def span_micros(span: timedelta) -> int:
-    """Return the microseconds of a span of time, exactly."""
+    """Return the exact microseconds of a span of time."""
     return span // timedelta(microseconds=1)
 
 
@@ -107,13 +107,13 @@ def moment(us: int | None) -> datetime | None:
 
 
 def parse(value: When | None, name: str, *, end_of_day: bool = False) -> datetime | None:
-    """Read a datetime, a date or an ISO string; naive means UTC, a bare date its first moment or last."""
+    """Read a datetime, a date or an ISO string; naive means UTC, a date its first or last moment."""
     read = parse_zoned(value, name, end_of_day=end_of_day)
     return None if read is None else read.astimezone(UTC)
 
 
 def parse_zoned(value: When | None, name: str, *, end_of_day: bool = False) -> datetime | None:
-    """Read a moment as `parse` does, and leave it in the time zone it was given with."""
+    """Read a time as `parse` does, and keep its time zone."""
     if value is None:
         return None
     if isinstance(value, str):
@@ -145,7 +145,7 @@ def _from_iso(text: str, name: str) -> datetime | date:
     if zoned:
         return _in_zone(zoned[1], zoned[2] or zoned[3], name)
     offset = re.search(r"\d:?\d\d[^+-]*([+-]\d\d(?::?\d\d)?)$", text)
-    hint = f" (and {offset[1]} is no offset from UTC)" if offset and "T" in text else ""
+    hint = f" (and {offset[1]} is not an offset from UTC)" if offset and "T" in text else ""
     raise InvalidInput(
         f"{name} is {text!r}; give an ISO date or time like 2026-05-03, 2026-05-03T14:30+02:00"
         f" or 2026-05-03T14:30[Europe/Berlin]{hint}"
@@ -153,7 +153,7 @@ def _from_iso(text: str, name: str) -> datetime | date:
 
 
 def _in_zone(text: str, zone: str, name: str) -> datetime:
-    """Read a time with the name of its zone behind it; an offset that stands there, too, decides."""
+    """Read a time followed by the name of its zone; if it also has an offset, the offset decides."""
     read = _from_iso(text, name)
     if not isinstance(read, datetime):
         read = datetime.combine(read, time.min)
@@ -167,30 +167,28 @@ def _in_zone(text: str, zone: str, name: str) -> datetime:
 
 
 def is_valid(begins: datetime | None, ends: datetime | None, now: datetime) -> bool:
-    """True when now lies in a window: its first moment is in it, its last is not; an end may be missing."""
+    """True when now lies in a window; its end is exclusive, and either end may be missing."""
     return (begins is None or begins <= now) and (ends is None or now < ends)
 
 
 def duration(value: object, name: str) -> timedelta:
-    """Read a timedelta, or a text such as 12h, 30d or 2w: hours, days, weeks."""
-    right = "give hours, days or weeks, such as 12h, 30d or 2w"
+    """Read a timedelta, or a text such as 12h, 30d or 2w (hours, days, weeks)."""
+    expected = "give hours, days or weeks, such as 12h, 30d or 2w"
     if isinstance(value, str):
         read = re.fullmatch(r"([0-9]+)\s*([hdw])", value.strip().lower())
-        if read is None:  # months and years are not all alike, and m may be minutes
-            raise InvalidInput(f"{name} is {value!r}; {right}")
+        if read is None:  # months and years differ in length, and m may mean minutes
+            raise InvalidInput(f"{name} is {value!r}; {expected}")
         try:
             value = timedelta(**{_UNITS[read[2]]: int(read[1])})
-        except (OverflowError, ValueError):  # Python reads no number of thousands of digits
-            raise InvalidInput(
-                f"{name} is {value!r}, which is longer than time; {right}"
-            ) from None
+        except (OverflowError, ValueError):  # Python does not read numbers of thousands of digits
+            raise InvalidInput(f"{name} is {value!r}, which is too long; {expected}") from None
     if not isinstance(value, timedelta) or value < timedelta(0):
-        raise InvalidInput(f"{name} is {value!r}; {right}")
+        raise InvalidInput(f"{name} is {value!r}; {expected}")
     return value
 
 
 def format_span(begins: datetime, over: datetime | None) -> str:
-    """Return the name of a stretch of time: a year, a month, a day, or its first and its last day."""
+    """Return a short form of a span of time: a year, a month, a day, or its first and last day."""
     first = begins.date()
     if over is None or over <= begins:
         return first.isoformat()

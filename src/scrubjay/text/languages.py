@@ -1,12 +1,13 @@
-"""Which language a text is in, so that its words are stemmed by the right rules.
+"""Language detection, so that the words of a text are stemmed by the right rules.
 
-The script decides where it can. Where languages share a script, function words and telling letters
-are counted, and the best language must lead the second clearly: a wrong answer means wrong stems,
-and so lost documents, whereas "" (unsure) only means stemming in every language of the store.
+The script decides where it can. Where languages share a script, function words and letters are counted,
+and the best language must lead the second clearly: a wrong answer means wrong stems, and so lost
+documents, whereas "" (unsure) only means stemming in every language of the store.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from functools import lru_cache
@@ -17,7 +18,7 @@ from unicodedata import normalize
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-# ISO 639-1 to Snowball. The Serbian stemmer began as a Croatian one and knows both standards' forms.
+# ISO 639-1 to Snowball. The Serbian stemmer began as a Croatian one and handles both standards.
 STEMMERS: Mapping[str, str] = MappingProxyType(
     dict(
         pair.split(":")
@@ -31,9 +32,9 @@ STEMMERS: Mapping[str, str] = MappingProxyType(
 )
 
 _SAMPLE_CHARS = 4_000
-_READ_CHARS = 3 * _SAMPLE_CHARS  # room for code blocks, which are cut out of the sample
+_READ_CHARS = 3 * _SAMPLE_CHARS  # room for code blocks, which are removed from the sample
 
-# Where each script's letters begin, in order; "" is nobody's. One code where the script decides.
+# The first code point of each script, in order; a language code where the script decides.
 _BLOCKS = (
     (0x00AA, "latin"), (0x0250, ""), (0x0370, "el"), (0x0400, "cyrillic"), (0x0530, "hy"),
     (0x0590, "hebrew"), (0x0600, "arabic"), (0x0700, ""), (0x0750, "arabic"), (0x0780, ""),
@@ -54,7 +55,7 @@ _SHARED = {
     "hebrew": "he yi",
 }
 
-# Code in fences and backticks, tags, addresses. Compiled by `re` when first needed, and kept by it.
+# Code in fences and backticks, tags, URLs. Compiled and cached by `re` when first needed.
 _NOT_PROSE = (
     r"(?s)```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`|</?[a-zA-Z!][^<>]{0,200}>|\b[a-z]+://\S+"
 )
@@ -63,15 +64,15 @@ _EDGES = ".,;:!?\"'’‘“”„«»‹›()[]{}<>*_¿¡…-–—،؛؟۔।�
 _IN_CODE = frozenset("0123456789_./\\:@=+*#$%&<>|{}()[]~^")
 _JOINTS = "'’ʼ‘-"
 
-# Evidence is counted in words that only one language has. A text needs this much of it, and this much
-# a word (less in a long text, which uses more rare words); the best language must lead the second by
-# this much, and by this share of its own evidence.
+# Evidence is counted in words that only one language has. A text needs this much, and this share per word
+# (less in a long text, which has more rare words); the best language must lead the second by this much, and
+# by this share of its own evidence.
 _LEAST, _LEAST_SHARE = 1.1, 0.25
 _LEAST_LEAD, _LEAST_LEAD_SHARE = 0.5, 0.15
-_OTHER_SCRIPTS = 0.6  # few names and loan words come in another script: this much of it is enough
+_OTHER_SCRIPTS = 0.6  # needs less evidence: few names and loan words come in another script
 _ENDING = 0.35
 _ONE_LETTER = 0.6
-_FOREIGN = 0.6  # what a letter that a language does not have counts against it
+_FOREIGN = 0.6  # counted against a language for a letter that it does not have
 
 _Owners = dict[str, tuple[str, ...]]
 
@@ -79,8 +80,8 @@ _Owners = dict[str, tuple[str, ...]]
 def detect(text: str, among: Collection[str] | None = None) -> str:
     """Return the ISO 639-1 code of a text's language, or "" when unsure.
 
-    With `among`, only these can be the answer: for a question, the languages that a store holds.
-    Norwegian is "no" in both its forms. Code, addresses and identifiers do not count.
+    With `among`, only these can be the answer: for a query, the languages of the store. Norwegian is "no"
+    in both its forms. Code, URLs and identifiers do not count.
     """
     sample = _prose(text[:_READ_CHARS])[:_SAMPLE_CHARS]
     if sample.isascii():
@@ -100,24 +101,22 @@ def stop_words(code: str) -> frozenset[str]:
     They are safe to drop from a query. Empty for a language without a list and for English,
     whose list is `scrubjay.text.analysis.STOP_WORDS`.
     """
-    from scrubjay.text.function_words import LANGUAGES
-
     if code == "en":
         return frozenset()
-    words = LANGUAGES.get("no" if code in ("nb", "nn") else code, "").partition("|")[0].split()
-    # What ends in an apostrophe is a letter or two before a vowel: C' is no word, C is a language.
+    words = word_lists().get("no" if code in ("nb", "nn") else code, "").partition("|")[0].split()
+    # Without those that end in an apostrophe: C' is not a word, C is a language.
     return frozenset(word for word in words if not word.endswith("'"))
 
 
 def _prose(text: str) -> str:
-    """Cut out what is no sentence of any language."""
+    """Return a text without code, tags and URLs."""
     if "`" in text or "://" in text or "<" in text or "~~~" in text:
         return re.sub(_NOT_PROSE, " ", text)
     return text
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of a text, as written; l'homme is two; statements and identifiers are none."""
+    """Return the words of a text as written, without statements and identifiers; l'homme is two."""
     if ";" in text or "}" in text or "{" in text or "=" in text or "):" in text:
         text = re.sub(_STATEMENT, " ", text)
     found: list[str] = []
@@ -142,7 +141,7 @@ def _script(text: str) -> tuple[str, float]:
         if letter.isalpha():
             at = ord(letter)
             name = "latin" if at < 0x250 else _BLOCKS[bisect(_STARTS, at) - 1][1]
-            # A Han character says about as much as half a word of letters.
+            # A Han character carries as much as half a word of letters.
             weight = 2.5 if name == "han" else 1.0
             counts[name] = counts.get(name, 0.0) + weight * text.count(letter)
     counts.pop("", None)
@@ -173,7 +172,7 @@ def _by_words(words: list[str], script: str, among: Collection[str] | None) -> s
     if script != "latin" and len(possible) == 1:
         return next(iter(possible))
     words = [word for word in words if (word[0] < "\u0250") == (script == "latin")]
-    most = 1 + len(words) // 20  # a short text that repeats a word is no surer for it
+    most = 1 + len(words) // 20  # repeating a word in a short text is no further evidence
     counts = Counter(word.lower().replace("i̇", "i") for word in words)
     amounts = {word: min(count, most) ** 0.5 for word, count in counts.items()}
     scores = _scores(amounts, _letters(words), possible)
@@ -185,20 +184,20 @@ def _by_words(words: list[str], script: str, among: Collection[str] | None) -> s
     lead = max(_LEAST_LEAD * ease, _LEAST_LEAD_SHARE * best)
     if best >= enough and best - max(second, 0.0) >= lead:
         return code
-    # In Hebrew letters nearly everything is Hebrew; Yiddish has to show itself.
+    # Nearly every text in Hebrew letters is Hebrew; Yiddish needs evidence.
     return "he" if "he" in possible else ""
 
 
 def _letters(words: list[str]) -> str:
-    """Return the letters of all words but names: they say where a name comes from, no more."""
+    """Return the letters of all words but names, whose letters only show where a name comes from."""
     plain = [word for word in words if not word[0].isupper()]
     if plain and words[0] != plain[0] == words[1]:
-        plain.append(words[0].lower())  # only a sentence that begins with a capital
+        plain.append(words[0].lower())  # the first word of a sentence is not a name
     return "".join(plain)
 
 
 def _scores(amounts: dict[str, float], letters: str, possible: frozenset[str]) -> dict[str, float]:
-    """Add up, for each language, its words, endings and letters: the rarer, the more."""
+    """Return the evidence for each language: its words, endings and letters, the rarer the more."""
     known, endings, alphabet = _tables(possible)
     scores: dict[str, float] = {}
     for word, amount in amounts.items():
@@ -215,28 +214,35 @@ def _scores(amounts: dict[str, float], letters: str, possible: frozenset[str]) -
     return scores
 
 
+@lru_cache(maxsize=1)
+def word_lists() -> dict[str, str]:
+    """Return the lists of each language in `function_words.txt`."""
+    path = os.path.join(os.path.dirname(__file__), "function_words.txt")
+    with open(path, encoding="utf-8") as file:
+        text = "".join(line for line in file if line[0] != "#")
+    blocks = (block.partition(":") for block in text.strip().split("\n\n"))
+    return {code: lists for code, _, lists in blocks}
+
+
 @lru_cache(maxsize=8)
 def _codes(script: str) -> frozenset[str]:
-    """Return the languages that are told apart by words in a script."""
-    from scrubjay.text.function_words import LANGUAGES
-
+    """Return the languages of a script that are recognized by their words."""
     if script != "latin":
         return frozenset(_SHARED[script].split())
     others = {code for codes in _SHARED.values() for code in codes.split()}
     # Serbian is written in both scripts.
-    return (frozenset(LANGUAGES) - others - {name for _, name in _BLOCKS}) | {"sr"}
+    return (frozenset(word_lists()) - others - {name for _, name in _BLOCKS}) | {"sr"}
 
 
 @lru_cache(maxsize=16)
 def _tables(possible: frozenset[str]) -> tuple[_Owners, _Owners, _Owners]:
-    """Return which of these languages know a word, an ending, a letter."""
-    from scrubjay.text.function_words import LANGUAGES
-
+    """Return which of these languages have a word, an ending, a letter."""
+    lists = word_lists()
     tables: tuple[_Owners, _Owners, _Owners] = ({}, {}, {})
     for code in possible:
-        function, common, endings, letters = (*LANGUAGES[code].split("|"), "", "", "")[:4]
+        function, common, endings, letters = (*lists[code].split("|"), "", "", "")[:4]
         words = f"{function} {common}".replace("'", " ").split()
-        for table, things in zip(tables, (words, endings.split(), letters.strip()), strict=True):
-            for thing in dict.fromkeys(things):
-                table[thing] = (*table.get(thing, ()), code)
+        for table, items in zip(tables, (words, endings.split(), letters.strip()), strict=True):
+            for item in dict.fromkeys(items):
+                table[item] = (*table.get(item, ()), code)
     return tables

@@ -1,4 +1,4 @@
-"""The structure of a Markdown text: its front matter, its headings, its lines outside code."""
+"""Structure of a Markdown text: front matter, headings, lines outside code."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import NamedTuple
 _LINE = re.compile(r"[^\n]*\n?")
 _FENCE = re.compile(r"[ \t]*(`{3,}(?=[^`]*$)|~{3,})")
 _UNDERLINE = re.compile(r" {0,3}(={2,}|-{2,})[ \t]*\r?\n?$")
-# A line that begins another block cannot be a title above an underline.
+# The first line of another block cannot be a title above an underline.
 _NO_TITLE = re.compile(r"\s*$| {4}|\t|\s*(?:[#>|]|[-*+]\s|\d+[.)]\s|[-*_=]{2,}\s*$)")
 _CLOSING = {"---": ("---", "..."), "+++": ("+++",)}
 
 
 class Heading(NamedTuple):
-    """A heading, where its line begins, and how deep it is."""
+    """A heading: where its line begins, its level and its text."""
 
     start: int
     level: int
@@ -23,9 +23,9 @@ class Heading(NamedTuple):
 
 
 def headings(text: str) -> Iterator[Heading]:
-    """Yield the headings of a text; lines inside a code block or the front matter are none."""
-    above: tuple[int, str] | None = None  # a line that an underline would make a heading
-    alone = True  # the line before was blank or a heading: a paragraph may begin here
+    """Yield the headings of a text, without lines in code blocks or the front matter."""
+    above: tuple[int, str] | None = None  # a line that becomes a heading if an underline follows
+    alone = True  # the line above was blank or a heading: a paragraph may begin here
     for start, line in lines_outside_code(text):
         underline = _UNDERLINE.match(line) if above else None
         if above and underline:
@@ -42,13 +42,13 @@ def headings(text: str) -> Iterator[Heading]:
 
 
 def first_heading(text: str) -> str:
-    """Return the text of the first heading, else nothing."""
+    """Return the text of the first heading, or ""."""
     first = next(headings(text), None)
     return first.text if first else ""
 
 
 def front_matter(text: str) -> tuple[str, int]:
-    """Return the block between two `---` or `+++` lines at the very beginning, and where it goes on."""
+    """Return the block between two `---` or `+++` lines at the very beginning, and where the body begins."""
     lines = _lines(text, 0)
     closing = _CLOSING.get(next(lines, (0, ""))[1].strip())
     if closing is None:
@@ -57,11 +57,11 @@ def front_matter(text: str) -> tuple[str, int]:
     for start, line in lines:
         if line.strip() in closing:
             return text[inside:start], start + len(line)
-    return "", 0  # never closed: a rule, not front matter
+    return "", 0  # not closed: a horizontal rule
 
 
 def lines_outside_code(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of the body with their positions; a code block is as one blank line."""
+    """Yield the lines of the body with their positions; a code block counts as one blank line."""
     fence = ""
     for start, line in _lines(text, front_matter(text)[1]):
         if fence:
@@ -84,7 +84,7 @@ def _lines(text: str, start: int) -> Iterator[tuple[int, str]]:
 
 
 def _without_closing(heading: str) -> str:
-    """Drop the hashes that may close a heading; those of `C#` belong to the word."""
+    """Drop the hashes that close a heading; those of `C#` belong to the word."""
     bare = heading.rstrip("#")
     closed = bare != heading and (not bare or bare[-1] in " \t")
     return bare.rstrip() if closed else heading

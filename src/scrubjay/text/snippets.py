@@ -1,4 +1,4 @@
-"""The words of a query in a text: how many of them, where they are densest, and marked."""
+"""Snippets: find the terms of a query in a text, count and highlight them, cut the densest passage."""
 
 from __future__ import annotations
 
@@ -18,92 +18,95 @@ from scrubjay.text.analysis import (
 
 
 class TermMatcher:
-    """The terms of a query, ready to be looked for in texts; a term that ends in * is a beginning."""
+    """The terms of a query, to be found in texts; a term that ends in * is a prefix."""
 
     def __init__(self, terms: tuple[str, ...], language: str = "") -> None:
-        self._whole = {term for term in terms if not term.endswith("*")}
-        self._beginnings = tuple(term[:-1] for term in terms if term.endswith("*"))
-        self._stems = stemmer_for(language)
+        self._tokens = {term for term in terms if not term.endswith("*")}
+        self._prefixes = tuple(term[:-1] for term in terms if term.endswith("*"))
+        self._stemmer = stemmer_for(language)
 
     def __bool__(self) -> bool:
-        return bool(self._whole or self._beginnings)
+        return bool(self._tokens or self._prefixes)
 
-    def found(self, word: str) -> set[str]:
-        """Return the terms that a word of a text answers."""
-        # Whole sentences without spaces, and blobs, are not met again: they are not kept.
-        keep = len(word) <= MAX_TOKEN_CHARS and not is_unspaced(word)
-        tokens = (word_tokens if keep else make_tokens)(word, self._stems)
-        hits = self._whole.intersection(tokens)
-        if self._beginnings:
-            hits.update(
-                one for one in self._beginnings if any(token.startswith(one) for token in tokens)
+    def terms_in(self, word: str) -> set[str]:
+        """Return the terms that a word of a text matches."""
+        # Sentences without spaces and blobs do not come again, so they are not cached.
+        is_cached = len(word) <= MAX_TOKEN_CHARS and not is_unspaced(word)
+        tokens = (word_tokens if is_cached else make_tokens)(word, self._stemmer)
+        found = self._tokens.intersection(tokens)
+        if self._prefixes:
+            found.update(
+                prefix
+                for prefix in self._prefixes
+                if any(token.startswith(prefix) for token in tokens)
             )
-        return hits
+        return found
 
     def places(self, text: str) -> Iterator[tuple[int, int, set[str]]]:
-        """Yield each stretch of a text that answers a term, from where to where, and which it answers."""
+        """Yield the start and the end of each match in a text, and the terms it matches."""
         for match in word_pattern(text).finditer(text):
             word, at = match.group(), match.start()
-            hits = self.found(word)
-            if not hits:
+            found = self.terms_in(word)
+            if not found:
                 continue
             if not is_unspaced(word):
-                yield at, match.end(), hits
+                yield at, match.end(), found
                 continue
             for start, stop in list(self._within(word)) or [(0, len(word))]:
-                yield at + start, at + stop, self.found(word[start:stop]) or hits
+                yield at + start, at + stop, self.terms_in(word[start:stop]) or found
 
     def _within(self, word: str) -> Iterator[tuple[int, int]]:
-        """Yield the stretches of a run of characters without spaces that were asked for.
-
-        A whole sentence may be one run; a reader wants to see where in it.
-        """
-        asked: set[int] = set()
+        """Yield the matches inside a run of characters without spaces, which may be a whole sentence."""
+        matched: set[int] = set()
         for unspaced, run in groupby(range(len(word)), lambda at: is_unspaced(word[at])):
             places = list(run)
             lengths = (1, 2) if unspaced else (len(places),)
             for at in places if unspaced else places[:1]:
                 for length in lengths:
                     characters = word[at : at + length]
-                    if at + length <= places[-1] + 1 and self._asked(characters, unspaced):
-                        asked.update(range(at, at + length))
-        for at in sorted(asked):
-            if at - 1 not in asked:
+                    if at + length <= places[-1] + 1 and self._matches(characters, unspaced):
+                        matched.update(range(at, at + length))
+        for at in sorted(matched):
+            if at - 1 not in matched:
                 start = at
-            if at + 1 not in asked:
+            if at + 1 not in matched:
                 yield start, at + 1
 
-    def _asked(self, characters: str, unspaced: bool) -> bool:
-        return (
-            normalize("NFKC", characters) in self._whole
-            if unspaced
-            else bool(self.found(characters))
-        )
+    def _matches(self, characters: str, unspaced: bool) -> bool:
+        if unspaced:
+            return normalize("NFKC", characters) in self._tokens
+        return bool(self.terms_in(characters))
 
 
 def highlight(
     text: str, terms: tuple[str, ...], before: str, after: str, language: str = ""
 ) -> str:
-    """Put `before` and `after` around each word of a text that one of the terms matches."""
-    shown: list[str] = []
+    """Put `before` and `after` around each word of a text that matches one of the terms."""
+    parts: list[str] = []
     end = 0
     for start, stop, _ in TermMatcher(terms, language).places(text):
-        shown += (text[end:start], before, text[start:stop], after)
+        parts += (text[end:start], before, text[start:stop], after)
         end = stop
-    return "".join((*shown, text[end:]))
+    return "".join((*parts, text[end:]))
 
 
 def count_matches(texts: Sequence[str], terms: tuple[str, ...], language: str = "") -> list[int]:
-    """Return how many of the terms each of several texts holds."""
-    wanted = TermMatcher(terms, language)
-    # A long document says the same words over and over: each is looked at once.
-    said = [set(words(text)) for text in texts] if wanted else [set[str]() for _ in texts]
-    telling = {word: hits for word in set().union(*said) if (hits := wanted.found(word))}
-    return [len(set().union(*(telling[word] for word in of & telling.keys()))) for of in said]
+    """Return how many of the terms each text contains."""
+    matcher = TermMatcher(terms, language)
+    if not matcher:
+        return [0] * len(texts)
+    # A long document repeats its words: each is matched once.
+    distinct = [set(words(text)) for text in texts]
+    matching = {
+        word: found for word in set().union(*distinct) if (found := matcher.terms_in(word))
+    }
+    return [
+        len(set().union(*(matching[word] for word in of & matching.keys()))) for of in distinct
+    ]
 
 
 def snippet(text: str, terms: tuple[str, ...], width_chars: int = 240, language: str = "") -> str:
-    """Return the stretch of a text, cut at words, that holds the most of the terms."""
+    """Return the part of a text with the most terms, cut at words."""
     if len(text) <= width_chars:
         return text
     start = _densest(text, TermMatcher(terms, language), width_chars)
@@ -113,9 +116,9 @@ def snippet(text: str, terms: tuple[str, ...], width_chars: int = 240, language:
     return ("…" if start else "") + text[start:stop].strip() + ("…" if stop < len(text) else "")
 
 
-def _densest(text: str, wanted: TermMatcher, width_chars: int) -> int:
-    """Return where the window with the most distinct terms begins; the first such one."""
-    places = list(wanted.places(text)) if wanted else []
+def _densest(text: str, matcher: TermMatcher, width_chars: int) -> int:
+    """Return the start of the first window with the most distinct terms."""
+    places = list(matcher.places(text)) if matcher else []
     best, best_at = 0, 0
     for index, (at, *_) in enumerate(places):
         seen: set[str] = set()
@@ -127,22 +130,22 @@ def _densest(text: str, wanted: TermMatcher, width_chars: int) -> int:
             best, best_at = len(seen), at
     if not best_at:
         return 0
-    lead = max(0, best_at - width_chars // 5)  # a little of what comes before the first match
+    lead = max(0, best_at - width_chars // 5)  # some text before the first match
     return text.find(" ", lead, best_at) + 1 or lead
 
 
 def preview(text: str, width_chars: int) -> str:
-    """Return how a text begins: its first characters up to the end of a word, or all of a short one."""
+    """Return the beginning of a text, up to the end of a word."""
     if len(text) <= width_chars:
         return text
-    begins = text[: width_chars + 1]
-    cut = next((at for at in range(width_chars, 0, -1) if begins[at].isspace()), 0)
-    # A long address, or a script without spaces, has no end of a word nearby.
+    beginning = text[: width_chars + 1]
+    cut = next((at for at in range(width_chars, 0, -1) if beginning[at].isspace()), 0)
+    # A long URL, or a script without spaces, has no end of a word nearby.
     return text[: cut if cut > width_chars // 2 else width_chars].rstrip()
 
 
 def embedding_text(title: str, heading: str, context: str, passage: str) -> str:
-    """Return what a model reads of a chunk: its title and heading first, unless it begins with them."""
+    """Return a chunk for a model: title, heading and context first, unless it begins with them."""
     opening = passage.lstrip("# \t\n")
     front = [
         part

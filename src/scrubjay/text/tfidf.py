@@ -1,6 +1,6 @@
-"""How alike two texts are by their rare words: the cosine of their TF-IDF weights.
+"""TF-IDF: the similarity of two texts by their rare words, as a cosine.
 
-A token weighs as often as it stands in a text (TF), times how few memories hold it (IDF).
+The weight of a token is its count in the text (TF) times how few memories contain it (IDF).
 """
 
 from __future__ import annotations
@@ -11,45 +11,45 @@ from typing import NamedTuple
 
 
 class TokenCounts(NamedTuple):
-    """How many memories there are, and how many of them hold each token; a token of none is left out."""
+    """The number of memories, and how many of them contain each token; without tokens of none."""
 
     memories: int
     held_by: Mapping[str, int]
 
 
 class Bag(NamedTuple):
-    """The tokens of a text, with how often each stands in it, and the language by which they were made."""
+    """The tokens of a text with their counts, and the language that they were stemmed in."""
 
     language: str
     tokens: Mapping[str, int]
 
 
 def merge_counts(counts: Iterable[TokenCounts]) -> TokenCounts:
-    """Return the counts of several databases as if all memories were in one."""
+    """Return the counts of several databases as if they were one."""
     memories, held_by = 0, dict[str, int]()
-    for one in counts:
-        memories += one.memories
-        for token, held in one.held_by.items():
+    for each in counts:
+        memories += each.memories
+        for token, held in each.held_by.items():
             held_by[token] = held_by.get(token, 0) + held
     return TokenCounts(memories, held_by)
 
 
 def idf(memories: int, held_by: int) -> float:
-    """Return how telling a token is that so many of all memories hold; never below 1."""
+    """Return the IDF of a token that `held_by` of all memories contain; at least 1."""
     return log((memories + 1) / (held_by + 1)) + 1
 
 
 def idfs(counted: TokenCounts) -> dict[str, float]:
-    """Return how telling each token is, of those that any memory holds."""
+    """Return the IDF of each token that any memory contains."""
     return {token: idf(counted.memories, held) for token, held in counted.held_by.items()}
 
 
-def cosine(asked: Mapping[str, int], bag: Mapping[str, int], idf: Mapping[str, float]) -> float:
-    """Return how alike two counts of tokens are, from 0 to 1; a token without an IDF is left out.
+def cosine(query: Mapping[str, int], bag: Mapping[str, int], idf: Mapping[str, float]) -> float:
+    """Return the similarity of two counts of tokens, from 0 to 1; a token without an IDF is ignored.
 
-    The sums are exact, so the order of the tokens does not matter, and a text is like itself by 1.0.
+    The sums are exact: the order of the tokens does not matter, and a text is similar to itself by 1.0.
     """
-    one = _weights(asked, idf)
+    one = _weights(query, idf)
     other = _weights(bag, idf)
     if not one or not other:
         return 0.0
