@@ -372,7 +372,7 @@ class TestExpiring:
 
     def test_a_time_that_is_too_long_is_refused(self, due):
         """Not a traceback."""
-        with pytest.raises(InvalidInput, match="999|too long"):
+        with pytest.raises(InvalidInput, match="too long"):
             due.expiring("9" * 30 + "w")
         with pytest.raises(InvalidInput, match="such as 12h"):
             due.expiring(timedelta(days=-1))
