@@ -11,7 +11,7 @@ endif
 PY := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix docs screenshots eval bench clean
+.PHONY: help demo test test-fast check fix docs screenshots eval bench clean
 
 help: ## what can be made
 	@$(PYTHON) -c "import re; [print('make %-11s %s' % m) for m in re.findall(r'^(\w+):.*?## (.*)', open('Makefile').read(), re.M)]"
@@ -44,9 +44,12 @@ demo: .venv/installed ## install, fetch the model, index these docs, answer two 
 	$(BIN)/scrubjay models pull
 	$(BIN)/scrubjay demo --docs docs --keep .cache/demo.db
 
-test: .venv/servers ## install what the tests need and run every test
+test: .venv/servers ## install what the tests need, run every test, print the 25 slowest
 	$(BIN)/scrubjay models pull
-	$(PY) -m tools.run_tests
+	$(PY) -m tools.run_tests --durations=25
+
+test-fast: .venv/developing ## run the tests that need no server, browser or model, in under a minute
+	$(PY) -m tools.run_tests -m "not (model or slow or server or browser)" --ignore=tests/fuzz
 
 check: .venv/developing ## lint, types, and whether the generated docs are current
 	$(PY) -m ruff check
@@ -60,6 +63,8 @@ fix: .venv/developing ## repair what can be repaired by itself
 
 docs: .venv/developing ## print the generated parts of the docs from the code
 	$(PY) -m cogapp -r -PI. README.md docs/*.md docs/profiles/*.md
+	$(BIN)/scrubjay models pull
+	$(PY) -m tools.walk --write
 
 screenshots: .venv/servers ## take the pictures of the page that the docs show
 	$(PY) -m tools.screenshots

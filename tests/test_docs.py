@@ -3,13 +3,20 @@
 import os
 import re
 import shlex
+import tomllib
 from inspect import signature
 
 import mcp  # noqa: F401  # it keeps the standard error that it finds when it is imported: a real one
 import pytest
 from places import ROOT
 
-from scrubjay.config import _KEYS
+from scrubjay.config import (
+    _KEYS,
+    CHUNK_OVERLAP_TOKENS,
+    CHUNK_TOKENS,
+    SHORT_TURN_CHARS,
+    load,
+)
 from scrubjay.runtime.paths import cache_dir
 from scrubjay.search import profiles
 from scrubjay.search.stages.catalogue import STAGES
@@ -105,11 +112,11 @@ def test_every_stage_that_a_profile_uses_can_be_named_in_toml():
 
 
 def test_every_profile_is_documented():
-    """By name, in the README and on its page."""
-    readme = (ROOT / "README.md").read_text("utf-8")
+    """By name, on the page that tells which to choose and on its own."""
+    choice = (ROOT / "docs/which-profile.md").read_text("utf-8")
     for name in profiles.built_in():
         page = (ROOT / f"docs/profiles/{name.partition(':')[0]}.md").read_text("utf-8")
-        assert f"`{name}`" in readme
+        assert f"`{name}`" in choice
         assert f"`{name}`" in page
 
 
@@ -117,8 +124,30 @@ def test_every_setting_and_variable_is_documented():
     """Settings in the file, and each variable that the code reads."""
     page = (ROOT / "docs/library.md").read_text("utf-8")
     code = "".join(path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
-    for name in (*_KEYS, *set(re.findall(r"SCRUBJAY_[A-Z]+(?:_[A-Z]+)*", code))):
+    for name in (*_KEYS, *set(re.findall(r"SCRUBJAY_[A-Z]+(?:_[A-Z]+)*\b(?!_)", code))):
         assert f"`{name}`" in page
+
+
+def test_the_commented_settings_file_names_every_setting_and_is_valid(tmp_path, monkeypatch):
+    """Without the comment signs it can be loaded; each default is the one of the code."""
+    text = (ROOT / "docs/scrubjay.toml").read_text("utf-8")
+    assert tomllib.loads(text) == {}
+    used = re.sub(r"^# (?=\w+ =|\[)", "", text, flags=re.MULTILINE)
+    given = tomllib.loads(used)
+    assert set(_KEYS) - {"profile"} <= given.keys()
+    file = tmp_path / "scrubjay.toml"
+    file.write_text(used, "utf-8")
+    monkeypatch.setenv("SCRUBJAY_CONFIG", str(file))
+    settings = load()
+    assert (settings.profile, settings.user, settings.tenant) == ("default", "ann", "acme")
+    assert settings.chunk_tokens == CHUNK_TOKENS
+    assert settings.chunk_overlap_tokens == CHUNK_OVERLAP_TOKENS
+    assert settings.short_turn_chars == SHORT_TURN_CHARS
+
+
+def test_the_readme_fits_two_screens():
+    """What it is, a picture, install, one minute of use, what to rely on, where to go next."""
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 90
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -11,6 +11,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "scrubjay"
+# The five lines of tests/test_layers.py, the lowest first.
+LAYERS = (
+    ("errors", "types", "times", "config", "text", "runtime"),
+    ("storage", "models", "documents"),
+    ("search", "write"),
+    ("conversations", "sharing", "insight", "ops"),
+    ("store",),
+    ("surfaces", "integrations"),
+)
 
 
 class Room(NamedTuple):
@@ -32,6 +41,34 @@ def main() -> None:
         print(f"| `{room.name}` | {room.files} | {room.lines:,} | {room.purpose} | {importers} |")
     files, lines = sum(room.files for room in rooms), sum(room.lines for room in rooms)
     print(f"\n{files} Python files, {lines:,} lines, {len(list(root_names()))} names in the root.")
+
+
+def layers_diagram() -> None:
+    """Print the layers as a Mermaid diagram: an arrow says that a layer imports the one below."""
+    print("```mermaid\nflowchart TD")
+    for number, names in reversed(list(enumerate(LAYERS, 1))):
+        there = [name for name in names if (PACKAGE / name).is_dir() or _is_module(name)]
+        print(f'  layer{number}["{" · ".join(there)}"]')
+    for number in range(len(LAYERS), 1, -1):
+        print(f"  layer{number} --> layer{number - 1}")
+    print("```")
+
+
+def search_diagram(profile: str = "default") -> None:
+    """Print the stages of a profile as a Mermaid diagram, in the order in which they run."""
+    from scrubjay.search import profiles
+
+    stages = [part.name for part in profiles.get(profile).stages]
+    print("```mermaid\nflowchart LR\n  query([query])")
+    for number, name in enumerate(stages, 1):
+        print(f"  stage{number}[{name}]")
+    steps = ["query", *(f"stage{number}" for number in range(1, len(stages) + 1)), "results"]
+    print("  results([results])")
+    print(f"  {' --> '.join(steps)}\n```")
+
+
+def _is_module(name: str) -> bool:
+    return (PACKAGE / f"{name}.py").exists()
 
 
 def tree() -> Iterator[Room]:

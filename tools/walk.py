@@ -1,6 +1,7 @@
 """Prints the files and functions that one call passes through, in order, with the count of files last.
 
-`python -m tools.walk search` or `python -m tools.walk add`. The store is a file with a few memories that
+`python -m tools.walk search` or `python -m tools.walk add`; `--write` puts both into
+`docs/architecture.md`. The store is a file with a few memories that
 are embedded; the call is the second of its kind, so that what is loaded once is not counted. Threads are
 not followed: `add` is shown up to its commit, and vectors are made after that.
 """
@@ -17,6 +18,8 @@ from typing import Any
 import scrubjay
 
 PACKAGE = Path(scrubjay.__file__).parent
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "architecture.md"
+VERBS = ("search", "add")
 NOTES = (
     "Oriel must never eat shrimp, crab or mussels",
     "E_CACHE_4417 means that two workers warm the same shard",
@@ -27,11 +30,24 @@ NOTES = (
 
 def main(arguments: list[str]) -> int:
     """Print one walk; the exit status says whether the call was known."""
-    if len(arguments) != 1 or arguments[0] not in ("search", "add"):
-        print("usage: python -m tools.walk search|add", file=sys.stderr)
+    if arguments == ["--write"]:
+        for verb in VERBS:
+            write(verb, report(walk(verb)))
+    elif len(arguments) == 1 and arguments[0] in VERBS:
+        print(report(walk(arguments[0])))
+    else:
+        print("usage: python -m tools.walk search|add|--write", file=sys.stderr)
         return 2
-    print(report(walk(arguments[0])))
     return 0
+
+
+def write(verb: str, printed: str) -> None:
+    """Replace what the page says of a walk, between its two comments."""
+    page = PAGE.read_text(encoding="utf-8")
+    begin, end = f"<!-- walk {verb} -->\n", "<!-- end -->"
+    before, _, rest = page.partition(begin)
+    after = rest[rest.index(end) :]
+    PAGE.write_text(f"{before}{begin}```text\n{printed}\n```\n{after}", encoding="utf-8")
 
 
 def walk(verb: str) -> list[tuple[str, str]]:
