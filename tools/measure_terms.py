@@ -19,8 +19,8 @@ from tempfile import TemporaryDirectory
 from bench.corpus import generate
 
 import scrubjay
+from scrubjay.storage.sql import words as sql_words
 from scrubjay.storage.sql.words import TermChanges, count_terms, rewrite_terms
-from scrubjay.storage.sqlite import words as sqlite_words
 from scrubjay.text.tfidf import cosine, idfs
 from scrubjay.types import Scope
 
@@ -70,7 +70,7 @@ def measure_writing(texts: Sequence[str], folder: Path) -> None:
     for n in range(ROUNDS):
         for kind, rows in found.items():
             counting = kind == "with"
-            vars(sqlite_words).update(
+            vars(sql_words).update(
                 TermChanges=TermChanges if counting else Uncounted,
                 rewrite_terms=rewrite_terms if counting else leave,
             )

@@ -5,10 +5,14 @@ Both have the same tables and run the same statements, written for SQLite.
 
 from __future__ import annotations
 
+import os
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, TypeVar, cast
+
+from scrubjay.errors import StoreError
 
 if TYPE_CHECKING:
     from scrubjay.storage.codec import Codec
@@ -76,94 +80,121 @@ class Gathered(ABC):
 G = TypeVar("G", bound=Gathered)
 
 
-class Database(Protocol):
-    """SQLite or Postgres."""
+class _Local(threading.local):
+    """The connection of a thread, and whether it holds the write transaction."""
+
+    in_write = False
+    connection: Any = None
+
+
+class Database(ABC):
+    """A store's tables in SQLite or Postgres: connections, and one writer at a time.
+
+    Messages of at most `short_turn_chars` are indexed together with those around them. `failed` and
+    `frozen` are set by the SQLite ExistingDatabase.
+    """
 
     path: str
-    codec: Codec
-    short_turn_chars: int
-    wait_s: float
-    closed: bool
-    failed: bool
-    frozen: bool
-    on_commit: Callable[[], None]
+    failed = False
+    frozen = False
+
+    def __init__(self, codec: Codec, wait_s: float, short_turn_chars: int) -> None:
+        self.codec = codec
+        self.wait_s = wait_s
+        self.short_turn_chars = short_turn_chars
+        self.on_commit: Callable[[], None] = lambda: None
+        self.closed = False
+        self._local = _Local()
+        self._writing = threading.RLock()
+        self._gathered: dict[type[Gathered], Gathered] = {}
+        self._pid = os.getpid()
 
     @property
     def in_write(self) -> bool:
         """True while this thread holds the write transaction."""
-        ...
+        return self._local.in_write
 
     @property
+    @abstractmethod
     def words(self) -> SqlWords:
         """Writes the keyword index."""
-        ...
 
     @property
+    @abstractmethod
     def keyword(self) -> KeywordIndex:
         """Searches the keyword index."""
-        ...
 
     @property
+    @abstractmethod
     def vectors(self) -> SqlVectors:
         """Stores and searches vectors."""
-        ...
 
     @property
+    @abstractmethod
     def mirror(self) -> Mirror:
         """Copies the rows of another database into this one."""
-        ...
 
     @property
+    @abstractmethod
     def size_bytes(self) -> int:
         """The size of the store on disk."""
-        ...
 
+    @abstractmethod
     def read(self) -> AbstractContextManager[Connection]:
         """Give a connection for reading; inside a write it is the writer's, which sees its own rows."""
-        ...
 
+    @abstractmethod
     def watched(self) -> AbstractContextManager[tuple[Connection, int | None]]:
         """Give a connection for reading, and a number that changes with every commit of any process.
 
         Inside a write the number is None.
         """
-        ...
 
+    @abstractmethod
     def write(self, wait_s: float | None = None) -> AbstractContextManager[Connection]:
         """Give the writer inside one transaction, which commits at the end or is rolled back."""
-        ...
 
     def gathering(self, kind: type[G]) -> G:
-        """Return the changes that this write gathers; a rollback drops them."""
-        ...
+        """Return changes that this write collects and writes once before it ends.
+
+        Writing the same small changes one by one takes twice as long. A rollback drops them.
+        """
+        return cast("G", self._gathered.setdefault(kind, kind()))
 
     def write_gathered(self) -> None:
-        """Write the gathered changes now, to read them inside the same write."""
-        ...
+        """Write the collected changes now, so that the same write can read them."""
+        # Writing may collect more: the messages beside a message change what is counted.
+        while self._gathered:
+            with self.write() as db:
+                self._gathered.pop(next(iter(self._gathered))).write(db)
 
+    @abstractmethod
     def holding(self, term: Term) -> tuple[Clause, Clause]:
         """Return how to select the memories that hold a term: in any field, and in their own fields.
 
         The context of a message is what others said around it, and not its own.
         """
-        ...
 
-    def check_writable(self) -> None:
+    def check_writable(self) -> None:  # noqa: B027
         """Raise an error for a store that is read-only."""
-        ...
 
-    def check_same(self) -> None:
+    def check_same(self) -> None:  # noqa: B027
         """Raise an error if the store was deleted or replaced since it was opened."""
-        ...
 
-    def purge_log(self) -> None:
+    def purge_log(self) -> None:  # noqa: B027
         """Erase deleted data from the write-ahead log."""
-        ...
 
+    @abstractmethod
     def ping(self) -> None:
         """Read a little; raises an error if the store cannot be read."""
-        ...
 
+    @abstractmethod
     def close(self) -> None:
         """Close every connection; calling it twice is harmless."""
-        ...
+
+    def _refuse_closed(self) -> NoReturn:
+        if self.closed:
+            raise StoreError(f"{self.path} is closed; open it again with scrubjay.open()")
+        raise StoreError(
+            f"{self.path} was opened before this process was forked; open it again here"
+        )

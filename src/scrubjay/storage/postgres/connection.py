@@ -8,8 +8,7 @@ are those of a file. Readers go on meanwhile.
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from scrubjay.config import SHORT_TURN_CHARS
 from scrubjay.errors import StoreError
 from scrubjay.storage.codec import EscapeNul
-from scrubjay.storage.database import NOTE, Clause, G, Gathered
+from scrubjay.storage.database import NOTE, Clause, Database
 from scrubjay.storage.postgres.login import WAIT_S, Login
 from scrubjay.storage.postgres.schema import MIGRATIONS
 from scrubjay.storage.postgres.session import Session
@@ -39,11 +38,8 @@ _LOCK = 0x5343_4A59  # first key of the writer's lock; the second one is the sch
 _COMMITS = "commits"
 
 
-class PostgresDatabase:
+class PostgresDatabase(Database):
     """A store in a schema of a Postgres database."""
-
-    failed = False
-    frozen = False
 
     def __init__(
         self,
@@ -54,20 +50,12 @@ class PostgresDatabase:
         wait_s: float = WAIT_S,
         short_turn_chars: int = SHORT_TURN_CHARS,
     ) -> None:
+        super().__init__(codec or EscapeNul(), wait_s, short_turn_chars)
         self.login = Login(address, schema)
         self.address = address
         self.schema = schema
         self.path = self.login.shown
-        self.codec: Codec = codec or EscapeNul()
-        self.wait_s = wait_s
-        self.short_turn_chars = short_turn_chars
-        self._local = threading.local()
-        self._writing = threading.RLock()
-        self._gathered: dict[type[Gathered], Gathered] = {}
-        self._pid = os.getpid()
-        self.on_commit: Callable[[], None] = lambda: None
         self._pool: ConnectionPool[psycopg.Connection[Any]] | None = None
-        self.closed = False
         with self.login.connected() as connection:
             self.login.check_version(connection)
             self._prepare(Session(connection))
@@ -76,18 +64,18 @@ class PostgresDatabase:
     @contextmanager
     def read(self) -> Iterator[Session]:
         """Give a connection for reading; inside a write it is the writer's, so it sees its own rows."""
-        outer: Session | None = getattr(self._local, "session", None)
+        outer: Session | None = self._local.connection
         if outer is not None:  # of a write, or of a read around this one
             self._check_open()
             with self.login.errors(self.wait_s):
                 yield outer
             return
         with self.login.errors(self.wait_s), self._connection() as connection:
-            self._local.session = session = Session(connection)
+            self._local.connection = session = Session(connection)
             try:
                 yield session
             finally:
-                self._local.session = None
+                self._local.connection = None
 
     @contextmanager
     def watched(self) -> Iterator[tuple[Session, int | None]]:
@@ -109,7 +97,7 @@ class PostgresDatabase:
     def write(self, wait_s: float | None = None) -> Iterator[Session]:
         """Give the writer inside one transaction: all of it is durable afterwards, or none of it."""
         if self.in_write:  # a write inside a write is part of it
-            yield self._local.session
+            yield self._local.connection
             return
         wait_s = self.wait_s if wait_s is None else wait_s
         if not self._writing.acquire(timeout=wait_s):
@@ -122,7 +110,7 @@ class PostgresDatabase:
             ):
                 self.lock(Session(connection), self.schema, wait_s)
                 with Session(connection, queueing=True).settled() as session:
-                    self._local.session, self._local.in_write = session, True
+                    self._local.connection, self._local.in_write = session, True
                     try:
                         yield session
                         self.write_gathered()
@@ -130,20 +118,11 @@ class PostgresDatabase:
                             "UPDATE meta SET value = value + 1 WHERE key = ?", (_COMMITS,)
                         )
                     finally:
-                        self._local.session, self._local.in_write = None, False
+                        self._local.connection, self._local.in_write = None, False
         finally:
             self._gathered.clear()
             self._writing.release()
         self.on_commit()
-
-    def gathering(self, kind: type[G]) -> G:
-        """Return changes that this write collects and writes once before it ends."""
-        return cast("G", self._gathered.setdefault(kind, kind()))
-
-    def write_gathered(self) -> None:
-        """Write the changes collected so far, so that the same write can read them."""
-        while self._gathered:
-            self._gathered.pop(next(iter(self._gathered))).write(self._local.session)
 
     @cached_property
     def words(self) -> PostgresWords:
@@ -189,20 +168,6 @@ class PostgresDatabase:
         from scrubjay.storage.postgres.words import holding
 
         return holding(term, self.codec)
-
-    def check_writable(self) -> None:
-        """Do nothing: Postgres reports a missing permission at the first write."""
-
-    def check_same(self) -> None:
-        """Do nothing: an open connection stays with its database."""
-
-    def purge_log(self) -> None:
-        """Do nothing: deleted rows in Postgres are for the server to vacuum."""
-
-    @property
-    def in_write(self) -> bool:
-        """True while this thread holds the write transaction."""
-        return getattr(self._local, "in_write", False)
 
     def ping(self) -> None:
         """Raise StoreError when the server does not answer."""
@@ -270,9 +235,5 @@ class PostgresDatabase:
         session.execute("SELECT pg_advisory_xact_lock(?, hashtext(?))", (_LOCK, schema))
 
     def _check_open(self) -> None:
-        if self.closed:
-            raise StoreError(f"{self.path} is closed; open it again with scrubjay.open()")
-        if self._pid != os.getpid():
-            raise StoreError(
-                f"{self.path} was opened before this process was forked; open it again here"
-            )
+        if self.closed or self._pid != os.getpid():
+            self._refuse_closed()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -68,8 +67,11 @@ class _WordCache(dict[str, str]):
         return line
 
 
-class SqlWords(SqlTable, ABC):
-    """Writes a keyword index; only inside a write. Each database stores the rows in its own way."""
+class SqlWords(SqlTable):
+    """Writes the FTS5 keyword index of SQLite, one row a memory; only inside a write.
+
+    PostgresWords stores the rows in another way.
+    """
 
     tables: tuple[str, ...] = ("words", "topics", "terms")
 
@@ -173,17 +175,31 @@ class SqlWords(SqlTable, ABC):
         with self._db.write() as db:
             self._drop(db, numbers)
 
-    @abstractmethod
     def overwrite_deleted(self) -> None:
-        """Erase deleted words from the file."""
+        """Erase deleted words from the file.
 
-    @abstractmethod
+        They stay in FTS5's segments until it merges these, and in the free space of pages that were
+        split since: SQLite overwrites a row where it is, not where it was before.
+        """
+        with self._db.write() as db:
+            self._db.write_gathered()  # the messages beside a deleted one contain its words, too
+            db.execute("INSERT INTO words (words) VALUES ('optimize')")
+            rewrite_terms(db)
+
     def _insert(self, db: Connection, n: int, lines: Sequence[str]) -> None:
         """Add the lines of a memory that has none."""
+        db.execute(
+            "INSERT INTO words (rowid, title, text, topics, context, ident)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (n, *lines),
+        )
 
-    @abstractmethod
     def _replace(self, db: Connection, field: str, lines: Mapping[int, str]) -> None:
         """Replace one field of each of these memories."""
+        db.executemany(
+            f"UPDATE words SET {field} = ? WHERE rowid = ?",
+            ((line, n) for n, line in lines.items()),
+        )
 
     def _drop(self, db: Connection, numbers: Sequence[int]) -> None:
         """Delete the lines of memories."""

@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, cast
@@ -20,16 +20,16 @@ from typing import TYPE_CHECKING, cast
 from scrubjay.config import SHORT_TURN_CHARS
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.storage.codec import Codec
-from scrubjay.storage.database import Clause, G, Gathered
+from scrubjay.storage.database import Clause, Database
 from scrubjay.storage.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
 from scrubjay.storage.sqlite.location import check_path
 from scrubjay.text.analysis import fold_label
 
 if TYPE_CHECKING:
+    from scrubjay.storage.sql.words import SqlWords
     from scrubjay.storage.sqlite.backup import SqliteMirror
     from scrubjay.storage.sqlite.keyword import SqliteKeyword
     from scrubjay.storage.sqlite.vectors import SqliteVector
-    from scrubjay.storage.sqlite.words import SqliteWords
     from scrubjay.types import Term
 
 WAIT_S = 60.0
@@ -80,15 +80,8 @@ class _Reads:
             return self._changed.wait_for(lambda: self._count <= mine, wait_s)
 
 
-class SqliteDatabase:
-    """A database file, or ":memory:".
-
-    `failed` and `frozen` are set by ExistingDatabase. Messages of at most `short_turn_chars` are
-    indexed together with those around them.
-    """
-
-    failed = False
-    frozen = False
+class SqliteDatabase(Database):
+    """A database file, or ":memory:"."""
 
     def __init__(
         self,
@@ -98,24 +91,16 @@ class SqliteDatabase:
         wait_s: float = WAIT_S,
         short_turn_chars: int = SHORT_TURN_CHARS,
     ) -> None:
+        super().__init__(codec or Codec(), wait_s, short_turn_chars)
         self._in_memory = path == ":memory:"
         # A process may change its folder; the next thread would open another file there.
         self.path = path if self._in_memory else os.path.abspath(path)
-        self.codec: Codec = codec or Codec()
-        self.wait_s = wait_s
-        self.short_turn_chars = short_turn_chars
-        self._local = threading.local()
-        self._writing = threading.RLock()
         self._watching = threading.Lock()
         self._watcher: _Connection | None = None
         self._reads = _Reads()
         self._connections: weakref.WeakSet[_Connection] = weakref.WeakSet()
-        self._pid = os.getpid()
         self._purge_due = False
-        self._gathered: dict[type[Gathered], Gathered] = {}
         self._prepared = False
-        self.on_commit: Callable[[], None] = lambda: None
-        self.closed = False
         try:
             self._writer_connection = self._connect()
             self._writer = self._writer_connection.sqlite
@@ -132,7 +117,7 @@ class SqliteDatabase:
         """Give a connection for reading; inside a write it is the writer's, so it sees its own rows."""
         with self._reads, self._errors():
             self._check_open()
-            if self._in_memory or self.in_write:
+            if self._in_memory or self._local.in_write:
                 with self._writing:
                     yield self._writer
             else:
@@ -147,7 +132,7 @@ class SqliteDatabase:
         """
         with self._reads, self._errors():
             self._check_open()
-            if self.in_write:
+            if self._local.in_write:
                 yield self._writer, None
             elif self._in_memory:
                 with self._writing:
@@ -172,7 +157,7 @@ class SqliteDatabase:
 
         `wait_s` limits the wait for other writers, instead of the usual limit.
         """
-        if self.in_write:  # a write inside a write is part of it
+        if self._local.in_write:  # a write inside a write is part of it
             yield self._writer
             return
         wait_s = self.wait_s if wait_s is None else wait_s
@@ -203,19 +188,6 @@ class SqliteDatabase:
         if self._purge_due:
             self.purge_log()
 
-    def gathering(self, kind: type[G]) -> G:
-        """Return changes that this write collects and writes once before it ends.
-
-        Writing the same small changes one by one takes twice as long. A rollback drops them.
-        """
-        return cast("G", self._gathered.setdefault(kind, kind()))
-
-    def write_gathered(self) -> None:
-        """Write the changes collected so far, so that the same write can read them."""
-        # Writing may collect more: the messages beside a message change what is counted.
-        while self._gathered:
-            self._gathered.pop(next(iter(self._gathered))).write(self._writer)
-
     @contextmanager
     def _busy_timeout(self, wait_s: float) -> Iterator[None]:
         """Limit how long the writer waits for other processes."""
@@ -226,11 +198,11 @@ class SqliteDatabase:
             self._writer.execute(f"PRAGMA busy_timeout = {int(self.wait_s * 1000)}")
 
     @cached_property
-    def words(self) -> SqliteWords:
+    def words(self) -> SqlWords:
         """The writer of the keyword index; imported late, because a search does not need it."""
-        from scrubjay.storage.sqlite.words import SqliteWords
+        from scrubjay.storage.sql.words import SqlWords
 
-        return SqliteWords(self)
+        return SqlWords(self)
 
     @cached_property
     def keyword(self) -> SqliteKeyword:
@@ -267,21 +239,13 @@ class SqliteDatabase:
         own = f"{{title text topics ident}} : {wanted}"
         return Clause(_HOLDS, (wanted,)), Clause(_HOLDS, (own,))
 
-    def check_writable(self) -> None:
-        """Refuse a file that may not be written; this one may."""
-
-    @property
-    def in_write(self) -> bool:
-        """True while this thread holds the write transaction."""
-        return getattr(self._local, "in_write", False)
-
     def purge_log(self) -> None:
         """Move the write-ahead log into the file and empty it.
 
         Inside a write this does nothing: the write purges after its end. When a reader of another
         process is in the way, the next write or the closing tries again.
         """
-        if self.in_write:
+        if self._local.in_write:
             return
         with self._writing, self._errors():
             self._check_open()
@@ -319,18 +283,13 @@ class SqliteDatabase:
             raise StoreError(f"{self.path} was replaced while it was open; open it again")
 
     def _check_open(self) -> None:
-        if self.closed:
-            raise StoreError(f"{self.path} is closed; open it again with scrubjay.open()")
-        if self._pid != os.getpid():  # SQLite connections do not survive a fork
-            raise StoreError(
-                f"{self.path} was opened before this process was forked; open it again here"
-            )
+        if self.closed or self._pid != os.getpid():  # SQLite connections do not survive a fork
+            self._refuse_closed()
 
     def _reader(self) -> sqlite3.Connection:
-        mine: _Connection | None = getattr(self._local, "reader", None)
-        if mine is None:
-            mine = self._local.reader = self._connect()
-        return mine.sqlite
+        if self._local.connection is None:
+            self._local.connection = self._connect()
+        return cast("_Connection", self._local.connection).sqlite
 
     def _connect(self) -> _Connection:
         if not self._in_memory:
