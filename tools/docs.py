@@ -7,7 +7,7 @@ from typing import Any
 from scrubjay.search import profiles
 from scrubjay.search.pipeline import Part, flat, is_parts
 from scrubjay.search.stages.catalogue import STAGES
-from scrubjay.surfaces.cli.parser import COMMANDS, build
+from scrubjay.surfaces.cli.parser import COMMANDS, help_of, main_help
 
 
 def profile_table() -> None:
@@ -47,15 +47,14 @@ def catalogue() -> None:
 
 
 def help_of_all_commands() -> None:
-    """Print the help of the shell, command by command."""
-    print(f"```text\n{build().format_help().strip()}\n```")
+    """Print the help of the command line, then of each command."""
+    print(f"```text\n{main_help()}\n```")
     for name in COMMANDS:
-        choices: Any = build(name)._subparsers._group_actions[0].choices  # type: ignore[union-attr]
-        print(f"\n## scrubjay {name}\n\n```text\n{choices[name].format_help().strip()}\n```")
+        print(f"\n## scrubjay {name}\n\n```text\n{help_of(name)}\n```")
 
 
 def verb_table() -> None:
-    """Print every verb of the doors, who may use it and what it takes."""
+    """Print every verb of HTTP and MCP, the scope it needs and its parameters."""
     from scrubjay.surfaces.verbs.table import VERBS
 
     print("| verb | scope | what it does | parameters |\n|---|---|---|---|")
@@ -63,11 +62,11 @@ def verb_table() -> None:
         takes = ", ".join(
             f"**`{one.name}`**" if one.required else f"`{one.name}`" for one in verb.params
         )
-        print(f"| `{verb.name}` | {verb.scope} | {verb.told} | {takes} |")
+        print(f"| `{verb.name}` | {verb.scope} | {verb.help} | {takes} |")
 
 
 def problem_table() -> None:
-    """Print every problem that the HTTP door answers."""
+    """Print every problem that the HTTP API returns."""
     from scrubjay.surfaces.http.problems import PROBLEM_TYPES
 
     print("| status | type | title |\n|---|---|---|")

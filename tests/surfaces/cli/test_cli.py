@@ -13,7 +13,7 @@ import pytest
 import scrubjay
 from scrubjay.runtime.command_hints import to_fetch
 from scrubjay.surfaces import cli
-from scrubjay.surfaces.cli.parser import build
+from scrubjay.surfaces.cli.parser import COMMANDS, help_of
 
 OK, FAILED, USAGE, NOTHING = 0, 1, 2, 3
 
@@ -529,12 +529,26 @@ def test_version_and_help_leave_with_success(shell):
 
 def test_every_command_has_help_and_a_function():
     """The list of commands, their options and their functions agree."""
-    parser = build()
-    commands = next(action for action in parser._actions if action.dest == "command").choices
-    assert len(commands) == 43
-    for name, command in commands.items():
-        assert "--db" in command.format_help()
+    assert len(COMMANDS) == 44
+    for name in COMMANDS:
+        assert "--db" in help_of(name)
         assert callable(cli.command(name))
+
+
+@pytest.mark.parametrize("words", [[], ["help"], ["--help"]])
+def test_without_a_command_all_of_them_are_listed(shell, words):
+    """On standard output, by group."""
+    done = shell(*words)
+    assert (done.code, done.err) == (OK, "")
+    listed = {line.split()[0] for line in done.out.splitlines() if line.startswith("  ")}
+    assert set(COMMANDS) <= listed
+    assert [line for line in ("Write:", "Search:", "Operate:") if line in done.out.splitlines()]
+
+
+def test_help_takes_a_command(shell):
+    """As git does."""
+    assert shell("help", "query").out == shell("query", "--help").out
+    assert shell("help", "qurey").code == USAGE
 
 
 def _not_a_database(path: Path) -> list[str]:
@@ -568,8 +582,8 @@ def _binary(path: Path) -> list[str]:
 
 
 BAD = {
-    "no command": (USAGE, "COMMAND", lambda path: []),
-    "unknown command": (USAGE, "invalid choice", lambda path: ["serch", "x"]),
+    "no command": (USAGE, "COMMAND", lambda path: ["--user", "ann"]),
+    "unknown command": (USAGE, "search", lambda path: ["serch", "x"]),
     "unknown option": (USAGE, "--limt", lambda path: ["search", "x", "--limt", "3"]),
     "dash query": (USAGE, "write -- before", lambda path: ["search", "-x"]),
     "limit no number": (USAGE, "invalid int", lambda path: ["search", "x", "-n", "many"]),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scrubjay.surfaces.cli.commands import demo as command
-from scrubjay.surfaces.cli.demo_data import QUESTIONS, SAMPLES
+from scrubjay.surfaces.cli import demo as command
+from scrubjay.surfaces.cli.demo import QUESTIONS, SAMPLES
 from scrubjay.text.analysis import terms, tokens
 
 
@@ -68,7 +68,7 @@ def test_without_a_model_the_demo_fails_and_says_what_was_wanted(bare_shell):
 
 def test_a_wrong_answer_is_said(shell, monkeypatch):
     """It checks itself."""
-    monkeypatch.setattr(command, "_right", lambda question, found: False)
+    monkeypatch.setattr(command, "_is_right", lambda question, found: False)
     done = shell("demo")
     assert done.code == 1
     assert done.err.count("scrubjay: the demo failed") == 2

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.surfaces.cli.commands.ingest import counts, left_out
+from scrubjay.surfaces.cli.ingest import counts, left_out
 from scrubjay.surfaces.render.terminal import Screen
 from scrubjay.types.reports import Ingested
 

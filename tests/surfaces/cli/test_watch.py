@@ -17,7 +17,7 @@ import jsonschema
 import pytest
 
 from scrubjay.surfaces import schemas
-from scrubjay.surfaces.cli.commands.watch import Changes, News, follow
+from scrubjay.surfaces.cli.ingest import Changes, News, follow
 from scrubjay.types.reports import Ingested
 
 OK, FAILED = 0, 1

@@ -69,7 +69,7 @@ def check(said: Any, era: str) -> None:
 @pytest.fixture
 def url(tmp_path: Path, process_environment: dict[str, str]) -> Iterator[str]:
     """The address of `/mcp` on a server that is there for one test."""
-    pytest.importorskip("scrubjay.surfaces.cli.commands.serve")
+    pytest.importorskip("scrubjay.surfaces.cli.serve")
     words = ["serve", "--port", "0", "--json", "--db", str(tmp_path / "served.db")]
     with subprocess.Popen(
         [sys.executable, "-m", "scrubjay", *words],

@@ -1,73 +1,57 @@
-"""What may be typed: every command with its options."""
+"""Command line parser, built from the table of commands."""
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, NoReturn
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from scrubjay._version import __version__
 from scrubjay.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
 
-# What argparse says would be translated, and what we say would not; and to look for a translation
-# takes a twentieth of a search from a cold shell.
+    from scrubjay.surfaces.verbs import Action, Command, Param
+
+# argparse would look up a translation of its messages; that takes a twentieth of a cold search.
 argparse._ = str  # type: ignore[attr-defined]
 
-COMMANDS = {
-    "add": "remember a text, or read files and folders",
-    "remember": "the same as add",
-    "update": "change what is given of a memory; the rest stays",
-    "say": "keep a message of a conversation",
-    "ingest": "read files and folders, and follow their changes",
-    "search": "find by word (no model needed)",
-    "vsearch": "find by meaning",
-    "query": "find by word and meaning together",
-    "get": "show memories in full",
-    "ls": "list what is stored",
-    "sessions": "list the conversations",
-    "collections": "list the collections, make one to share, rename one, or remove one",
-    "share": "invite somebody into a collection, or change their role",
-    "unshare": "remove somebody from a collection, or leave it",
-    "publish": "copy a memory into a shared collection",
-    "unpublish": "take a published copy away again",
-    "topics": "list the topics, or rename one",
-    "landscape": "say what is stored, in few words, for an agent that begins",
-    "done": "mark memories as done",
-    "undone": "take the mark away again",
-    "extract": "draw facts from messages, with the configured language model",
-    "forget": "remove memories for good",
-    "expiring": "list what is soon no longer valid, or what is not already",
-    "feedback": "say what became of a result, list what was said, or take it back",
-    "weights": "show what feedback has made of the weights",
-    "link": "connect two memories, or show what is connected",
-    "export": "write memories as Markdown files, or as lines of JSON",
-    "import": "take in what export wrote, or what you wrote yourself",
-    "backup": "copy the whole store into another file, while it is in use",
-    "promote": "move the store from its file to Postgres, while it is in use",
-    "demote": "move the store from Postgres into a file, while it is in use",
-    "profiles": "list the ways of searching, with their numbers",
-    "tiers": "list the databases that are searched together, and how each is",
-    "status": "say what is stored and what is pending",
-    "hits": "say which tier found what, by the hour",
-    "reindex": "make indexes anew from what is stored, here and on servers",
-    "doctor": "examine every part and say how to fix what is not well",
-    "eval": "measure how well questions of yours find what they should",
-    "models": "list the models, fetch one, or measure the reranker's speed",
-    "token": "make, list or revoke the tokens of those who ask a server, or do without",
-    "demo": "show scrubjay on sample memories, in a store of its own",
-    "serve": "serve the store over HTTP, and to agents, until Ctrl-C",
-    "mcp": "serve the store to an agent, as tools over standard input and output",
-}
-_EXITS = "exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing found"
+# Help group, module of `surfaces.verbs` with the records, commands. Only the module of the command that is
+# called is imported.
+_INDEX = (
+    ("Write", "write", "add remember update say ingest import extract done undone forget"),
+    ("Search", "search", "search vsearch query landscape"),
+    ("Read", "read", "get ls sessions expiring export"),
+    ("Organise", "share", "topics collections"),
+    ("Organise", "read", "link"),
+    ("Organise", "feedback", "feedback weights"),
+    ("Share", "share", "share unshare publish unpublish key token"),
+    ("Operate", "operate", "status doctor hits profiles tiers reindex backup promote demote"),
+    ("Operate", "operate", "models eval demo serve mcp"),
+)
+COMMANDS = {name: module for _, module, names in _INDEX for name in names.split()}
+_PURPOSE = (
+    "Memory and hybrid search for AI agents: store texts, find them by keyword and by meaning."
+)
+_EXIT_CODES = "exit codes: 0 ok, 1 failed, 2 wrong usage, 3 nothing found"
+_USAGE = "usage: scrubjay [--db PLACE] [--json] COMMAND ..."
+# Options of every command: spelling, metavar, help.
+_COMMON = (
+    (("--db", "--store"), "PLACE", "the database: a file or postgres://… (SCRUBJAY_DB)"),
+    (("--vectors",), "URL", "a replica: qdrant://host:6333/collection (SCRUBJAY_VECTORS)"),
+    (("--graph",), "URL", "a replica: falkordb://host:6379/graph (SCRUBJAY_GRAPH)"),
+    (("--tenant",), "NAME", "the tenant, if several share a database (SCRUBJAY_TENANT)"),
+    (("--user",), "NAME", "the user who calls (SCRUBJAY_USER)"),
+)
+_WITH_VALUE = {spelling for spellings, _, _ in _COMMON for spelling in spellings}
 
 
 class UsageError(InvalidInput):
     """The command line does not parse; `usage` shows what would."""
 
     def __init__(self, message: str, usage: str) -> None:
-        if "://" in message:  # what was typed is repeated
+        if "://" in message:  # the message repeats what was typed
             from scrubjay.text.urls import strip_credentials
 
             message = strip_credentials(message)
@@ -76,322 +60,307 @@ class UsageError(InvalidInput):
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that raises instead of leaving, so that one place writes errors."""
+    """Raise instead of exiting, so that one place prints errors."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(_with_nearest(message), self.format_usage().strip())
 
 
 def _with_nearest(message: str) -> str:
-    """Return a message with the word that was probably meant, where one of several was to be typed."""
+    """Add the nearest of several choices to a message of argparse."""
     wrong, choose, choices = message.partition(" (choose from ")
     if not choose:
         return message
     from scrubjay.text.validation import did_you_mean
 
     word = wrong.rpartition("invalid choice: ")[2].strip("'\"")
-    known = [one.strip(" ')") for one in choices.split(",")]
+    known = [choice.strip(" ')") for choice in choices.split(",")]
     return f"{wrong}{did_you_mean(word, known)}{choose}{choices}"
 
 
 class _Help(argparse.HelpFormatter):
-    # A given width keeps argparse from importing shutil for each option that is added.
+    # With a given width, argparse does not import shutil for each option.
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=88, max_help_position=26)
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
-    """Read a command line; raises UsageError, or leaves after --help and --version."""
-    # Two dozen parsers take five milliseconds to build, one takes half of one.
-    asked = argv[0] if argv and argv[0] in COMMANDS else None
+    """Parse a command line; raise UsageError, or SystemExit after help and --version."""
+    name, rest = _split(argv)
+    command = record(name)
     try:
-        return build(asked).parse_args(argv)
+        args = build(command).parse_args(rest)
     except UsageError as error:
-        if "--within: expected one argument" in str(error):  # -3d looks like an option
-            hint = "give hours, days or weeks, such as 12h, 30d or 2w; nothing below 0"
-            raise UsageError(f"--within takes one time; {hint}", error.usage) from None
-        text_is_missing = ("unrecognized arguments: -", "required: query", "required: text")
-        if "--" in argv or not any(said in str(error) for said in text_is_missing):
-            raise
-        hint = "; write -- before a text that begins with a dash"
-        if "unrecognized arguments: --tier" in str(error):
-            command = next((word for word in argv if word in COMMANDS), "this")
-            hint = f"; {command} works on one file: name it with --db"
-        raise UsageError(f"{error}{hint}", error.usage) from None
+        raise _explained(error, name, rest) from None
+    args.command, args.record = name, command
+    _choose_action(command, args)
+    return args
 
 
-def build(only: str | None = None) -> argparse.ArgumentParser:
-    """Return the parser of every command, or of `only` one, to start faster."""
+def _split(argv: list[str]) -> tuple[str, list[str]]:
+    """Return the command and the other words; common options may stand before it."""
+    place = 0
+    while place < len(argv):
+        word = argv[place]
+        if word in COMMANDS:
+            return word, argv[:place] + argv[place + 1 :]
+        if word in ("help", "-h", "--help"):
+            raise _exit_with(help_of(argv[place + 1]) if argv[place + 1 :] else main_help())
+        if word == "--version":
+            raise _exit_with(f"scrubjay {__version__}")
+        option, equals, _ = word.partition("=")
+        if option in _WITH_VALUE:
+            place += 1 if equals else 2
+        elif word == "--json":
+            place += 1
+        elif word.startswith("-"):
+            raise UsageError(f"unrecognized arguments: {word}", _USAGE)
+        else:
+            raise _unknown(word)
+    if argv:
+        raise UsageError("the following arguments are required: COMMAND", _USAGE)
+    raise _exit_with(main_help())
+
+
+def _unknown(word: str) -> UsageError:
+    from scrubjay.text.validation import did_you_mean
+
+    hint = f"{did_you_mean(word, COMMANDS)}; see: scrubjay --help"
+    return UsageError(f"there is no command {word!r}{hint}", _USAGE)
+
+
+def _exit_with(text: str) -> SystemExit:
+    from scrubjay.surfaces.render.terminal import out
+
+    out(text)
+    return SystemExit(0)
+
+
+def _explained(error: UsageError, command: str, words: list[str]) -> UsageError:
+    """Add what would be right to messages of argparse that do not tell."""
+    message = str(error)
+    if "--within: expected one argument" in message:  # -3d looks like an option
+        hint = "give hours, days or weeks, such as 12h, 30d or 2w; nothing below 0"
+        return UsageError(f"--within takes one time; {hint}", error.usage)
+    text_is_missing = ("unrecognized arguments: -", "required: query", "required: text")
+    if "--" in words or not any(part in message for part in text_is_missing):
+        return error
+    hint = "; write -- before a text that begins with a dash"
+    if "unrecognized arguments: --tier" in message:
+        hint = f"; {command} works on one database: name it with --db"
+    return UsageError(f"{message}{hint}", error.usage)
+
+
+def record(name: str) -> Command:
+    """Return the record of a command, importing only its module."""
+    module = import_module(f"scrubjay.surfaces.verbs.{COMMANDS[name]}")
+    command: Command = next(command for command in module.COMMANDS if command.name == name)
+    return command
+
+
+def main_help() -> str:
+    """Return the help of scrubjay: all commands by group."""
+    lines, last = [_USAGE, "", _PURPOSE], ""
+    for group, _, names in _INDEX:
+        if group != last:
+            lines += ["", f"{group}:"]
+        lines += [f"  {name:<12} {record(name).help}" for name in names.split()]
+        last = group
+    return "\n".join(
+        (
+            *lines,
+            "",
+            "options, before or after the command:",
+            *(f"  {f'{names[0]} {metavar}':<17} {text}" for names, metavar, text in _COMMON),
+            f"  {'--json':<17} print JSON",
+            f"  {'--version':<17} print the version",
+            "",
+            "Help on a command: scrubjay COMMAND --help",
+            _EXIT_CODES,
+        )
+    )
+
+
+def help_of(name: str) -> str:
+    """Return the help of one command."""
+    if name not in COMMANDS:
+        raise _unknown(name)
+    return build(record(name)).format_help().strip()
+
+
+def build(command: Command) -> argparse.ArgumentParser:
+    """Return the parser of one command."""
     parser = _Parser(
-        prog="scrubjay",
-        description="Memory and search: store what was said, find it by word and by meaning.",
-        epilog=_EXITS,
+        prog=f"scrubjay {command.name}",
+        description=command.description or f"{command.help[0].upper()}{command.help[1:]}.",
         formatter_class=_Help,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"scrubjay {__version__}")
-    _where(parser, None)
-    parser.add_argument("--user", metavar="NAME", default=None, help="who asks (SCRUBJAY_USER)")
-    parser.add_argument("--json", action="store_true", default=False, help="answer in JSON")
-    commands = parser.add_subparsers(
-        dest="command", metavar="COMMAND", required=True, prog="scrubjay", parser_class=_Parser
-    )
-    for name in COMMANDS if only is None else (only,):
-        purpose = COMMANDS[name]
-        command = commands.add_parser(
-            name, help=purpose, description=purpose, formatter_class=_Help, allow_abbrev=False
-        )
-        _common(command)
-        options_of(name)(command)
+    groups = {}
+    for names in command.exclusive:
+        groups.update(dict.fromkeys(names, parser.add_mutually_exclusive_group()))
+    if _has_words(command):
+        _add_actions(parser, command)
+    else:
+        for _, param in _params_by_action(command):
+            _add(groups.get(param.name, parser), param)
+    for param in command.params:
+        _add(groups.get(param.name, parser), param)
+    common = parser.add_argument_group("common options")
+    for spellings, metavar, text in _COMMON:
+        common.add_argument(*spellings, metavar=metavar, default=None, help=text)
+    common.add_argument("--json", action="store_true", help="print JSON")
     return parser
 
 
-def _common(command: argparse.ArgumentParser) -> None:
-    # SUPPRESS: an option not given here must not undo the same option before the command.
-    _where(command, argparse.SUPPRESS)
-    command.add_argument(
-        "--user", metavar="NAME", default=argparse.SUPPRESS, help="who asks (SCRUBJAY_USER)"
-    )
-    command.add_argument(
-        "--json", action="store_true", default=argparse.SUPPRESS, help="answer in JSON"
-    )
+def _has_words(command: Command) -> bool:
+    """Tell whether the first argument of a command chooses its action."""
+    return bool(command.actions) and "" not in command.actions
 
 
-def _where(parser: argparse.ArgumentParser, default: str | None) -> None:
-    """Name the store, and the servers of its tiers."""
-    for names, of, told in (
-        (("--db", "--store"), "PLACE", "the store: a file or postgres://… (SCRUBJAY_DB)"),
-        (("--vectors",), "URL", "qdrant://host:6333/collection (SCRUBJAY_VECTORS)"),
-        (("--graph",), "URL", "falkordb://host:6379/graph (SCRUBJAY_GRAPH)"),
-        (("--tenant",), "NAME", "whose store, of several in one place (SCRUBJAY_TENANT)"),
+def _params(action: Action) -> tuple[Param, ...]:
+    # The word of the action is the value of a parameter of that name: feedback accepted ID.
+    return tuple(p for p in (*action.verb.params, *action.params) if p.name != "action")
+
+
+def _params_by_action(command: Command) -> Iterator[tuple[str, Param]]:
+    for word, action in command.actions.items():
+        for param in _params(action):
+            yield word, param
+
+
+def _is_positional(param: Param) -> bool:
+    return bool(param.usage) and not param.usage.startswith("-")
+
+
+def dest(param: Param) -> str:
+    """Return the attribute of a parameter; `user` is that of the common option."""
+    return "person" if param.name == "user" else param.name
+
+
+def _spellings(param: Param) -> tuple[list[str], str | None]:
+    """Return the spellings of an option, and its metavar if one is given."""
+    words = param.usage.split() or [f"--{param.name.replace('_', '-')}"]
+    flags = [word for word in words if word.startswith("-")]
+    return flags, words[-1] if words[-1] not in flags else None
+
+
+def _add(parser: Any, param: Param, text: str = "", *, merged: bool = False) -> None:
+    """Add one parameter to a parser; of one that several actions share, the default comes later."""
+    schema = param.kind.schema
+    kind = schema.get("type")
+    how: dict[str, Any] = {"help": (text or param.told).replace("%", "%%")}
+    if kind in ("integer", "number"):
+        how["type"] = int if kind == "integer" else float
+    if not merged and param.default is not None:
+        how["default"] = param.default
+    if _is_positional(param):
+        name = param.usage.strip("[].")
+        repeated, optional = "..." in param.usage, param.usage.startswith("[")
+        if repeated or optional:
+            how["nargs"] = ("*" if optional else "+") if repeated else "?"
+        if "enum" in schema:
+            how["choices"] = schema["enum"]
+        else:
+            how["metavar"] = name
+        parser.add_argument(dest(param), **how)
+        return
+    flags, metavar = _spellings(param)
+    if kind == "boolean":
+        how["action"] = "store_true"
+    else:
+        how["metavar"] = metavar
+        if kind == "array":
+            how |= {"action": "append", "help": f"{how['help']} (repeatable)"}
+        elif "enum" in schema and metavar is None:
+            how["choices"] = schema["enum"]
+    parser.add_argument(*flags, dest=param.name, required=param.required and not merged, **how)
+
+
+def _add_actions(parser: argparse.ArgumentParser, command: Command) -> None:
+    """Add the word of the action, then the arguments and options of all actions.
+
+    They are in one parser, so that options may stand anywhere; `_choose_action` checks that they fit.
+    """
+    optional = {"nargs": "?", "default": command.default_action} if command.default_action else {}
+    parser.add_argument("action", choices=tuple(command.actions), **optional)  # type: ignore[arg-type]
+    slots: dict[int, dict[str, list[str]]] = {}
+    options: dict[str, tuple[Param, list[str]]] = {}
+    for word, action in command.actions.items():
+        for place, param in enumerate(filter(_is_positional, _params(action))):
+            slots.setdefault(place, {}).setdefault(param.told, []).append(word)
+    for word, param in _params_by_action(command):
+        if not _is_positional(param):
+            options.setdefault(param.name, (param, []))[1].append(word)
+    for place, texts in slots.items():
+        names = dict.fromkeys(
+            param.usage.strip("[].")
+            for action in command.actions.values()
+            for at, param in enumerate(filter(_is_positional, _params(action)))
+            if at == place
+        )
+        told = "; ".join(f"{', '.join(words)}: {text}" for text, words in texts.items())
+        parser.add_argument(f"slot{place}", nargs="?", metavar="|".join(names), help=told)
+    for param, words in options.values():
+        _add(parser, param, f"{', '.join(words)}: {param.told}", merged=True)
+
+
+def _choose_action(command: Command, args: argparse.Namespace) -> None:
+    """Set `args.verb`, name the arguments of the action, and refuse those of other actions."""
+    if not command.actions:
+        return
+    if not _has_words(command):
+        args.verb = command.actions[""].verb
+        return
+    action = command.actions[args.action]
+    args.verb = action.verb
+    params = _params(action)
+    _refuse_other_options(command, args, {param.name for param in params})
+    values: list[str | None] = [value for value in _slots(args) if value is not None]
+    arguments = [param for param in params if _is_positional(param)]
+    needed = sum(param.required for param in arguments)
+    missing = [param for param in params if param.required and param not in arguments]
+    if not needed <= len(values) <= len(arguments) or any(
+        not (getattr(args, param.name) or "").strip() for param in missing
     ):
-        parser.add_argument(*names, metavar=of, default=default, help=told)
+        usage = _usage(command, args.action)
+        raise InvalidInput(f"too few or too many arguments; usage: {usage}")
+    values += [None] * (len(arguments) - len(values))
+    for param, value in zip(arguments, values, strict=True):
+        setattr(args, dest(param), _converted(command, args.action, param, value))
+    for param in params:
+        if getattr(args, dest(param)) is None:
+            setattr(args, dest(param), param.default)
 
 
-def _ingest(command: argparse.ArgumentParser) -> None:
-    command.add_argument("path", nargs="*", help="files and folders (all that were read before)")
-    command.add_argument("--watch", action="store_true", help="keep up with changes, until Ctrl-C")
-    from scrubjay.surfaces.cli.options.find import places
-    from scrubjay.surfaces.cli.options.write import no_embed
-
-    places(command)
-    no_embed(command)
+def _slots(args: argparse.Namespace) -> list[str | None]:
+    return [value for name, value in sorted(vars(args).items()) if name.startswith("slot")]
 
 
-def _get(command: argparse.ArgumentParser) -> None:
-    command.add_argument("id", nargs="+", help="ids, or the first four or more letters of them")
-    command.add_argument("--md", action="store_true", help="answer in Markdown, to paste")
-    command.add_argument(
-        "--around",
-        type=int,
-        metavar="N",
-        default=None,
-        help="with messages: so many turns before and after",
-    )
-    from scrubjay.surfaces.cli.options.tiers import tier_option
-
-    tier_option(command)
+def _refuse_other_options(command: Command, args: argparse.Namespace, own: set[str]) -> None:
+    words: dict[str, list[str]] = {}
+    for word, param in _params_by_action(command):
+        if not _is_positional(param):
+            words.setdefault(param.name, []).append(word)
+    for word, param in _params_by_action(command):
+        given = getattr(args, param.name, None)
+        if param.name not in own and param.name in words and given not in (None, False):
+            option = _spellings(param)[0][-1]
+            fits = " and ".join(words[param.name])
+            raise InvalidInput(f"{option} goes with {fits}: {_usage(command, word)} {option}")
 
 
-def _ls(command: argparse.ArgumentParser) -> None:
-    command.description = (
-        "List what is stored, newest first; with --session, the latest of a conversation in the"
-        " order in which it was said."
-    )
-    from scrubjay.surfaces.cli.options.conversations import speakers
-    from scrubjay.surfaces.cli.options.find import ONLY_THERE, places
-
-    places(command, ONLY_THERE)
-    command.add_argument("--type", action="append", metavar="TYPE", help="repeatable")
-    command.add_argument("--topic", action="append", metavar="TOPIC", help="any of; repeatable")
-    command.add_argument("--session", default=None, help="only what was said there")
-    speakers(command, "only what is of this person", "only what is of this agent")
-    command.add_argument(
-        "-n", "--limit", type=int, default=None, help="at most so many (50; --coverage: all)"
-    )
-    command.add_argument("--offset", type=int, default=0, help="skip so many of the newest")
-    command.add_argument(
-        "--coverage",
-        action="store_true",
-        help="the files that ingest met, and what became of them",
-    )
-    command.add_argument(
-        "--state", choices=("indexed", "skipped", "failed"), default=None, help="with --coverage"
-    )
+def _usage(command: Command, word: str) -> str:
+    params = _params(command.actions[word])
+    arguments = [param.usage.upper() for param in params if _is_positional(param)]
+    options = [param.usage for param in params if param.required and not _is_positional(param)]
+    return " ".join(("scrubjay", command.name, word, *arguments, *options))
 
 
-def _collections(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "action",
-        nargs="?",
-        choices=("list", "create", "members", "rename", "remove"),
-        default="list",
-    )
-    command.add_argument("name", nargs="?", default=None, help="which one, for all but list")
-    command.add_argument("new_name", nargs="?", default=None, help="with rename: its new name")
-    command.add_argument(
-        "--namespace", default=None, help="with rename, remove: which of two of the same name"
-    )
-    command.add_argument("--yes", action="store_true", help="with remove: do not ask")
-
-
-def _share(command: argparse.ArgumentParser) -> None:
-    _unshare(command)
-    command.add_argument(
-        "--role",
-        default=None,
-        help="reader sees, writer also writes, owner also invites (reader, or as before)",
-    )
-
-
-def _unshare(command: argparse.ArgumentParser) -> None:
-    command.add_argument("collection", help="its name; `collections create` makes one")
-    command.add_argument("person", help="who, as in --user")
-
-
-def _publish(command: argparse.ArgumentParser) -> None:
-    command.add_argument("id", help="a memory, or the first four or more letters of its id")
-    command.add_argument("collection", help="a shared collection in which you may write")
-
-
-def _topics(command: argparse.ArgumentParser) -> None:
-    command.add_argument("action", nargs="?", choices=("list", "rename"), default="list")
-    command.add_argument("old", nargs="?", default=None, help="which one to rename")
-    command.add_argument("new", nargs="?", default=None, help="its new name, or one to join")
-    command.add_argument("--namespace", default=None, help="with list: only there")
-    command.add_argument("-n", "--limit", type=int, default=None, help="at most so many (all)")
-
-
-def _landscape(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "question", nargs="*", help="only what is stored on this, as marked text for a prompt"
-    )
-    command.add_argument(
-        "--tokens", type=int, default=800, metavar="N", help="at most so many, 50 or more (800)"
-    )
-    command.add_argument("--namespace", default=None, help="only what is there")
-
-
-def _done(command: argparse.ArgumentParser) -> None:
-    command.add_argument("id", nargs="+", help="ids, or the first four or more letters of them")
-
-
-def _forget(command: argparse.ArgumentParser) -> None:
-    command.add_argument("id", nargs="*", help="ids, or the first four or more letters of them")
-    command.add_argument("--query", default=None, help="what these words find, shown first")
-    command.add_argument("--session", default=None, help="all that was said there, shown first")
-    command.add_argument("-n", "--limit", type=int, default=10, help="with --query: so many (10)")
-    command.add_argument("--namespace", default=None, help="with --query or --session: only there")
-    command.add_argument("--yes", action="store_true", help="do not ask")
-
-
-def _link(command: argparse.ArgumentParser) -> None:
-    command.add_argument("id", help="a memory")
-    command.add_argument("other", nargs="?", default=None, help="the one to connect it with")
-    command.add_argument("--kind", default=None, help="what connects them (related)")
-    command.add_argument("--strength", type=float, default=1.0, help="0 to 1 (1)")
-    what = command.add_mutually_exclusive_group()
-    what.add_argument("--unlink", action="store_true", help="take the connection away")
-    what.add_argument("--show", action="store_true", help="show what is connected")
-    command.add_argument("--depth", type=int, default=1, help="with --show: steps away (1)")
-
-
-def _hits(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--since", metavar="TIME", default=None, help="a date or an ISO time")
-
-
-def _profiles(command: argparse.ArgumentParser) -> None:
-    command.add_argument("name", nargs="?", default=None, help="show its stages and numbers")
-    command.add_argument(
-        "--set", action="append", dest="sets", metavar="STAGE.NUMBER=VALUE", help="repeatable"
-    )
-
-
-def _models(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "action", nargs="?", choices=("list", "pull", "calibrate"), default="list"
-    )
-    command.add_argument("name", nargs="?", default=None, help="which model (the configured one)")
-
-
-def _demo(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--docs", metavar="DIR", default=None, help="a folder to read as well")
-    command.add_argument("--keep", metavar="FILE", default=None, help="keep the store there")
-
-
-def _nothing_more(command: argparse.ArgumentParser) -> None:
-    """Take no option beyond those of every command."""
-
-
-def options_of(name: str) -> Callable[[argparse.ArgumentParser], None]:
-    """Return what adds the options of a command, importing no other's."""
-    match name:
-        case "add" | "remember":
-            from scrubjay.surfaces.cli.options.write import add_options as chosen
-        case "update":
-            from scrubjay.surfaces.cli.options.write import update_options as chosen
-        case "reindex":
-            from scrubjay.surfaces.cli.options.reindex import reindex as chosen
-        case "say":
-            from scrubjay.surfaces.cli.options.conversations import say_options as chosen
-        case "sessions":
-            from scrubjay.surfaces.cli.options.conversations import sessions_options as chosen
-        case "search":
-            from scrubjay.surfaces.cli.options.find import search_options as chosen
-        case "vsearch":
-            from scrubjay.surfaces.cli.options.find import vsearch_options as chosen
-        case "query":
-            from scrubjay.surfaces.cli.options.find import query_options as chosen
-        case "expiring":
-            from scrubjay.surfaces.cli.options.feedback import expiring_options as chosen
-        case "feedback":
-            from scrubjay.surfaces.cli.options.feedback import feedback_options as chosen
-        case "weights":
-            from scrubjay.surfaces.cli.options.feedback import weights_options as chosen
-        case "export":
-            from scrubjay.surfaces.cli.options.transfer import export as chosen
-        case "backup":
-            from scrubjay.surfaces.cli.options.transfer import backup as chosen
-        case "import":
-            from scrubjay.surfaces.cli.options.transfer import import_ as chosen
-        case "promote":
-            from scrubjay.surfaces.cli.options.promote import promote_options as chosen
-        case "demote":
-            from scrubjay.surfaces.cli.options.promote import demote_options as chosen
-        case "eval":
-            from scrubjay.surfaces.cli.options.eval import eval_options as chosen
-        case "extract":
-            from scrubjay.surfaces.cli.options.extract import extract_options as chosen
-        case "token":
-            from scrubjay.surfaces.cli.options.api_keys import token_options as chosen
-        case "tiers":
-            from scrubjay.surfaces.cli.options.tiers import tier_option as chosen
-        case "serve":
-            from scrubjay.surfaces.cli.options.serve import serve_options as chosen
-        case "mcp":
-            from scrubjay.surfaces.cli.options.mcp import mcp_options as chosen
-        case _:
-            return _OPTIONS.get(name, _nothing_more)
-    return chosen
-
-
-_OPTIONS = {
-    "ingest": _ingest,
-    "get": _get,
-    "ls": _ls,
-    "collections": _collections,
-    "share": _share,
-    "unshare": _unshare,
-    "publish": _publish,
-    "unpublish": _publish,
-    "topics": _topics,
-    "landscape": _landscape,
-    "done": _done,
-    "undone": _done,
-    "forget": _forget,
-    "link": _link,
-    "hits": _hits,
-    "profiles": _profiles,
-    "models": _models,
-    "demo": _demo,
-}
+def _converted(command: Command, word: str, param: Param, value: str | None) -> Any:
+    if value is None or param.kind.schema.get("type") != "integer":
+        return value
+    if not value.isdecimal():
+        usage = _usage(command, word)
+        raise InvalidInput(f"{param.name} is {value!r}, which is no number; usage: {usage}")
+    return int(value)

@@ -43,9 +43,7 @@ class Param(NamedTuple):
     @property
     def told(self) -> str:
         """The help with the default."""
-        if self.default is None or self.default is False:
-            return self.help
-        return f"{self.help} (default: {self.default})"
+        return f"{self.help} (default: {self.default})" if self.default else self.help
 
 
 class Verb(NamedTuple):

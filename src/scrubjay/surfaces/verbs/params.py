@@ -92,7 +92,7 @@ def limit(default: int | None = None, kind: Kind = LIMIT, help: str = "") -> Par
     )
 
 
-SKIP = Param("offset", OFFSET, "number of results to skip", usage="--offset N")
+SKIP = Param("offset", OFFSET, "number of results to skip", default=0, usage="--offset N")
 SKIP_ALIASES = {"skip": "offset"}
 
 THE_ID = Param("id", NAME, "the id of a memory", required=True, usage="id")

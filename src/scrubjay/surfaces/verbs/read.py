@@ -253,7 +253,7 @@ COMMANDS = (
         (
             *_LS_FILTERS,
             limit(help="maximum number of results (default: 50; --coverage: all)"),
-            SKIP._replace(default=0),
+            SKIP,
             Param("coverage", FLAG, "list ingested files instead, and whether they were indexed"),
             _STATE._replace(help="with --coverage: only files in this state"),
         ),

@@ -1,21 +1,15 @@
-"""`models`: which there are, which are here, and fetching one."""
+"""`models`: list models, download one, measure the speed of the reranker."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, NotFound
-from scrubjay.surfaces.cli.session import (
-    card_of,
-    check_there,
-    embed_pending,
-    fetch_reranker,
-    open_store,
-    settings_of,
-)
-from scrubjay.surfaces.render import results as render
+from scrubjay.surfaces.cli.session import check_exists, open_store, settings_of
+from scrubjay.surfaces.cli.vectors import card_of, embed_pending, fetch_reranker
 from scrubjay.surfaces.render.json import Json, dumps
 from scrubjay.surfaces.render.layout import table
+from scrubjay.surfaces.render.results import plural, size
 from scrubjay.surfaces.render.terminal import one_line, out
 
 if TYPE_CHECKING:
@@ -28,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def models(args: Namespace, screen: Screen) -> int:
-    """List the models; `pull` fetches one and makes the vectors the store still owes."""
+    """List the models; `pull` downloads one and embeds what is in the queue."""
     settings = settings_of(args)
     made = left = 0
     if args.action == "calibrate":
@@ -42,8 +36,10 @@ def models(args: Namespace, screen: Screen) -> int:
         wanted = _card(args.name) if args.name else configured
         if wanted is not None:
             pull(wanted)
-        elif not _is_there(settings):  # there is neither a model to fetch nor a vector to make
-            raise InvalidInput(f"{settings.embedder} is not fetched by scrubjay; name one that is")
+        elif not _is_there(settings):  # neither a model to download nor a vector to make
+            raise InvalidInput(
+                f"{settings.embedder} is not downloaded by scrubjay; name a model that is"
+            )
         fetch_reranker(settings)
         if wanted == configured:
             made, left = _embed(settings, args.db)
@@ -59,25 +55,25 @@ def _pull_reranker(access: Access) -> None:
     except NotFound as error:
         raise InvalidInput(str(error)) from error
     if not isinstance(reranker, OnnxCrossEncoder):
-        raise InvalidInput(f"{access.shown} is not fetched: it runs where it is")
+        raise InvalidInput(f"{access.shown} is not downloaded: it runs elsewhere")
     reranker.load()
 
 
 def _calibrate(args: Namespace, screen: Screen) -> int:
-    """Measure how fast the configured reranker reads; the depth of every search follows from it."""
+    """Measure the speed of the configured reranker, which decides how many results a search reranks."""
     with open_store(args.db) as store:
         speed_ms = store.calibrate()
     name = settings_of(args).reranker.shown
     if args.json:
         out(dumps({"reranker": name, "ms_per_1000_chars": round(speed_ms, 3)}))
     else:
-        out(f"{one_line(name)} reads a thousand characters in {speed_ms:.1f} ms")
-        out(screen.dim("kept in the store: every search reranks as many as fit its deadline"))
+        out(f"{one_line(name)} reads 1,000 characters in {speed_ms:.1f} ms")
+        out(screen.dim("stored: every search reranks as many results as fit its time limit"))
     return 0
 
 
 def _embed(settings: Settings, db: str | None) -> tuple[int, int]:
-    """Make the vectors that the store owes; return how many were made, and how many are left."""
+    """Embed what is in the queue; return how many vectors were made, and how many are left."""
     if not _is_there(settings):
         return 0, 0
     with open_store(db) as store:
@@ -88,14 +84,14 @@ def _embed(settings: Settings, db: str | None) -> tuple[int, int]:
 
 def _is_there(settings: Settings) -> bool:
     try:
-        check_there(settings)
+        check_exists(settings)
     except NotFound:
         return False
     return True
 
 
 def _is_card(name: str) -> bool:
-    """True for a model of ours, with or without its precision; any other with a slash is the hub's."""
+    """True for a built-in model, with or without its precision; others with a slash are of the hub."""
     from scrubjay.models.registry import CARDS
 
     return name.partition("/")[0] in CARDS
@@ -105,7 +101,7 @@ def _card(name: str) -> ModelCard:
     from scrubjay.models.registry import CARDS
 
     if not _is_card(name):
-        raise InvalidInput(f"There is no model named {name!r}; known are: {', '.join(CARDS)}")
+        raise InvalidInput(f"there is no model {name!r}; the models are: {', '.join(CARDS)}")
     return CARDS[name.partition("/")[0]]
 
 
@@ -115,27 +111,29 @@ def _list(settings: Settings, made: int, left: int, as_json: bool, screen: Scree
     known = known_models()
     chosen = card_of(settings)
     if as_json:
-        shapes = [_shape(one, configured=one.card == chosen) for one in known]
+        shapes = [_shape(state, configured=state.card == chosen) for state in known]
         helpers = {"reranker": settings.reranker.shown, "generator": settings.generator.shown}
         out(dumps({"models": shapes, **helpers, "made": made, "pending": left}))
         return 0
     rows = [
         (
-            "*" if one.card == chosen else " ",
-            one.card.name,
-            "here" if one.cached else "not here",
-            render.size(one.card.size),
-            f"{one.card.dims} dims, {one.card.window} tokens, {one.card.licence}",
-            one_line(str(one.path)) if one.cached else f"scrubjay models pull {one.card.name}",
+            "*" if state.card == chosen else " ",
+            state.card.name,
+            "here" if state.cached else "not here",
+            size(state.card.size),
+            f"{state.card.dims} dims, {state.card.window} tokens, {state.card.licence}",
+            one_line(str(state.path))
+            if state.cached
+            else f"scrubjay models pull {state.card.name}",
         )
-        for one in known
+        for state in known
     ]
     out("\n".join(table(rows)))
     out(screen.dim("* is configured"))
     out(f"reranker   {one_line(settings.reranker.shown)}")
     out(f"generator  {one_line(settings.generator.shown)}")
     if made:
-        out(f"made {render.plural(made, 'vector')} in {one_line(settings.db)}")
+        out(f"made {plural(made, 'vector')} in {one_line(settings.db)}")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`serve`: the store over HTTP and MCP, until it is told to stop."""
+"""`serve` and `mcp`: the store over HTTP and MCP, or to one agent over standard input and output."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 
 def serve(args: Namespace, screen: Screen) -> int:
-    """Listen, answer, and stop in good order; 1 where something was still under way at the end."""
+    """Listen until Ctrl-C; return 1 if a request was still running at the end."""
     from scrubjay.surfaces.cli.session import settings_of
     from scrubjay.surfaces.http.settings import server_settings
 
-    # A tenant that is typed says whose store is served. The tokens are where `token` keeps them: in the
-    # store without one, or in that of the tenant of the settings.
+    # A tenant that is typed chooses the store that is served. API keys are where `key` stores them: in
+    # the database without a tenant, or in that of the tenant of the settings.
     config.typed = config.typed._replace(tenant=None)
     settings = settings_of(args)
     own = _own(args, settings)
@@ -47,25 +47,25 @@ def serve(args: Namespace, screen: Screen) -> int:
         raise MissingExtra("The server", 'pip install "scrubjay[server]"') from error
     from scrubjay.surfaces.callers import store_opener
 
-    watch = Monitoring()
-    stores = watch.open_stores(store_opener(args.db, own.user), own.tenant)
+    monitoring = Monitoring()
+    stores = monitoring.open_stores(store_opener(args.db, own.user), own.tenant)
     try:
-        return _serve(stores, own, wanted, watch, make_server, args)
+        return _serve(stores, own, wanted, monitoring, make_server, args)
     finally:
         stores.close()
-        watch.close()
+        monitoring.close()
 
 
 def _own(args: Namespace, settings: Settings) -> Principal:
-    """Return whoever asks without a token: everybody, or who was typed or is in the settings."""
+    """Return the principal of callers without an API key: all users, or the typed or configured one."""
     from scrubjay.surfaces.callers import Principal
     from scrubjay.text.urls import check_tenant
 
     tenant = None if args.tenant is None else check_tenant(args.tenant)
     if tenant is not None and settings.tenant not in (None, tenant):
         raise InvalidInput(
-            f"the settings name the tenant {settings.tenant}, whose store keeps no token for {tenant};"
-            " take the tenant out of the settings, or serve without --tenant"
+            f"the settings name the tenant {settings.tenant}, whose store has no API keys for {tenant};"
+            " remove the tenant from the settings, or serve without --tenant"
         )
     user = args.user if args.user is not None else settings.user
     return Principal(tenant=tenant or settings.tenant, user=user)
@@ -75,7 +75,7 @@ def _serve(
     stores: OpenStores,
     own: Principal,
     wanted: ServerSettings,
-    watch: Monitoring,
+    monitoring: Monitoring,
     make_server: Callable[..., Server[Any]],
     args: Namespace,
 ) -> int:
@@ -87,52 +87,71 @@ def _serve(
 
     with listen.bind(wanted.host, wanted.port) as socket:
         loopback = listen.is_loopback(socket)
-        admission = ApiKeyLookup(stores, loopback=loopback, own=own)
-        with stores.lend(
-            own
-        ):  # one that cannot be opened says so now; its model is loaded from now on
-            admission.requires_key()
-        if not loopback and not admission.has_key():
-            words = (
-                f"token create NAME --tenant {args.tenant}" if args.tenant else "token create NAME"
-            )
+        keys = ApiKeyLookup(stores, loopback=loopback, own=own)
+        with stores.lend(own):  # fails now if it cannot be opened; begins to load the model
+            keys.requires_key()
+        if not loopback and not keys.has_key():
+            words = f"key create NAME --tenant {args.tenant}" if args.tenant else "key create NAME"
             raise InvalidInput(
-                f"{wanted.host} can be reached from other machines, and there is no token; make one"
+                f"{wanted.host} can be reached from other machines, and there is no API key; create one"
                 f" first: {to_type(words, args.db)}, or serve on 127.0.0.1"
             )
         url = listen.url_of(socket)
-        doors = ServerContext.create(
+        context = ServerContext.create(
             stores,
-            admission,
+            keys,
             wanted,
-            watch,
+            monitoring,
             own=own,
             names=(wanted.host, *wanted.allow_hosts),
         )
-        # Whoever reads this is who started it; where tokens are asked for, the page asks for one.
-        code = doors.logins.new_link_code() if admission(None) is not None else ""
+        # The reader of this link started the server; if keys are required, the web UI asks for one.
+        code = context.logins.new_link_code() if keys(None) is not None else ""
         here, *elsewhere = listen.browser_urls(socket, wanted.allow_hosts)
-        page = web_ui_url(here, code)
-        asked_in = threads_of(doors.workers)
-        doors = doors._replace(mcp=make_server(stores, principal_in, wanted.tools, asked_in))
+        web_ui = web_ui_url(here, code)
+        threads = threads_of(context.workers)
+        context = context._replace(mcp=make_server(stores, principal_in, wanted.tools, threads))
 
         def listening() -> None:
             if args.json:
                 from scrubjay.surfaces.render.json import line
 
-                out(line({"url": url, "pid": os.getpid(), "page": page}))
+                out(line({"url": url, "pid": os.getpid(), "page": web_ui}))
                 sys.stdout.flush()
             err(f"scrubjay listens on {url} (Ctrl-C stops)")
-            err(f"open the page in a browser: {page}")
+            err(f"web UI: {web_ui}")
             for place in elsewhere:
                 err(f"from other machines: {web_ui_url(place)}")
 
         listen.log_to_stderr()
-        listener = listen.http_server(make_app(doors), listening)
-        listener.run([socket])
-    if doors.workers.close(listener.left_s) and doors.auth_workers.close(1.0):
-        err("scrubjay: stopped; what was answered is stored")
+        server = listen.http_server(make_app(context), listening)
+        server.run([socket])
+    if context.workers.close(server.left_s) and context.auth_workers.close(1.0):
+        err("scrubjay: stopped; everything answered is stored")
         return 0
-    # A thread that hangs would keep the process, which was told to stop, for ever.
-    err(f"scrubjay: stopped; something still ran after {listen.SHUTDOWN_S} seconds and was left")
+    # A thread that hangs would keep the stopped process alive.
+    err(f"scrubjay: stopped; a request still ran after {listen.SHUTDOWN_S} seconds")
     os._exit(1)
+
+
+def mcp(args: Namespace, screen: Screen) -> int:
+    """Serve one agent until it closes the connection; the store is opened by its first call."""
+    from scrubjay.surfaces.mcp.pipes import take_pipes
+
+    pipes = take_pipes()  # before an import that may print
+    try:
+        from scrubjay.surfaces.mcp.server import make_server
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
+            raise
+        raise MissingExtra("mcp", 'pip install "scrubjay[mcp]"') from None
+    from scrubjay.surfaces.callers import OpenStores, Principal, store_opener
+    from scrubjay.surfaces.mcp.stdio import serve
+
+    stores = OpenStores(store_opener(args.db, args.user))
+    caller = Principal(tenant=args.tenant, user=args.user)
+    try:
+        serve(make_server(stores, lambda _: caller, args.tools), pipes)
+    finally:
+        stores.close()
+    return 0

@@ -1,0 +1,219 @@
+"""`ingest`: read files and folders, report what was read, and with `--watch` follow their changes."""
+
+from __future__ import annotations
+
+import sys
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
+
+from scrubjay.errors import InvalidInput, NotFound, StoreError
+from scrubjay.runtime.command_hints import to_type
+from scrubjay.surfaces.cli.session import open_store, settings_of
+from scrubjay.surfaces.cli.vectors import make_vectors
+from scrubjay.surfaces.render.results import plural
+from scrubjay.surfaces.render.terminal import err, one_line, out, path_line
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from scrubjay.config import Settings
+    from scrubjay.store import Store
+    from scrubjay.surfaces.render.terminal import Screen
+    from scrubjay.types.reports import Ingested
+
+    Batch = tuple[str | None, Ingested]
+    """A path that was named, or None for everything ingested before, and its report."""
+
+_MOST_SHOWN = 10  # of each kind: a folder of photos must not fill the screen
+_FEW_FOLDERS = 3
+_WAKE_S = 0.5  # Windows delivers Ctrl-C only between two waits
+_NO_FOLDER = "no folder was ingested before; name one: scrubjay ingest PATH"
+
+
+def ingest(args: Namespace, screen: Screen) -> int:
+    """Read files and folders; without any, update all that were ingested before."""
+    return read(args, args.paths, screen, watch=args.watch)
+
+
+def read(args: Namespace, paths: list[str], screen: Screen, *, watch: bool = False) -> int:
+    """Read paths and print a report; with `watch`, follow changes until Ctrl-C."""
+    settings = settings_of(args)
+    with _store_for(args, paths) as store:
+        names = [path_line(path) for path in paths] or _known_folders(store)
+        report = _Report(args, screen, names, in_lines=watch)
+        if watch:
+            return _watch(store, settings, args, paths, report)
+        batches = [(path, _read(store, path, args)) for path in paths or (None,)]
+        left = make_vectors(store, settings, later=args.no_embed)
+    report(batches, left)
+    return int(any(done.failed or _nothing_read(done) for _, done in batches))
+
+
+def _store_for(args: Namespace, paths: list[str]) -> Store:
+    try:
+        return open_store(args.db, args.user, embed=not args.no_embed, make=bool(paths))
+    except NotFound as error:
+        raise InvalidInput(_NO_FOLDER) from error
+
+
+def _known_folders(store: Store) -> list[str]:
+    folders = {
+        path_line(folder) for collection in store.collections() for folder in collection.folders
+    }
+    if not folders:
+        raise InvalidInput(_NO_FOLDER)
+    return sorted(folders)
+
+
+def _read(
+    store: Store,
+    path: str | None,
+    args: Namespace,
+    on_change: Callable[[Ingested], None] | None = None,
+) -> Ingested:
+    from scrubjay.runtime.progress import ProgressBar
+
+    with ProgressBar("reading") as bar:
+        return store.ingest(
+            path,
+            collection=args.collection,
+            namespace=args.namespace,
+            watch=on_change is not None,
+            progress=lambda done, total, _: bar(done, total),
+            on_change=on_change,
+        )
+
+
+class _Report:
+    """Print what was read: lines for a person, JSON for a program, one document a line if it goes on."""
+
+    def __init__(
+        self, args: Namespace, screen: Screen, names: list[str], *, in_lines: bool
+    ) -> None:
+        self._args, self._screen, self._in_lines = args, screen, in_lines
+        many = len(names) > _FEW_FOLDERS
+        self.label = plural(len(names), "folder") if many else ", ".join(names)
+
+    def __call__(self, batches: Sequence[Batch], left: int | None) -> None:
+        if self._args.json:
+            from scrubjay.surfaces.render.json import dumps, ingested, line
+
+            shape = {"ingested": [ingested(path, done) for path, done in batches], "pending": left}
+            out(line(shape) if self._in_lines else dumps(shape))
+        else:
+            for path, done in batches:
+                name = self.label if path is None else path_line(path)
+                out(f"{self._screen.bold(name)}  {counts(done)}")
+                for text in left_out(done, self._screen, self._args.db):
+                    out(text)
+        sys.stdout.flush()
+
+
+def counts(done: Ingested) -> str:
+    """Return the number of files by what happened to them."""
+    parts = [
+        (done.added, "new"),
+        (done.updated, "changed"),
+        (done.moved, "moved"),
+        (done.unchanged, "unchanged"),
+        (done.removed, "removed"),
+        (len(done.skipped), "skipped"),
+        (len(done.failed), "failed"),
+    ]
+    return ", ".join(f"{count:,} {what}" for count, what in parts if count) or "nothing to read"
+
+
+def left_out(done: Ingested, screen: Screen, db: str | None) -> list[str]:
+    """Return lines about files that were not read, or not completely; failed ones first, not all."""
+    lines = []
+    kinds = ((done.failed, screen.red), (done.skipped, screen.yellow), (done.notes, screen.yellow))
+    for files, paint in kinds:
+        shown = files[:_MOST_SHOWN]
+        lines += [f"  {paint(path_line(path))}: {one_line(why)}" for path, why in shown]
+    more = sum(len(files) for files, _ in kinds) - len(lines)
+    if more:
+        lines.append(f"  … and {more:,} more: {to_type('ls --coverage', db)}")
+    return lines
+
+
+def _nothing_read(done: Ingested) -> bool:
+    """Tell whether everything that was named was skipped."""
+    return bool(done.skipped) and not (
+        done.added or done.updated or done.moved or done.unchanged or done.removed
+    )
+
+
+# --- --watch ----------------------------------------------------------------------------------
+
+
+def _watch(
+    store: Store, settings: Settings, args: Namespace, paths: list[str], report: _Report
+) -> int:
+    changes = Changes(lambda: store.watch_failure)
+    batches = [(path, _read(store, path, args, changes.of(path))) for path in paths or (None,)]
+    left = make_vectors(store, settings, later=args.no_embed)
+    report(batches, left)
+    news = News(batches)
+
+    def on_batch(path: str | None, done: Ingested) -> None:
+        if (fresh := news.of(path, done)) is None:
+            return
+        if left == 0:
+            pending = make_vectors(store, settings, later=False)
+        else:  # a missing model was reported once; the store keeps trying
+            pending = None if args.no_embed else store.pending(wait=False)
+        report([(path, fresh)], pending)
+
+    follow(changes, on_batch, report.label)
+    return 0
+
+
+class Changes:
+    """Changes seen by the watching threads, for the one thread that embeds and prints."""
+
+    def __init__(self, failure: Callable[[], str | None] = lambda: None) -> None:
+        self._failure = failure
+        self._seen: SimpleQueue[Batch] = SimpleQueue()
+
+    def of(self, path: str | None) -> Callable[[Ingested], None]:
+        """Return the callback for each batch of changes below a path."""
+        return lambda done: self._seen.put((path, done))
+
+    def __iter__(self) -> Iterator[Batch]:
+        while True:
+            try:
+                yield self._seen.get(timeout=_WAKE_S)
+            except Empty:
+                if reason := self._failure():
+                    raise StoreError(f"the watch has ended: {reason}") from None
+
+
+class News:
+    """Batches without what was reported before: a file that fails, fails every time."""
+
+    def __init__(self, reported: Iterable[Batch]) -> None:
+        self._left_out = {path: {*done.skipped, *done.failed} for path, done in reported}
+
+    def of(self, path: str | None, done: Ingested) -> Ingested | None:
+        """Return what is new in a batch, or None."""
+        before = self._left_out.get(path, set())
+        self._left_out[path] = {*done.skipped, *done.failed}
+        fresh = done._replace(
+            unchanged=0,
+            skipped=tuple(file for file in done.skipped if file not in before),
+            failed=tuple(file for file in done.failed if file not in before),
+        )
+        return fresh if any(fresh) else None
+
+
+def follow(
+    changes: Iterable[Batch], report: Callable[[str | None, Ingested], None], label: str
+) -> None:
+    """Report each batch; Ctrl-C ends this, and is no failure."""
+    try:
+        err(f"watching {label}; Ctrl-C stops")
+        for path, done in changes:
+            report(path, done)
+    except KeyboardInterrupt:
+        err("\nscrubjay: stopped watching; what was read is kept")

@@ -1,0 +1,150 @@
+"""`key` (also `token`): API keys of those who may call a server.
+
+A tenant that is typed is the tenant of a key. The key is stored in the database without a tenant, where
+`serve` looks for it, with --tenant or without. If the settings name a tenant, the store of that tenant has
+its own keys.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from scrubjay import config
+from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.runtime.command_hints import to_type
+from scrubjay.sharing.api_keys import access_of
+from scrubjay.surfaces.cli.session import NOTHING_FOUND, open_store
+from scrubjay.surfaces.render import facts
+from scrubjay.surfaces.render.tables import with_head
+from scrubjay.surfaces.render.terminal import err, one_line, out
+from scrubjay.types.key_scopes import READ
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from scrubjay.sharing.api_keys import Access, Token
+    from scrubjay.surfaces.render.terminal import Screen
+
+
+def key(args: Namespace, screen: Screen) -> int:
+    """Create, list or revoke API keys, or open a server; of a new key, only the secret is printed."""
+    if args.action == "open" and (args.tenant or args.user):
+        raise InvalidInput("`key open` takes neither --tenant nor --user; it is for all callers")
+    config.typed = config.typed._replace(tenant=None)
+    with open_store(args.db, embed=False, make=args.action == "create") as store:
+        keys = access_of(store)
+        return _ACTIONS[args.action](keys, args, screen)
+
+
+def _create(keys: Access, args: Namespace, screen: Screen) -> int:
+    made = keys.create(
+        args.name,
+        scopes=args.scopes or (READ,),
+        tenant=args.tenant,
+        user=config.load(db=args.db, user=args.user).user,
+        expires=args.expires,
+    )
+    if args.json:
+        _print_json("created", [made.token], secret=made.secret)
+        return 0
+    out(made.secret)
+    sys.stdout.flush()  # before the lines about it
+    its = made.token
+    about = [
+        ("may", " and ".join(its.scopes)),
+        ("in the store of tenant", its.tenant or ""),
+        ("as", "" if its.user is None else one_line(its.user)),
+        ("until", "" if its.expires_at is None else facts.stamp(its.expires_at, facts.here())),
+    ]
+    text = ", ".join(f"{name} {value}" for name, value in about if value)
+    err(f"scrubjay: created the API key {one_line(its.name)}: {text}")
+    err("scrubjay: it is shown this once; send it as `Authorization: Bearer …`")
+    return 0
+
+
+def _matching(keys: Access, args: Namespace) -> list[Token]:
+    """Return the keys of the tenant and the user that were typed."""
+    return [
+        found
+        for found in keys.list()
+        if args.tenant in (None, found.tenant) and args.user in (None, found.user)
+    ]
+
+
+def _revoke(keys: Access, args: Namespace, screen: Screen) -> int:
+    name = args.name.strip()
+    revoked = [found for found in _matching(keys, args) if found.name == name]
+    if not revoked and any(found.name == name for found in keys.list()):
+        raise NotFound(
+            f"the API key {name!r} is of another tenant or user; see: {to_type('key list')}"
+        )
+    keys.revoke(name)
+    if args.json:
+        _print_json("revoked", revoked)
+    else:
+        out(f"{screen.green('revoked')} {one_line(name)}")
+    if not keys.any():
+        err(f"scrubjay: that was the last one; {_still_required(args)}")
+    return 0
+
+
+def _still_required(args: Namespace) -> str:
+    create, open_ = to_type("key create NAME", args.db), to_type("key open", args.db)
+    return (
+        f"servers still require an API key, so every caller is rejected. To create one: {create}. To"
+        f" allow callers on this machine without a key: {open_}"
+    )
+
+
+def _open(keys: Access, args: Namespace, screen: Screen) -> int:
+    """Allow callers on the machine of the server without a key."""
+    keys.open_door()
+    if args.json:
+        _print_json("opened", [])
+    else:
+        out(f"{screen.green('opened')}: on loopback a server requires no API key")
+    return 0
+
+
+def _list(keys: Access, args: Namespace, screen: Screen) -> int:
+    found = _matching(keys, args)
+    if args.json:
+        _print_json("listed", found)
+    elif found:
+        now = facts.here()
+        titles = ("name", "may", "tenant", "user", "created", "last used", "expires")
+        out(with_head([titles, *(_row(one, now) for one in found)], screen))
+    else:
+        create = to_type("key create NAME --scope read", args.db)
+        out(f"No API key matches; this creates one: {create}")
+        if keys.asks() and not args.tenant and not args.user:
+            err(f"scrubjay: there was one; {_still_required(args)}")
+    return 0 if found else NOTHING_FOUND
+
+
+def _row(found: Token, now: datetime) -> tuple[str, ...]:
+    def when(at: datetime | None, never: str) -> str:
+        return never if at is None else facts.stamp(at, now)
+
+    ends = when(found.expires_at, "never")
+    return (
+        one_line(found.name),
+        ", ".join(found.scopes),
+        found.tenant or "-",
+        one_line(found.user or "-"),
+        when(found.created_at, "-"),
+        when(found.last_used_at, "never"),
+        f"{ends} (expired)" if found.expires_at and found.expires_at <= now else ends,
+    )
+
+
+def _print_json(done: str, keys: Sequence[Token], **more: str) -> None:
+    from scrubjay.surfaces.render.json import dumps, plain
+
+    out(dumps({"done": done, "tokens": plain(keys), **more}))
+
+
+_ACTIONS = {"create": _create, "list": _list, "revoke": _revoke, "open": _open}

@@ -1,0 +1,189 @@
+"""`get`, `ls` and `link`: memories as they are stored, ingested files, and links."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrubjay.errors import InvalidInput, StoreError
+from scrubjay.surfaces.cli.session import (
+    NOTHING_FOUND,
+    open_store,
+    resolve_ids,
+    warn,
+    warn_missing,
+)
+from scrubjay.surfaces.render import memories as render
+from scrubjay.surfaces.render.layout import pad, width
+from scrubjay.surfaces.render.terminal import one_line, out, path_line
+from scrubjay.types import Memories
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+
+    from scrubjay.store import Store
+    from scrubjay.surfaces.render.terminal import Screen
+    from scrubjay.types import Memory
+    from scrubjay.types.reports import Covered
+    from scrubjay.write.fields import Change
+
+_LIMIT = 50
+_LS_FILTERS = "namespace types topics collection session owner agent".split()
+
+
+def get(args: Namespace, screen: Screen) -> int:
+    """Print memories in full; a missing id is reported, and the others are printed."""
+    from scrubjay.surfaces.render.json import dumps, got
+
+    if args.json and args.md:
+        raise InvalidInput("--json and --md are two forms of output; choose one")
+    with open_store(args.db, args.user, tiers=args.tier) as store:
+        ids, missing = resolve_ids(store, args.ids)
+        found = store.get_many([*ids, *missing])
+        if args.around is not None:
+            found = _with_messages_around(store, found, args.around)
+        history = {
+            memory.id: changes for memory in found if (changes := _history(store, memory.id))
+        }
+    tier = found.tiers.get
+    if args.json:
+        out(dumps(got(found, history)))
+    elif args.md and found:
+        from scrubjay.surfaces.render import markdown
+
+        out("\n\n".join(markdown.memory(memory, tier=tier(memory.id)) for memory in found))
+    elif found:
+        rule = "\n\n" + screen.dim("─" * screen.width) + "\n\n"
+        texts = (
+            render.memory(memory, screen, history=history.get(memory.id, ()), tier=tier(memory.id))
+            for memory in found
+        )
+        out(rule.join(texts))
+    warn_missing(found.missing)
+    warn(found.unasked)
+    return NOTHING_FOUND if found.missing else 0
+
+
+def _with_messages_around(store: Store, found: Memories, turns: int) -> Memories:
+    """Add the messages around each message, without duplicates; other memories stay alone."""
+    shown: dict[str, Memory] = {}
+    for memory in found:
+        is_message = memory.type == "message" and memory.session is not None
+        for near in store.around(memory.id, turns) if is_message else [memory]:
+            shown.setdefault(near.id, near)
+    return Memories([*shown.values()], found.missing, found.unasked, found.tiers)
+
+
+def _history(store: Store, id_: str) -> Sequence[Change]:
+    try:
+        return store.history(id_)
+    except StoreError as damaged:  # the memory itself could be read
+        warn([str(damaged)])
+        return ()
+
+
+def ls(args: Namespace, screen: Screen) -> int:
+    """List memories, newest first; with `--coverage`, the ingested files."""
+    from scrubjay.surfaces.render.json import dumps, listed
+
+    if args.coverage:
+        return _coverage(args, screen)
+    if args.state:
+        raise InvalidInput("--state goes with --coverage: scrubjay ls --coverage --state failed")
+    with open_store(args.db, args.user) as store:
+        found = store.ls(
+            limit=_LIMIT if args.limit is None else args.limit,
+            offset=args.offset,
+            **{name: getattr(args, name) for name in _LS_FILTERS},
+        )
+    if args.json:
+        out(dumps(listed(found)))
+    else:
+        out(render.memories(found, screen) if found else "No memory matches.")
+    return 0 if found else NOTHING_FOUND
+
+
+def _coverage(args: Namespace, screen: Screen) -> int:
+    """List files by state, failed ones first."""
+    from scrubjay.surfaces.render.json import counts, coverage, dumps, in_order
+
+    for option, value in (("--type", args.types), ("--topic", args.topics)):
+        if value:
+            raise InvalidInput(f"{option} does not go with --coverage, which lists files")
+    if args.offset < 0 or (args.limit is not None and args.limit < 1):
+        raise InvalidInput(f"limit is {args.limit} and offset {args.offset}; at least 1 and 0")
+    with open_store(args.db, args.user) as store:
+        files = store.coverage(
+            state=args.state, collection=args.collection, namespace=args.namespace
+        )
+        any_file = bool(files) or bool(store.coverage())
+    files = in_order(files)
+    shown = files[args.offset : None if args.limit is None else args.offset + args.limit]
+    if args.json:
+        out(dumps(coverage(files, shown)))
+    elif files:
+        summary = ", ".join(
+            f"{count:,} {state}" for state, count in counts(files).items() if count
+        )
+        out("\n".join([*(_file_line(file, screen) for file in shown), screen.dim(summary)]))
+    elif any_file:
+        out("No ingested file matches.")
+    else:
+        out("No file was ingested yet; this ingests some: scrubjay ingest PATH")
+    return 0 if files else NOTHING_FOUND
+
+
+def _file_line(file: Covered, screen: Screen) -> str:
+    from scrubjay.surfaces.render.files import near
+
+    paint = {"failed": screen.red, "skipped": screen.yellow}.get(file.state, screen.green)
+    about = one_line(file.reason)
+    if file.state == "indexed":  # of a file with many memories, the first id and the count
+        first, *others = file.ids or ("",)
+        about = screen.dim(one_line(first) + (f" and {len(others):,} more" if others else ""))
+    return f"{paint(pad(file.state, 7))}  {path_line(near(file.path))}  {about}".rstrip()
+
+
+def link(args: Namespace, screen: Screen) -> int:
+    """Link two memories or remove their link; with one id, list the linked memories."""
+    from scrubjay.surfaces.render.json import dumps, linked
+
+    if args.other is None and args.unlink:
+        raise InvalidInput("--unlink takes two memories: scrubjay link --unlink ID OTHER")
+    if args.other is not None and args.show:
+        raise InvalidInput("--show takes one memory: scrubjay link --show ID")
+    with open_store(args.db, args.user) as store:
+        start = store.resolve(args.id)
+        if args.other is None:
+            return _show_links(store, start, args, screen)
+        end = store.resolve(args.other)
+        if args.unlink:
+            store.unlink(start, end, kind=args.kind)
+        else:
+            store.link(start, end, strength=args.strength, kind=args.kind or "related")
+    if args.json:
+        out(dumps(linked(start, end, "unlinked" if args.unlink else "linked")))
+    else:
+        words = screen.green("no longer linked with" if args.unlink else "linked with")
+        out(f"{one_line(start)} {words} {one_line(end)}")
+    return 0
+
+
+def _show_links(store: Store, start: str, args: Namespace, screen: Screen) -> int:
+    from scrubjay.surfaces.render.json import dumps, neighbors
+
+    shape = neighbors(store, start, depth=args.depth)
+    near = shape["neighbors"]
+    if args.json:
+        out(dumps(shape))
+    elif not near:
+        out(f"Nothing is linked with {one_line(start)}.")
+    else:
+        known = {memory.id: memory for memory in store.get_many([one["id"] for one in near])}
+        shown = [one for one in near if one["id"] in known]
+        kinds = [", ".join(map(one_line, one["kinds"])) for one in shown]
+        column = max(map(width, kinds), default=0)
+        lines = render.memories([known[one["id"]] for one in shown], screen).split("\n")
+        for one, kind, line in zip(shown, kinds, lines, strict=True):
+            out(f"{one['score']:.2f}  {pad(kind, column)}  {line}")
+    return 0 if near else NOTHING_FOUND

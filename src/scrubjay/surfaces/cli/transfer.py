@@ -1,0 +1,240 @@
+"""`export`, `import`, `backup`, `reindex`, `promote` and `demote`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.runtime.progress import ProgressBar
+from scrubjay.surfaces.cli.session import FAILED, NOTHING_FOUND, open_store, settings_of
+from scrubjay.surfaces.render.json import dumps, plain, reasons
+from scrubjay.surfaces.render.results import plural, size
+from scrubjay.surfaces.render.terminal import one_line, out, path_line
+from scrubjay.text.urls import FALKORDB, POSTGRES, QDRANT, is_server_url, parse_server_url
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterable, Sequence
+
+    from scrubjay.config import Settings
+    from scrubjay.store import Store
+    from scrubjay.surfaces.render.terminal import Screen
+    from scrubjay.text.urls import ServerKind
+    from scrubjay.types.reports import Exported, Imported, Moved, Reindexed
+
+_MOST_SHOWN = 20  # of each kind; --json lists all
+_FILTERS = "namespace types topics collection session".split()
+
+
+def export(args: Namespace, screen: Screen) -> int:
+    """Write memories into a folder, a file, or to standard output."""
+    import io
+
+    if args.prune and args.md is None:
+        raise InvalidInput("--prune goes with --md: it deletes Markdown files of removed entries")
+    place = args.md or (None if args.jsonl == "-" else args.jsonl)
+    lines = io.StringIO()
+    with open_store(args.db, args.user, embed=False) as store:
+        done = _export(store, args, place, lines if args.json else sys.stdout)
+    if args.json:
+        form = "md" if args.md else "jsonl" if place else "json"
+        memories = None if place else _parse_lines(lines.getvalue())
+        shape = reasons(plain(done), "kept")
+        out(dumps({"form": form, "path": place, **shape, "memories": memories}))
+    elif place:
+        counts = [(done.written, "written"), (done.unchanged, "unchanged")]
+        counts += [(done.removed, "removed"), (len(done.kept), "kept")]
+        entries, files = plural(done.entries, "entry"), _counts(counts)
+        what = f"{entries}: {files}" if args.md is not None and files else entries
+        out(
+            "\n".join((f"{screen.bold(path_line(place))}  {what}", *_named(done.kept, screen.red)))
+        )
+    if done.kept:
+        return FAILED
+    return 0 if done.entries else NOTHING_FOUND
+
+
+def _export(store: Store, args: Namespace, place: str | None, stream: Any) -> Exported:
+    how: dict[str, Any] = {name: getattr(args, name) for name in _FILTERS}
+    # Lines that go to the same terminal would be mixed with a progress bar.
+    if place is None and (args.json or sys.stdout.isatty()):
+        return store.export_jsonl(stream, **how)
+    with ProgressBar("exporting") as bar:
+        how["progress"] = lambda done, total, _: bar(done, total)
+        if place is None:
+            return store.export_jsonl(stream, **how)
+        if args.md is None:
+            return store.export_jsonl(args.jsonl, force=args.force, **how)
+        return store.export_md(args.md, force=args.force, prune=args.prune, **how)
+
+
+def _parse_lines(lines: str) -> list[Any]:
+    import json
+
+    return [plain(json.loads(line)) for line in lines.split("\n") if line]
+
+
+def _counts(counts: Iterable[tuple[int, str]]) -> str:
+    return ", ".join(f"{count:,} {what}" for count, what in counts if count)
+
+
+def _named(files: Sequence[tuple[str, str]], paint: Any) -> list[str]:
+    shown = [f"  {paint(path_line(path))}: {one_line(why)}" for path, why in files[:_MOST_SHOWN]]
+    more = len(files) - len(shown)
+    return [*shown, f"  … and {plural(more, 'other')}: --json lists all"] if more else shown
+
+
+def import_(args: Namespace, screen: Screen) -> int:
+    """Import entries of files; wrong ones are reported, and the others are imported."""
+    from scrubjay.surfaces.cli.vectors import make_vectors
+    from scrubjay.write.entries.import_entries import checked_sources
+
+    settings = settings_of(args)
+    stdin = getattr(sys.stdin, "buffer", sys.stdin)  # as bytes: one bad line must not end it
+    sources = [stdin if path == "-" else path for path in args.paths]
+    checked_sources(sources)  # before a store is created for nothing
+    with _store_to_import(args) as store:
+        with ProgressBar("importing") as bar:
+            done = store.import_entries(
+                *sources,
+                namespace=args.namespace,
+                collection=args.collection,
+                dry_run=args.dry_run,
+                progress=lambda count, total, _: bar(count, total),
+            )
+        left = None if args.dry_run else make_vectors(store, settings, later=args.no_embed)
+    if args.json:
+        shape = reasons(plain(done), "failed", "notes")
+        out(dumps({**shape, "dry_run": args.dry_run, "pending": left}))
+    else:
+        out("\n".join(_imported(done, args.dry_run, screen)))
+    return FAILED if done.failed else 0
+
+
+def _store_to_import(args: Namespace) -> Store:
+    if not args.dry_run:
+        return open_store(args.db, args.user, embed=not args.no_embed, make=True)
+    try:
+        return open_store(args.db, args.user, embed=False)
+    except NotFound:  # a dry run leaves no file behind
+        return open_store(":memory:", args.user, embed=False)
+
+
+def _imported(done: Imported, dry_run: bool, screen: Screen) -> list[str]:
+    counts = [(done.added, "new"), (done.changed, "changed"), (done.unchanged, "unchanged")]
+    text = _counts([*counts, (len(done.failed), "failed")]) or "nothing there"
+    head = f"{screen.bold('would import' if dry_run else 'imported')}  {text}"
+    return [head, *_named(done.failed, screen.red), *_named(done.notes, screen.yellow)]
+
+
+def backup(args: Namespace, screen: Screen) -> int:
+    """Copy the database, and print the size of the copy."""
+    with open_store(args.db, args.user, embed=False) as store, ProgressBar("copying") as bar:
+        done = store.backup(args.path, force=args.force, progress=bar)
+    contents = f"{plural(done.memories, 'memory')}, {size(done.bytes)}"
+    text = f"{screen.bold(path_line(done.path))}  {contents}"
+    out(dumps(plain(done)) if args.json else text)
+    return 0
+
+
+def reindex(args: Namespace, screen: Screen) -> int:
+    """Rebuild one index, or all; fail if a replica still lacks changes."""
+    with open_store(args.db, args.user, embed=False) as store, ProgressBar("sending") as bar:
+        done = store.reindex(args.what, drop=args.drop, progress=bar)
+    out(dumps(plain(done)) if args.json else _reindexed(done, args.what, screen))
+    return int(done.left > 0)
+
+
+def _reindexed(done: Reindexed, what: str | None, screen: Screen) -> str:
+    from scrubjay.surfaces.render.reports import behind
+
+    if not done.done:
+        note = one_line(done.note) if done.note else "its data is deleted"
+        return f"the replica of {what} receives no more changes; {note}"
+    lines = [screen.yellow(behind(server)) for server in done.servers if server.behind]
+    return "\n".join((f"rebuilt: {', '.join(done.done)}", *lines))
+
+
+def move(args: Namespace, screen: Screen) -> int:
+    """Move the store to Postgres or back, and print what was moved and compared."""
+    from scrubjay.ops.promote.run import demote, promote
+
+    settings = settings_of(args)
+    with ProgressBar("copying") as bar:
+        done = (promote if args.command == "promote" else demote)(
+            settings.db,
+            args.to,
+            keep=args.keep,
+            tenant=settings.tenant,
+            vectors=settings.vectors,
+            graph=settings.graph,
+            progress=lambda count, total, _: bar(count, total),
+        )
+    if args.json:
+        out(dumps(plain(done)))
+    else:
+        lines = _moved(done, args.command, screen)
+        out("\n".join((*lines, *_new_settings(settings._replace(db=args.to)))))
+    return FAILED if done.unfed else 0
+
+
+def _moved(done: Moved, command: str, screen: Screen) -> list[str]:
+    from shlex import quote
+
+    lines = [
+        f"{screen.bold(f'{command}d')}  {path_line(done.source)} → {path_line(done.target)}",
+        f"  {plural(done.memories, 'memory')}: {done.rows:,} rows in {done.tables} tables are the"
+        f" same by count and hash, {done.searches:,} searches found the same",
+    ]
+    if done.aside is None:
+        lines.append(
+            f"  {path_line(done.source)} was kept, as a copy: what is added there stays there"
+        )
+    else:
+        remove = f'DROP SCHEMA "{done.aside}" CASCADE'  # of Postgres
+        if command == "promote":
+            remove = f"{'del' if os.name == 'nt' else 'rm'} {quote(done.aside)}"
+        lines.append(
+            f"  the old store is {path_line(done.aside)} now; to delete it: {path_line(remove)}"
+        )
+    lines += (
+        f"  {replica}: {plural(count, 'memory')} on the server"
+        for replica, count in done.servers.items()
+        if replica not in done.unfed
+    )
+    lines += (
+        screen.yellow(f"  {replica}: not complete yet: {one_line(why)}")
+        for replica, why in done.unfed.items()
+    )
+    return lines
+
+
+def _new_settings(settings: Settings) -> list[str]:
+    """Return how to name the moved store, as options and in the settings, without passwords."""
+    from json import dumps as quoted
+    from shlex import quote
+
+    here = settings.db
+    if not is_server_url(here):
+        here = os.path.abspath(os.path.expanduser(here))
+    places = {
+        "db": _shown(here, POSTGRES),
+        "vectors": _shown(settings.vectors, QDRANT),
+        "graph": _shown(settings.graph, FALKORDB),
+        "tenant": settings.tenant,
+    }
+    named = {name: path_line(place) for name, place in places.items() if place is not None}
+    options = " ".join(f"--{name} {quote(place)}" for name, place in named.items())
+    return [
+        f"  from now on: {options}",
+        "  or in scrubjay.toml:",
+        *(f"    {name} = {quoted(place, ensure_ascii=False)}" for name, place in named.items()),
+    ]
+
+
+def _shown(place: str | None, kind: ServerKind) -> str | None:
+    if place is None or not is_server_url(place):
+        return place
+    return parse_server_url(place, kind, "").shown

@@ -1,0 +1,111 @@
+"""Models and vectors of a command: download the model, embed what was stored, report what is left."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from scrubjay.errors import NotFound, Unavailable
+from scrubjay.runtime.command_hints import to_fetch, to_type
+from scrubjay.surfaces.cli.session import warn
+from scrubjay.surfaces.render.terminal import err, one_line
+
+if TYPE_CHECKING:
+    from scrubjay.config import Settings
+    from scrubjay.models.download.pull import ModelCard
+    from scrubjay.store import Store
+
+
+def card_of(settings: Settings) -> ModelCard | None:
+    """Return the card of the configured model, or None if it is not one that scrubjay downloads."""
+    from scrubjay.models.registry import CARDS, DEFAULT
+
+    wanted = settings.embedder or DEFAULT
+    return CARDS.get(wanted.partition("/")[0])
+
+
+def _command_to_embed(settings: Settings) -> str:
+    """Return the command that makes the vectors; if the model is missing, it may download it."""
+    from scrubjay.models.download.pull import is_cached
+
+    card = card_of(settings)
+    if card is None or is_cached(card):
+        return to_type("models pull", settings.db_given)
+    return to_fetch(settings.db_given)
+
+
+def fetch_model(settings: Settings) -> str | None:
+    """Download the configured model if allowed; return the reason if it is not available.
+
+    The progress bar is drawn on a terminal only. A search continues without the model, by keyword.
+    """
+    from scrubjay.models.download.pull import is_cached, pull
+
+    card = card_of(settings)
+    if card is None or is_cached(card):
+        return None
+    if settings.offline:
+        return f"the model {card.name} is not here and SCRUBJAY_OFFLINE forbids fetching it"
+    _announce(card.name)
+    try:
+        pull(card)
+    except Unavailable as error:
+        return str(error)
+    return None
+
+
+def _announce(model: str) -> None:
+    if not sys.stderr.isatty():  # no bar is drawn that would explain the wait
+        err(f"scrubjay: downloading {model}, once")
+
+
+def fetch_reranker(settings: Settings) -> str | None:
+    """Download the configured reranker if it is one that is downloaded; return the reason if it fails."""
+    from scrubjay.models.registry import LATE, NONE, is_ready, load_reranker
+    from scrubjay.models.rerank.cross_encoder import OnnxCrossEncoder
+
+    spec = settings.reranker.spec
+    if settings.offline or spec in (LATE, NONE) or "://" in spec:
+        return None
+    try:
+        reranker = load_reranker(settings.reranker)
+        if not is_ready(reranker) and isinstance(reranker, OnnxCrossEncoder):
+            _announce(reranker.name)
+            reranker.load()
+    except (NotFound, Unavailable) as error:
+        warn([str(error)])
+        return str(error)
+    return None
+
+
+def embed_pending(store: Store, settings: Settings) -> int:
+    """Embed what is in the queue; return how many chunks are left, and print why.
+
+    Links are made and replicas are updated as well.
+    """
+    if not store.pending(wait=False):
+        return 0
+    from scrubjay.runtime.progress import ProgressBar
+    from scrubjay.surfaces.render.reports import waiting
+
+    why = fetch_model(settings)
+    if why is None:
+        with ProgressBar("embedding") as bar:
+            if not store.pending(wait=True, progress=bar):
+                return 0
+    state = store.status()
+    left = state.pending + state.failed
+    if left:
+        why = why or "; ".join(state.failures) or "the model does not answer"
+        err(f"scrubjay: stored, and found by keyword; vectors are pending: {one_line(why)}")
+        err(f"scrubjay: to make them: {_command_to_embed(settings)}")
+    warn(waiting(state, settings.db_given))
+    return left
+
+
+def make_vectors(store: Store, settings: Settings, *, later: bool) -> int | None:
+    """Embed what is in the queue; return how many chunks are left, or None if it is left for later."""
+    if not later:
+        return embed_pending(store, settings)
+    err(f"scrubjay: vectors are left for later; to make them: {_command_to_embed(settings)}")
+    return None

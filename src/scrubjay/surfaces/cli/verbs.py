@@ -1,0 +1,120 @@
+"""Commands made from the table: call the verb with the options, print its result as JSON or text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrubjay.errors import NotFound
+from scrubjay.surfaces.cli.parser import dest
+from scrubjay.surfaces.cli.session import (
+    NOTHING_FOUND,
+    USAGE,
+    confirmed,
+    open_store,
+    profile_of,
+    settings_of,
+    warn,
+)
+from scrubjay.surfaces.render import tables
+from scrubjay.surfaces.render.terminal import err, one_line, out
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable
+
+    from scrubjay.store import Store
+    from scrubjay.surfaces.render.terminal import Screen
+    from scrubjay.types.reports import Collection
+
+    Check = Callable[[Store, Namespace, dict[str, Any]], Any]
+
+_MOST_NAMES = 3
+_LEARNING_PROFILE = "vault"
+
+
+def run(args: Namespace, screen: Screen) -> int:
+    """Run the verb of a command; exit with 3 if nothing was found."""
+    verb = args.verb
+    given = {param.name: getattr(args, dest(param)) for param in verb.params}
+    check = _CHECKS.get(verb.name)
+    with open_store(
+        args.db,
+        args.user,
+        embed=args.record.embed,
+        make=verb.name == "create_collection",
+        tiers=getattr(args, "tier", None),
+    ) as store:
+        if "id" in given:
+            args.id = given["id"] = store.resolve(given["id"])
+        refused = None if check is None else check(store, args, given)
+        result = verb.result(store, given) if refused is None else refused
+        if verb.name == "publish":
+            store.pending()
+        if args.json:
+            from scrubjay.surfaces.render.json import dumps
+
+            out(dumps(verb.json(result)))
+        elif refused is None:
+            getattr(tables, verb.name)(result, args, screen, store)
+    warn(getattr(result, "unasked", ()) if verb.name != "weights" else ())
+    if refused is not None:
+        err("scrubjay: nothing was removed; to remove it add: --yes")
+        return USAGE
+    return 0 if verb.found is None or verb.found(result) else NOTHING_FOUND
+
+
+def _existing(store: Store, args: Namespace, given: dict[str, Any]) -> None:
+    _collection_named(store, given["name"])
+
+
+def _confirm_removal(store: Store, args: Namespace, given: dict[str, Any]) -> Any:
+    """Ask before a collection is removed; return the result of a refusal."""
+    from scrubjay.surfaces.render.results import plural
+    from scrubjay.surfaces.verbs.share import Collections
+
+    collection = _collection_named(store, given["name"])
+    if not args.json:
+        err("\n".join(tables.collection_rows([collection])))
+    count = plural(collection.memories, "memory")
+    if confirmed(args, f"Remove {one_line(collection.name)} with {count} for good?"):
+        return None
+    return Collections(store.collections(), "kept")
+
+
+def _confirm_reset(store: Store, args: Namespace, given: dict[str, Any]) -> Any:
+    """Ask before all feedback is removed; return the result of a refusal."""
+    from scrubjay.surfaces.verbs.feedback import Feedback
+
+    refused = Feedback([], "nothing", 0)
+    return None if confirmed(args, "Remove all feedback for good?") else refused
+
+
+def _default_profile(store: Store, args: Namespace, given: dict[str, Any]) -> None:
+    """Choose the profile whose weights are shown: the configured one if it learns, else vault."""
+    if args.profile:
+        given["profile"] = profile_of(args.profile, None).name
+        return
+    configured = settings_of(args).profile
+    learns = profile_of(configured, None).uses("signals")
+    given["profile"] = configured if learns else _LEARNING_PROFILE
+
+
+def _collection_named(store: Store, name: str) -> Collection:
+    """Return a collection; NotFound names similar ones."""
+    known = {collection.name: collection for collection in store.collections()}
+    if name in known:
+        return known[name]
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, _MOST_NAMES) or sorted(known)[:_MOST_NAMES]
+    hint = f"; did you mean: {', '.join(near)}" if near else "; there are none yet"
+    raise NotFound(f"there is no collection {name!r}{hint}; see: scrubjay collections")
+
+
+# Before the verb: check or complete the parameters, or return the result of a refusal.
+_CHECKS: dict[str, Check] = {
+    "rename_collection": _existing,
+    "remove_collection": _confirm_removal,
+    "reset_feedback": _confirm_reset,
+    "weights": _default_profile,
+}
