@@ -24,7 +24,7 @@ def test_standard_output_is_the_secret_and_nothing_else(shell, home):
     assert made.code == 0
     assert is_whole(made.out.removesuffix("\n"))
     assert made.out.strip() not in made.err
-    assert "made the token ci: may write, as ann, until" in made.err
+    assert "API key ci: may write, as ann, until" in made.err
     assert "shown this once" in made.err
     with scrubjay.open(None) as store:
         found = store.api_keys.find(made.out.strip())
@@ -49,7 +49,7 @@ def test_a_tenant_says_whose_store_a_token_opens_and_where_it_is_kept_is_another
     assert [one["name"] for one in tokens(shell, "--db", place, "--tenant", "acme")] == ["ci"]
     assert tokens(shell, "--db", place, "--tenant", "globex") == []
     refused = shell("token", "revoke", "ci", "--tenant", "globex", "--db", place)
-    assert (refused.code, "for somebody else" in refused.err) == (3, True)
+    assert (refused.code, "of another tenant" in refused.err) == (3, True)
     assert shell("token", "revoke", "ci", "--tenant", "acme", "--db", place).code == 0
 
 
@@ -81,27 +81,27 @@ def test_the_list_says_what_each_may_and_when_it_ends(shell, home):
         connection.execute("UPDATE access SET expires_us = 5 WHERE name = 'old'")
     listed = shell("token", "list")
     head, ci, old = listed.out.splitlines()
-    assert head.split() == "name may tenant user made last used ends".split()
+    assert head.split() == "name may tenant user created last used expires".split()
     assert ci.split()[:5] == ["ci", "read,", "admin", "-", "-"]
     assert ci.split()[-2:] == ["never", "never"]
-    assert old.endswith("(over)")
+    assert old.endswith("(expired)")
     assert secret not in listed.out + shell("token", "list", "--json").out
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["create"], "which token?"),
-        (["revoke"], "which token?"),
-        (["list", "ci"], "takes no name"),
-        (["open", "ci"], "takes no name"),
-        (["open", "--tenant", "acme"], "it is for everybody"),
+        (["create"], "usage: scrubjay token"),
+        (["revoke"], "usage: scrubjay token"),
+        (["list", "ci"], "usage: scrubjay token"),
+        (["open", "ci"], "usage: scrubjay token"),
+        (["open", "--tenant", "acme"], "for all callers"),
         (["create", "ci", "--expires", "tomorrow"], "or a date, such as"),
         (["create", "ci", "--expires", "soon"], "such as 12h, 90d or 2w"),
         (["create", "ci", "--scope", "wriet"], "did you mean 'write'?"),
         (["create", "ci", "--expires", "2020-01-01"], "over already"),
         (["create", "ci", "--tenant", "A B"], "such as acme"),
-        (["revoke", "ci", "--scope", "read"], "for `token create`"),
+        (["revoke", "ci", "--scope", "read"], "goes with create"),
         (["crate", "ci"], "did you mean 'create'?"),
     ],
 )
@@ -128,8 +128,8 @@ def test_without_the_last_token_a_server_goes_on_asking_until_it_is_told(shell, 
 
     revoked = shell("token", "revoke", "b", "--db", place)
 
-    opens = f"scrubjay token open --db {place}"
-    assert "that was the last one; a server goes on asking" in revoked.err
+    opens = f"scrubjay key open --db {place}"
+    assert "that was the last one; servers still require" in revoked.err
     assert opens in revoked.err
     assert opens in shell("token", "list", "--db", place).err
     assert asks(place) is True

@@ -38,7 +38,7 @@ def test_add_says_that_a_text_is_stored_and_how_it_is_found(shell):
     """The id is there, and that both ways of finding it work."""
     done = shell("add", "Prefers", "green", "tea", "--id", "tea")
     assert done.code == OK
-    assert done.out == "remembered tea  stored, found by word and by meaning\n"
+    assert done.out == "stored tea  found by keyword and by meaning\n"
     assert shell("get", "tea", "--json").json["memories"][0]["text"] == "Prefers green tea"
 
 
@@ -93,7 +93,7 @@ def test_no_embed_leaves_the_vectors_and_names_the_command_that_makes_them(shell
     """The text is found by word at once."""
     done = shell("add", "The kettle whistles", "--no-embed")
     assert done.code == OK
-    assert done.out.endswith("stored, found by word\n")
+    assert done.out.endswith("found by keyword\n")
     assert "scrubjay models pull" in done.err
     assert shell("status", "--json").json["pending"] == 1
     assert shell("search", "kettle").code == OK
@@ -105,11 +105,11 @@ def test_without_a_model_and_network_the_text_is_stored_and_the_line_says_what_t
     assert done.code == OK
     assert "vectors are pending" in done.err
     assert "SCRUBJAY_OFFLINE" in done.err
-    assert f"this makes them: {to_fetch()}" in done.err
+    assert f"to make them: {to_fetch()}" in done.err
     assert bare_shell("search", "kettle").code == OK
     status = bare_shell("status")
     assert "SCRUBJAY_OFFLINE forbids fetching it" in status.out
-    assert f"makes them: {to_fetch()}" in status.out
+    assert f"to make them: {to_fetch()}" in status.out
     why = bare_shell("status", "--json").json["why_pending"]
     assert why.endswith(f"fetch it with: {to_fetch()}")
     assert bare_shell("add", "A lid", "--json").json["why_pending"] == why
@@ -121,7 +121,7 @@ def test_what_is_added_again_is_said_to_be_known(shell):
     assert first["known"] == []
     id_ = first["memory"]["id"]
     assert shell("add", "The kettle whistles", "--json").json["known"] == [id_]
-    assert shell("add", "The kettle whistles").out.startswith(f"known already: {id_}")
+    assert shell("add", "The kettle whistles").out.startswith(f"already stored: {id_}")
 
 
 def test_an_unknown_id_is_told_with_the_command_that_lists_them(shell):

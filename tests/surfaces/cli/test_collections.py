@@ -82,7 +82,7 @@ def test_an_unknown_name_is_code_three_with_the_nearest(shelves, words):
     done = shelves("collections", *words)
 
     assert done.code == NOTHING
-    assert "there is no collection 'ntoes'; near it: notes;" in done.err
+    assert "did you mean: notes;" in done.err
     assert names(shelves) == ["kitchen", "notes"]
 
 
@@ -104,7 +104,7 @@ def test_remove_with_yes_forgets_all_that_is_in_it_and_no_file(shelves, tmp_path
     done = shelves("collections", "remove", "notes", "--yes")
 
     assert done.code == OK
-    assert done.out == "removed 2 memories  the files themselves stay\n"
+    assert done.out == "removed 2 memories  the files themselves are kept\n"
     assert names(shelves) == ["kitchen"]
     assert shelves("search", "kettle").code == NOTHING
     assert shelves("ls", "--coverage").code == NOTHING
@@ -125,8 +125,8 @@ def test_remove_asks_on_a_terminal(shelves, answer, left):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["rename"], "collections rename OLD NEW"),
-        (["rename", "notes"], "collections rename OLD NEW"),
+        (["rename"], "collections rename NAME NEW_NAME"),
+        (["rename", "notes"], "collections rename NAME NEW_NAME"),
         (["remove"], "collections remove NAME"),
         (["remove", "notes", "kitchen"], "collections remove NAME"),
         (["list", "notes"], "scrubjay collections"),

@@ -101,7 +101,7 @@ def test_no_file_of_a_state_is_another_answer_than_no_file_at_all(shell, tmp_pat
     done = shell("ls", "--coverage", "--state", "failed")
 
     assert done.code == NOTHING
-    assert done.out == "No file that was read fits.\n"
+    assert done.out == "No ingested file matches.\n"
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_the_demo_answers_both_questions_and_explains_them(shell, tmp_path):
     done = shell("demo", "--docs", str(docs))
     assert done.code == 0, done.out + done.err
     assert done.err == ""
-    assert "Remembered 24 memories" in done.out
+    assert "Stored 24 memories" in done.out
     assert "Read 1 document in" in done.out
     assert done.out.count("in → out") == 2
     assert "Both answers came first." in done.out

@@ -176,14 +176,14 @@ class TestByWord:
         done = vault("vsearch", "signature", "--profile", "vault")
 
         assert done.code == 2
-        assert "has no search by meaning alone" in done.err
+        assert "cannot search by meaning alone" in done.err
         assert "scrubjay query --profile vault" in done.err
 
     def test_neither_can_a_profile_that_asks_no_word(self, vault):
         """gnosis has vectors and topics."""
         done = vault("search", "signature", "--profile", "gnosis")
 
-        assert (done.code, "has no search by word alone" in done.err) == (2, True)
+        assert (done.code, "cannot search by keyword alone" in done.err) == (2, True)
 
     def test_tags_go_with_a_profile_that_takes_them(self, vault):
         """Which is named; by meaning alone there is none."""

@@ -37,7 +37,7 @@ def test_profiles_are_measured_side_by_side(shell, questions):
         "default:keyword  0.667   0.667     0.667\n"
         "default          1.000   1.000     1.000  better on 1, worse on 0\n"
         "\n"
-        "default:keyword missed something in 1 question\n"
+        "default:keyword missed answers of 1 question\n"
         "  who has allergies?\n"
         "    not among the first 3: oriel\n"
     )
@@ -126,4 +126,4 @@ def test_what_is_not_stored_is_said(shell, questions):
     shell("forget", "oriel", "--yes")
     told = shell("eval", questions, "--profile", "default:keyword", "--misses", "0")
     assert told.code == 0
-    assert told.err == ("scrubjay: oriel should be found and is not stored: it counts as missed\n")
+    assert told.err == ("scrubjay: oriel is expected but not stored: it counts as missed\n")

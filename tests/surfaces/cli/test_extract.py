@@ -36,7 +36,7 @@ def test_facts_are_drawn_and_counted(shell, server, said):
     assert server.requests == []  # a command that writes one turn asks nobody
     server.says = json.dumps({"facts": [FACT, {**FACT, "text": "John Doe lives in Berlin"}]})
     assert (
-        "extraction   1 message waits for tiny; reads them: scrubjay extract"
+        "extraction   1 message waiting for tiny; to read them: scrubjay extract"
         in shell("status").out
     )
 
@@ -74,8 +74,11 @@ def test_junk_is_said_and_given_up_until_it_is_retried(shell, server, said):
     server.says = json.dumps({"facts": [FACT]})
     again = shell("extract")
     assert again.code == 0
-    assert "1 message given up after 3 tries; tries again: scrubjay extract --retry" in again.out
-    assert "tries them again: scrubjay extract --retry" in shell("status").out
+    assert (
+        "1 message given up after repeated failures; to retry: scrubjay extract --retry"
+        in again.out
+    )
+    assert "to retry: scrubjay extract --retry" in shell("status").out
     assert shell("extract", "--json").json["given_up"] == 1
     assert shell("extract", "--retry", "--json").json["added"] == 1
 
@@ -87,7 +90,7 @@ def test_a_server_that_is_down_leaves_the_messages_waiting(shell, server, said):
 
     assert done.code == 1
     assert "500" in done.err
-    assert "1 message left; reads them: scrubjay extract" in done.out
+    assert "1 message left; to read them: scrubjay extract" in done.out
 
 
 def test_without_a_generator_it_says_how_to_have_one(shell, said):
@@ -147,5 +150,5 @@ def test_forget_names_the_facts_that_go_with_a_message(shell, server, said):
     assert "Ann lives in Berlin" in kept.err
     assert "these 2 memories" in kept.err
     done = shell("forget", ids["message"], "--yes")
-    assert "forgot 1 memory and 1 fact drawn from it" in done.out
+    assert "forgot 1 memory and 1 fact extracted from it" in done.out
     assert shell("ls").code == 3

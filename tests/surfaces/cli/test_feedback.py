@@ -65,11 +65,11 @@ class TestFeedback:
         """SV-10: the last, the one that is named, then all; that wants a yes."""
         give(stocked, "accepted", "modified", "dismissed", "dismissed")
 
-        assert stocked("feedback", "undo").out == "took back 4: dismissed kettle\n"
-        assert stocked("feedback", "undo", "1").out == "took back 1: accepted kettle\n"
+        assert stocked("feedback", "undo").out == "removed 4: dismissed kettle\n"
+        assert stocked("feedback", "undo", "1").out == "removed 1: accepted kettle\n"
         refused = stocked("feedback", "reset")
         assert (refused.code, refused.out) == (2, "")
-        assert "to remove all feedback add: --yes" in refused.err
+        assert "to remove it add: --yes" in refused.err
         assert stocked("feedback", "reset", keyboard="n\n").code == 2
         assert stocked("feedback", "reset", "--json").json["done"] == "nothing"
         assert stocked("status", "--json").json["feedback"] == 2
@@ -91,13 +91,16 @@ class TestFeedback:
     @pytest.mark.parametrize(
         ("words", "right"),
         [
-            (["accepted", "kettle"], 'scrubjay feedback accepted ID --query "…"'),
-            (["accepted", "--query", "q"], 'scrubjay feedback accepted ID --query "…"'),
-            (["accepted", "kettle", "--query", ""], 'scrubjay feedback accepted ID --query "…"'),
-            (["accepted", "kettle", "--query", "  "], 'scrubjay feedback accepted ID --query "…"'),
+            (["accepted", "kettle"], "scrubjay feedback accepted ID --query TEXT"),
+            (["accepted", "--query", "q"], "scrubjay feedback accepted ID --query TEXT"),
+            (["accepted", "kettle", "--query", ""], "scrubjay feedback accepted ID --query TEXT"),
+            (
+                ["accepted", "kettle", "--query", "  "],
+                "scrubjay feedback accepted ID --query TEXT",
+            ),
             (["liked", "kettle"], "invalid choice"),
-            (["list", "kettle"], "list takes no id"),
-            (["undo", "kettle"], "undo takes a number, not 'kettle'"),
+            (["list", "kettle"], "usage: scrubjay feedback list"),
+            (["undo", "kettle"], "'kettle', which is no number"),
             (["undo", "0"], "number is 0"),
             (["undo", "--query", "q"], "--query goes with accepted"),
             (["undo", "-n", "3"], "--limit goes with list"),
@@ -155,7 +158,7 @@ class TestTiers:
         assert bare_shell("feedback", "list", "--db", team).code == 3
         both("feedback", "accepted", "theirs", "--query", "boiler")
         assert both("feedback", "reset", "--yes").out == (
-            f"removed 1 feedback of tier agent, {own}; the others': --of team\n"
+            f"removed 1 feedback of tier agent, {own}; others: --of team\n"
         )
         assert both("weights", "--json").json["accepted"] == 1
         gone = both("feedback", "reset", "--yes", "--of", "team").out
@@ -174,7 +177,7 @@ class TestWeights:
         assert lines[1].split() == ["keyword", "0.500", "0.500"]
         assert lines[-1] == "profile default, which does not learn from feedback"
         bare = stocked("weights", "--profile", "gnosis").out
-        assert bare.startswith("The profile gnosis weighs nothing.")
+        assert bare.startswith("The profile gnosis has no weights.")
 
     def test_an_unknown_profile_is_wrong_usage(self, stocked):
         """With the nearest name."""
@@ -247,7 +250,7 @@ class TestExpiring:
         """And says so where nothing is."""
         assert "expired after 2001-02-03" in dated("expiring", "--expired").out
         nothing = dated("expiring", "--expired", "--within", "30d")
-        assert (nothing.code, nothing.out) == (3, "Nothing that is stored has expired.\n")
+        assert (nothing.code, nothing.out) == (3, "No memory has expired.\n")
         nothing = dated("expiring", "--within", "1h")
         assert (nothing.code, nothing.out) == (3, "Nothing expires within 1h.\n")
 
@@ -264,7 +267,7 @@ class TestExpiring:
         line, longer = shell("expiring", "--db", path).out.splitlines()
         over, _ = shell("expiring", "--expired", "--db", path).out.splitlines()
 
-        assert longer == "longer: scrubjay update ID --valid-until DATE"
+        assert longer == "to extend one: scrubjay update ID --valid-until DATE"
 
         assert line.split("…")[1].strip() == f"valid until {ends:%Y-%m-%d}"
         assert over.split("…")[1].strip() == "expired after 2001-02-03"

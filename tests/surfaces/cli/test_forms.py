@@ -260,7 +260,7 @@ def test_two_forms_of_one_answer_are_refused(stocked, command, forms):
     done = stocked(command, "pump", *forms)
 
     assert done.code == USAGE
-    assert "--json, --files and --md are three forms of an answer; choose one" in done.err
+    assert "--json, --files and --md are three forms of output; choose one" in done.err
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def test_hits_are_charted_by_tier_and_by_hour(stocked):
     shown = stocked("hits")
 
     head, row, _, columns, hour = shown.out.splitlines()
-    assert head == "2 searches, results by tier"
+    assert head == "2 searches, results by source"
     assert row.split()[:2] == ["keyword", "4"]
     assert columns.split() == ["hour", "searches", "keyword"]
     assert hour.split()[2:] == ["2", "4"]
@@ -113,4 +113,4 @@ def test_what_waits_for_its_links_is_in_the_status(stocked, monkeypatch):
 
     status = stocked("status")
 
-    assert "3 memories wait for their links; makes them: scrubjay models pull" in status.out
+    assert "3 memories not linked yet; to link them: scrubjay models pull" in status.out

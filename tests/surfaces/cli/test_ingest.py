@@ -62,7 +62,7 @@ def test_without_a_path_and_without_a_known_folder_it_says_what_to_type(shell, h
     done = shell("ingest")
 
     assert done.code == USAGE
-    assert "no folder was read so far; say which: scrubjay ingest PATH" in done.err
+    assert "scrubjay ingest PATH" in done.err
     assert bool(list(home.rglob("*.db"))) is bool(before)
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 
 import jsonschema
 import pytest
@@ -19,6 +17,7 @@ from scrubjay.models import registry
 from scrubjay.ops.doctor import Finding
 from scrubjay.ops.doctor.run import examine
 from scrubjay.search import profiles
+from scrubjay.surfaces import schemas
 
 
 @pytest.fixture
@@ -54,10 +53,9 @@ class TestModels:
         shell("add", "The kettle whistles")
         printed = shell("models", "calibrate", "--json").json
 
-        schema = Path(scrubjay.__file__).parent / "surfaces" / "schemas" / "calibrate.json"
-        jsonschema.validate(printed, json.loads(schema.read_text(encoding="utf-8")))
+        jsonschema.validate(printed, schemas.load()["calibrate"])
         assert printed["ms_per_1000_chars"] > 0
-        assert "reads a thousand characters in" in shell("models", "calibrate").out
+        assert "reads 1,000 characters in" in shell("models", "calibrate").out
 
     def test_there_is_nothing_to_calibrate_without_a_reranker(self, shell):
         """It says which setting chooses one."""

@@ -16,7 +16,7 @@ def test_a_store_is_promoted_and_demoted(shell, postgres_url, tmp_path):
     assert "1 memory: " in up.out
     assert "are the same by count and hash" in up.out
     assert f"the old store is {notes}.promoted now" in up.out
-    assert f"when you like: rm {notes}.promoted" in up.out
+    assert f"to delete it: rm {notes}.promoted" in up.out
     assert f"from now on: --db {postgres_url}\n" in up.out
     assert f'    db = "{postgres_url}"' in up.out
     assert "hush" not in up.out
@@ -64,7 +64,7 @@ def test_a_server_that_is_not_told_all_is_a_failure(shell, postgres_url, tmp_pat
         *("--graph", "falkordb://:hush@127.0.0.1:1/x"),
     )
     assert outcome.code == 1
-    assert "graph: not all of it yet: " in outcome.out
+    assert "graph: not complete yet: " in outcome.out
     typed = f"--db {postgres_url} --graph falkordb://127.0.0.1:1/x --tenant acme"
     assert f"from now on: {typed}\n" in outcome.out
     assert '    tenant = "acme"' in outcome.out

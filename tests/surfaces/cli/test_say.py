@@ -27,8 +27,8 @@ class TestSay:
             *("--at", "2026-05-03T08:00+02:00", "--owner", "ann", "--agent", "bell"),
         )
         assert said.code == 0
-        assert said.out.startswith("said ")
-        assert "in monday  stored, found by word and by meaning" in said.out
+        assert said.out.startswith("stored ")
+        assert "in monday  found by keyword and by meaning" in said.out
 
         (kept,) = shell("ls", "--json", "--session", "monday").json["memories"]
         assert (kept["text"], kept["type"], kept["role"]) == ("Good morning", "message", "host")
@@ -45,7 +45,7 @@ class TestSay:
         text = "\n\n".join(map(json.dumps, lines)) + "\n"
 
         said = shell("say", "-", "--session", "s", "--role", "guest", stdin=text)
-        assert "said 3 messages in s, other" in said.out
+        assert "stored 3 messages in s, other" in said.out
 
         shown = shell("say", "--json", "-", "--session", "s", stdin=text).json
         assert [(one["role"], one["session"]) for one in shown["messages"]] == [
@@ -132,13 +132,13 @@ class TestSay:
             *("say", "-", "--session", "s"),
             stdin='{"role": "assistant", "content": null, "tool_calls": [{}]}',
         )
-        assert (said.code, said.out) == (0, "Nothing was said that could be kept.\n")
+        assert (said.code, said.out) == (0, "No message was stored.\n")
         assert "message 1: without a text, with tool_calls: not stored" in said.err
 
     def test_without_a_model_it_is_found_by_word(self, bare_shell):
         said = bare_shell("say", "zebra", "--session", "s", "--no-embed")
 
-        assert said.out.rstrip().endswith("stored, found by word")
+        assert said.out.rstrip().endswith("found by keyword")
         assert bare_shell("search", "zebra", "--session", "s").code == 0
 
 

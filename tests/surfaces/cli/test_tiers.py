@@ -332,7 +332,7 @@ def test_a_command_of_one_file_says_so_where_a_tier_is_named(bare_shell, files):
     done = bare_shell("ls", *options(files, "team"))
 
     assert done.code == 2
-    assert "ls works on one file: name it with --db" in done.err
+    assert "ls works on one database: name it with --db" in done.err
     assert "write --" not in done.err
     assert "write --" in bare_shell("ls", "--tears", "x").err
 
@@ -341,7 +341,7 @@ def test_what_makes_vectors_names_the_store_in_use(shell, files, tmp_path):
     """`--no-embed`, `status`; and the command it names makes them, and says how many."""
     added = shell("add", "x", "--no-embed", "--db", files["team"])
     pull = f"scrubjay models pull --db {files['team']}"
-    assert f"this makes them: {pull}" in added.err
+    assert f"to make them: {pull}" in added.err
     assert f"makes them: {pull}" in shell("status", "--db", files["team"]).out
 
     done = shell("models", "pull", "--db", files["team"])

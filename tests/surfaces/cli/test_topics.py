@@ -53,7 +53,7 @@ class TestTopics:
         [
             (["rename", "tea"], 2, "scrubjay topics rename OLD NEW"),
             (["list", "tea"], 2, "scrubjay topics list"),
-            (["rename", "tea", "x", "-n", "3"], 2, "go with list"),
+            (["rename", "tea", "x", "-n", "3"], 2, "goes with list"),
             (["rename", "tea", ""], 2, "neither may be empty"),
             (["rename", "coffee", "tea"], 3, "no memory has the topic 'coffee'"),
             (["-n", "0"], 2, "must be a whole number of 1 or more"),

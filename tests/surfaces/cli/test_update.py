@@ -95,7 +95,7 @@ def test_a_dash_reads_the_text(stocked):
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (["kettle"], 2, "nothing to change was given; name it, as in --valid-until"),
+        (["kettle"], 2, "no change was given; name one, such as --valid-until"),
         (["kettle", "--severity", "high"], 2, "it must be one of critical"),
         (["kettle", "--type", ""], 2, "--type is empty"),
         (["kettle", "--text", " "], 2, "text is empty"),
@@ -120,7 +120,7 @@ def test_expiring_says_how_to_extend(stocked):
 
     lines = stocked("expiring", "--expired").out.splitlines()
 
-    assert lines[-1] == "longer: scrubjay update ID --valid-until DATE"
+    assert lines[-1] == "to extend one: scrubjay update ID --valid-until DATE"
     assert len(lines) == 2
     assert "update" not in stocked("expiring").out
 
@@ -128,7 +128,7 @@ def test_expiring_says_how_to_extend(stocked):
 def test_add_says_when_it_replaces(stocked):
     """What has the id is gone, with its title and its tags: no small thing."""
     assert stocked("add", "The kettle leaks", "--id", "kettle").out.startswith("replaced kettle")
-    assert stocked("add", "The pan", "--id", "pan").out.startswith("remembered pan")
+    assert stocked("add", "The pan", "--id", "pan").out.startswith("stored pan")
     assert now(stocked)["title"] == ""
 
 
@@ -171,6 +171,6 @@ def test_what_only_another_tier_has_is_not_replaced(bare_shell, tmp_path, monkey
     assert refused.code != 0
     assert f"{theirs}.db" in refused.err
     done = bare_shell("add", "Another", "--id", theirs, "--no-embed")
-    assert done.out.startswith(f"remembered {theirs}")
+    assert done.out.startswith(f"stored {theirs}")
     again = bare_shell("add", "Another one", "--id", theirs, "--no-embed")
     assert again.out.startswith(f"replaced {theirs}")

@@ -23,11 +23,11 @@ def test_a_server_that_is_down_is_what_is_said_to_wait(linked):
     added = linked("--vectors", NOWHERE, "add", "The kettle is on the hob", "--id", "hob")
 
     assert added.code == 0
-    assert "found by word and by meaning" in added.out
-    assert "vectors: qdrant://127.0.0.1:1/notes has yet to be told of" in added.err
+    assert "found by keyword and by meaning" in added.out
+    assert "vectors: qdrant://127.0.0.1:1/notes lacks" in added.err
     assert "cannot be reached" in added.err
-    assert "the next command with this server tells it, once it answers" in added.err
-    assert "until the server of the vectors knows them" in added.err
+    assert "the next command sends them once it answers" in added.err
+    assert "when the vector replica" in added.err
     assert "models pull" not in added.err
     assert "pending" not in added.err
     assert "hush" not in added.err
@@ -43,7 +43,7 @@ def test_the_status_names_what_links_wait_for(linked):
         for line in linked("--vectors", NOWHERE, "status").out.splitlines()
         if line.startswith("unlinked")
     )
-    assert "links until the server of the vectors knows them" in waits
+    assert "links follow when the vector replica" in waits
     assert "models pull" not in waits
 
 
@@ -54,7 +54,7 @@ def test_a_password_is_not_in_what_is_to_be_typed(bare_shell, postgres_url):
     added = bare_shell("--db", secret, "add", "The kettle whistles")
 
     assert added.code == 0
-    assert f"this makes them: {to_fetch(postgres_url)}" in added.err
+    assert f"to make them: {to_fetch(postgres_url)}" in added.err
     assert "hush" not in added.err
 
 
@@ -79,7 +79,7 @@ def test_no_server_is_said_with_none(shell, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "meant"),
     [
-        (("serch", "kettle"), "'serch' (did you mean 'search'?) (choose from"),
+        (("serch", "kettle"), "'serch' (did you mean 'search'?)"),
         (("reindex", "vector"), "'vector' (did you mean 'vectors'?) (choose from"),
     ],
 )

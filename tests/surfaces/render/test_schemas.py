@@ -122,6 +122,7 @@ OUTPUTS = [
     ("models", ["models"]),
     ("tokens", ["token", "create", "ci", "--scope", "write", "--user", "ann", "--expires", "90d"]),
     ("tokens", ["token", "create", "ci", "--tenant", "acme"]),
+    ("tokens", ["key", "create", "ci"]),
     ("tokens", ["token", "list"]),
     ("tokens", ["token", "revoke", "laptop"]),
     ("error", ["token", "revoke", "nothing-there"]),
@@ -195,7 +196,7 @@ def test_the_output_of_each_command_fits_its_schema(
         shell("feedback", "modified", "teapot", "--query", "cracks")
     if name == "hits":
         shell("query", "kettle", "--profile", "novamem")
-    if words[0] == "token":
+    if words[0] in ("key", "token"):
         shell("token", "create", "laptop")
     if name == "links" and "--show" in words:
         shell("link", "kettle", "teapot")

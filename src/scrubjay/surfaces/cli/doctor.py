@@ -35,7 +35,7 @@ def tiers(args: Namespace, screen: Screen) -> int:
     from scrubjay.surfaces.render.tables import with_head
     from scrubjay.surfaces.verbs.operate import tiers_json
 
-    tiers = tier_states(args.db, args.user, args.tier)
+    tiers = tier_states(args.db, args.user, args.tiers)
     if args.json:
         out(dumps(tiers_json(tiers)))
         return 0

@@ -37,7 +37,7 @@ def get(args: Namespace, screen: Screen) -> int:
 
     if args.json and args.md:
         raise InvalidInput("--json and --md are two forms of output; choose one")
-    with open_store(args.db, args.user, tiers=args.tier) as store:
+    with open_store(args.db, args.user, tiers=args.tiers) as store:
         ids, missing = resolve_ids(store, args.ids)
         found = store.get_many([*ids, *missing])
         if args.around is not None:

@@ -45,7 +45,7 @@ def search(args: Namespace, screen: Screen) -> int:
     overrides = _without_stages(args, profile, mode, overrides)
     # A typing error is reported before anything is downloaded.
     weights, chosen = _weighed(profile_of(profile, overrides, mode=mode), args.weights)
-    with open_store(args.db, args.user, tiers=getattr(args, "tier", None)) as store:
+    with open_store(args.db, args.user, tiers=getattr(args, "tiers", None)) as store:
         if chosen.uses("embed_query") or chosen.uses("cross_encoder"):
             from scrubjay.surfaces.cli.vectors import fetch_model, fetch_reranker
 

@@ -42,7 +42,7 @@ def run(args: Namespace, screen: Screen) -> int:
         args.user,
         embed=args.record.embed,
         make=verb.name == "create_collection",
-        tiers=getattr(args, "tier", None),
+        tiers=getattr(args, "tiers", None),
     ) as store:
         if "id" in given:
             args.id = given["id"] = store.resolve(given["id"])

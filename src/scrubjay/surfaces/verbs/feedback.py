@@ -17,7 +17,7 @@ from scrubjay.surfaces.verbs import (
     command_of,
 )
 from scrubjay.surfaces.verbs.kinds import MOST_EXACT, NAME, QUERY, choice, whole
-from scrubjay.surfaces.verbs.params import ID_ALIASES, LIMIT_ALIASES, THE_ID, TIER, YES, limit
+from scrubjay.surfaces.verbs.params import ID_ALIASES, LIMIT_ALIASES, THE_ID, TIERS, YES, limit
 from scrubjay.surfaces.verbs.search import named
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ COMMANDS = (
     Command(
         "feedback",
         "record whether a result helped; list or undo feedback",
-        (TIER,),
+        (TIERS,),
         {
             **{word: Action(_GIVE) for word in RATINGS},
             "list": Action(_LIST),
@@ -174,5 +174,5 @@ COMMANDS = (
         },
         embed=False,
     ),
-    command_of(_WEIGHTS, TIER),
+    command_of(_WEIGHTS, TIERS),
 )

@@ -18,7 +18,7 @@ from scrubjay.surfaces.verbs.kinds import (
     choice,
     number,
 )
-from scrubjay.surfaces.verbs.params import SETS, TIER, limit
+from scrubjay.surfaces.verbs.params import SETS, TIERS, limit
 from scrubjay.surfaces.verbs.search import named
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ COMMANDS = (
     Command(
         "tiers",
         "list the databases that are searched together",
-        (TIER,),
+        (TIERS,),
         run="doctor:tiers",
     ),
     Command(

@@ -71,8 +71,8 @@ FILTERS = filters("namespace namespaces collection topics types owner agent sinc
 NAMESPACE = _FILTERS["namespace"]
 YES = Param("yes", FLAG, "do not ask for confirmation")
 NO_EMBED = Param("no_embed", FLAG, "embed later; until then only keyword search finds it")
-TIER = Param(
-    "tier",
+TIERS = Param(
+    "tiers",
     TEXTS,
     "also search this database: agent, project, team, or a vault NAME=FILE@PRIORITY",
     usage="--tier NAME=FILE",

@@ -25,7 +25,7 @@ from scrubjay.surfaces.verbs.params import (
     SKIP,
     SKIP_ALIASES,
     THE_ID,
-    TIER,
+    TIERS,
     filters,
     limit,
 )
@@ -243,7 +243,7 @@ COMMANDS = (
                 "of a message, also this many messages before and after it",
                 usage="--around N",
             ),
-            TIER,
+            TIERS,
         ),
         run="read:get",
     ),
@@ -262,7 +262,7 @@ COMMANDS = (
         " their order.",
     ),
     command_of(_SESSIONS),
-    command_of(_EXPIRING, TIER, embed=False),
+    command_of(_EXPIRING, TIERS, embed=False),
     Command(
         "link",
         "link two memories, remove a link, or show linked memories",

@@ -28,7 +28,7 @@ from scrubjay.surfaces.verbs.params import (
     LIMIT_ALIASES,
     NAMESPACE,
     SETS,
-    TIER,
+    TIERS,
     filters,
     limit,
 )
@@ -225,7 +225,7 @@ COMMANDS = (
             *_MODES,
             Param("no_expand", FLAG, "do not ask the language model for query variants"),
             Param("no_rerank", FLAG, "do not rerank the best results"),
-            TIER,
+            TIERS,
         ),
         run="search:search",
         exclusive=(tuple(param.name for param in _MODES),),
