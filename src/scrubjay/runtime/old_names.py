@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
@@ -28,13 +27,14 @@ def new_name(name: str) -> str | None:
     return MOVED[moved] + name.removeprefix(moved) if moved in MOVED else None
 
 
-class _OldNames(MetaPathFinder, Loader):
+# No subclass of importlib.abc, whose import takes longer than opening a database.
+class _OldNames:
     """Imports the new module under its old name, so that both names are the same module."""
 
     def find_spec(self, fullname: str, path: object, target: object = None) -> ModuleSpec | None:
         if new_name(fullname) is None:
             return None
-        return ModuleSpec(fullname, self, is_package=False)
+        return ModuleSpec(fullname, self, is_package=False)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         module = import_module(str(new_name(spec.name)))

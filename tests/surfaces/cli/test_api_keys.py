@@ -134,7 +134,7 @@ def test_without_the_last_token_a_server_goes_on_asking_until_it_is_told(shell, 
     assert opens in shell("token", "list", "--db", place).err
     assert asks(place) is True
     opened = shell("token", "open", "--db", place)
-    assert (opened.code, "asks for no token" in opened.out) == (0, True)
+    assert (opened.code, "no API key" in opened.out) == (0, True)
     assert asks(place) is False
     assert shell("token", "list", "--db", place).err == ""
     assert shell("token", "open", "--json", "--db", place).json == {"done": "opened", "tokens": []}

@@ -342,7 +342,7 @@ def test_what_makes_vectors_names_the_store_in_use(shell, files, tmp_path):
     added = shell("add", "x", "--no-embed", "--db", files["team"])
     pull = f"scrubjay models pull --db {files['team']}"
     assert f"to make them: {pull}" in added.err
-    assert f"makes them: {pull}" in shell("status", "--db", files["team"]).out
+    assert f"to make them: {pull}" in shell("status", "--db", files["team"]).out
 
     done = shell("models", "pull", "--db", files["team"])
 
