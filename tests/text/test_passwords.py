@@ -92,7 +92,7 @@ def test_a_command_of_one_store_is_named(capsys: pytest.CaptureFixture[str]):
     assert main(["--user", "ann", "status", "--tier", f"project={URL}"]) == 2
     said = capsys.readouterr().err
     assert SECRET not in said
-    assert "status works on one file" in said
+    assert "status works on one" in said
 
 
 def test_no_repr_of_settings_has_it():

@@ -33,7 +33,7 @@ def test_a_store_is_promoted_and_demoted(shell, postgres_url, tmp_path):
     assert "was kept, as a copy" in down.out
     assert shell("search", "whistles", "--db", str(tmp_path / "back.db")).code == 0
     gone = shell("demote", "--db", postgres_url, "--to", str(tmp_path / "last.db"))
-    assert 'when you like: DROP SCHEMA "scrubjay.demoted" CASCADE' in gone.out
+    assert 'to delete it: DROP SCHEMA "scrubjay.demoted" CASCADE' in gone.out
     assert f"from now on: --db {tmp_path / 'last.db'}\n" in gone.out
 
 
