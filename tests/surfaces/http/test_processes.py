@@ -122,7 +122,7 @@ def test_what_was_answered_is_stored_however_the_server_ends(process, db, how):
     opened.close()
     if how != getattr(signal, "SIGKILL", None):
         assert code == 0
-        assert "stopped; what was answered is stored" in running.said()
+        assert "stopped; everything answered is stored" in running.said()
         assert "Traceback" not in running.said()
 
 
@@ -157,7 +157,7 @@ def test_how_a_server_that_cannot_start_says_so(process, bare_shell, db):
 
     assert (busy.code, f"port {port}" in busy.err, "--port" in busy.err) == (1, True, True)
     assert (no_host.code, "no host 'nowhere.invalid'" in no_host.err) == (2, True)
-    assert (open_door.code, "scrubjay token create" in open_door.err) == (2, True)
+    assert (open_door.code, "scrubjay key create" in open_door.err) == (2, True)
     assert (no_port.code, "65535" in no_port.err) == (2, True)
     assert all(len(one.err.splitlines()) == 1 for one in (busy, no_host, open_door, no_port))
 
@@ -182,7 +182,7 @@ def test_the_same_words_make_a_token_and_serve_its_tenant(process, bare_shell, d
     """`token create --tenant acme`, then `serve --tenant acme`: in with that token, and with no other."""
     words, shell = ("--tenant", "acme", "--db", str(db)), bare_shell
     told = shell("serve", "--host", "0.0.0.0", "--port", "0", *words)
-    assert told.err.count(f"scrubjay token create NAME --tenant acme --db {db}") == 1
+    assert told.err.count(f"scrubjay key create NAME --tenant acme --db {db}") == 1
     acme = shell("token", "create", "NAME", "--scope", "admin", *words).out.strip()
     other = shell("token", "create", "x", "--tenant", "other", "--db", str(db)).out.strip()
     shell("add", "Of acme alone", *words)
@@ -218,7 +218,7 @@ def test_without_any_token_a_tenant_that_is_typed_is_served(process, shell, db):
     found = client.ask("GET", "/v1/ls", headers=own).json["memories"]
     assert [one["text"] for one in found] == ["Of acme alone"]
     assert running.said().count(code) == 1
-    assert f"open the page in a browser: {running.page}\n" in running.said()
+    assert f"web UI: {running.page}\n" in running.said()
 
 
 def test_a_tenant_beside_that_of_the_settings_is_refused(shell, db, monkeypatch):
@@ -301,7 +301,7 @@ def test_one_server_has_all_its_doors(process, db):
         assert stream.recv(65536).startswith(b"HTTP/1.1 200 ")
         running.popen.send_signal(signal.SIGTERM)  # a stream that is open does not hold it up
         assert running.popen.wait(15) == 0
-    assert running.said().splitlines()[-1] == "scrubjay: stopped; what was answered is stored"
+    assert running.said().splitlines()[-1] == "scrubjay: stopped; everything answered is stored"
     assert not [one for one in running.said().splitlines() if "ASGI" in one]
 
 

@@ -25,15 +25,13 @@ from scrubjay.surfaces.verbs.params import (
     YES,
     limit,
 )
+from scrubjay.types import READER, ROLES
 
 if TYPE_CHECKING:
     from scrubjay.store import Store
     from scrubjay.surfaces.render.json import Json
     from scrubjay.types import Memory
     from scrubjay.types.reports import Collection
-
-READER = "reader"
-ROLES = ("owner", "writer", READER)
 
 
 class Topics(NamedTuple):
