@@ -39,7 +39,6 @@ CROWDED: set[str] = set()
 EXCEPTIONS: dict[str, set[str]] = {
     "surfaces/cli/doctor.py": {"ops"},
     "surfaces/cli/evaluate.py": {"ops"},
-    "surfaces/cli/keys.py": {"sharing"},
     "surfaces/cli/models.py": {"models"},
     "surfaces/cli/search.py": {"insight", "search"},
     "surfaces/cli/session.py": {"search", "sharing", "storage"},

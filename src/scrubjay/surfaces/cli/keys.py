@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from scrubjay import config
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.runtime.command_hints import to_type
-from scrubjay.sharing.api_keys import access_of
 from scrubjay.surfaces.cli.session import NOTHING_FOUND, open_store
 from scrubjay.surfaces.render import facts
 from scrubjay.surfaces.render.tables import with_head
@@ -35,8 +34,7 @@ def key(args: Namespace, screen: Screen) -> int:
         raise InvalidInput("`key open` takes neither --tenant nor --user; it is for all callers")
     config.typed = config.typed._replace(tenant=None)
     with open_store(args.db, embed=False, make=args.action == "create") as store:
-        keys = access_of(store)
-        return _ACTIONS[args.action](keys, args, screen)
+        return _ACTIONS[args.action](store.api_keys, args, screen)
 
 
 def _create(keys: Access, args: Namespace, screen: Screen) -> int:

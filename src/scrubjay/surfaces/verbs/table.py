@@ -40,6 +40,12 @@ LEFT_OUT = {
     "learned": "`weights` returns it",
     "count_every_search": "the operator of the server decides what is counted",
     "watch_failure": "no folder is watched over a network",
+    "path": "`status` returns it",
+    "profile": "a search names its profile",
+    "tenant": "the API key of a caller decides it",
+    "user": "the API key of a caller decides it",
+    "on_search": "it takes a function",
+    "api_keys": "the operator of the server creates keys",
 }
 
 
