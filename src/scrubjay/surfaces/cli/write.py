@@ -176,7 +176,7 @@ def _messages(args: Namespace) -> list[Any]:
 
 def _with_options(message: object, args: Namespace) -> object:
     """Give a message the role and the time of the options if it has none."""
-    from scrubjay.conversations.message_format import TIMES
+    from scrubjay.conversations.messages import TIMES
 
     if not isinstance(message, dict):
         return message
