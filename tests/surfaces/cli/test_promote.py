@@ -43,7 +43,7 @@ def test_a_wrong_place_is_refused(shell, tmp_path):
     for words, code, said in (
         (("promote",), 2, "the following arguments are required: --to"),
         (("promote", "--to", "postgres://127.0.0.1:1/x"), 3, "there is no store in"),
-        (("demote", "--to", notes), 2, "the other way round it is promote"),
+        (("demote", "--to", notes), 2, "promote"),
     ):
         outcome = shell(*words, "--db", notes)
         assert outcome.code == code
