@@ -206,7 +206,7 @@ def flat(stages: tuple[Part[Any], ...]) -> Iterator[Part[Any]]:
         yield part
         for value in part.numbers.values():
             inner = value if isinstance(value, tuple) else (value,)
-            yield from flat(tuple(one for one in inner if isinstance(one, Part)))
+            yield from flat(tuple(part for part in inner if isinstance(part, Part)))
 
 
 Stage = Part[Run]

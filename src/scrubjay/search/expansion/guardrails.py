@@ -90,7 +90,7 @@ def guarded(
         if far := _too_far(variant, meant, language, cosine, least_cosine):
             notes.append(f"lexical variant {given!r} dropped: {far}")
             continue
-        missing = [one for one in keep if not _holds(variant, one)]
+        missing = [kept for kept in keep if not _holds(variant, kept)]
         if missing:
             notes.append(f"lexical variant {given!r}: added {' '.join(missing)}")
             variant = " ".join((variant, *missing))
@@ -210,11 +210,11 @@ def _too_far(
     return f"no word in common with the query, and its cosine {near:.2f} is under {least_cosine:g}"
 
 
-def _share_a_stem(one: str, other: str, language: str) -> bool:
+def _share_a_stem(variant: str, query: str, language: str) -> bool:
     drop = STOP_WORDS
     if language not in ("", "en"):
         drop = folded_stop_words(language)
-    ours, theirs = without_stop_words(words(one), drop), without_stop_words(words(other), drop)
+    ours, theirs = without_stop_words(words(variant), drop), without_stop_words(words(query), drop)
     # The language of a few words is uncertain; a variant is dropped only if no stemmer makes a match.
     ways = {stemmer_for(language)} if language else {"english", *STEMMERS.values()}
     return any(_stems(ours, stems) & _stems(theirs, stems) for stems in sorted(ways))

@@ -95,7 +95,7 @@ def _fields(found: dict[str, Any]) -> dict[str, list[str]]:
             if field != "hyde":
                 texts = [text for text in texts if not isinstance(text, Cut)]
                 if isinstance(given, str):
-                    texts = [one for text in texts for one in _split(text, field)]
+                    texts = [item for text in texts for item in _split(text, field)]
                 texts = [_without_number(text, place) for place, text in enumerate(texts, 1)]
             fields.setdefault(field, []).extend(texts)
     return fields
@@ -113,16 +113,16 @@ def _texts(given: Any) -> Iterator[str]:
     if isinstance(given, str):
         yield given
     elif isinstance(given, list):
-        for one in given:
-            yield from _texts(one)
+        for item in given:
+            yield from _texts(item)
     elif isinstance(given, dict):
         named = [given[key] for key in _TEXT_KEYS if isinstance(given.get(key), str)]
         if named:
             yield named[0]
             return
-        for key, one in given.items():
+        for key, item in given.items():
             if key.strip().isdecimal():
-                yield from _texts(one)
+                yield from _texts(item)
 
 
 def _split(text: str, field: str) -> list[str]:
@@ -160,7 +160,7 @@ def _lines(text: str) -> dict[str, list[str]]:
         if field and found:
             items = fields.setdefault(field, [])
             start = 1 if named else len(items) + 1
-            items.extend(_without_number(one, start + at) for at, one in enumerate(found))
+            items.extend(_without_number(item, start + at) for at, item in enumerate(found))
     if "hyde" in fields:
         fields["hyde"] = [" ".join(line for line in fields["hyde"] if line.strip("`~|>= "))]
     return fields
@@ -183,7 +183,9 @@ def _passage(texts: Iterable[str], most_chars: int) -> str:
         passage = _clean(text[: 4 * most_chars])
         passage = _shortened(_to_an_end(passage) if cut else passage, most_chars)
         folded, examples = passage.casefold(), [example.hyde.casefold() for example in EXAMPLES]
-        copied = folded in examples or (cut and any(one.startswith(folded) for one in examples))
+        copied = folded in examples or (
+            cut and any(example.startswith(folded) for example in examples)
+        )
         too_short = cut and len(passage.encode()) < _LEAST_CUT_HYDE_BYTES
         if not copied and not too_short and _usable(passage, ()):
             return passage
@@ -204,7 +206,9 @@ def _usable(item: str, echoes: Iterable[str]) -> bool:
 @lru_cache(maxsize=1)
 def _echoes() -> frozenset[str]:
     return frozenset(
-        normalize(item).casefold() for one in EXAMPLES for item in (*one.lexical, *one.semantic)
+        normalize(item).casefold()
+        for example in EXAMPLES
+        for item in (*example.lexical, *example.semantic)
     )
 
 

@@ -110,7 +110,7 @@ def checked(part: Part[Any], numbers: Mapping[str, Any]) -> None:
 
 
 def _fits(value: object, kind: str) -> bool:
-    options = [one.strip() for one in kind.split("|")]
+    options = [option.strip() for option in kind.split("|")]
     if value is None:
         return "None" in options
     if isinstance(value, bool):
@@ -126,7 +126,7 @@ def _fits(value: object, kind: str) -> bool:
     if isinstance(value, Mapping):
         return (
             bool(value)
-            and any(one.startswith("Mapping") for one in options)
+            and any(option.startswith("Mapping") for option in options)
             and all(isinstance(key, str) and _fits(inner, "float") for key, inner in value.items())
         )
     return False
@@ -141,8 +141,8 @@ def _expected(kind: str, usual: object) -> str:
         "str": "a text",
         "bool": "true or false",
     }
-    options = [one.strip() for one in kind.split("|") if one.strip() != "None"]
-    return " or ".join(words.get(one, f"a table such as {{{table}}}") for one in options)
+    options = [option.strip() for option in kind.split("|") if option.strip() != "None"]
+    return " or ".join(words.get(option, f"a table such as {{{table}}}") for option in options)
 
 
 def weighed(profile: Profile, given: object) -> Profile:

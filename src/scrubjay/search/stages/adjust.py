@@ -50,24 +50,24 @@ def multiply(
     or up to `unread_cap` where no reranker has read the text; a higher score stays as it is.
     """
     pool = []
-    for one in run.pool:
-        limit = cap if one.rerank_score is not None or unread_cap is None else unread_cap
-        for name, factor in _factors(one, types, suffixes or {}).items():
-            score = one.score * factor
+    for candidate in run.pool:
+        limit = cap if candidate.rerank_score is not None or unread_cap is None else unread_cap
+        for name, factor in _factors(candidate, types, suffixes or {}).items():
+            score = candidate.score * factor
             if limit is not None and factor > 1:
-                score = min(score, max(limit, one.score))
-            one = _scored(one, score, name)
-        pool.append(one)
+                score = min(score, max(limit, candidate.score))
+            candidate = _scored(candidate, score, name)
+        pool.append(candidate)
     return run.ranked(pool)
 
 
 def _factors(
-    one: Candidate, types: Mapping[str, float], suffixes: Mapping[str, float]
+    candidate: Candidate, types: Mapping[str, float], suffixes: Mapping[str, float]
 ) -> dict[str, float]:
     """Return the factors of a candidate by name: of its base type, and of the suffixes of its type."""
-    if one.memory is None:
+    if candidate.memory is None:
         return {}
-    type_, base = one.memory.type, base_type(one.memory.type)
+    type_, base = candidate.memory.type, base_type(candidate.memory.type)
     factors = {base: types[base]} if base in types else {}
     return factors | {end: factor for end, factor in suffixes.items() if type_.endswith(end)}
 
@@ -106,11 +106,11 @@ def keyword_floor(run: Run, *, floor: float = 0.30, most: int = 64) -> Run:
     if not terms:
         return run
     pool = []
-    for one in run.pool:
-        text = fold(one.memory.text) if one.memory else ""
+    for candidate in run.pool:
+        text = fold(candidate.memory.text) if candidate.memory else ""
         held = sum(stands_in(term, text) for term in terms)
         least = floor * held / len(terms)
-        pool.append(_scored(one, max(one.score, least), "keyword_floor"))
+        pool.append(_scored(candidate, max(candidate.score, least), "keyword_floor"))
     return run.ranked(pool).noting(terms=terms)
 
 
@@ -209,17 +209,21 @@ def verdict(
         )
     best = max(len(run.lists), 1) / (k + 1) * boost
     pool = []
-    for one in run.pool:
-        if one.rerank_score is not None:
-            pool.append(one._replace(score=one.rerank_score, why={"rerank": one.rerank_score}))
+    for candidate in run.pool:
+        if candidate.rerank_score is not None:
+            pool.append(
+                candidate._replace(
+                    score=candidate.rerank_score, why={"rerank": candidate.rerank_score}
+                )
+            )
             continue
-        x = one.score / best
-        if "vector" in one.found:
-            x *= 0.5 + 0.5 * one.found["vector"].score
+        x = candidate.score / best
+        if "vector" in candidate.found:
+            x *= 0.5 + 0.5 * candidate.found["vector"].score
         # The logistic function as a tanh, which cannot overflow.
         score = low + (high - low) * (1 + tanh(steepness * (x - centre) / 2)) / 2
-        pool.append(one._replace(score=score, why={"synthetic": score}))
-    read = sum(one.rerank_score is not None for one in pool)
+        pool.append(candidate._replace(score=score, why={"synthetic": score}))
+    read = sum(candidate.rerank_score is not None for candidate in pool)
     run = run.counting(reranked=read).ranked(pool).noting(best_possible=best, reranked=read)
     reason = next(_left_out(run.trace), None) if not read else None
     return run.noting(warning=f"no reranker has read the texts: {reason}") if reason else run
@@ -239,10 +243,11 @@ def fewer_than(run: Run, *, candidates: int) -> bool:
     return len(run.pool) < candidates
 
 
-def _scored(one: Candidate, score: float, name: str) -> Candidate:
+def _scored(candidate: Candidate, score: float, name: str) -> Candidate:
     """Give a candidate its new score, and add the difference to the part of that name."""
-    if score == one.score:
-        return one
-    return one._replace(
-        score=score, why={**one.why, name: one.why.get(name, 0.0) + score - one.score}
+    if score == candidate.score:
+        return candidate
+    return candidate._replace(
+        score=score,
+        why={**candidate.why, name: candidate.why.get(name, 0.0) + score - candidate.score},
     )

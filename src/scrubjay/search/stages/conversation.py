@@ -64,7 +64,9 @@ def immediate(run: Run, *, shortlist: int = 200) -> RankedList:
     if run.query.vector is None:
         return RankedList("immediate", searched=False)
     asked = run.query.scope.types
-    types = ("message",) if asked is None else tuple(one for one in asked if one == "message")
+    types = (
+        ("message",) if asked is None else tuple(type_ for type_ in asked if type_ == "message")
+    )
     scope = run.query.scope._replace(session=spoken.session, types=types, spoken=None)
     narrowed = run._replace(query=run.query._replace(scope=scope))
     return _shortlisted(narrowed, shortlist)
@@ -161,12 +163,12 @@ def distinct(run: Run) -> Run:
     seen: set[str] = set()
     pool: list[Candidate] = []
     echoes = 0
-    for one in run.pool:
-        text = fold_text(one.memory.text) if one.memory else one.id
+    for candidate in run.pool:
+        text = fold_text(candidate.memory.text) if candidate.memory else candidate.id
         if text == echo:
             echoes += 1
         elif text not in seen:
             seen.add(text)
-            pool.append(one)
+            pool.append(candidate)
     counts = {"same": len(run.pool) - len(pool) - echoes, "echoes": echoes}
     return run._replace(pool=tuple(pool)).counting(**counts).noting(**counts)

@@ -39,10 +39,10 @@ def fixed_score(run: Run, *, types: tuple[str, ...], score: float = 0.5) -> Run:
     """
     return run.ranked(
         [
-            one._replace(score=score, why={**one.why, "memory": score})
-            if one.memory is not None and one.memory.type in types
-            else one
-            for one in run.pool
+            candidate._replace(score=score, why={**candidate.why, "memory": score})
+            if candidate.memory is not None and candidate.memory.type in types
+            else candidate
+            for candidate in run.pool
         ]
     )
 
@@ -65,9 +65,11 @@ def top_or_all(run: Run, *, few: int = 50, share: float = 0.5) -> Run:
 def scan(run: Run, *, chars: int = 120) -> Run:
     """Show each entry by its first characters only: enough to choose which to load."""
     pool = []
-    for one in _described(run):
-        text = one.description or ""
-        pool.append(one._replace(snippet=text[:chars], complete=len(text) <= chars, brief=True))
+    for candidate in _described(run):
+        text = candidate.description or ""
+        pool.append(
+            candidate._replace(snippet=text[:chars], complete=len(text) <= chars, brief=True)
+        )
     return run._replace(pool=tuple(pool))
 
 
@@ -79,7 +81,9 @@ def describe(run: Run) -> Run:
 
 def _described(run: Run) -> tuple[Candidate, ...]:
     return tuple(
-        one._replace(description=description(one.memory)) for one in run.pool if one.memory
+        candidate._replace(description=description(candidate.memory))
+        for candidate in run.pool
+        if candidate.memory
     )
 
 

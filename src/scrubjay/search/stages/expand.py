@@ -216,15 +216,17 @@ def _words_of(texts: Iterable[tuple[str, str]], own: set[str]) -> dict[str, _Wor
                 continue
             if fold(word) in ignored:
                 continue
-            one = stem(word, stems)
-            if one not in own and not one.isdigit():
-                here[one] += 1
-                spellings.setdefault(one, Counter())[word] += 1
+            token = stem(word, stems)
+            if token not in own and not token.isdigit():
+                here[token] += 1
+                spellings.setdefault(token, Counter())[word] += 1
         holding.update(here.keys())
-        counts.update({one: min(count, _MOST_OF_ONE) for one, count in here.items()})
+        counts.update({token: min(count, _MOST_OF_ONE) for token, count in here.items()})
     return {
-        one: _Word(count, holding[one], min(spellings[one], key=lambda w: (-spellings[one][w], w)))
-        for one, count in counts.items()
+        token: _Word(
+            count, holding[token], min(spellings[token], key=lambda w: (-spellings[token][w], w))
+        )
+        for token, count in counts.items()
     }
 
 
@@ -236,15 +238,23 @@ def _first_texts(run: Run, texts: int) -> Iterator[tuple[str, str]]:
         lists.append(RankedList("vector", near.rows))
     first = sorted(
         gather(tuple(lists)),
-        key=lambda one: (-sum(1 / (60 + (at.rank or 0)) for at in one.found.values()), one.id),
+        key=lambda candidate: (
+            -sum(1 / (60 + (at.rank or 0)) for at in candidate.found.values()),
+            candidate.id,
+        ),
     )[:texts]
     records = run.kit.need("records")
-    memories = records.get([one.id for one in first], run.query.scope)
+    memories = records.get([candidate.id for candidate in first], run.query.scope)
     chunks = records.chunks(
-        (one.id, one.best_chunk) for one in first if one.best_chunk is not None
+        (candidate.id, candidate.best_chunk)
+        for candidate in first
+        if candidate.best_chunk is not None
     )
-    for one in first:
-        memory, chunk = memories.get(one.id), chunks.get((one.id, one.best_chunk or 0))
+    for candidate in first:
+        memory, chunk = (
+            memories.get(candidate.id),
+            chunks.get((candidate.id, candidate.best_chunk or 0)),
+        )
         if memory is not None:
             passage = memory.text[chunk.start : chunk.stop] if chunk else memory.text
             yield passage[:_MOST_CHARS], memory.language

@@ -71,15 +71,24 @@ def rrf(run: Run, *, k: float = 60, weights: Mapping[str, float] | None = None) 
     """Sum weight / (k + rank) over every list that contains a memory; other lists give 0."""
     by_list = {ranked.name: weight_of(ranked.name, weights) for ranked in run.lists}
     pool = []
-    for one in gather(run.lists, k=k, weights=by_list):
+    for candidate in gather(run.lists, k=k, weights=by_list):
         parts = {
             f"rrf_{name}": by_list[name] / (k + place.rank)
-            for name, place in one.found.items()
+            for name, place in candidate.found.items()
             if place.rank is not None
         }
         # A new object is faster than _replace, and this runs for every candidate of every search.
         score = sum(parts.values())
-        pool.append(Candidate(one.id, score, one.updated_us, one.best_chunk, one.found, parts))
+        pool.append(
+            Candidate(
+                candidate.id,
+                score,
+                candidate.updated_us,
+                candidate.best_chunk,
+                candidate.found,
+                parts,
+            )
+        )
     return run.ranked(pool)
 
 
@@ -101,8 +110,8 @@ def _explain_rank_bonus(explanation: Explanation, _: Step) -> None:
 def rank_bonus(run: Run, *, first: float = 0.05, next: float = 0.02) -> Run:
     """Add to the score of the first after fusion, and less to the second and third."""
     pool = [
-        one._replace(score=one.score + bonus, why={**one.why, "bonus": bonus})
-        for one, bonus in zip(run.pool, (first, next, next), strict=False)
+        candidate._replace(score=candidate.score + bonus, why={**candidate.why, "bonus": bonus})
+        for candidate, bonus in zip(run.pool, (first, next, next), strict=False)
     ]
     # Sorted again: where `next` is larger than `first`, the second may overtake the first.
     return run.ranked((*pool, *run.pool[len(pool) :]))
@@ -126,14 +135,15 @@ def _explain_over_best(explanation: Explanation, step: Step) -> None:
 @explained_by(_explain_over_best)
 def over_best(run: Run) -> Run:
     """Divide every score by the highest, so that the first has 1."""
-    best = max((one.score for one in run.pool), default=0.0)
+    best = max((candidate.score for candidate in run.pool), default=0.0)
     if best <= 0:
         return run
     pool = [
-        one._replace(
-            score=one.score / best, why={name: part / best for name, part in one.why.items()}
+        candidate._replace(
+            score=candidate.score / best,
+            why={name: part / best for name, part in candidate.why.items()},
         )
-        for one in run.pool
+        for candidate in run.pool
     ]
     # Sorted again: scores that were equal to six places may differ now.
     return run.ranked(pool).noting(best=best)
@@ -152,9 +162,11 @@ def _explain_similarity(explanation: Explanation, _: Step) -> None:
 def similarity(run: Run) -> Run:
     """Score by 1 - distance / 2, with the cosine distance of the best chunk: 1 is the same direction."""
     pool = []
-    for one in gather(run.lists):
-        near = 1 - (1 - one.found["vector"].score) / 2 if "vector" in one.found else 0.0
-        pool.append(one._replace(score=near, why={"vector": near}))
+    for candidate in gather(run.lists):
+        near = (
+            1 - (1 - candidate.found["vector"].score) / 2 if "vector" in candidate.found else 0.0
+        )
+        pool.append(candidate._replace(score=near, why={"vector": near}))
     return run.ranked(pool)
 
 
@@ -201,17 +213,18 @@ def _strength_lines(notes: Mapping[str, Any]) -> Iterator[str]:
         shown = f"{times:.6f} = {strength:.6f} / {strength / times:.6f}"
         yield f"{shown}: the scale; {leads}, over the sum of its own parts {scaled}"
     powers = {
-        name: "" if one["power"] == 1 else f"^{one['power']:g}" for name, one in evidence.items()
+        name: "" if proof["power"] == 1 else f"^{proof['power']:g}"
+        for name, proof in evidence.items()
     }
     doubts = " × ".join(
-        f"(1 - {one['share']:.6f}{powers[name]})" for name, one in evidence.items()
+        f"(1 - {proof['share']:.6f}{powers[name]})" for name, proof in evidence.items()
     )
     yield (
         f"{strength:.6f} = 1 - {doubts}: that strength; 1 less what each list leaves in doubt, multiplied;"
         " it means the same for every query"
     )
-    for name, one in evidence.items():
-        yield _evidence_line(name, notes[name]["best_possible"], one["share"], one["score"])
+    for name, proof in evidence.items():
+        yield _evidence_line(name, notes[name]["best_possible"], proof["share"], proof["score"])
 
 
 _BY = {"keyword": "by its words", "vector": "by its meaning", "moment": "by the time asked for"}
@@ -263,24 +276,28 @@ def weigh(
     notes: dict[str, Any] = {}
     for name, best in possible.items():
         chance = (spread or {}).get(name, 0.0)
-        nearest = max((_score(one, name, chance) for one in run.pool), default=0.0)
+        nearest = max((_score(candidate, name, chance) for candidate in run.pool), default=0.0)
         notes[name] = {
             "weight": weights[name] / total,
             "of": max(nearest, (least or {}).get(name, 0.0) * best, 1e-9),
             "best_possible": best,
             "spread": chance,
         }
-    parts = {one.id: _parts(one, notes) for one in run.pool}
-    first = min(run.pool, key=lambda one: (-sum(parts[one.id].values()), *one.order), default=None)
+    parts = {candidate.id: _parts(candidate, notes) for candidate in run.pool}
+    first = min(
+        run.pool,
+        key=lambda candidate: (-sum(parts[candidate.id].values()), *candidate.order),
+        default=None,
+    )
     if first is None:
         return run
     evidence = _evidence(first, lists, powers or {})
     relative, strength = sum(parts[first.id].values()), _strength(evidence)
     times = strength / relative if relative > 0 else 0.0
     pool = []
-    for one in run.pool:
-        why = {name: amount * times for name, amount in parts[one.id].items()}
-        pool.append(one._replace(score=sum(why.values()), why=why))
+    for candidate in run.pool:
+        why = {name: amount * times for name, amount in parts[candidate.id].items()}
+        pool.append(candidate._replace(score=sum(why.values()), why=why))
     return (
         run.ranked(pool)
         ._replace(confidence=strength)
@@ -291,7 +308,7 @@ def weigh(
 def _rerankers(run: Run, weights: Mapping[str, float]) -> list[str]:
     """Return what scored candidates without being a list."""
     lists = {ranked.name for ranked in run.lists}
-    scored = {name for one in run.pool for name in one.found} - lists
+    scored = {name for candidate in run.pool for name in candidate.found} - lists
     return [name for name, weight in weights.items() if name in scored and weight > 0]
 
 
@@ -332,6 +349,6 @@ def _evidence(
 
 def _strength(evidence: Mapping[str, Mapping[str, float]]) -> float:
     doubt = 1.0
-    for one in evidence.values():
-        doubt *= 1 - one["share"] ** one["power"]
+    for proof in evidence.values():
+        doubt *= 1 - proof["share"] ** proof["power"]
     return 1 - doubt

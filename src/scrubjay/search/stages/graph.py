@@ -41,7 +41,9 @@ def graph(
 
     def walk(most: int) -> RankedList:
         found = index.walk(begin, run.query.scope, steps, most) if begin else []
-        rows = (Row(one.id, one.score, None, one.updated_us) for one in found)
+        rows = (
+            Row(candidate.id, candidate.score, None, candidate.updated_us) for candidate in found
+        )
         return RankedList("graph", tuple(rows))
 
     found = different(run, walk, max(depth, ceil(times * run.query.limit), run.query.least))

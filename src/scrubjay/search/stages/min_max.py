@@ -97,15 +97,15 @@ def min_max(run: Run, *, weights: Mapping[str, float]) -> Run:
         if ranked.rows and weights.get(ranked.name)
     }
     pool = []
-    for one in gather(run.lists, weights=weights):
+    for candidate in gather(run.lists, weights=weights):
         why = {
-            name: weight * between(one.found[name].score, *ends[name])
-            if name in one.found
+            name: weight * between(candidate.found[name].score, *ends[name])
+            if name in candidate.found
             else 0.0
             for name, weight in weights.items()
             if weight
         }
-        pool.append(one._replace(score=sum(why.values()), why=why))
+        pool.append(candidate._replace(score=sum(why.values()), why=why))
     notes: dict[str, Any] = {
         name: {"weight": weights[name], "worst": worst, "best": best}
         for name, (worst, best) in ends.items()

@@ -30,10 +30,12 @@ def mark_near_duplicates(run: Run) -> Run:
         return run
     # A near-duplicate may lack a word of the query; every other filter applies to it.
     scope = run.query.scope._replace(holds=(), lacks=())
-    alike = graph.linked([one.id for one in run.pool], scope, NEAR_DUPLICATE)
+    alike = graph.linked([candidate.id for candidate in run.pool], scope, NEAR_DUPLICATE)
     if not alike:
         return run
-    pool = tuple(one._replace(near_duplicates=alike.get(one.id, ())) for one in run.pool)
+    pool = tuple(
+        candidate._replace(near_duplicates=alike.get(candidate.id, ())) for candidate in run.pool
+    )
     return run._replace(pool=pool).noting(marked=len(alike))
 
 
@@ -43,9 +45,9 @@ def count_passages(run: Run) -> Run:
     records = run.kit.records
     if records is None or not run.pool:
         return run
-    counts = records.chunk_counts([one.id for one in run.pool])
-    pool = tuple(one._replace(passages=counts.get(one.id)) for one in run.pool)
-    return run._replace(pool=pool).noting(of_several=sum(one > 1 for one in counts.values()))
+    counts = records.chunk_counts([candidate.id for candidate in run.pool])
+    pool = tuple(candidate._replace(passages=counts.get(candidate.id)) for candidate in run.pool)
+    return run._replace(pool=pool).noting(of_several=sum(count > 1 for count in counts.values()))
 
 
 @stage
@@ -68,7 +70,9 @@ def at_least(run: Run, *, score: float = 0.0) -> Run:
     """Drop candidates that score below the profile's floor or the caller's minimum."""
     asked = run.query.min_score
     least = score if asked is None else max(score, asked)
-    return run._replace(pool=tuple(one for one in run.pool if round(one.score, 6) >= least))
+    return run._replace(
+        pool=tuple(candidate for candidate in run.pool if round(candidate.score, 6) >= least)
+    )
 
 
 @stage
@@ -77,14 +81,19 @@ def load(run: Run) -> Run:
     records = run.kit.records
     if records is None:
         return run
-    memories = records.get([one.id for one in run.pool], run.query.shown)
+    memories = records.get([candidate.id for candidate in run.pool], run.query.shown)
     chunks = records.chunks(
-        (one.id, one.best_chunk) for one in run.pool if one.best_chunk is not None
+        (candidate.id, candidate.best_chunk)
+        for candidate in run.pool
+        if candidate.best_chunk is not None
     )
     pool = tuple(
-        one._replace(memory=memories[one.id], chunk=chunks.get((one.id, one.best_chunk or 0)))
-        for one in run.pool
-        if one.id in memories
+        candidate._replace(
+            memory=memories[candidate.id],
+            chunk=chunks.get((candidate.id, candidate.best_chunk or 0)),
+        )
+        for candidate in run.pool
+        if candidate.id in memories
     )
     return run._replace(pool=pool)
 
@@ -97,24 +106,32 @@ def around(run: Run, *, turns: int = 1) -> Run:
     They become its context, a line each, as `role: text`; the line “…” stands for the message itself.
     """
     records = run.kit.records
-    if records is None or not any(one.memory and one.memory.type == "message" for one in run.pool):
+    if records is None or not any(
+        candidate.memory and candidate.memory.type == "message" for candidate in run.pool
+    ):
         return run
     most_chars = records.short_turn_chars
-    short = [one.id for one in run.pool if one.memory and _is_short(one.memory, most_chars)]
+    short = [
+        candidate.id
+        for candidate in run.pool
+        if candidate.memory and _is_short(candidate.memory, most_chars)
+    ]
     # A neighbour may lack a word of the query; every other filter applies to it.
     scope = run.query.shown._replace(holds=(), lacks=())
     neighbours = records.around(short, turns, scope) if short else {}
     if not neighbours:
         return run
 
-    def with_context(one: Candidate) -> Candidate:
-        if one.memory is None or one.id not in neighbours:
-            return one
-        before, after = ([_line(turn, most_chars) for turn in side] for side in neighbours[one.id])
+    def with_context(candidate: Candidate) -> Candidate:
+        if candidate.memory is None or candidate.id not in neighbours:
+            return candidate
+        before, after = (
+            [_line(turn, most_chars) for turn in side] for side in neighbours[candidate.id]
+        )
         if not before and not after:
-            return one
-        lines = filter(None, (one.memory.context, *before, _ITSELF, *after))
-        return one._replace(memory=one.memory._replace(context="\n".join(lines)))
+            return candidate
+        lines = filter(None, (candidate.memory.context, *before, _ITSELF, *after))
+        return candidate._replace(memory=candidate.memory._replace(context="\n".join(lines)))
 
     return run._replace(pool=tuple(map(with_context, run.pool))).noting(told=len(neighbours))
 
@@ -138,22 +155,24 @@ def passages(run: Run, *, width_chars: int = 240) -> Run:
 
     That is the best chunk by vector, unless it contains no word of the query and another chunk does.
     """
-    return run._replace(pool=tuple(_with_passage(run, one, width_chars) for one in run.pool))
+    return run._replace(
+        pool=tuple(_with_passage(run, candidate, width_chars) for candidate in run.pool)
+    )
 
 
-def _with_passage(run: Run, one: Candidate, width_chars: int) -> Candidate:
-    if one.memory is None:
-        return one
-    text, terms, language = one.memory.text, run.query.terms, one.memory.language
-    chunk = one.chunk
+def _with_passage(run: Run, candidate: Candidate, width_chars: int) -> Candidate:
+    if candidate.memory is None:
+        return candidate
+    text, terms, language = candidate.memory.text, run.query.terms, candidate.memory.language
+    chunk = candidate.chunk
     whole = chunk is not None and chunk.stop - chunk.start == len(text)
     if not whole and (
         chunk is None or not any(count_matches([text[chunk.start : chunk.stop]], terms, language))
     ):
-        chunk = wordiest(run, one.memory) or chunk
+        chunk = wordiest(run, candidate.memory) or chunk
     passage = text[chunk.start : chunk.stop] if chunk else text
     shown = snippet(passage, terms, width_chars, language)
-    return one._replace(chunk=chunk, snippet=shown, complete=shown == text)
+    return candidate._replace(chunk=chunk, snippet=shown, complete=shown == text)
 
 
 def wordiest(run: Run, memory: Memory) -> Chunk | None:
@@ -203,18 +222,20 @@ def previews(
     if not run.pool:
         return run.noting(nothing_found=_searched(run))
     pool, expanded = [], 0
-    for one in run.pool:
-        text = one.memory.text if one.memory else ""
-        sure = one.rerank_score is not None and round(one.score, 6) > above
+    for candidate in run.pool:
+        text = candidate.memory.text if candidate.memory else ""
+        sure = candidate.rerank_score is not None and round(candidate.score, 6) > above
         whole = sure and len(text) < under_chars and expanded < expand_top
         expanded += whole
         shown = text if whole else preview(text, preview_chars)
-        pool.append(one._replace(snippet=shown, complete=shown == text))
+        pool.append(candidate._replace(snippet=shown, complete=shown == text))
     return run._replace(pool=tuple(pool)).noting(expanded=expanded)
 
 
 def _searched(run: Run) -> str:
-    lists = ", ".join(f"{one.name} {len(one.rows)}" for one in run.lists if one.searched)
+    lists = ", ".join(
+        f"{ranked.name} {len(ranked.rows)}" for ranked in run.lists if ranked.searched
+    )
     candidates = run.counts.get("candidates", 0)
     return f"{lists or 'nothing'}; {candidates} candidates, none of them good enough"
 
@@ -232,14 +253,25 @@ def check_files(run: Run, *, most: int = 2000) -> Run:
         scope = run.query.scope._replace(holds=(), lacks=())
         known = {file.memory: file for file in files.visible(scope)}
     else:
-        known = dict(files.of([one.id for one in run.pool if one.memory and one.memory.source]))
+        known = dict(
+            files.of(
+                [
+                    candidate.id
+                    for candidate in run.pool
+                    if candidate.memory and candidate.memory.source
+                ]
+            )
+        )
     if not known:  # the files of others are not counted
         return run
     # One file may be in two namespaces, read at different times.
     distinct = {(file.path, file.size, file.mtime_ns): file for file in known.values()}
     states = {key: file.state() for key, file in distinct.items()}
-    stale = {id_: states[one.path, one.size, one.mtime_ns] for id_, one in known.items()}
-    pool = tuple(one._replace(stale=stale.get(one.id, one.stale)) for one in run.pool)
+    stale = {id_: states[file.path, file.size, file.mtime_ns] for id_, file in known.items()}
+    pool = tuple(
+        candidate._replace(stale=stale.get(candidate.id, candidate.stale))
+        for candidate in run.pool
+    )
     changed = {path for (path, *_), state in states.items() if state}
     checked = {path for path, *_ in states}
     return run._replace(pool=pool).counting(checked_files=len(checked), changed_files=len(changed))

@@ -208,7 +208,7 @@ def hyde(run: Run, *, times: float = 1) -> tuple[Source, ...]:
 
 def _per_variant(run: Run, kind: str, times: float) -> tuple[Source, ...]:
     """Name each source after its kind: `lexical:1`, `lexical:2`."""
-    numbers = [number for number, one in enumerate(run.query.variants) if one.kind == kind]
+    numbers = [number for number, made in enumerate(run.query.variants) if made.kind == kind]
     return tuple(
         variant(number=number, times=times).named(f"{kind}:{place}")
         for place, number in enumerate(numbers, start=1)
@@ -225,21 +225,23 @@ def nothing_searched(run: Run) -> bool:
 def look_up(run: Run) -> Run:
     """Look up the cosine of candidates that only words found, so that both count for all."""
     index, embedder = run.kit.vectors, run.kit.embedder
-    lacking = tuple(one.id for one in run.pool if "vector" not in one.found)
+    lacking = tuple(candidate.id for candidate in run.pool if "vector" not in candidate.found)
     if index is None or embedder is None or run.query.vector is None or not lacking:
         return run
     scope = run.query.scope._replace(ids=lacking)
     rows = index.search(run.query.vector, embedder.name, scope, len(lacking)).rows
     found = {row.id: row for row in rows}
     pool = tuple(
-        one._replace(
-            found={**one.found, "vector": Found(None, found[one.id].score)},
+        candidate._replace(
+            found={**candidate.found, "vector": Found(None, found[candidate.id].score)},
             # A chunk that the list of a variant chose has a fused score, and stays.
-            best_chunk=found[one.id].chunk if one.best_chunk is None else one.best_chunk,
+            best_chunk=found[candidate.id].chunk
+            if candidate.best_chunk is None
+            else candidate.best_chunk,
         )
-        if one.id in found
-        else one
-        for one in run.pool
+        if candidate.id in found
+        else candidate
+        for candidate in run.pool
     )
     return run._replace(pool=pool).noting(looked_up=len(found))
 

@@ -45,9 +45,9 @@ def late_interaction(run: Run, *, depth: int = 64, floor: float = 0.0) -> Run:
     if run.query.foreign:
         return run.noting(left_out=f"{embedder.name} does not support {run.query.language}")
     chosen = run.pool[:depth]
-    places = [(one.id, one.best_chunk or 0) for one in chosen]
+    places = [(candidate.id, candidate.best_chunk or 0) for candidate in chosen]
     stored = index.of(embedder.name, places)
-    if any(one.codes.shape[1] != run.query.tokens.shape[1] for one in stored.values()):
+    if any(codes.codes.shape[1] != run.query.tokens.shape[1] for codes in stored.values()):
         raise Unavailable(
             f"the stored token vectors have another width than those of {embedder.name} on this"
             " machine; another version of it writes to this store"
@@ -138,8 +138,8 @@ def _fitting(texts: Sequence[str], speed_ms: float | None, deadline_ms: float | 
 def _with_scores(run: Run, name: str, scores: Sequence[float]) -> Run:
     """Give the scores of a reranker to the first candidates, in order."""
     scored = tuple(
-        one._replace(found={**one.found, name: Found(None, score)}, rerank_score=score)
-        for one, score in zip(run.pool, scores, strict=False)
+        candidate._replace(found={**candidate.found, name: Found(None, score)}, rerank_score=score)
+        for candidate, score in zip(run.pool, scores, strict=False)
     )
     return run._replace(pool=(*scored, *run.pool[len(scored) :]))
 
@@ -150,20 +150,26 @@ def _passages(run: Run, chosen: Sequence[Candidate], chars: int) -> list[str]:
     Where vectors chose no chunk, it is the chunk with the most words of the query.
     """
     records = run.kit.need("records")
-    memories = {one.id: one.memory for one in chosen if one.memory is not None}
-    memories |= records.get([one.id for one in chosen if one.memory is None], run.query.scope)
+    memories = {
+        candidate.id: candidate.memory for candidate in chosen if candidate.memory is not None
+    }
+    memories |= records.get(
+        [candidate.id for candidate in chosen if candidate.memory is None], run.query.scope
+    )
     # A text that fits is read whole, so its best chunk need not be looked up.
     long = {id_ for id_, memory in memories.items() if len(memory.text) > chars}
     chunks = records.chunks(
-        (one.id, one.best_chunk) for one in chosen if one.best_chunk is not None and one.id in long
+        (candidate.id, candidate.best_chunk)
+        for candidate in chosen
+        if candidate.best_chunk is not None and candidate.id in long
     )
     texts = []
-    for one in chosen:
-        memory = memories.get(one.id)
+    for candidate in chosen:
+        memory = memories.get(candidate.id)
         if memory is None:
             texts.append("")
             continue
-        chunk = chunks.get((one.id, one.best_chunk or 0))
+        chunk = chunks.get((candidate.id, candidate.best_chunk or 0))
         if chunk is None and len(memory.text) > chars:
             chunk = wordiest(run, memory)
         texts.append(_around(memory, chunk, chars))
@@ -206,15 +212,15 @@ def blend(run: Run, *, top3: float = 0.75, top10: float = 0.60, beyond: float = 
     A candidate that was not reranked keeps the last share of its fused score, so that it stays below
     the reranked ones. Where none was reranked, fused scores stay as they are.
     """
-    if all(one.rerank_score is None for one in run.pool):
+    if all(candidate.rerank_score is None for candidate in run.pool):
         return run
     pool = []
-    for place, one in enumerate(run.pool, start=1):
+    for place, candidate in enumerate(run.pool, start=1):
         share = top3 if place <= 3 else top10 if place <= 10 else beyond
-        if one.rerank_score is None:
+        if candidate.rerank_score is None:
             share = beyond
-        why = {name: part * share for name, part in one.why.items()}
-        if one.rerank_score is not None:
-            why["rerank"] = (1 - share) * one.rerank_score
-        pool.append(one._replace(score=sum(why.values()), why=why))
+        why = {name: part * share for name, part in candidate.why.items()}
+        if candidate.rerank_score is not None:
+            why["rerank"] = (1 - share) * candidate.rerank_score
+        pool.append(candidate._replace(score=sum(why.values()), why=why))
     return run.ranked(pool)

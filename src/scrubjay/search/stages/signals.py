@@ -95,12 +95,12 @@ def signals(
     now = (run.kit.clock or system_clock)()
     similar, uncounted = word_cosines(run)
     pool = []
-    for one in run.pool:
-        if one.memory is None:
+    for candidate in run.pool:
+        if candidate.memory is None:
             continue
-        memory, near = one.memory, one.found.get("vector")
+        memory, near = candidate.memory, candidate.found.get("vector")
         why = {
-            "semantic": similar.get((one.tier, one.id), 0.0),
+            "semantic": similar.get((candidate.tier, candidate.id), 0.0),
             "vector": min(max(near.score, 0.0), 1.0) if near else 0.0,
             "severity": severities.get(memory.severity or unsaid, severities[unsaid]),
             "temporal_decay": freshness(memory, now, half_life_days, fading),
@@ -108,7 +108,7 @@ def signals(
             "domain_match": _same_domain(run.query.domain, memory),
         }
         score = sum(weight * why[name] for name, weight in weights.items())
-        pool.append(one._replace(score=score, why=why))
+        pool.append(candidate._replace(score=score, why=why))
     run = run.ranked(pool).noting(weights=weights)
     return run.noting(warning="; ".join(uncounted)) if uncounted else run
 
@@ -153,7 +153,7 @@ def word_cosines(run: Run) -> tuple[dict[Key, float], list[str]]:
     asked: dict[str, Mapping[str, int]] = {}
     indexes = _term_indexes(run.kit)
     for name, index in indexes.items():
-        ids = [one.id for one in run.pool if one.tier == name]
+        ids = [candidate.id for candidate in run.pool if candidate.tier == name]
         of_tier = _try_tier(name, uncounted, partial(index.bags, ids)) if ids else None
         for id_, bag in (of_tier or {}).items():
             bags[name, id_] = bag
@@ -244,7 +244,7 @@ def adapted(weights: Mapping[str, float], shift: float) -> dict[str, float]:
     if not shift or before >= 1:  # there is no other weight to scale
         return dict(weights)
     times = (1 - after) / (1 - before)
-    return {name: after if name == TEXT else one * times for name, one in weights.items()}
+    return {name: after if name == TEXT else weight * times for name, weight in weights.items()}
 
 
 def gathered(kit: Kit) -> Gathered:

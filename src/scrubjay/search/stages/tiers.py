@@ -75,7 +75,7 @@ def tiers(
     if not reached:
         reasons = "; ".join(f"{step.stage}: {step.lost}" for step in steps)
         raise StoreError(f"none of the tiers can be searched: {reasons}")
-    run = run.ranked([one for visit in reached for one in visit.run.pool])
+    run = run.ranked([candidate for visit in reached for candidate in visit.run.pool])
     return run._replace(
         lists=(*run.lists, *_joined(reached)), counts=_counted(run, reached), branches=steps
     )
@@ -94,17 +94,19 @@ def by_tier(run: Run, *, stages: tuple[Stage, ...]) -> Run:
     visits: list[_Visit] = []
     steps = ()
     for tier in run.kit.tiers:
-        mine = tuple(one for one in run.pool if one.tier == tier.name)
+        mine = tuple(candidate for candidate in run.pool if candidate.tier == tier.name)
         if not mine or tier.lost is not None:
             continue
         visit = _begun(
             _Visit(tier, 1.0, _inside(run, tier)._replace(pool=mine, pooled=True)), stages
         )
         # Where the tier fails now, its candidates are shown as they are.
-        changed |= {one.id: one for one in (mine if visit.lost else visit.run.pool)}
+        changed |= {
+            candidate.id: candidate for candidate in (mine if visit.lost else visit.run.pool)
+        }
         visits.append(visit)
         steps += (_step(visit, went_in=len(mine)),)
-    pool = tuple(changed[one.id] for one in run.pool if one.id in changed)
+    pool = tuple(changed[candidate.id] for candidate in run.pool if candidate.id in changed)
     return run._replace(pool=pool, counts=_counted(run, visits), branches=steps)
 
 
@@ -117,8 +119,17 @@ def _explain_tier_weight(explanation: Explanation, step: Step) -> None:
 @explained_by(_explain_tier_weight)
 def tier_weight(run: Run) -> Run:
     """Multiply every score by the weight of its tier."""
-    weights = {one.tier: one.tier_weight for one in run.pool if one.tier is not None}
-    run = run.ranked([one._replace(score=one.score * one.tier_weight) for one in run.pool])
+    weights = {
+        candidate.tier: candidate.tier_weight
+        for candidate in run.pool
+        if candidate.tier is not None
+    }
+    run = run.ranked(
+        [
+            candidate._replace(score=candidate.score * candidate.tier_weight)
+            for candidate in run.pool
+        ]
+    )
     return run.noting(weights=dict(sorted(weights.items()))) if weights else run
 
 
@@ -192,17 +203,19 @@ def _read(visit: _Visit, stages: tuple[Stage, ...]) -> _Visit:
     """Load the candidates of a tier, and mark them with its name and weight."""
     after = _advanced(visit, stages)
     pool = tuple(
-        one._replace(tier=visit.tier.name, tier_weight=visit.weight, updated_us=_updated_us(one))
-        for one in after.run.pool
+        candidate._replace(
+            tier=visit.tier.name, tier_weight=visit.weight, updated_us=_updated_us(candidate)
+        )
+        for candidate in after.run.pool
     )
     return after._replace(run=after.run._replace(pool=pool))
 
 
-def _updated_us(one: Candidate) -> int:
+def _updated_us(candidate: Candidate) -> int:
     # A version that replaces one of a lower tier was in no list, so no row had its time.
-    if one.updated_us or one.memory is None or one.memory.updated_at is None:
-        return one.updated_us
-    return micros(one.memory.updated_at)
+    if candidate.updated_us or candidate.memory is None or candidate.memory.updated_at is None:
+        return candidate.updated_us
+    return micros(candidate.memory.updated_at)
 
 
 def _owned(visits: list[_Visit], scope: Scope) -> list[_Visit]:
@@ -213,8 +226,8 @@ def _owned(visits: list[_Visit], scope: Scope) -> list[_Visit]:
         if visit.lost is not None:
             after.append(visit)
             continue
-        found = {one.id: one for one in visit.run.pool}
-        lower = (one.id for below in visits[place + 1 :] for one in below.run.pool)
+        found = {candidate.id: candidate for candidate in visit.run.pool}
+        lower = (candidate.id for below in visits[place + 1 :] for candidate in below.run.pool)
         others = [id_ for id_ in dict.fromkeys(lower) if id_ not in found and id_ not in taken]
         started = perf_counter()
         try:
@@ -223,7 +236,7 @@ def _owned(visits: list[_Visit], scope: Scope) -> list[_Visit]:
             after.append(visit._replace(lost=str(error)))
             continue
         pool = (
-            *(one for one in visit.run.pool if one.id not in taken),
+            *(candidate for candidate in visit.run.pool if candidate.id not in taken),
             *(Candidate(id_) for id_ in held),
         )
         took_ms = visit.took_ms + (perf_counter() - started) * 1000
@@ -249,7 +262,7 @@ def _joined(visits: list[_Visit]) -> tuple[RankedList, ...]:
     """Return one list for each name, with one row per memory: that of the tier it is loaded from."""
     joined: dict[str, RankedList] = {}
     for visit in visits:
-        mine = {one.id for one in visit.run.pool}
+        mine = {candidate.id for candidate in visit.run.pool}
         for new in visit.run.lists:
             before = joined.get(new.name, RankedList(new.name, searched=False, best=new.best))
             rows = [*before.rows, *(row for row in new.rows if row.id in mine)]

@@ -56,7 +56,7 @@ def time_range(run: Run) -> Run:
         whole_window=alone and (from_now or bool(rest.strip(" ?!."))),
     )
     run = run._replace(query=query)
-    begins, ends = (_there(one, now.tzinfo) for one in window[:2])
+    begins, ends = (_there(moment, now.tzinfo) for moment in window[:2])
     run = run.noting(said=window.said, begins=begins, ends=ends)
     name = _name_of(now)
     return run.noting(zone=name) if name else run
@@ -153,11 +153,11 @@ def time_blend(run: Run, *, ranks: float = 0.6, time: float = 0.4, unknown: floa
     if window is None:
         return run
     pool = []
-    for one in run.pool:
-        fits = unknown if one.memory is None else fit(one.memory, window, unknown)
-        why = {name: ranks * part for name, part in one.why.items()}
+    for candidate in run.pool:
+        fits = unknown if candidate.memory is None else fit(candidate.memory, window, unknown)
+        why = {name: ranks * part for name, part in candidate.why.items()}
         why["temporal"] = time * fits
-        pool.append(one._replace(score=sum(why.values()), why=why))
+        pool.append(candidate._replace(score=sum(why.values()), why=why))
     return run.ranked(pool)
 
 
@@ -187,15 +187,23 @@ def in_time(run: Run, *, share: float = 0.25, by_text: float = 0.05) -> Run:
     window = run.query.window
     if window is None:
         return run
-    fits = {one.id: _either(one.memory, window) for one in run.pool if one.memory}
+    fits = {
+        candidate.id: _either(candidate.memory, window)
+        for candidate in run.pool
+        if candidate.memory
+    }
     if not any(fits.values()):
         return run.noting(fits=0)
-    said = any(_when_said(one.memory, window) for one in run.pool if one.memory)
+    said = any(_when_said(candidate.memory, window) for candidate in run.pool if candidate.memory)
     taken = share if said or _counts_from_now(window) else by_text
     pool = []
-    for one in run.pool:
-        less = one.score * taken * (1 - fits.get(one.id, 0.0))
-        pool.append(one._replace(score=one.score - less, why={**one.why, "time": 0.0 - less}))
+    for candidate in run.pool:
+        less = candidate.score * taken * (1 - fits.get(candidate.id, 0.0))
+        pool.append(
+            candidate._replace(
+                score=candidate.score - less, why={**candidate.why, "time": 0.0 - less}
+            )
+        )
     run = run.ranked(pool).noting(taken=taken)
     return run._replace(confidence=run.pool[0].score if run.confidence is not None else None)
 
@@ -235,9 +243,13 @@ def recency(run: Run, *, weight: float = 0.25, time_constant_s: float = 120) -> 
     """Add `weight` x e^(-age / time_constant_s): what was said a moment ago is wanted more often."""
     now = run.kit.need("clock")()
     pool = []
-    for one in run.pool:
-        boost = weight * exp(-_age_s(one, now) / time_constant_s)
-        pool.append(one._replace(score=one.score + boost, why={**one.why, "recency": boost}))
+    for candidate in run.pool:
+        boost = weight * exp(-_age_s(candidate, now) / time_constant_s)
+        pool.append(
+            candidate._replace(
+                score=candidate.score + boost, why={**candidate.why, "recency": boost}
+            )
+        )
     return run.ranked(pool)
 
 

@@ -52,7 +52,7 @@ def keywords_in(text: str, language: str = "") -> tuple[str, ...]:
     """
     stop_words = folded_stop_words(language)
     written = words(normalize(text).replace("/", " "))[:_MOST_WORDS]
-    split = [word for one in written for word in words(split_words(one))][:_MOST_WORDS]
+    split = [part for word in written for part in words(split_words(word))][:_MOST_WORDS]
     single = without_stop_words(
         [word for word in written if split_words(word) == word], stop_words
     )
