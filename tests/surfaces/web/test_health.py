@@ -210,7 +210,7 @@ def test_doctor_says_what_is_wrong_and_the_command_that_mends_it(
     expect(finding).to_contain_text("generator")
     expect(examine).to_be_focused()
     assert finding.locator(".state").inner_text().split() == ["!", "degraded"]
-    assert "nobody answers at 127.0.0.1:9" in finding.inner_text()
+    assert "no answer at 127.0.0.1:9" in finding.inner_text()
     assert finding.locator(".command p").inner_text() == "start the server, then:"
     assert finding.locator("pre").inner_text() == "scrubjay doctor"
     expect(page.locator(".verdict")).to_have_text("!1 thing wants attention.")

@@ -56,7 +56,7 @@ def write_folder(
                 report(written + unchanged + len(edited), len(ids), entry.id)
             path = os.path.join(folder, file_name(entry.id))
             data = marked(to_markdown(entry)).encode()
-            if _has_content(path, data):
+            if os.path.isfile(path) and _bytes_of(path) == data:
                 unchanged += 1
             elif not force and (reason := _unsaved_edit(path, entry)):
                 edited.append((path, reason))
@@ -141,11 +141,9 @@ def _refuse_foreign_files(folder: str, ids: Sequence[str]) -> None:
         )
 
 
-def _has_content(path: str, data: bytes) -> bool:
-    if not os.path.isfile(path) or os.path.getsize(path) != len(data):
-        return False
+def _bytes_of(path: str) -> bytes:
     with open(path, "rb") as opened:
-        return opened.read() == data
+        return opened.read()
 
 
 def _unsaved_edit(path: str, entry: Memory) -> str:

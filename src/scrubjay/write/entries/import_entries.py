@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TextIO
 
 from scrubjay.documents import Unreadable
@@ -228,11 +229,8 @@ class EntryImport:
         self._flush()
         for start in range(0, len(self._linked), _BATCH):
             part = self._linked[start : start + _BATCH]
-            if self._rehearsal:
+            with self._transaction():
                 self._link(part)
-            else:
-                with self._context.records.transaction():
-                    self._link(part)
         counts = (self._added, self._changed, self._unchanged)
         return Imported(*counts, tuple(self._failed), tuple(self._notes))
 
@@ -254,25 +252,22 @@ class EntryImport:
     def _flush(self) -> None:
         if not self._batch:
             return
-        if self._rehearsal:
-            self._store_batch()
-        else:
-            with self._context.records.transaction():
-                self._rights.written(self._store_batch())
+        with self._transaction():
+            written: list[Memory] = []
+            for read, memory in self._batch:
+                try:
+                    self._context.check_place(memory.namespace)
+                    written += self._store(read, memory)
+                except (InvalidInput, NotFound) as error:
+                    self._where.pop(memory.id, None)
+                    self._failed.append((read.where, str(error)))
+            if not self._rehearsal:
+                self._rights.written(written)
         self._batch.clear()
         self._chars = 0
 
-    def _store_batch(self) -> list[Memory]:
-        """Store the batch; return the memories that were written."""
-        written = []
-        for read, memory in self._batch:
-            try:
-                self._context.check_place(memory.namespace)
-                written += self._store(read, memory)
-            except (InvalidInput, NotFound) as error:
-                self._where.pop(memory.id, None)
-                self._failed.append((read.where, str(error)))
-        return written
+    def _transaction(self) -> AbstractContextManager[object]:
+        return nullcontext() if self._rehearsal else self._context.records.transaction()
 
     def _store(self, read: Read, memory: Memory) -> list[Memory]:
         """Store one entry without its links, and count the outcome; return what was written."""
