@@ -20,6 +20,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 import scrubjay
+from scrubjay.runtime.paths import cache_dir
 from scrubjay.surfaces.cli import main
 from scrubjay.surfaces.render.json import results
 
@@ -61,6 +62,7 @@ WAYS: tuple[dict[str, Any], ...] = (
     {"profile": "cognis", "since": "2026-01-01", "until": "2026-12-31"},
     {"profile": "novamem", "weights": {"keyword": 0.2, "vector": 0.7, "graph": 0.1}},
 )
+MODELS = cache_dir()
 CASES = [{"query": query, **way} for way in WAYS for query in PARTS]
 
 
@@ -95,6 +97,12 @@ def _step(step: dict[str, Any]) -> tuple[Any, ...]:
         step.get("lost"),
         [_step(one) for one in step.get("branches", [])],
     )
+
+
+@pytest.fixture(autouse=True)
+def models(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model of this machine, as the fixtures of the module have it."""
+    monkeypatch.setenv("SCRUBJAY_CACHE", MODELS)
 
 
 @pytest.fixture(scope="module")
