@@ -49,12 +49,12 @@ class Site:
         self._watch = Monitoring()
         self._stores = self._watch.open_stores(self._open)
         find = ApiKeyLookup(self._stores, loopback=True)
-        doors = ServerContext.create(self._stores, find, ServerSettings(), self._watch)
-        self._doors = doors._replace(logins=self.logins)
+        context = ServerContext.create(self._stores, find, ServerSettings(), self._watch)
+        self._context = context._replace(logins=self.logins)
         socket = listen.bind("127.0.0.1", self.port)
         self.port = socket.getsockname()[1]
         up = threading.Event()
-        self._server = listen.http_server(make_app(self._doors), up.set, shutdown_s=1)
+        self._server = listen.http_server(make_app(self._context), up.set, shutdown_s=1)
         self._thread = threading.Thread(target=self._server.run, args=([socket],))
         self._thread.start()
         assert up.wait(60)
@@ -63,8 +63,8 @@ class Site:
         """Stop serving; the port stays ours in the sense that `start` takes it again."""
         self._server.should_exit = True
         self._thread.join(60)
-        self._doors.workers.close(5)
-        self._doors.auth_workers.close(5)
+        self._context.workers.close(5)
+        self._context.auth_workers.close(5)
         self._stores.close()
         self._watch.close()
 

@@ -208,10 +208,10 @@ def serve(stores: OpenStores) -> Iterator[Callable[..., Client]]:
             *, loopback: bool = True, names: tuple[str, ...] = (), **settings: Any
         ) -> Client:
             find = ApiKeyLookup(stores, loopback=loopback)
-            doors = ServerContext.create(
+            context = ServerContext.create(
                 stores, find, ServerSettings(**settings), Monitoring(), names=names
             )
-            return stack.enter_context(served(doors))
+            return stack.enter_context(served(context))
 
         yield start
 
@@ -230,7 +230,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 
 @contextmanager
-def served(doors: ServerContext) -> Iterator[Client]:
+def served(context: ServerContext) -> Iterator[Client]:
     """A server in a thread of this process, with a real socket."""
     listen.log_to_stderr()
     for name in (
@@ -244,7 +244,7 @@ def served(doors: ServerContext) -> Iterator[Client]:
         logging.getLogger(name).propagate = True
     opened = listen.bind("127.0.0.1", 0)
     up = threading.Event()
-    server = listen.http_server(make_app(doors), up.set, shutdown_s=5)
+    server = listen.http_server(make_app(context), up.set, shutdown_s=5)
     thread = threading.Thread(target=server.run, args=([opened],))
     thread.start()
     try:
@@ -254,5 +254,5 @@ def served(doors: ServerContext) -> Iterator[Client]:
         server.should_exit = True
         thread.join(WAIT_S)
         assert not thread.is_alive()
-        assert doors.workers.close(WAIT_S)
-        assert doors.auth_workers.close(WAIT_S)
+        assert context.workers.close(WAIT_S)
+        assert context.auth_workers.close(WAIT_S)

@@ -36,10 +36,10 @@ def client(db, made):
     stores = watch.open_stores(
         lambda who: scrubjay.open(db, embedder=False, tenant=who.tenant, user=who.user)
     )
-    doors = ServerContext.create(
+    context = ServerContext.create(
         stores, ApiKeyLookup(stores, loopback=True), ServerSettings(), watch
     )
-    with served(doors) as one:
+    with served(context) as one:
         yield one
     stores.close()
     watch.close()
@@ -107,11 +107,11 @@ def test_a_store_that_does_not_answer_keeps_nobody_out(db, made, monkeypatch):
     hits = scrubjay.Store.hits
     monkeypatch.setattr(scrubjay.Store, "hits", slow)
     stores = stores_at(db)
-    doors = ServerContext.create(
+    context = ServerContext.create(
         stores, ApiKeyLookup(stores, loopback=True), ServerSettings(), Monitoring()
     )
     got: list[int] = []
-    with served(doors) as client:
+    with served(context) as client:
         whole = Client(client.url, made["all"])
         asking = [
             threading.Thread(target=lambda: got.append(whole.get("/v1/figures").status))

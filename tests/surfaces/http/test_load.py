@@ -59,7 +59,7 @@ def begin(client):
 
 
 @pytest.fixture
-def doors(stores):
+def context(stores):
     """ServerContext with MCP, in the threads of HTTP."""
     made = ServerContext.create(
         stores, ApiKeyLookup(stores, loopback=True), ServerSettings(), Monitoring()
@@ -70,7 +70,7 @@ def doors(stores):
 
 
 def test_a_tenant_whose_store_is_locked_keeps_nobody_else_waiting(process, db):
-    """Through both doors: sixteen writes that wait leave room for the search of another tenant."""
+    """Over HTTP and MCP: sixteen writes that wait leave room for the search of another tenant."""
     with scrubjay.open(db, embedder=False) as store:
         made = store.api_keys.create
         one = made("one", scopes=("write",), tenant="one").secret
@@ -160,7 +160,7 @@ def test_those_who_ask_in_one_store_take_turns():
     assert [one for one in order if one != "two"] == [0, 1, 2, 3, 4]
 
 
-def test_an_agent_is_told_that_the_server_is_busy(doors, monkeypatch):
+def test_an_agent_is_told_that_the_server_is_busy(context, monkeypatch):
     """As the error of a tool, which a model reads, and not as one of the protocol."""
     held, begun = threading.Event(), threading.Semaphore(0)
 
@@ -171,8 +171,8 @@ def test_an_agent_is_told_that_the_server_is_busy(doors, monkeypatch):
 
     monkeypatch.setitem(VERBS, "ls", VERBS["ls"]._replace(run=wait, shape=None))
     workers = Workers(2, 2, "asking", 1)
-    server = make_server(doors.stores, principal_in, "default", threads_of(workers))
-    with served(doors._replace(workers=workers, mcp=server)) as client:
+    server = make_server(context.stores, principal_in, "default", threads_of(workers))
+    with served(context._replace(workers=workers, mcp=server)) as client:
         session = begin(client)
         asking = [threading.Thread(target=client.get, args=("/v1/ls",)) for _ in range(2)]
         for one in asking:
@@ -191,10 +191,10 @@ def test_an_agent_is_told_that_the_server_is_busy(doors, monkeypatch):
     assert "try again" in result["content"][0]["text"]
 
 
-def test_a_caller_has_so_many_sessions_and_no_more(doors, monkeypatch):
+def test_a_caller_has_a_limited_number_of_sessions(context, monkeypatch):
     """A problem that says when to come again; others begin theirs, and one that is ended makes room."""
     monkeypatch.setattr(mcp_mount, "MAX_SESSIONS_PER_CALLER", 2)
-    with served(doors) as client:
+    with served(context) as client:
         first, _ = begin(client), begin(client)
         refused = client.post("/mcp", initialize(), Accept=BOTH)
         assert (refused.status, "2 sessions" in refused.problem) == (503, True)
@@ -239,12 +239,12 @@ def test_sessions_are_counted_until_they_are_idle(monkeypatch):
     begin_as(ONE, "g")
 
 
-def test_json_that_could_mean_two_things_is_refused_through_both_doors(doors):
+def test_json_that_could_mean_two_things_is_refused_over_http_and_mcp(context):
     """Of two values for a name, another program may have looked at the other one."""
     twice = json.dumps(call("memory_status")).replace(
         '{"name"', '{"name": "memory_forget", "name"'
     )
-    with served(doors) as client:
+    with served(context) as client:
         session = begin(client)
         answer = client.post("/mcp", twice.encode(), **session)
         no_json = client.post("/mcp", b"{", **session)
@@ -255,30 +255,30 @@ def test_json_that_could_mean_two_things_is_refused_through_both_doors(doors):
 
 # The SDK forgets to close the first's stream, which Python says when it is thrown away.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_whoever_hangs_up_is_not_answered_for_ever(doors):
+def test_a_disconnected_client_is_not_answered_for_ever(context):
     """A client that gives two requests one id is never answered the first, and leaves at last."""
     held = threading.Event()
-    lend = doors.stores.lend
+    lend = context.stores.lend
 
     def slowly(who):
         if threading.current_thread().name.startswith("scrubjay-asking"):
             assert held.wait(WAIT_S)
         return lend(who)
 
-    doors.stores.lend = slowly
+    context.stores.lend = slowly
     same = json.dumps(call("memory_status")).encode()
-    with served(doors) as client:
+    with served(context) as client:
         session = begin(client)
         heads = {**_heads(session), "Host": "localhost", "Content-Type": "application/json"}
         heads["Content-Length"] = str(len(same))
         lines = "".join(f"{name}: {value}\r\n" for name, value in heads.items())
         with socket.create_connection(client.address, WAIT_S) as leaving:
             leaving.sendall(f"POST /mcp HTTP/1.1\r\n{lines}\r\n".encode() + same)
-            while doors.workers.busy < 1:
+            while context.workers.busy < 1:
                 time.sleep(0.01)
             other = threading.Thread(target=client.post, args=("/mcp", same), kwargs=session)
             other.start()
-            while doors.workers.busy < 2:
+            while context.workers.busy < 2:
                 time.sleep(0.01)
             held.set()
             other.join(WAIT_S)
@@ -325,24 +325,24 @@ def test_a_call_of_an_agent_that_is_under_way_is_answered_before_the_end(process
     assert "ASGI" not in running.said()
 
 
-def test_a_stop_does_not_wait_for_ever_for_an_agent(doors, monkeypatch):
+def test_a_stop_does_not_wait_for_ever_for_an_agent(context, monkeypatch):
     """The call goes on in its thread; whoever asked is told that the server stops."""
     held, begun, up = threading.Event(), threading.Event(), threading.Event()
     opened = listen.bind("127.0.0.1", 0)
     client = Client(listen.url_of(opened))
-    server = listen.http_server(make_app(doors), up.set, shutdown_s=1)
+    server = listen.http_server(make_app(context), up.set, shutdown_s=1)
     running = threading.Thread(target=server.run, args=([opened],))
     running.start()
     assert up.wait(WAIT_S)
     session = begin(client)
     answers = []
-    lend = doors.stores.lend
+    lend = context.stores.lend
 
     def hold(who):
         asking = threading.current_thread().name.startswith("scrubjay-asking")
         return Holding(begun, held) if asking else lend(who)
 
-    monkeypatch.setattr(doors.stores, "lend", hold)
+    monkeypatch.setattr(context.stores, "lend", hold)
     asking = threading.Thread(
         target=lambda: answers.append(client.post("/mcp", call("memory_status"), **session))
     )
@@ -354,9 +354,9 @@ def test_a_stop_does_not_wait_for_ever_for_an_agent(doors, monkeypatch):
 
     assert not running.is_alive()
     assert server.left_s == 1.0
-    assert not doors.workers.close(0.05)
+    assert not context.workers.close(0.05)
     held.set()
-    assert doors.workers.close(WAIT_S)
+    assert context.workers.close(WAIT_S)
     asking.join(WAIT_S)
     assert (answers[0].status, "stopped" in answers[0].problem) == (503, True)
 

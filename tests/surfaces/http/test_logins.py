@@ -63,7 +63,7 @@ def now():
 
 
 @pytest.fixture(scope="module")
-def doors(tmp_path_factory, now):
+def context(tmp_path_factory, now):
     """What an open server stands on, with a clock of its own for the sessions."""
     stores = stores_at(tmp_path_factory.mktemp("sessions") / "notes.db")
     made = ServerContext.create(
@@ -74,15 +74,15 @@ def doors(tmp_path_factory, now):
 
 
 @pytest.fixture(scope="module")
-def client(doors):
-    with served(doors) as one:
+def client(context):
+    with served(context) as one:
         yield one
 
 
 @pytest.fixture
-def visitor(client, doors):
+def visitor(client, context):
     """Somebody who opened the link."""
-    return Visitor(client).sign_in(code=doors.logins.new_link_code())
+    return Visitor(client).sign_in(code=context.logins.new_link_code())
 
 
 @pytest.fixture
@@ -112,22 +112,22 @@ def test_a_link_signs_in_whoever_opens_it(client, visitor):
     assert visitor.ask("GET", "/metrics").status == 200
 
 
-def test_the_cookie_is_for_this_port_and_no_script(client, doors):
+def test_the_cookie_is_for_this_port_and_no_script(client, context):
     """Cookies know no ports, so its name does; Secure where the page came by TLS."""
-    answer = Visitor(client).ask("POST", "/session", {"code": doors.logins.new_link_code()})
+    answer = Visitor(client).ask("POST", "/session", {"code": context.logins.new_link_code()})
     plain = answer.headers["set-cookie"].split("; ")
     assert plain[0].startswith(f"scrubjay-{client.address[1]}=")
     assert plain[1:] == ["Path=/", "HttpOnly", "SameSite=Strict"]
     by_tls = Visitor(client)
     by_tls.headers = {"Host": "localhost", "Origin": "https://localhost"}
-    answer = by_tls.ask("POST", "/session", {"code": doors.logins.new_link_code()})
+    answer = by_tls.ask("POST", "/session", {"code": context.logins.new_link_code()})
     assert answer.headers["set-cookie"].split("; ")[-1] == "Secure"
     assert answer.headers["set-cookie"].startswith("scrubjay-web=")
 
 
-def test_one_half_is_not_enough(client, visitor, doors):
+def test_one_half_is_not_enough(client, visitor, context):
     """A server on another port is sent the cookie; it must not get in with it, nor with another's key."""
-    other = Visitor(client).sign_in(code=doors.logins.new_link_code())
+    other = Visitor(client).sign_in(code=context.logins.new_link_code())
     key = visitor.headers["X-Scrubjay-Page"]
     theirs = other.headers["X-Scrubjay-Page"]
     cases = (
@@ -160,10 +160,10 @@ def test_a_cookie_that_another_server_of_this_host_set_does_no_harm(client, visi
     assert planted.ask("GET", "/session").json["signed_in"] is False
 
 
-def test_signing_in_makes_new_halves_and_ends_the_old_session(client, visitor, doors):
+def test_signing_in_makes_new_halves_and_ends_the_old_session(client, visitor, context):
     """Fixation: what a browser brings along is never what it is known by afterwards."""
     before = (visitor.cookie, visitor.headers["X-Scrubjay-Page"])
-    visitor.sign_in(code=doors.logins.new_link_code())
+    visitor.sign_in(code=context.logins.new_link_code())
     after = (visitor.cookie, visitor.headers["X-Scrubjay-Page"])
     assert before[0] != after[0]
     assert before[1] != after[1]
@@ -172,7 +172,7 @@ def test_signing_in_makes_new_halves_and_ends_the_old_session(client, visitor, d
     assert visitor.ask("GET", "/v1/status").status == 200
 
 
-def test_pages_of_other_ports_get_nothing_with_or_without_the_halves(client, visitor, doors):
+def test_pages_of_other_ports_get_nothing_with_or_without_the_halves(client, visitor, context):
     """By fetch, by a form, by a picture: to sign in, to sign out, to ask, to make links."""
     port = client.address[1]
     for origin in (f"http://127.0.0.1:{port + 1}", f"http://localhost:{port}", "null"):
@@ -184,7 +184,7 @@ def test_pages_of_other_ports_get_nothing_with_or_without_the_halves(client, vis
             ("POST", "/session/link"),
             ("OPTIONS", "/session"),
         ):
-            body = {"code": doors.logins.new_link_code()} if method == "POST" else None
+            body = {"code": context.logins.new_link_code()} if method == "POST" else None
             answer = visitor.ask(method, path, body, Origin=origin)
             assert answer.status == 403, (origin, method, path)
             assert not any(name.startswith("access-control") for name in answer.headers)
@@ -194,7 +194,7 @@ def test_pages_of_other_ports_get_nothing_with_or_without_the_halves(client, vis
         assert answer.status == 403
         visitor.headers["Origin"] = client.url
     form = {"Content_Type": "application/x-www-form-urlencoded"}
-    code = doors.logins.new_link_code()
+    code = context.logins.new_link_code()
     answer = Visitor(client).ask("POST", "/session", f"code={code}".encode(), **form)
     assert answer.status == 415
     assert visitor.ask("GET", "/v1/status").status == 200
@@ -214,9 +214,9 @@ def test_a_browser_on_an_open_door_needs_a_session_and_a_program_does_not(client
     assert client.get("/v1/status").status == 200
 
 
-def test_a_link_is_good_once_and_for_ten_minutes(client, doors, now):
+def test_a_link_is_good_once_and_for_ten_minutes(client, context, now):
     """A used one, an old one and one that never was read the same."""
-    used, late, last = (doors.logins.new_link_code() for _ in range(3))
+    used, late, last = (context.logins.new_link_code() for _ in range(3))
     Visitor(client).sign_in(code=used)
     now.s += LINK_S - 1
     Visitor(client).sign_in(code=last)
@@ -348,9 +348,9 @@ def test_a_link_is_not_used_up_while_the_store_does_not_answer(stores):
             raise found
         return found
 
-    doors = ServerContext.create(stores, find, ServerSettings(), Monitoring())
-    with served(doors) as client:
-        code = doors.logins.new_link_code()
+    context = ServerContext.create(stores, find, ServerSettings(), Monitoring())
+    with served(context) as client:
+        code = context.logins.new_link_code()
         assert Visitor(client).ask("POST", "/session", {"code": code}).status == 503
         Visitor(client).sign_in(code=code)
 
@@ -358,10 +358,10 @@ def test_a_link_is_not_used_up_while_the_store_does_not_answer(stores):
 def test_a_session_of_a_link_ends_when_the_store_asks_for_a_token(serve, token, stores):
     """And a link that was printed before no longer opens."""
     find = ApiKeyLookup(stores, loopback=True)
-    doors = ServerContext.create(stores, find, ServerSettings(), Monitoring())
-    with served(doors) as client:
-        visitor = Visitor(client).sign_in(code=doors.logins.new_link_code())
-        unused = doors.logins.new_link_code()
+    context = ServerContext.create(stores, find, ServerSettings(), Monitoring())
+    with served(context) as client:
+        visitor = Visitor(client).sign_in(code=context.logins.new_link_code())
+        unused = context.logins.new_link_code()
         token()
         time.sleep(CACHE_S)
         assert "requires an API key now" in visitor.ask("GET", "/v1/status").problem

@@ -253,7 +253,7 @@ def test_a_server_of_settings_is_theirs_alone_and_logs_no_secret(process, shell,
     assert secret not in running.said()
 
 
-def test_one_server_has_all_its_doors(process, db):
+def test_one_server_has_all_interfaces(process, db):
     """With tokens: /v1, /mcp and /metrics, each for whom it is meant."""
     with scrubjay.open(db, embedder=False) as store:
         made = store.api_keys.create

@@ -159,7 +159,7 @@ class HttpConnection(H11Protocol):
     """
 
     _deadline: asyncio.TimerHandle | None = None
-    _write_deadline: asyncio.TimerHandle | None = None
+    _write_deadline: asyncio.TimerHandle | None = None  # cancelled twice, it does no harm
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept a connection, below the limit."""
@@ -254,7 +254,6 @@ class HttpConnection(H11Protocol):
     def _cancel_write_deadline(self) -> None:
         if self._write_deadline is not None:
             self._write_deadline.cancel()
-            self._write_deadline = None
 
 
 def _is_responding(cycle: RequestResponseCycle | None) -> bool:
