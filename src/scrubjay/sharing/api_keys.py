@@ -102,14 +102,14 @@ class Access:
 
     def any(self) -> bool:
         """True when there is a token, even an expired one."""
-        return self._rows.any()
+        return not self._rows.is_empty()
 
     def asks(self) -> bool | None:
         """True when nobody comes in without a token; None where there never was one.
 
         A door does not open by itself: not when a token ends, nor when the last one is revoked.
         """
-        return True if self._rows.any() else self._rows.required()
+        return True if not self._rows.is_empty() else self._rows.required()
 
     def open_door(self) -> None:
         """Let whoever is on this machine in without a token again; InvalidInput while there is one."""

@@ -29,19 +29,15 @@ class Cursor(Protocol):
     @property
     def rowcount(self) -> int:
         """The number of changed rows."""
-        ...
 
     def fetchone(self) -> Any:
         """Return the next row, or None."""
-        ...
 
     def fetchall(self) -> list[Any]:
         """Return all remaining rows."""
-        ...
 
     def fetchmany(self, size: int) -> list[Any]:
         """Return up to `size` of the remaining rows."""
-        ...
 
     def __iter__(self) -> Iterator[Any]: ...
 
@@ -51,11 +47,9 @@ class Connection(Protocol):
 
     def execute(self, statement: str, arguments: Sequence[Any] = ..., /) -> Cursor:
         """Run one statement with its arguments."""
-        ...
 
     def executemany(self, statement: str, several: Iterable[Sequence[Any]], /) -> object:
         """Run one statement for each list of arguments; no two may replace the same row."""
-        ...
 
 
 # Stores a number under a key of `meta`.

@@ -26,8 +26,6 @@ class KeywordIndex(Protocol):
         every_first: bool = True,
     ) -> RankedList:
         """Return the memories that contain any term, best first; by default those with all terms first."""
-        ...
 
     def rarity(self, term: Term) -> float:
         """Return how rare a term is: how many memories lack it for each one that contains it."""
-        ...

@@ -37,7 +37,8 @@ class Writer:
         shelf, sees = self._context.shelf, self._context.sees
         batch: list[Memory] = []
         chars = 0
-        shares = bool(self._tables.people.visible(sees))
+        people = self._tables.people
+        shares = not people.is_empty() and bool(people.visible(sees))
 
         def flush() -> None:
             with self._tables.records.transaction():
@@ -203,4 +204,5 @@ class Writer:
     def separate_copies(self, stored: Sequence[Memory]) -> None:
         """Make published copies that were written again memories of their own."""
         shared = [memory.id for memory in stored if memory.namespace.startswith(SHARED_PREFIX)]
-        self._tables.copies.detach(shared)
+        if shared:
+            self._tables.copies.detach(shared)

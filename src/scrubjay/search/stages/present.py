@@ -247,9 +247,9 @@ def check_files(run: Run, *, most: int = 2000) -> Run:
     Where more than `most` files are ingested, only those of the hits are checked.
     """
     files = run.kit.files
-    if files is None or not (count := files.count()):
+    if files is None or files.is_empty():
         return run
-    if count <= most:
+    if files.count() <= most:
         scope = run.query.scope._replace(holds=(), lacks=())
         known = {file.memory: file for file in files.visible(scope)}
     else:

@@ -37,7 +37,10 @@ def fan_out(run: Run, *, times: float = 2) -> Run:
     Copies of one text become one row, and the list is cut to the length that was asked for. While
     copies still displace other texts, the source is asked for twice as many rows again.
     """
-    spanned = tuple(run.kit.copies.visible_collections(run.query.scope)) if run.kit.copies else ()
+    copies = run.kit.copies
+    if copies is None or copies.is_empty():
+        return run
+    spanned = copies.visible_collections(run.query.scope)
     if not spanned:
         return run
     return run._replace(query=run.query._replace(fetch=times)).noting(collections=spanned)

@@ -26,6 +26,8 @@ class ApiKeyRow(NamedTuple):
 class SqlApiKeys(SqlTable):
     """The table `access`."""
 
+    table = "access"
+
     def add(self, row: ApiKeyRow, digest: str) -> bool:
         """Store an API key with the hash of its secret; False when the name is taken."""
         return bool(
@@ -46,10 +48,6 @@ class SqlApiKeys(SqlTable):
         """Return the API key whose secret has this hash."""
         row = self._row(f"SELECT {_COLUMNS} FROM access WHERE hash = ?", (digest,))
         return None if row is None else ApiKeyRow(*row)
-
-    def any(self) -> bool:
-        """True when there is an API key, even an expired one."""
-        return self._row("SELECT 1 FROM access LIMIT 1") is not None
 
     def mark_used(self, name: str, at_us: int, wait_s: float) -> None:
         """Record a use; StoreError when the database is locked for longer than `wait_s`."""
@@ -72,7 +70,7 @@ class SqlApiKeys(SqlTable):
     def allow_without(self) -> bool:
         """Record that no API key is required; False, and nothing recorded, while there is one."""
         with self._db.write() as db:
-            if self.any():
+            if not self.is_empty():
                 return False
             db.execute(NOTE, (_REQUIRED, 0))
             return True

@@ -20,6 +20,8 @@ class SharedCollection(NamedTuple):
 class SqlCollections(SqlTable):
     """The tables `collections` and `members`."""
 
+    table = "collections"
+
     def create(self, name: str, at_us: int) -> SharedCollection | None:
         """Create a collection without members; None if the name is taken."""
         with self._db.write() as db:
@@ -108,7 +110,9 @@ class SqlCollections(SqlTable):
 
 
 class SqlCopies(SqlTable):
-    """The table `published`: which memory is a copy of which."""
+    """The table `published`: which memory is a copy of which; without collections it is empty."""
+
+    table = "collections"
 
     def __init__(self, db: Database) -> None:
         super().__init__(db)
@@ -132,13 +136,12 @@ class SqlCopies(SqlTable):
         return self._published("m.id", ids, scope)
 
     def _published(self, column: str, ids: Sequence[str], scope: Scope) -> list[str]:
-        condition, arguments = where(scope, self._db)
         rows = self._rows_in(
             "SELECT m.id FROM published AS p JOIN memories AS original ON original.n = p.memory"
             " JOIN memories AS m ON m.n = p.copy"
-            f" WHERE {column} IN ({{values}}) AND {condition}",
+            f" WHERE {column} IN ({{values}}) AND {{scope}}",
             ids,
-            arguments,
+            scope,
         )
         return [id_ for (id_,) in rows]
 

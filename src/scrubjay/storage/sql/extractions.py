@@ -125,7 +125,7 @@ class SqlExtractions(SqlTable):
             "SELECT x.message FROM extractions AS x JOIN memories AS m ON m.n = x.message"
             " WHERE m.id IN ({values}) AND x.leased_until_s = ?",
             claim.turns,
-            (claim.lease_s,),
+            after=(claim.lease_s,),
         )
         return len(rows) == len(claim.turns)
 
@@ -160,31 +160,27 @@ class SqlExtractions(SqlTable):
 
     def waiting(self, scope: Scope) -> int:
         """Return how many messages are unread, including failed ones with tries left."""
-        condition, arguments = where(scope, self._db)
         row = self._row(
             "SELECT count(*) FROM memories AS m LEFT JOIN extractions AS x ON x.message = m.n"
-            f" WHERE {_UNREAD})) AND {condition}",
-            arguments,
+            f" WHERE {_UNREAD})) AND {{scope}}",
+            (),
+            scope,
         )
         return int(row[0])
 
     def has_messages(self, scope: Scope) -> bool:
         """True when there is a message in a scope, read or not."""
-        condition, arguments = where(scope, self._db)
-        (found,) = self._row(
-            f"SELECT EXISTS (SELECT 1 FROM memories AS m WHERE m.type = 'message' AND {condition})",
-            arguments,
-        )
-        return bool(found)
+        statement = "SELECT 1 FROM memories AS m WHERE m.type = 'message' AND {scope} LIMIT 1"
+        return self._row(statement, (), scope) is not None
 
     def failures(self, scope: Scope) -> Mapping[str, int]:
         """Return why messages have failed for good, with the number of each reason, most first."""
-        condition, arguments = where(scope, self._db)
         rows = self._rows(
             "SELECT coalesce(x.reason, ''), count(*) FROM extractions AS x"
             " JOIN memories AS m ON m.n = x.message WHERE x.outcome = 'failed'"
-            f" AND x.tries >= {MAX_TRIES} AND {condition} GROUP BY 1 ORDER BY 2 DESC, 1",
-            arguments,
+            f" AND x.tries >= {MAX_TRIES} AND {{scope}} GROUP BY 1 ORDER BY 2 DESC, 1",
+            (),
+            scope,
         )
         return dict(rows)
 

@@ -67,6 +67,8 @@ class SkippedFile(NamedTuple):
 class SqlFiles(SqlTable):
     """The tables `files` and `left_out`."""
 
+    table = "files"
+
     def put(self, file: IndexedFile) -> None:
         """Record the file of a document."""
         self._write(
@@ -74,15 +76,7 @@ class SqlFiles(SqlTable):
             " SELECT n, ?, ?, ?, ?, ?, ? FROM memories WHERE id = ? ON CONFLICT (memory) DO UPDATE"
             " SET path = excluded.path, size = excluded.size, mtime_ns = excluded.mtime_ns,"
             " digest = excluded.digest, part = excluded.part, reader = excluded.reader",
-            (
-                self._db.codec.seal(file.path),
-                file.size,
-                file.mtime_ns,
-                file.digest,
-                file.part,
-                file.reader,
-                file.memory,
-            ),
+            (self._db.codec.seal(file.path), *file[2:5], file.part, file.reader, file.memory),
         )
 
     def under(self, root: str, namespace: str) -> list[IndexedFile]:
@@ -92,8 +86,7 @@ class SqlFiles(SqlTable):
 
     def visible(self, scope: Scope) -> list[IndexedFile]:
         """Return every indexed file that a scope may see."""
-        condition, arguments = where(scope, self._db)
-        return self._files(self._rows(f"{_SELECT_MANY} WHERE {condition}", arguments))
+        return self._files(self._rows(f"{_SELECT_MANY} WHERE {{scope}}", (), scope))
 
     def of(self, ids: Sequence[str]) -> dict[str, IndexedFile]:
         """Return the files of these documents."""
@@ -226,13 +219,13 @@ class SqlFolders(SqlTable):
         """Return the collections that a scope may see, by name; shared ones are listed apart."""
         from scrubjay.types.reports import Collection
 
-        condition, arguments = where(scope, self._db)
         rows = self._rows(
             "SELECT m.collection, s.namespace IS NOT NULL, count(*), count(f.memory)"
             " FROM memories AS m LEFT JOIN files AS f ON f.memory = m.n"
             " LEFT JOIN collections AS s ON s.namespace = m.namespace"
-            f" WHERE m.collection IS NOT NULL AND {condition} GROUP BY 1, 2",
-            arguments,
+            " WHERE m.collection IS NOT NULL AND {scope} GROUP BY 1, 2",
+            (),
+            scope,
         )
         shared = self._collections.visible(scope)
         shared_namespaces = {collection.namespace for collection in shared.values()}
@@ -341,6 +334,6 @@ class SqlLinkTargets(SqlTable):
             "SELECT DISTINCT m.id FROM targets AS t JOIN memories AS m ON m.n = t.memory"
             " WHERE t.name IN ({values}) AND m.namespace = ?",
             [self._db.codec.token(name) for name in names],
-            (namespace,),
+            after=(namespace,),
         )
         return {id_ for (id_,) in rows}

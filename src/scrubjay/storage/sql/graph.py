@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from scrubjay.storage.database import Connection
-from scrubjay.storage.sql.scope import BY_ID, EVERYTHING, SqlTable, in_parts, marks, where
+from scrubjay.storage.sql.scope import BY_ID, SqlTable, in_parts, marks, where
 from scrubjay.types import Link, Neighbor, Scope
 
 if TYPE_CHECKING:
@@ -168,17 +168,16 @@ class SqlGraph(SqlTable):
         """Return the memories that each of these is linked to by one kind, strongest first."""
         condition, arguments = where(scope, self._db)
         found: dict[str, list[str]] = {}
-        with self._db.read() as db:
-            for several, part in in_parts(ids):
-                chosen = f"WHERE x.id IN ({several}) AND e.kind = ? AND {condition}"
-                rows = db.execute(
-                    f"SELECT x.id, m.id, e.strength FROM memories AS x {_FROM_HERE} {chosen} UNION"
-                    f" SELECT x.id, m.id, e.strength FROM memories AS x {_FROM_THERE} {chosen}"
-                    " ORDER BY 3 DESC, 2",
-                    (*part, kind, *arguments, *part, kind, *arguments),
-                )
-                for here, there, _ in rows:
-                    found.setdefault(here, []).append(there)
+        for several, part in in_parts(ids):
+            chosen = f"WHERE x.id IN ({several}) AND e.kind = ? AND {condition}"
+            rows = self._rows(
+                f"SELECT x.id, m.id, e.strength FROM memories AS x {_FROM_HERE} {chosen} UNION"
+                f" SELECT x.id, m.id, e.strength FROM memories AS x {_FROM_THERE} {chosen}"
+                " ORDER BY 3 DESC, 2",
+                (*part, kind, *arguments, *part, kind, *arguments),
+            )
+            for here, there, _ in rows:
+                found.setdefault(here, []).append(there)
         return {here: tuple(dict.fromkeys(theirs)) for here, theirs in found.items()}
 
     def walk(
@@ -193,9 +192,9 @@ class SqlGraph(SqlTable):
             start = [
                 n
                 for (n,) in self._rows_in(
-                    f"SELECT m.n FROM {BY_ID} WHERE m.id IN ({{values}}) AND {condition}",
+                    f"SELECT m.n FROM {BY_ID} WHERE m.id IN ({{values}}) AND {{scope}}",
                     seeds,
-                    arguments,
+                    scope,
                 )
             ]
 
@@ -244,14 +243,10 @@ class SqlGraph(SqlTable):
 
     def visible(self, ids: Sequence[str], scope: Scope) -> dict[str, int]:
         """Return those of these memories that a scope may see, with the time of their update."""
-        condition, arguments = where(scope, self._db)
-        return dict(
-            self._rows_in(
-                f"SELECT m.id, m.updated_us FROM {BY_ID} WHERE m.id IN ({{values}}) AND {condition}",
-                ids,
-                arguments,
-            )
+        statement = (
+            f"SELECT m.id, m.updated_us FROM {BY_ID} WHERE m.id IN ({{values}}) AND {{scope}}"
         )
+        return dict(self._rows_in(statement, ids, scope))
 
 
 def _ids_and_times(db: Connection, numbers: Collection[int]) -> dict[int, tuple[str, int]]:
@@ -383,13 +378,10 @@ class SqlAutoLinks(SqlTable):
 
         A memory without a vector of the model waits for that first, and does not count.
         """
-        condition, arguments = (EVERYTHING, []) if scope is None else where(scope, self._db)
-        limit, more = ("", ()) if most is None else (" LIMIT ?", (most,))
-        row = self._row(
-            f"SELECT count(*) FROM (SELECT u.memory {_WAITING} AND {condition}{limit}) AS listed",
-            (model, *arguments, *more),
-        )
-        return int(row[0])
+        limit, after = ("", ()) if most is None else (" LIMIT ?", (most,))
+        visible = "" if scope is None else " AND {scope}"
+        statement = f"SELECT count(*) FROM (SELECT u.memory {_WAITING}{visible}{limit}) AS listed"
+        return int(self._row(statement, (model,), scope, after)[0])
 
     def waiting(self, model: str, most: int) -> list[UnlinkedMemory]:
         """Return memories that wait for links, the newest first."""

@@ -190,14 +190,15 @@ class SqlMessages(SqlTable):
 
     def sessions(self, scope: Scope, limit: int, offset: int = 0) -> list[Session]:
         """Return the sessions in which a scope sees messages, the one with the newest first."""
-        condition, arguments = where(scope, self._db)
         rows = self._rows(
             "SELECT m.session, m.namespace, count(*), min(m.created_us), max(m.created_us),"
             " json_group_array(DISTINCT m.owner), json_group_array(DISTINCT m.agent)"
             " FROM memories AS m WHERE m.type = 'message' AND m.session IS NOT NULL"
-            f" AND {condition} GROUP BY m.namespace, m.session"
+            " AND {scope} GROUP BY m.namespace, m.session"
             " ORDER BY max(m.created_us) DESC, m.session, m.namespace LIMIT ? OFFSET ?",
-            (*arguments, limit, offset),
+            (),
+            scope,
+            (limit, offset),
         )
         return [
             Session(name, place, count, _time(first), _time(last), _names(owners), _names(agents))
@@ -206,11 +207,11 @@ class SqlMessages(SqlTable):
 
     def count_sessions(self, scope: Scope) -> int:
         """Return the number of sessions in which a scope sees messages."""
-        condition, arguments = where(scope, self._db)
         row = self._row(
             "SELECT count(*) FROM (SELECT 1 FROM memories AS m WHERE m.type = 'message' AND"
-            f" m.session IS NOT NULL AND {condition} GROUP BY m.namespace, m.session)",
-            arguments,
+            " m.session IS NOT NULL AND {scope} GROUP BY m.namespace, m.session)",
+            (),
+            scope,
         )
         return int(row[0])
 
@@ -300,11 +301,11 @@ class SqlTimeline(SqlTable):
 
     def unsettled(self, settled_us: int, scope: Scope) -> int:
         """Return how many messages that a scope may see were created after a time."""
-        condition, arguments = where(scope._replace(spoken=None), self._db)
         row = self._row(
             "SELECT count(*) FROM memories AS m WHERE m.type = 'message' AND m.created_us > ?"
-            f" AND {condition}",
-            (settled_us, *arguments),
+            " AND {scope}",
+            (settled_us,),
+            scope._replace(spoken=None),
         )
         return int(row[0])
 

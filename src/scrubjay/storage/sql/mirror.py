@@ -48,38 +48,27 @@ class Table(NamedTuple):
     numbered: bool = False
     keyed: bool = True
 
-    @property
-    def key_places(self) -> tuple[int, ...]:
-        """The positions of the key in a row."""
-        return tuple(map(self.columns.index, self.key))
-
 
 class Mirror(Protocol):
     """What copying needs of a database, beyond plain statements."""
 
     def quiet(self, db: Connection, table: str) -> AbstractContextManager[None]:
         """Disable the triggers of a table until the end of the block."""
-        ...
 
     def insert(self, db: Connection, table: Table, rows: Iterable[Sequence[Any]]) -> None:
         """Add many new rows."""
-        ...
 
     def numbers(self, db: Connection) -> dict[str, int]:
         """Return the highest number that each table has ever given."""
-        ...
 
     def set_numbers(self, db: Connection, numbers: Mapping[str, int]) -> None:
         """Make each table give only numbers above these."""
-        ...
 
     def settle(self) -> None:
         """Update what the database derives from its rows; only inside a write."""
-        ...
 
     def retire(self, moved_to: str) -> str:
         """Rename the store, so that it is not written any more; only inside a write. Return the name."""
-        ...
 
 
 def _table(name: str, definitions: Sequence[str]) -> Table:

@@ -130,15 +130,15 @@ class SqlMap(SqlTable):
 
     def embedded(self, model: str, scope: Scope) -> tuple[list[EmbeddedMemory], int]:
         """Return the memories of a scope with a vector, in order of storing, and how many have none."""
-        condition, arguments = where(scope, self._db)
         rows = self._rows(
             "SELECT m.n, m.id, max(v.n) FROM memories AS m JOIN chunks AS c ON c.memory = m.n"
             " JOIN vectors AS v ON v.chunk = c.n"
             " WHERE v.model = (SELECT n FROM models WHERE name = ?)"
-            f" AND {condition} GROUP BY m.n, m.id ORDER BY m.n",
-            (model, *arguments),
+            " AND {scope} GROUP BY m.n, m.id ORDER BY m.n",
+            (model,),
+            scope,
         )
-        (every,) = self._row(f"SELECT count(*) FROM memories AS m WHERE {condition}", arguments)
+        (every,) = self._row("SELECT count(*) FROM memories AS m WHERE {scope}", (), scope)
         return [EmbeddedMemory(*row) for row in rows], max(every - len(rows), 0)
 
     def vectors(
@@ -157,8 +157,8 @@ class SqlMap(SqlTable):
             " WHERE v.model = (SELECT n FROM models WHERE name = ?)"
             " AND c.memory IN ({values}) AND c.ordinal < ? ORDER BY c.memory, c.ordinal",
             memories,
-            (_MAX_PASSAGES,),
             before=(model,),
+            after=(_MAX_PASSAGES,),
         ):
             passages.setdefault(memory, []).append(np.frombuffer(unseal(stored), "<f4"))
         means: list[NDArray[np.float32]] = []

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.storage.database import Connection, Database
@@ -21,7 +22,6 @@ from scrubjay.storage.sql.scope import (
     marks,
     namespace_condition,
     padded,
-    where,
 )
 from scrubjay.storage.sql.topics import TopicHashes
 from scrubjay.text.analysis import fold_label
@@ -37,6 +37,11 @@ _COLUMNS = (
     "severity domain source language content_hash created_us updated_us event_us event_until_us "
     "valid_from_us valid_until_us"
 ).split()
+_PLACE, _TEXTS = attrgetter("id", "namespace", "type"), attrgetter("text", "title", "context")
+_LABELS = attrgetter("collection", "session", "role", "owner", "agent", "severity", "domain")
+_TIMES = attrgetter(
+    "created_at", "updated_at", "event_time", "event_until", "valid_from", "valid_until"
+)
 # `domain_label` is derived, for the filters.
 _WRITTEN = (*_COLUMNS, "domain_label")
 _SELECT = "SELECT " + ", ".join(f"m.{column}" for column in _COLUMNS) + " FROM memories AS m"
@@ -184,9 +189,8 @@ class SqlRecords(SqlTable):
 
     def get(self, ids: Sequence[str], scope: Scope) -> dict[str, Memory]:
         """Return the memories of these ids that the scope may see."""
-        condition, arguments = where(scope, self._db)
         rows = self._rows_in(
-            f"{_SELECT_BY_ID} WHERE m.id IN ({{values}}) AND {condition}", ids, arguments
+            f"{_SELECT_BY_ID} WHERE m.id IN ({{values}}) AND {{scope}}", ids, scope
         )
         return {row[0]: self._memory(row) for row in rows}
 
@@ -196,8 +200,7 @@ class SqlRecords(SqlTable):
 
     def any_visible(self, scope: Scope) -> bool:
         """True when the scope sees at least one memory."""
-        condition, arguments = where(scope, self._db)
-        row = self._row(f"SELECT 1 FROM memories AS m WHERE {condition} LIMIT 1", arguments)
+        row = self._row("SELECT 1 FROM memories AS m WHERE {scope} LIMIT 1", (), scope)
         return row is not None
 
     def id_secret(self, namespace: str) -> str:
@@ -224,17 +227,17 @@ class SqlRecords(SqlTable):
 
     def ids_with_prefix(self, prefix: str, scope: Scope, limit: int) -> list[str]:
         """Return the ids that begin with a prefix."""
-        condition, arguments = where(scope, self._db)
         rows = self._rows(
-            f"SELECT m.id FROM memories AS m WHERE m.id >= ? AND m.id < ? AND {condition}"
+            "SELECT m.id FROM memories AS m WHERE m.id >= ? AND m.id < ? AND {scope}"
             " ORDER BY m.id LIMIT ?",
-            (prefix, prefix + "\U0010ffff", *arguments, limit),
+            (prefix, prefix + "\U0010ffff"),
+            scope,
+            (limit,),
         )
         return [id_ for (id_,) in rows]
 
     def _ids(self, scope: Scope, order: str) -> list[str]:
-        condition, arguments = where(scope, self._db)
-        rows = self._rows(f"SELECT m.id FROM memories AS m WHERE {condition}{order}", arguments)
+        rows = self._rows(f"SELECT m.id FROM memories AS m WHERE {{scope}}{order}", (), scope)
         return [id_ for (id_,) in rows]
 
     def find_duplicate(self, content_hash: str, type_: str, namespace: str) -> str | None:
@@ -260,9 +263,8 @@ class SqlRecords(SqlTable):
             id_: self._messages.beside(at, turns) for id_, at in self._messages.positions(ids)
         }
         numbers = list({n for both in sides.values() for side in both for n in side})
-        condition, arguments = where(scope, self._db)
         rows = self._rows_in(
-            f"{_SELECT_N} WHERE m.n IN ({{values}}) AND {condition}", numbers, arguments
+            f"{_SELECT_N} WHERE m.n IN ({{values}}) AND {{scope}}", numbers, scope
         )
         visible = {n: self._memory(stored) for n, *stored in rows}
         return {
@@ -300,11 +302,8 @@ class SqlRecords(SqlTable):
         return self._page("m.created_us DESC, m.n DESC", scope, limit, offset)[::-1]
 
     def _page(self, order: str, scope: Scope, limit: int, offset: int) -> list[Memory]:
-        condition, arguments = where(scope, self._db)
-        rows = self._rows(
-            f"{_SELECT} WHERE {condition} ORDER BY {order} LIMIT ? OFFSET ?",
-            (*arguments, limit, offset),
-        )
+        statement = f"{_SELECT} WHERE {{scope}} ORDER BY {order} LIMIT ? OFFSET ?"
+        rows = self._rows(statement, (), scope, (limit, offset))
         return [self._memory(row) for row in rows]
 
     def namespaces(self, scope: Scope, most: int) -> list[str]:
@@ -328,14 +327,13 @@ class SqlRecords(SqlTable):
         """Return the number of memories for each value of a column, most first."""
         if column not in _COLUMNS:
             raise ValueError(column)
-        condition, arguments = where(scope, self._db)
-        return dict(
-            self._rows(
-                f"SELECT m.{column}, count(*) FROM memories AS m WHERE {condition}"
-                f" AND m.{column} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1",
-                arguments,
-            )
+        rows = self._rows(
+            f"SELECT m.{column}, count(*) FROM memories AS m WHERE {{scope}}"
+            f" AND m.{column} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1",
+            (),
+            scope,
         )
+        return dict(rows)
 
     def chunks(self, places: Iterable[tuple[str, int]]) -> Mapping[tuple[str, int], Chunk]:
         """Return chunks by memory id and ordinal."""
@@ -432,34 +430,16 @@ class SqlRecords(SqlTable):
 
     def _values(self, memory: Memory) -> list[Any]:
         seal = self._db.codec.seal
-        times = (
-            memory.created_at,
-            memory.updated_at,
-            memory.event_time,
-            memory.event_until,
-            memory.valid_from,
-            memory.valid_until,
-        )
+        lists = (memory.topics, dict(memory.metadata))
         return [
-            memory.id,
-            memory.namespace,
-            memory.type,
-            seal(memory.text),
-            seal(memory.title),
-            seal(memory.context),
-            seal(json.dumps(memory.topics, ensure_ascii=False)),
-            seal(json.dumps(dict(memory.metadata), ensure_ascii=False)),
-            memory.collection,
-            memory.session,
-            memory.role,
-            memory.owner,
-            memory.agent,
-            memory.severity,
-            memory.domain,
+            *_PLACE(memory),
+            *map(seal, _TEXTS(memory)),
+            *(seal(json.dumps(value, ensure_ascii=False)) for value in lists),
+            *_LABELS(memory),
             None if memory.source is None else seal(memory.source),
             memory.language,
             memory.content_hash,
-            *(None if time is None else micros(time) for time in times),
+            *(None if time is None else micros(time) for time in _TIMES(memory)),
             None if memory.domain is None else fold_label(memory.domain),
         ]
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from scrubjay.types import Term
 
 T = TypeVar("T")
+_Values = Sequence[Any]
 
 EVERYTHING = "TRUE"
 # A few memories by id under a scope: without this hint SQLite reads a whole namespace, or all of a type.
@@ -39,27 +40,52 @@ _VISIBLE_MESSAGE = (
 
 
 class SqlTable:
-    """Base of the tables: statements in one call, each in its own read."""
+    """Base of the tables: runs a statement in one call.
+
+    `{scope}` in a statement stands for the condition of a scope on `memories AS m`; its arguments come
+    between `arguments` and `after`.
+    """
+
+    table = ""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def _rows(self, statement: str, arguments: Sequence[object] = ()) -> list[Any]:
-        with self._db.read() as db:
-            return db.execute(statement, arguments).fetchall()
+    def is_empty(self) -> bool:
+        """True when the table has no rows."""
+        return self._row(f"SELECT 1 FROM {self.table} LIMIT 1") is None
 
-    def _row(self, statement: str, arguments: Sequence[object] = ()) -> Any:
+    def _rows(
+        self,
+        statement: str,
+        arguments: _Values = (),
+        scope: Scope | None = None,
+        after: _Values = (),
+    ) -> list[Any]:
         with self._db.read() as db:
-            return db.execute(statement, arguments).fetchone()
+            return db.execute(*self._bound(statement, arguments, scope, after)).fetchall()
+
+    def _row(
+        self,
+        statement: str,
+        arguments: _Values = (),
+        scope: Scope | None = None,
+        after: _Values = (),
+    ) -> Any:
+        with self._db.read() as db:
+            return db.execute(*self._bound(statement, arguments, scope, after)).fetchone()
 
     def _rows_in(
         self,
         statement: str,
-        values: Sequence[object],
-        after: Sequence[object] = (),
-        before: Sequence[object] = (),
+        values: _Values,
+        scope: Scope | None = None,
+        *,
+        before: _Values = (),
+        after: _Values = (),
     ) -> list[Any]:
         """Run a statement with `IN ({values})`, in as many parts as needed, in one read."""
+        statement, after = self._bound(statement, (), scope, after)
         with self._db.read() as db:
             return [
                 row
@@ -68,6 +94,14 @@ class SqlTable:
                     statement.replace("{values}", several), (*before, *part, *after)
                 )
             ]
+
+    def _bound(
+        self, statement: str, arguments: _Values, scope: Scope | None, after: _Values
+    ) -> tuple[str, _Values]:
+        if scope is None:
+            return statement, (*arguments, *after)
+        condition, more = where(scope, self._db)
+        return statement.replace("{scope}", condition), (*arguments, *more, *after)
 
     def _write(self, statement: str, arguments: Sequence[object] = ()) -> int:
         """Run one statement in a write; return how many rows were changed."""
@@ -252,11 +286,11 @@ class SqlValidity(SqlTable):
         return self._ends(since_us, now_us, scope, " DESC")
 
     def _ends(self, first_us: int, last_us: int, scope: Scope, order: str) -> list[str]:
-        condition, arguments = where(scope, self._db)
         rows = self._rows(
             "SELECT m.id FROM memories AS m WHERE m.valid_until_us >= ? AND m.valid_until_us <= ?"
-            f" AND {condition} ORDER BY m.valid_until_us{order}, m.id",
-            (first_us, last_us, *arguments),
+            f" AND {{scope}} ORDER BY m.valid_until_us{order}, m.id",
+            (first_us, last_us),
+            scope,
         )
         return [id_ for (id_,) in rows]
 

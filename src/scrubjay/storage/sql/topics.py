@@ -225,14 +225,14 @@ class SqlTopics(SqlTable):
 
     def counts(self, scope: Scope, limit: int | None = None) -> dict[str, int]:
         """Return how many memories of a scope have each topic, most first, then by name."""
-        condition, arguments = where(scope, self._db)
         # Reading every memory of every topic takes ten times as long as counting.
         joined = "" if scope.everything else " JOIN memories AS m ON m.n = t.memory"
         with self._db.read():
             rows = self._rows(
                 f"SELECT t.topic, count(*), min(t.memory) FROM topics AS t{joined}"
-                f" WHERE {condition} GROUP BY t.topic",
-                arguments,
+                " WHERE {scope} GROUP BY t.topic",
+                (),
+                scope,
             )
             # The index may have no readable name; a memory with the topic has.
             names = self._names([n for *_, n in rows])
@@ -245,13 +245,13 @@ class SqlTopics(SqlTable):
 
         A memory that has the new one already has it once. Times of update stay.
         """
-        condition, arguments = where(scope, self._db)
         with self._db.write() as db:
-            rows = db.execute(
+            rows = self._rows(
                 "SELECT m.n, m.topics, m.language FROM memories AS m WHERE m.n IN"
-                f" (SELECT memory FROM topics WHERE topic = ?) AND {condition}",
-                (self._db.codec.token(old), *arguments),
-            ).fetchall()
+                " (SELECT memory FROM topics WHERE topic = ?) AND {scope}",
+                (self._db.codec.token(old),),
+                scope,
+            )
             if old != new:
                 self._rename_in(db, old, new, rows)
         return len(rows)
@@ -357,14 +357,13 @@ class SqlTopics(SqlTable):
 
     def _ranked(self, scores: dict[int, int], near: Best, scope: Scope) -> list[Row]:
         """Add ids and times to the memories that the scope may see, and sort them."""
-        condition, arguments = where(scope, self._db)
         ranked = []
         for n, id_, updated_us in self._rows_in(
             # NOT INDEXED: by number only; otherwise SQLite reads a whole namespace.
             "SELECT m.n, m.id, m.updated_us FROM memories AS m NOT INDEXED"
-            f" WHERE m.n IN ({{values}}) AND {condition}",
+            " WHERE m.n IN ({values}) AND {scope}",
             list(scores),
-            arguments,
+            scope,
         ):
             cosine, chunk = near.get(n, (None, None))
             # Memories without a cosine come after all others.

@@ -115,30 +115,24 @@ class SqlVectors(SqlTable, ABC):
 
     def missing(self, model: str, scope: Scope) -> int:
         """Return how many chunks of a scope are queued for a first vector of this model."""
-        condition, arguments = where(scope, self._db)
-        with self._db.read() as db:
-            if not db.execute("SELECT 1 FROM wanting LIMIT 1").fetchone():
-                return 0
-            row = db.execute(
-                "SELECT count(*) FROM wanting AS w JOIN chunks AS c ON c.n = w.chunk"
-                " JOIN memories AS m ON m.n = c.memory"
-                " LEFT JOIN vectors AS v ON v.chunk = w.chunk AND v.model = w.model"
-                f" WHERE w.model = {_MODEL} AND v.n IS NULL AND {condition}",
-                (model, *arguments),
-            ).fetchone()
+        if not self._row("SELECT 1 FROM wanting LIMIT 1"):
+            return 0
+        row = self._row(
+            "SELECT count(*) FROM wanting AS w JOIN chunks AS c ON c.n = w.chunk"
+            " JOIN memories AS m ON m.n = c.memory"
+            " LEFT JOIN vectors AS v ON v.chunk = w.chunk AND v.model = w.model"
+            f" WHERE w.model = {_MODEL} AND v.n IS NULL AND {{scope}}",
+            (model,),
+            scope,
+        )
         return int(row[0])
 
     def without(self, model: str, scope: Scope) -> int:
         """Return how many chunks have no vector of a model, which may be unknown to the database."""
         if self._row("SELECT 1 FROM models WHERE name = ?", (model,)):
             return self.missing(model, scope)
-        condition, arguments = where(scope, self._db)
-        row = self._row(
-            "SELECT count(*) FROM chunks AS c JOIN memories AS m ON m.n = c.memory"
-            f" WHERE {condition}",
-            arguments,
-        )
-        return int(row[0])
+        joined = "chunks AS c JOIN memories AS m ON m.n = c.memory"
+        return int(self._row(f"SELECT count(*) FROM {joined} WHERE {{scope}}", (), scope)[0])
 
     def is_current(self) -> bool:
         """True when a search uses every stored vector; a replica may be behind."""
@@ -261,28 +255,18 @@ class SqlVectors(SqlTable, ABC):
         wanted: dict[str, set[int]] = {}
         for id_, ordinal in places:
             wanted.setdefault(id_, set()).add(ordinal)
-        ordinals: dict[int, set[int]] = {}
-        for several, ids in in_parts(list(wanted)):
-            for n, id_ in db.execute(f"SELECT n, id FROM memories WHERE id IN ({several})", ids):
-                ordinals[n] = wanted[id_]
-        chunks: dict[int, tuple[int, int]] = {}
-        for several, part in in_parts(list(ordinals)):
-            for n, memory, ordinal in db.execute(
-                f"SELECT n, memory, ordinal FROM chunks WHERE memory IN ({several})", part
-            ):
-                if ordinal in ordinals[memory]:
-                    chunks[n] = (memory, ordinal)
-        found: list[tuple[int, int, bytes]] = []
-        for several, part in in_parts(list(chunks)):
-            found += (
-                (*chunks[chunk], stored)
-                for chunk, stored in db.execute(
-                    "SELECT chunk, vector FROM vectors"
-                    f" WHERE model = {_MODEL} AND chunk IN ({several})",
-                    (model, *part),
-                )
-            )
-        return found
+        rows = self._rows_in("SELECT n, id FROM memories WHERE id IN ({values})", list(wanted))
+        ordinals = {n: wanted[id_] for n, id_ in rows}
+        rows = self._rows_in(
+            "SELECT n, memory, ordinal FROM chunks WHERE memory IN ({values})", list(ordinals)
+        )
+        chunks = {n: (memory, at) for n, memory, at in rows if at in ordinals[memory]}
+        rows = self._rows_in(
+            f"SELECT chunk, vector FROM vectors WHERE model = {_MODEL} AND chunk IN ({{values}})",
+            list(chunks),
+            before=(model,),
+        )
+        return [(*chunks[chunk], stored) for chunk, stored in rows]
 
 
 def check_positive(name: str, given: int | None) -> None:

@@ -28,7 +28,6 @@ from scrubjay.types import Memory, Scope
 
 _CURRENT = {"analyzer": ANALYZER_VERSION, "terms": 1, "turns": 1}
 FIELDS = ("title", "text", "topics", "context")  # whose tokens are counted
-_TOPICS, _CONTEXT = FIELDS.index("topics"), FIELDS.index("context")
 _FIELD_COLUMNS = ", ".join(f"w.{field}" for field in FIELDS)
 MEMORIES = ""  # counts the memories themselves: no token is empty
 _MAX_CACHED = 100_000  # token counts, cached until the next commit: most are needed again
@@ -136,25 +135,26 @@ class SqlWords(SqlTable):
     def put_topics(self, renamed: Iterable[tuple[int, Sequence[str], str]]) -> None:
         """Replace the topics of memories, each given by number, topics and language."""
         new = {n: self._lines.of(" ".join(topics), language) for n, topics, language in renamed}
-        with self._db.write() as db:
-            changes = self._db.gathering(TermChanges)
-            for n, namespace, lines in _lines_of(db, list(new)):
-                changes.lose(lines, namespace)
-                changes.gain((*lines[:_TOPICS], new[n], *lines[_TOPICS + 1 :]), namespace)
-            self._replace(db, "topics", new)
+        self._put_field("topics", new)
 
     def put_context(self, n: int, context: str, language: str) -> bool:
         """Replace the context of a memory; False if its tokens have not changed."""
-        line = self._lines.of(context, language)
+        return self._put_field("context", {n: self._lines.of(context, language)})
+
+    def _put_field(self, field: str, new: dict[int, str]) -> bool:
+        """Replace one field of memories, by number; False if it has not changed in any."""
+        at = FIELDS.index(field)
         with self._db.write() as db:
-            for _, namespace, lines in _lines_of(db, [n]):
-                if lines[_CONTEXT] == line:
-                    return False
+            for n, namespace, lines in _lines_of(db, list(new)):
+                if lines[at] == new[n]:
+                    del new[n]
+                    continue
                 changes = self._db.gathering(TermChanges)
                 changes.lose(lines, namespace)
-                changes.gain((*lines[:_CONTEXT], line, *lines[_CONTEXT + 1 :]), namespace)
-            self._replace(db, "context", {n: line})
-        return True
+                changes.gain((*lines[:at], new[n], *lines[at + 1 :]), namespace)
+            if new:
+                self._replace(db, field, new)
+        return bool(new)
 
     def delete(self, numbers: Sequence[int]) -> None:
         """Delete the words of memories that are deleted next; their topics are deleted with them."""
