@@ -1,4 +1,4 @@
-"""The tables of a store, as numbered migrations: the history of the schema, oldest first.
+"""Schema of the database, as numbered migrations, oldest first.
 
 A released migration is never edited; a change is a new one. Each runs in one transaction together
 with the step of the version number, so a killed upgrade leaves the older version whole.
@@ -9,11 +9,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 
-APPLICATION_ID = 0x5343_4A59  # "SCJY", so that `file` and we recognise a store
+APPLICATION_ID = 0x5343_4A59  # "SCJY", so that `file` and we recognize a store
 
 _FIELDS = ("title", "text", "topics", "context", "ident")
 
-# Tokens are made in text.py; here they are split at spaces only, so all other ASCII marks are letters.
+# `text.analysis` makes the tokens; FTS5 only splits at spaces, so all other ASCII marks are letters.
 _TOKENIZER = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\\]^_`{|}~'"
 
 
@@ -76,12 +76,12 @@ def m001_memories(db: sqlite3.Connection) -> None:
             vector BLOB NOT NULL,
             UNIQUE (chunk, model)
         )""",
-        # Caches of other processes learn here which vectors are gone.
+        # Tells the caches of other processes which vectors were deleted.
         "CREATE TABLE gone (n INTEGER PRIMARY KEY AUTOINCREMENT, vector INTEGER NOT NULL)",
         """CREATE TRIGGER vector_gone AFTER DELETE ON vectors BEGIN
             INSERT INTO gone (vector) VALUES (old.n);
         END""",
-        # What still wants a vector; a lease keeps two processes from doing the same work.
+        # Embedding queue; a lease keeps two processes from doing the same work.
         """CREATE TABLE wanting (
             model INTEGER NOT NULL REFERENCES models ON DELETE CASCADE,
             chunk INTEGER NOT NULL REFERENCES chunks ON DELETE CASCADE,
@@ -127,10 +127,10 @@ def m002_files(db: sqlite3.Connection) -> None:
 
 
 def m003_folders(db: sqlite3.Connection) -> None:
-    """Which folders are followed, what of them was left out and why, and what documents link to."""
+    """Followed folders, skipped files, and the link targets of documents."""
     for statement in (
-        # One file may hold several documents: `part` tells them apart.
-        # When another `reader` would read it now, it is read anew.
+        # One file may contain several documents: `part` tells them apart.
+        # A file is read again when another `reader` would read it now.
         "ALTER TABLE files ADD COLUMN part TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE files ADD COLUMN reader TEXT NOT NULL DEFAULT ''",
         "CREATE INDEX files_by_digest ON files (digest)",
@@ -152,7 +152,7 @@ def m003_folders(db: sqlite3.Connection) -> None:
             collection TEXT NOT NULL,
             indexed_us INTEGER NOT NULL
         )""",
-        # `name` is the last part of what a document links to: a new file of that name may be it.
+        # `name` is the last part of a link target: a new file of that name may match.
         """CREATE TABLE targets (
             memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
             name TEXT NOT NULL,
@@ -168,7 +168,7 @@ def m003_folders(db: sqlite3.Connection) -> None:
 
 
 def m004_tokens(db: sqlite3.Connection) -> None:
-    """Token vectors of chunks for late interaction, and answers of slow models that are worth keeping."""
+    """Token vectors of chunks for late interaction, and cached answers of slow models."""
     for statement in (
         # In a table of their own: a scan of the vectors must not read past them. In parts, of which
         # four fill a page: of whole ones only one would fit, and half of the page would be empty.
@@ -179,7 +179,7 @@ def m004_tokens(db: sqlite3.Connection) -> None:
             codes BLOB NOT NULL,
             PRIMARY KEY (chunk, model, part)
         ) WITHOUT ROWID""",
-        # How wide a model's token vectors are stored; 0 while it has given none.
+        # Width of a model's stored token vectors; 0 while it has given none.
         "ALTER TABLE models ADD COLUMN token_dims INTEGER NOT NULL DEFAULT 0",
         """CREATE TABLE kept (
             kind TEXT NOT NULL,
@@ -193,9 +193,9 @@ def m004_tokens(db: sqlite3.Connection) -> None:
 
 
 def m005_topics(db: sqlite3.Connection) -> None:
-    """Topics as keyed hashes, the key that makes them, and what changed the status of a memory."""
+    """Topics as keyed hashes, their key, and the history of memory fields."""
     for statement in (
-        # Kept here until a store can be encrypted; then it has to live elsewhere.
+        # An encrypted store will have to store the key elsewhere.
         "CREATE TABLE keys (name TEXT PRIMARY KEY, key BLOB NOT NULL) WITHOUT ROWID",
         # `whole` is 1 where a topic is exactly that, 0 where it is a word of a longer one.
         """CREATE TABLE topic_hashes (
@@ -205,7 +205,7 @@ def m005_topics(db: sqlite3.Connection) -> None:
             PRIMARY KEY (hash, memory)
         ) WITHOUT ROWID""",
         "CREATE INDEX topic_hashes_by_memory ON topic_hashes (memory)",
-        # Both sides of a change: `add` may replace a memory in between, and leaves no row here.
+        # Old and new value: `add` may replace a memory in between, and adds no row here.
         """CREATE TABLE history (
             n INTEGER PRIMARY KEY,
             memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
@@ -220,9 +220,9 @@ def m005_topics(db: sqlite3.Connection) -> None:
 
 
 def m006_people(db: sqlite3.Connection) -> None:
-    """Collections that people share, what was published into them, and where near-duplicates are found."""
+    """Shared collections, published copies, and sketches for near-duplicates."""
     for statement in (
-        # A collection's memories are in a namespace of its own.
+        # Each collection has its own namespace.
         """CREATE TABLE collections (
             namespace TEXT PRIMARY KEY,
             name TEXT NOT NULL UNIQUE,
@@ -235,13 +235,13 @@ def m006_people(db: sqlite3.Connection) -> None:
             PRIMARY KEY (person, namespace)
         ) WITHOUT ROWID""",
         "CREATE INDEX members_by_namespace ON members (namespace)",
-        # When the memory goes, a copy that its author may no longer touch stays, and is nobody's copy.
+        # A copy that the author may not delete any more stays without its original.
         """CREATE TABLE published (
             copy INTEGER PRIMARY KEY REFERENCES memories ON DELETE CASCADE,
             memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE
         )""",
         "CREATE INDEX published_by_memory ON published (memory)",
-        # Bits that say where a vector points: each third of them is a bucket of like ones.
+        # Bits of the direction of a vector: each third of them is a bucket of similar vectors.
         """CREATE TABLE sketches (
             vector INTEGER PRIMARY KEY REFERENCES vectors ON DELETE CASCADE,
             memory INTEGER NOT NULL,
@@ -250,7 +250,7 @@ def m006_people(db: sqlite3.Connection) -> None:
         "CREATE INDEX sketches_first ON sketches (bits & 1048575)",
         "CREATE INDEX sketches_second ON sketches (bits >> 20 & 1048575)",
         "CREATE INDEX sketches_third ON sketches (bits >> 40 & 1048575)",
-        # Vectors that nobody has compared yet: of a memory's first passage, in this file all of them.
+        # Vectors of first passages that are not compared yet; at first all of the file.
         """CREATE TABLE unsketched (
             vector INTEGER PRIMARY KEY REFERENCES vectors ON DELETE CASCADE
         )""",
@@ -260,8 +260,8 @@ def m006_people(db: sqlite3.Connection) -> None:
             INSERT OR IGNORE INTO unsketched
             SELECT new.n FROM chunks WHERE n = new.chunk AND ordinal = 0;
         END""",
-        # Passages lose their number for a moment when a memory changes. One that stays may have been
-        # the only one, and may be that no longer.
+        # Ordinals change for a moment when a memory changes. A passage that stays may have been the
+        # only one, and may not be any more.
         """CREATE TRIGGER chunk_moved AFTER UPDATE OF ordinal ON chunks WHEN new.ordinal <= 0 BEGIN
             DELETE FROM sketches WHERE vector IN (SELECT n FROM vectors WHERE chunk = new.n);
             INSERT OR IGNORE INTO unsketched
@@ -287,12 +287,12 @@ def m006_people(db: sqlite3.Connection) -> None:
 
 
 def m007_followers(db: sqlite3.Connection) -> None:
-    """Who has a folder read: what somebody else follows is not read with one's own rights."""
+    """The user who follows a folder: it is read with the rights of that user."""
     db.execute("ALTER TABLE folders ADD COLUMN person TEXT NOT NULL DEFAULT ''")
 
 
 def m008_entries(db: sqlite3.Connection) -> None:
-    """How many memories hold each token, whose feedback it is, when windows begin and end."""
+    """Token counts, the user of feedback, and indexes of validity windows."""
     for statement in (
         # The token "" counts the memories themselves. Filled when a store is opened for the first time.
         """CREATE TABLE terms (
@@ -304,7 +304,7 @@ def m008_entries(db: sqlite3.Connection) -> None:
         "ALTER TABLE feedback ADD COLUMN person TEXT NOT NULL DEFAULT ''",
         # Every search counts them.
         "CREATE INDEX feedback_by_person ON feedback (person, action)",
-        # How far feedback had moved the weights of a person's searches when they were frozen.
+        # Shift of a user's weights by feedback at the time of freezing them.
         """CREATE TABLE frozen (
             person TEXT PRIMARY KEY,
             shift REAL NOT NULL,
@@ -319,7 +319,7 @@ def m008_entries(db: sqlite3.Connection) -> None:
 
 
 def m009_conversations(db: sqlite3.Connection) -> None:
-    """When what a memory speaks of ends, turns in order, facts drawn from them, and rotated vectors."""
+    """Ends of events, order of messages, extraction of facts, and rotations of vectors."""
     for statement in (
         "ALTER TABLE memories ADD COLUMN event_until_us INTEGER",
         "CREATE INDEX messages_in_order ON memories (namespace, session, owner, agent, created_us, n)"
@@ -328,11 +328,11 @@ def m009_conversations(db: sqlite3.Connection) -> None:
         "CREATE INDEX memories_by_moment ON memories (coalesce(event_us, created_us))",
         "CREATE INDEX memories_by_event_end ON memories (event_until_us)"
         " WHERE event_until_us IS NOT NULL",
-        # What a model reads of a passage may change while it reads: then it is asked again.
+        # The text of a passage may change while a model reads it: then a new vector is requested.
         "ALTER TABLE wanting ADD COLUMN asked INTEGER NOT NULL DEFAULT 0",
-        # Puts the directions in which a model's vectors differ most first; where its vectors begin with
-        # a short one already, there is no matrix. `recall` is that of a shortlist by the first
-        # `short_dims` numbers, in so many trials, measured when it was fitted.
+        # Rotates a model's vectors so that their variance comes first; no matrix where the model's vectors
+        # can be cut as they are. `recall` is that of a shortlist by the first `short_dims` numbers, in
+        # `trials` trials, measured when it was fitted.
         """CREATE TABLE rotations (
             model INTEGER PRIMARY KEY REFERENCES models ON DELETE CASCADE,
             version INTEGER NOT NULL,
@@ -344,9 +344,8 @@ def m009_conversations(db: sqlite3.Connection) -> None:
             recall REAL NOT NULL,
             at_us INTEGER NOT NULL
         )""",
-        # What a language model made of a message: facts, some of them (partly), nothing, or a failure
-        # with its reason; waiting while somebody asks it. Only where all of it became facts do these
-        # stand for the message.
+        # Outcome of the extraction of a message: facts, partly, nothing, or failed with the reason;
+        # waiting while it is leased. Only with the outcome facts are these shown instead of the message.
         """CREATE TABLE extractions (
             message INTEGER PRIMARY KEY REFERENCES memories ON DELETE CASCADE,
             outcome TEXT NOT NULL,
@@ -357,13 +356,13 @@ def m009_conversations(db: sqlite3.Connection) -> None:
             leased_until_s REAL NOT NULL DEFAULT 0
         )""",
         "CREATE INDEX extractions_leased ON extractions (leased_until_s) WHERE leased_until_s > 0",
-        # What a message says now, nobody has read.
+        # A changed message is extracted again.
         """CREATE TRIGGER message_changed AFTER UPDATE OF content_hash ON memories
         WHEN old.type = 'message' AND old.content_hash <> new.content_hash
         BEGIN
             DELETE FROM extractions WHERE message = new.n;
         END""",
-        # From which words of which message a fact was drawn, and how that message says it.
+        # The words of a message from which a fact was extracted, and its wording there.
         """CREATE TABLE spans (
             fact INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
             message INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
@@ -378,24 +377,24 @@ def m009_conversations(db: sqlite3.Connection) -> None:
 
 
 def m010_servers(db: sqlite3.Connection) -> None:
-    """What servers hold copies of, what they have yet to be told, links made by likeness, hits by tier."""
+    """Replicas, their outbox, automatic links, and hits by source."""
     for statement in (
-        # A domain as filters compare it: Postgres folds case in other ways than we do.
+        # A domain as filters compare it: Postgres folds case differently.
         "ALTER TABLE memories ADD COLUMN domain_label TEXT",
         "UPDATE memories SET domain_label = label(domain) WHERE domain IS NOT NULL",
         "INSERT INTO keys (name, key) VALUES ('store', randomblob(16))",
-        # The tiers that a server has a copy of: `vectors`, `graph`. While a tier has no row here,
-        # nothing is noted for it. One process at a time feeds a server, under a lease.
+        # The replicas: `vectors`, `graph`. Without a row here, nothing is written to the outbox for it.
+        # One process at a time feeds a replica, under a lease.
         """CREATE TABLE projections (
             tier TEXT PRIMARY KEY,
             place TEXT NOT NULL,
             leased_by TEXT NOT NULL DEFAULT '',
             leased_until_s REAL NOT NULL DEFAULT 0
         ) WITHOUT ROWID""",
-        # What changed: a memory, or with `other` the links between two. Not how: whoever reads this
-        # tells the server how things stand then, so that to tell it twice does no harm.
-        # With '' as the other, a memory was gone and its links with it: another of its id may be there
-        # by then, without them. Without an id, the server is to forget everything first.
+        # What changed: a memory, or with `other` the links between two. Not how: the worker sends the
+        # present state, so that sending it twice is harmless. With '' as `other`, a memory was deleted
+        # with its links: another one of its id may exist by then, without them. Without an id, the
+        # replica is to delete everything first.
         """CREATE TABLE outbox (
             n INTEGER PRIMARY KEY AUTOINCREMENT,
             tier TEXT NOT NULL,
@@ -429,8 +428,8 @@ def m010_servers(db: sqlite3.Connection) -> None:
         END"""
             for event, row in (("insert", "new"), ("update", "new"), ("delete", "old"))
         ),
-        # Memories that nobody has linked to their nearest yet, in a store whose profile asks for it:
-        # such a one has the key `links` in `meta`.
+        # Memories that wait for automatic links, in a store whose profile uses them: it has the key
+        # `links` in `meta`.
         """CREATE TABLE unlinked (
             memory INTEGER PRIMARY KEY REFERENCES memories ON DELETE CASCADE
         )""",
@@ -438,7 +437,7 @@ def m010_servers(db: sqlite3.Connection) -> None:
             INSERT OR IGNORE INTO unlinked SELECT c.memory FROM meta, chunks AS c
             WHERE meta.key = 'links' AND c.n = new.chunk;
         END""",
-        # What moves is linked anew where it is now.
+        # A memory that moves to another namespace is linked again.
         """CREATE TRIGGER link_moved AFTER UPDATE OF namespace ON memories
         WHEN old.namespace <> new.namespace
         BEGIN
@@ -446,14 +445,14 @@ def m010_servers(db: sqlite3.Connection) -> None:
             DELETE FROM edges WHERE b = new.n AND made = 'auto';
             INSERT OR IGNORE INTO unlinked SELECT new.n FROM meta WHERE key = 'links';
         END""",
-        # Pairs whose link somebody took away, the lower number first: nobody links these by themselves.
+        # Pairs that a user has unlinked, the lower number first: they are not linked automatically.
         """CREATE TABLE parted (
             a INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
             b INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
             PRIMARY KEY (a, b)
         ) WITHOUT ROWID""",
         "CREATE INDEX parted_back ON parted (b)",
-        # How many results each tier found, and how many searches there were (tier ''), by the hour.
+        # Number of results of each source, and of searches (tier ''), by the hour.
         """CREATE TABLE hits (
             hour_us INTEGER NOT NULL,
             tier TEXT NOT NULL,
@@ -465,9 +464,9 @@ def m010_servers(db: sqlite3.Connection) -> None:
 
 
 def m011_access(db: sqlite3.Connection) -> None:
-    """Tokens of those who come in through a door. The table `tokens` is that of token vectors."""
-    # A secret is 256 random bits, which nobody guesses from a plain SHA-256: neither salt nor a slow
-    # hash would add anything, and every request asks for it.
+    """API keys. The table `tokens` has token vectors."""
+    # A secret is 256 random bits, which cannot be guessed from a plain SHA-256: neither salt nor a slow
+    # hash would add anything, and every request needs the hash.
     db.execute(
         """CREATE TABLE access (
             name TEXT PRIMARY KEY,

@@ -105,6 +105,9 @@ class Files:
         self.files = files
         self.asked = []
 
+    def is_empty(self):
+        return not self.files
+
     def count(self):
         return len(self.files)
 
