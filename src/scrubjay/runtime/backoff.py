@@ -6,7 +6,7 @@ import time
 
 
 def delay_after(failures: int, first_s: float, longest_s: float) -> float:
-    """Return the seconds to wait after so many failures in a row: doubled each time, up to a limit."""
+    """Return the seconds to wait after a number of failures in a row: doubled each time, up to a limit."""
     return min(first_s * 2.0 ** min(failures - 1, 10), longest_s)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from scrubjay.errors import MissingExtra, ScrubjayError
+from scrubjay.runtime.worker import Worker
 
 # Editors save in several steps, and checkouts change many files: wait until nothing changes.
 _QUIET_MS = 400
@@ -32,21 +32,19 @@ class Watcher:
         # Some systems report changes with links resolved, not by the paths that were watched.
         self._own = {*own, *map(os.path.realpath, own)}
         self._refresh = refresh
-        self._stopping = threading.Event()
         self.failure: str | None = None
-        self._thread = threading.Thread(target=self._run, name="scrubjay-watch", daemon=True)
-        self._thread.start()
+        self._worker = Worker("watch", self._run)
+        self._worker.wake()
 
     def stop(self) -> None:
         """Stop after the current refresh."""
-        self._stopping.set()
-        if threading.current_thread() is not self._thread:
-            self._thread.join()
+        self._worker.stop()
+        self._worker.join()
 
     def _run(self) -> None:
         try:
             for number, changes in enumerate(self._changes()):
-                if self._stopping.is_set():
+                if self._worker.stopping.is_set():
                     return
                 # The first refresh finds what changed before the watch began.
                 if changes or number == 0:
@@ -68,7 +66,7 @@ class Watcher:
             watch_filter=lambda _, path: not self._is_own(path),
             debounce=_AT_MOST_MS,
             step=_QUIET_MS,
-            stop_event=self._stopping,
+            stop_event=self._worker.stopping,
             rust_timeout=_STOP_CHECK_MS,
             yield_on_timeout=True,
             raise_interrupt=False,
