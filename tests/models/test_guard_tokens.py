@@ -111,7 +111,8 @@ def test_tokens_that_could_not_be_made_are_made_when_asked_for(tmp_path):
         store.pending(wait=True)
         model.gives = True
         (said,) = store.search("old harbour").degraded
-        assert said.endswith("have no token vectors yet; make them with: scrubjay models pull")
+        assert "no token vectors" in said
+        assert said.endswith("scrubjay models pull")
         store.pending(wait=True)
         assert store.search("old harbour").degraded == ()
 
