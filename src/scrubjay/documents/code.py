@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import re
 import zlib
 from bisect import bisect_right
@@ -50,113 +51,23 @@ class _Grammar(NamedTuple):
     function: str
 
 
+@cache
+def grammars() -> Mapping[str, _Grammar]:
+    """Return the grammar of each language in `grammars.toml`."""
+    import tomllib
+
+    with open(os.path.join(os.path.dirname(__file__), "grammars.toml"), "rb") as file:
+        tables = tomllib.load(file)
+    usual = {"inside": "", "leading": "comment", "around": "", "function": "language"}
+    return {name: _grammar(**usual | table) for name, table in tables.items()}
+
+
 def _grammar(
-    package: str,
-    definitions: str,
-    inside: str = "",
-    leading: str = "comment",
-    around: str = "",
-    function: str = "language",
+    package: str, definitions: str, inside: str, leading: str, around: str, function: str
 ) -> _Grammar:
     words = dict(pair.split(":") for pair in definitions.split())
     inner, above, outer = (tuple(names.split()) for names in (inside, leading, around))
-    return _Grammar(f"tree_sitter_{package}", words, inner, above, outer, function)
-
-
-_JAVASCRIPT = (
-    "class_declaration:class function_declaration:function generator_function_declaration:function"
-    " method_definition:method variable_declarator:const"
-)
-_TYPESCRIPT = (
-    f"{_JAVASCRIPT} abstract_class_declaration:class interface_declaration:interface"
-    " enum_declaration:enum type_alias_declaration:type internal_module:namespace"
-)
-_TYPESCRIPT_INSIDE = "class_declaration abstract_class_declaration internal_module"
-_JAVASCRIPT_AROUND = "export_statement lexical_declaration variable_declaration"
-_C = (
-    "function_definition:function struct_specifier:struct union_specifier:union"
-    " enum_specifier:enum type_definition:typedef"
-)
-LANGUAGES: Mapping[str, _Grammar] = {
-    "python": _grammar(
-        "python",
-        "class_definition:class function_definition:def",
-        inside="class_definition",
-        around="decorated_definition",
-    ),
-    "javascript": _grammar(
-        "javascript",
-        _JAVASCRIPT,
-        inside="class_declaration",
-        leading="comment decorator",
-        around=_JAVASCRIPT_AROUND,
-    ),
-    "typescript": _grammar(
-        "typescript",
-        _TYPESCRIPT,
-        _TYPESCRIPT_INSIDE,
-        "comment decorator",
-        _JAVASCRIPT_AROUND,
-        "language_typescript",
-    ),
-    "tsx": _grammar(
-        "typescript",
-        _TYPESCRIPT,
-        _TYPESCRIPT_INSIDE,
-        "comment decorator",
-        _JAVASCRIPT_AROUND,
-        "language_tsx",
-    ),
-    "go": _grammar(
-        "go",
-        "function_declaration:func method_declaration:func type_spec:type",
-        around="type_declaration",
-    ),
-    "rust": _grammar(
-        "rust",
-        "function_item:fn function_signature_item:fn struct_item:struct enum_item:enum"
-        " union_item:union trait_item:trait impl_item:impl mod_item:mod type_item:type"
-        " macro_definition:macro",
-        inside="trait_item impl_item mod_item",
-        leading="line_comment block_comment attribute_item",
-    ),
-    "java": _grammar(
-        "java",
-        "class_declaration:class interface_declaration:interface enum_declaration:enum"
-        " record_declaration:record annotation_type_declaration:@interface"
-        " method_declaration:method constructor_declaration:constructor"
-        " compact_constructor_declaration:constructor",
-        inside="class_declaration interface_declaration enum_declaration record_declaration",
-        leading="line_comment block_comment",
-    ),
-    "c": _grammar("c", _C, around="type_definition"),
-    "cpp": _grammar(
-        "cpp",
-        f"{_C} class_specifier:class namespace_definition:namespace",
-        inside="class_specifier struct_specifier namespace_definition",
-        around="template_declaration",
-    ),
-    "csharp": _grammar(
-        "c_sharp",
-        "namespace_declaration:namespace class_declaration:class interface_declaration:interface"
-        " struct_declaration:struct record_declaration:record enum_declaration:enum"
-        " delegate_declaration:delegate method_declaration:method"
-        " constructor_declaration:constructor",
-        inside="namespace_declaration class_declaration interface_declaration struct_declaration"
-        " record_declaration",
-    ),
-    "ruby": _grammar(
-        "ruby", "class:class module:module method:def singleton_method:def", inside="class module"
-    ),
-    "php": _grammar(
-        "php",
-        "class_declaration:class interface_declaration:interface trait_declaration:trait"
-        " enum_declaration:enum function_definition:function method_declaration:function",
-        inside="class_declaration interface_declaration trait_declaration enum_declaration",
-        function="language_php",
-    ),
-    "bash": _grammar("bash", "function_definition:function"),
-}
+    return _Grammar(package, words, inner, above, outer, function)
 
 
 def outline(text: str, format: str) -> Iterator[Heading]:
@@ -172,13 +83,13 @@ def outline(text: str, format: str) -> Iterator[Heading]:
 
 def has_parser(language: str) -> bool:
     """True when tree-sitter and the grammar of a language are installed."""
-    grammar = LANGUAGES.get(language)
+    grammar = grammars().get(language)
     return grammar is not None and _is_installed("tree_sitter") and _is_installed(grammar.package)
 
 
 def definitions(text: str, language: str) -> Iterator[Heading]:
     """Yield the definitions of a code file, nested ones deeper, without those inside a function."""
-    grammar = LANGUAGES.get(language)
+    grammar = grammars().get(language)
     loaded = _load(language) if grammar and _is_handwritten(text) else None
     if grammar is None or loaded is None:
         return
@@ -343,7 +254,7 @@ def _load(language: str) -> tuple[Language, Query] | None:
         return None
     from tree_sitter import Language, Query
 
-    grammar = LANGUAGES[language]
+    grammar = grammars()[language]
     package: Any = importlib.import_module(grammar.package)
     kinds = dict.fromkeys((*grammar.definitions, *grammar.leading, *grammar.around))
     try:

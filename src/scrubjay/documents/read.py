@@ -19,127 +19,6 @@ _VERSION = 1
 _LATER_VERSIONS = {"markdown": 1}  # added for single readers
 _NEEDS = {"html": html.PACKAGES, "pdf": pdf.PACKAGES, "docx": docx.PACKAGES}
 
-# Reader → extensions. A file with any other extension is text, unless its bytes are binary.
-_READERS = {
-    "markdown": "md markdown mdown mkd mkdn mdx qmd rmd",
-    "html": "html htm xhtml",
-    "rst": "rst rest",
-    "pdf": "pdf",
-    "docx": "docx docm",
-    "chat": "json jsonl ndjson",
-    "text": "txt text log csv tsv org adoc asciidoc tex bib srt vtt",
-}
-# Language → extensions. Languages with a grammar in `code` get an outline.
-_CODE = {
-    "python": "py pyi pyw",
-    "javascript": "js jsx mjs cjs",
-    "typescript": "ts mts cts",
-    "tsx": "tsx",
-    "go": "go",
-    "rust": "rs",
-    "java": "java",
-    "c": "c",
-    "cpp": "cc cpp cxx c++ h hh hpp hxx ipp inl cu cuh",
-    "csharp": "cs csx",
-    "ruby": "rb rake gemspec ru",
-    "php": "php phtml",
-    "bash": "sh bash zsh ksh",
-    "fish": "fish",
-    "powershell": "ps1 psm1 psd1",
-    "batch": "bat cmd",
-    "kotlin": "kt kts",
-    "swift": "swift",
-    "scala": "scala sc sbt",
-    "groovy": "groovy gradle",
-    "clojure": "clj cljs cljc edn",
-    "elixir": "ex exs",
-    "erlang": "erl hrl",
-    "haskell": "hs lhs",
-    "ocaml": "ml mli",
-    "fsharp": "fs fsx fsi",
-    "visualbasic": "vb vbs bas",
-    "lua": "lua",
-    "perl": "pl pm",
-    "r": "r",
-    "julia": "jl",
-    "dart": "dart",
-    "zig": "zig",
-    "nim": "nim",
-    "crystal": "cr",
-    "d": "d",
-    "objectivec": "m mm",
-    "pascal": "pas pp",
-    "fortran": "f f77 f90 f95 f03 for",
-    "ada": "adb ads",
-    "cobol": "cob cbl",
-    "lisp": "lisp lsp cl el",
-    "scheme": "scm ss rkt",
-    "prolog": "pro",
-    "assembly": "asm s",
-    "verilog": "v sv svh",
-    "vhdl": "vhd vhdl",
-    "solidity": "sol",
-    "glsl": "glsl vert frag hlsl wgsl",
-    "sql": "sql",
-    "graphql": "graphql gql",
-    "protobuf": "proto",
-    "thrift": "thrift",
-    "css": "css scss sass less styl",
-    "vue": "vue",
-    "svelte": "svelte",
-    "astro": "astro",
-    "xml": "xml xsd xsl xslt svg plist rss atom",
-    "yaml": "yaml yml",
-    "toml": "toml",
-    "ini": "ini cfg conf properties env editorconfig",
-    "json5": "json5 jsonc",
-    "hcl": "tf tfvars hcl",
-    "nix": "nix",
-    "cmake": "cmake",
-    "make": "mk mak",
-    "diff": "diff patch",
-    "awk": "awk",
-    "vim": "vim",
-    "jinja": "j2 jinja jinja2 tmpl",
-}
-_NAMES = {
-    "makefile": "make",
-    "gnumakefile": "make",
-    "dockerfile": "dockerfile",
-    "containerfile": "dockerfile",
-    "jenkinsfile": "groovy",
-    "vagrantfile": "ruby",
-    "gemfile": "ruby",
-    "rakefile": "ruby",
-    "podfile": "ruby",
-    "cmakelists.txt": "cmake",
-    "license": "text",
-    "licence": "text",
-    "copying": "text",
-    "notice": "text",
-    "authors": "text",
-    "contributors": "text",
-    "changelog": "text",
-    "readme": "text",
-    "todo": "text",
-    "install": "text",
-    "news": "text",
-}
-_BINARY = frozenset(
-    """png jpg jpeg jpe gif bmp ico icns tif tiff webp avif heic heif psd ai eps raw cr2 nef xcf
-    mp3 wav flac ogg oga opus m4a aac wma aiff mid midi mp4 m4v mkv mov avi wmv webm mpg mpeg flv 3gp
-    zip gz tgz bz2 tbz xz txz zst lz lz4 lzma 7z rar tar cab iso dmg img jar war ear apk aar deb rpm
-    msi whl egg exe dll so dylib o a obj lib bin com elf ko wasm class pyc pyo pyd beam node
-    sqlite sqlite3 db db3 db-wal db-shm mdb accdb dbf ldb parquet arrow feather orc avro h5 hdf5 npy npz
-    pkl pickle joblib pt pth ckpt safetensors onnx tflite gguf ggml mlmodel
-    woff woff2 ttf otf eot ttc doc dot xls xlsx xlsm xlsb ppt pptx pps odt ods odp odg pages numbers
-    key epub mobi azw azw3 djvu chm ps rtfd swf fla blend fbx glb stl dwg dxf keystore jks p12 pfx der
-    crx xpi snap swp ds_store mo gmo rdb aof pcap cap dmp""".split()
-)
-
-_BY_EXTENSION = {
-    extension: kind for kind, names in (_READERS | _CODE).items() for extension in names.split()
-}
 _HEAD_BYTES = 8192
 _DECLARED = re.compile(
     rb"""charset\s*=\s*["']?\s*([\w.:-]+)|encoding\s*=\s*["']([\w.:-]+)["']""", re.I
@@ -188,28 +67,45 @@ def _read(kind: str, data: bytes) -> list[Document]:
             return [read_rst(text)]
         case "chat":
             return read_chat(text)
-    return [Document(text, format=kind if is_code(kind) else "text")]
+    is_code = kind not in _tables()["readers"].values()
+    return [Document(text, format=kind if is_code else "text")]
 
 
 def kind_of(path: str) -> str:
     """Return the reader of a path, or the language of a code file; `text` for an unknown name."""
     name, extension = _name_and_extension(path)
-    return _NAMES.get(name) or _BY_EXTENSION.get(extension, "text")
+    tables = _tables()
+    for table, key in (("names", name), ("readers", extension), ("languages", extension)):
+        if key in tables[table]:
+            return tables[table][key]
+    return "text"
 
 
 def is_binary_name(path: str) -> bool:
     """True when the extension is that of an image, sound, archive, program …"""
-    return _name_and_extension(path)[1] in _BINARY
-
-
-def is_code(kind: str) -> bool:
-    """True when a kind is a programming language."""
-    return kind not in _READERS
+    return _name_and_extension(path)[1] in _tables()["binary"]
 
 
 def _name_and_extension(path: str) -> tuple[str, str]:
     name = os.path.basename(path).lower()
     return name, name.rpartition(".")[2] if "." in name else ""
+
+
+@cache
+def _tables() -> dict[str, dict[str, str]]:
+    """Return the tables of `extensions.txt`: the kind of each extension or name."""
+    tables: dict[str, dict[str, str]] = {}
+    table: dict[str, str] = {}
+    kind = ""
+    with open(os.path.join(os.path.dirname(__file__), "extensions.txt"), encoding="utf-8") as file:
+        for line in file:
+            if line[0] == "[":
+                table = tables.setdefault(line.strip("[]\n"), {})
+            elif line[0] != "#" and line.strip():
+                before, colon, words = line.rpartition(": ")
+                kind = before if colon else kind
+                table.update(dict.fromkeys(words.split(), kind))
+    return tables
 
 
 @cache
