@@ -1,7 +1,7 @@
-"""Files into documents: one small reader a format, each giving text, title, topics, links and structure.
+"""Documents: readers of file formats, which return text, title, topics, links and structure.
 
-A reader takes a path and bytes and touches nothing else; `walk.py` finds the files, `write/ingest.py`
-stores them.
+A reader takes a path and bytes and touches nothing else. `walk.py` finds the files, `write/ingest`
+stores their documents.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from scrubjay.types import NOTHING
 
 
 class Unreadable(Exception):
-    """Why one file was left out; `failed` when a person would have wanted it in."""
+    """The reason why a file was skipped; `failed` if its contents should have been read."""
 
     def __init__(self, reason: str, *, failed: bool) -> None:
         super().__init__(reason)
@@ -23,17 +23,16 @@ class Unreadable(Exception):
 
 
 class Target(NamedTuple):
-    """What a document links to, as written: a `path` relative to it, or the name of a `wiki` page."""
+    """A link target as written: a `path` relative to the document, or the name of a `wiki` page."""
 
     kind: str
     text: str
 
 
 class Document(NamedTuple):
-    """What was read out of a file. `name` tells several of one file apart, `format` the text's structure.
+    """A document of a file. `name` distinguishes several of one file, `format` is the structure of the text.
 
-    `fields` are further fields of `add` that it gives itself, `id` is the one that it asks for; `notes`
-    say what of it could not be taken.
+    `fields` are further arguments of `add`, `id` is the requested id, `notes` list what was ignored.
     """
 
     text: str

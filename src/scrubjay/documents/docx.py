@@ -1,4 +1,4 @@
-"""Word documents into Markdown."""
+"""Word documents (DOCX), converted to Markdown."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from scrubjay.text.analysis import valid_unicode
 from scrubjay.text.front_matter import parse_date, split_topics
 
 PACKAGES = ("mammoth", "bs4", "markdownify")
-MOST_BYTES = 200_000_000  # of all that is packed in it
-MOST_XML_BYTES = 40_000_000  # of what is parsed: as objects, XML takes some twenty times its size
+MAX_BYTES = 200_000_000  # unpacked, in total
+MAX_XML_BYTES = 40_000_000  # of XML, which takes about twenty times its size when parsed
 _CORE = "docProps/core.xml"
 _OLD_FORMAT = b"\xd0\xcf\x11\xe0"
-# What zipfile, expat and mammoth raise when a part is damaged or not what its name says.
+# Raised by zipfile, expat and mammoth when a part is damaged or is not what its name says.
 _DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,
@@ -36,12 +36,12 @@ _DAMAGED = (
     ValueError,
     AttributeError,
     TypeError,
-    RuntimeError,  # an encrypted part, an unknown compression, nesting without end
+    RuntimeError,  # an encrypted part, an unknown compression, endless nesting
 )
 
 
 def read_docx(data: bytes) -> Document:
-    """Return a Word document as Markdown, with the title, keywords and dates of its properties."""
+    """Return a Word document as Markdown, with title, keywords and dates from its properties."""
     if data.startswith(_OLD_FORMAT):
         raise Unreadable("locked with a password, or an old .doc; save it as .docx", failed=True)
     try:
@@ -59,11 +59,11 @@ def read_docx(data: bytes) -> Document:
 
 
 def _checked(data: bytes) -> str:
-    """Return the core properties of a package that is not too large when unpacked."""
+    """Return the core properties; refuse a package that is too large when unpacked."""
     with zipfile.ZipFile(BytesIO(data)) as package:
         parts = package.infolist()
         xml = sum(part.file_size for part in parts if part.filename.endswith((".xml", ".rels")))
-        if sum(part.file_size for part in parts) > MOST_BYTES or xml > MOST_XML_BYTES:
+        if sum(part.file_size for part in parts) > MAX_BYTES or xml > MAX_XML_BYTES:
             raise Unreadable("not a readable DOCX: too large when unpacked", failed=True)
         if _CORE not in package.namelist():
             return ""
@@ -73,14 +73,14 @@ def _checked(data: bytes) -> str:
 def _html(data: bytes) -> str:
     import mammoth
 
-    def only_its_words(image: Any) -> list[Any]:
+    def alt_text(image: Any) -> list[Any]:
         return [mammoth.html.text(image.alt_text)] if image.alt_text else []
 
-    return str(mammoth.convert_to_html(BytesIO(data), convert_image=only_its_words).value)
+    return str(mammoth.convert_to_html(BytesIO(data), convert_image=alt_text).value)
 
 
 def _property(core: str, name: str) -> str:
-    # Read without an XML parser: a document's own entities have no place here.
+    # Without an XML parser, which would expand the entities of the document.
     found = re.search(rf"<{name}(?:\s[^<>]*)?>([^<]*)</{name}>", core)
     return valid_unicode(unescape(found[1])).strip() if found else ""
 

@@ -1,4 +1,4 @@
-"""Pages into Markdown: what a reader would read, without scripts and menus."""
+"""HTML pages, converted to Markdown without scripts and menus."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BLOCKS = frozenset(
     """address article aside blockquote div dl fieldset footer form h1 h2 h3 h4 h5 h6 header hr main
     nav ol p pre section table ul""".split()
 )
-# An open element that ends where another begins, although nobody wrote its end.
+# Elements whose end tag may be left out, and the elements that end them.
 _ENDED_BY = {
     "p": _BLOCKS,
     "li": frozenset(("li",)),
@@ -41,7 +41,7 @@ _ENDED_BY = {
 
 
 def read_html(markup: str) -> Document:
-    """Return the document of a page as Markdown, with its title, keywords and links."""
+    """Return a page as Markdown, with its title, keywords and links."""
     soup = _soup(markup)
     text = valid_unicode(_markdown(soup).replace("\0", ""))
     if not text.strip():
@@ -56,19 +56,19 @@ def read_html(markup: str) -> Document:
 
 
 def _soup(markup: str) -> BeautifulSoup:
-    if "<" not in markup:  # not even a tag: BeautifulSoup would take it for a file's name and warn
+    if "<" not in markup:  # BeautifulSoup would take it for a file name and warn
         markup = f"<p>{markup}"
     from bs4.exceptions import ParserRejectedMarkup
 
     try:
-        soup: BeautifulSoup = _parser()(_tame(markup), "html.parser")
+        soup: BeautifulSoup = _parser()(_simplify(markup), "html.parser")
     except ParserRejectedMarkup:
         raise Unreadable("not readable HTML", failed=True) from None
     return soup
 
 
-def _tame(markup: str) -> str:
-    """Take out what makes the parser of the standard library slow: declarations that never end."""
+def _simplify(markup: str) -> str:
+    """Remove unclosed declarations and comments, which make the standard library's parser slow."""
     markup = _INSTRUCTION.sub(" ", "".join(_outside_comments(markup))).replace("<![", "<! ")
     last = markup.rfind(">") + 1
     return markup[:last] + markup[last:].replace("<", "&lt;")
@@ -77,7 +77,7 @@ def _tame(markup: str) -> str:
 def _outside_comments(markup: str) -> Iterator[str]:
     at = 0
     while (start := markup.find("<!--", at)) >= 0:
-        stop = markup.find("-->", start + 2)  # `<!-->` is a whole one
+        stop = markup.find("-->", start + 2)  # `<!-->` is a complete comment
         if stop < 0:
             break
         yield markup[at:start]
@@ -89,7 +89,7 @@ def _markdown(soup: BeautifulSoup) -> str:
     try:
         text = str(_converter().convert_soup(soup))
     except (RecursionError, ValueError):
-        # Nested deeper than Python can follow, or a number that is none: the words alone.
+        # Nested too deeply, or an invalid number: only the words.
         text = soup.get_text("\n", strip=True)
     return _BLANK_LINES.sub("\n\n", text).strip() + "\n"
 
@@ -118,7 +118,7 @@ def _links(soup: BeautifulSoup) -> Iterator[Target]:
 
 @cache
 def _parser() -> Any:
-    """Return BeautifulSoup with the ends that HTML lets a writer leave out."""
+    """Return a BeautifulSoup class that adds the end tags that HTML lets a writer omit."""
     from bs4 import BeautifulSoup
 
     class Soup(BeautifulSoup):
@@ -134,14 +134,14 @@ def _parser() -> Any:
         ) -> Any:
             while self.currentTag is not None and name in _ENDED_BY.get(self.currentTag.name, ()):
                 self.handle_endtag(self.currentTag.name)
-            # A thousand columns, as wide as an attribute may say, would make a thousand cells of one.
+            # markdownify makes a thousand cells of a cell with colspan=1000.
             narrow = {key: value for key, value in attrs.items() if key != "colspan"}
             return super().handle_starttag(
                 name, namespace, nsprefix, narrow, sourceline, sourcepos, namespaces
             )
 
-        def endData(self, containerClass: Any = None) -> None:  # noqa: N802, N803 as it is called
-            # markdownify takes the square of the length of a run of spaces.
+        def endData(self, containerClass: Any = None) -> None:  # noqa: N802, N803 overrides
+            # The time of markdownify grows with the square of a run of spaces.
             text = "".join(self.current_data)
             self.current_data = [_LONG_SPACE.sub(lambda run: run[0][:200], text)] if text else []
             super().endData(containerClass)

@@ -1,4 +1,4 @@
-"""PDF into text, one form feed a page."""
+"""PDF as text, pages separated by form feeds."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from scrubjay.documents import Document, Unreadable
 from scrubjay.text.analysis import valid_unicode
 
 PACKAGES = ("pypdfium2",)
-MOST_PAGES = 20_000
-_ONE_AT_A_TIME = Lock()  # PDFium keeps state of its own and must not be called from two threads
+MAX_PAGES = 20_000
+_PDFIUM = Lock()  # PDFium has global state and must not be called from two threads
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
 _NO_TITLE = re.compile(
     r"(?:untitled|unknown|title|none|null|document\d*|microsoft word|slide 1|powerpoint presentation)\W*$"
@@ -26,13 +26,13 @@ _DATE = re.compile(
 
 
 def read_pdf(data: bytes) -> Document:
-    """Return the text of a PDF, its pages apart by form feeds, with what it says of itself."""
+    """Return the text of a PDF, with title and dates from its metadata."""
     import pypdfium2
 
-    with _ONE_AT_A_TIME:
+    with _PDFIUM:
         try:
             with pypdfium2.PdfDocument(data) as pdf:
-                pages, about = list(_pages(pdf)), pdf.get_metadata_dict()
+                pages, metadata = list(_pages(pdf)), pdf.get_metadata_dict()
         except pypdfium2.PdfiumError as error:
             raise _unreadable(error) from None
     text = "\n\f".join(pages)
@@ -40,16 +40,16 @@ def read_pdf(data: bytes) -> Document:
         raise Unreadable("no text in it: scanned pages need OCR first", failed=False)
     return Document(
         text,
-        title=sensible_title(about.get("Title", "")),
+        title=sensible_title(metadata.get("Title", "")),
         format="pages",
-        created_at=_moment(about.get("CreationDate", "")),
-        updated_at=_moment(about.get("ModDate", "")),
+        created_at=_moment(metadata.get("CreationDate", "")),
+        updated_at=_moment(metadata.get("ModDate", "")),
         metadata={"pages": len(pages)},
     )
 
 
 def sensible_title(raw: str) -> str:
-    """Return a title that somebody wrote; programs put file names and `untitled` there."""
+    """Return a title that a person wrote; programs write file names and `untitled`."""
     words = " ".join(_CONTROL.sub(" ", valid_unicode(raw)).split())
     words = words.removeprefix("Microsoft Word - ").removeprefix("PowerPoint Presentation - ")
     return "" if _NO_TITLE.match(words) else words
@@ -59,7 +59,7 @@ def _pages(pdf: Any) -> Iterator[str]:
     import pypdfium2
 
     count = len(pdf)
-    if count > MOST_PAGES:
+    if count > MAX_PAGES:
         raise Unreadable(f"not a readable PDF: it claims {count} pages", failed=True)
     failures = 0
     for number in range(count):
@@ -67,7 +67,7 @@ def _pages(pdf: Any) -> Iterator[str]:
             yield _tidy(_page_text(pdf, number))
         except pypdfium2.PdfiumError:
             failures += 1
-            yield ""  # one broken page is no reason to lose the others
+            yield ""  # a broken page does not cost the others
     if failures and failures == count:
         raise Unreadable("not a readable PDF: no page of it can be loaded", failed=True)
 
@@ -97,13 +97,13 @@ def _unreadable(error: Exception) -> Unreadable:
 
 
 def _why(words: str) -> str:
-    """Return the part of a message of PDFium that says something."""
+    """Return the useful part of a message of PDFium."""
     inner = re.search(r"PDFium: ([^)]*?)\.?\)", words)
     return (inner[1] if inner else words).strip(". ").lower() or "damaged"
 
 
 def _moment(raw: str) -> datetime | None:
-    """Read a date as PDF writes it, D:20240131093000+02'00'; naive means UTC, nonsense is none."""
+    """Read a PDF date, such as D:20240131093000+02'00'; naive means UTC, None if it is invalid."""
     found = _DATE.match(raw.strip())
     if found is None:
         return None
