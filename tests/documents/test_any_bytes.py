@@ -105,6 +105,8 @@ JSON = st.recursive(
 
 @settings(max_examples=300, deadline=3000)
 @given(JSON, st.booleans())
+@example({"message": {"role": []}}, False)
+@example([{"role": "user", "content": [{"type": []}]}], False)
 def test_any_json_is_a_conversation_or_text(value, in_lines):
     """Known keys with unknown values are no reason to fail."""
     text = json.dumps(value)

@@ -11,10 +11,11 @@ from scrubjay.documents import Document, Unreadable
 from scrubjay.text.analysis import valid_unicode
 from scrubjay.text.front_matter import parse_date
 
-_TOOL_ROLES = frozenset(("tool", "function", "toolResult", "tool_result"))
-_TEXT_BLOCKS = frozenset(("text", "input_text", "output_text"))
-_ROLES = frozenset(("user", "human", "assistant", "system", "developer", "ai", "model", "bot"))
-_SLACK_EVENTS = frozenset(("channel_join", "channel_leave", "channel_topic", "channel_purpose"))
+# Tuples: a value of any file may be a list, which is not hashable.
+_TOOL_ROLES = ("tool", "function", "toolResult", "tool_result")
+_TEXT_BLOCKS = ("text", "input_text", "output_text")
+_ROLES = ("user", "human", "assistant", "system", "developer", "ai", "model", "bot")
+_SLACK_EVENTS = ("channel_join", "channel_leave", "channel_topic", "channel_purpose")
 _MIN_MILLISECONDS = 100_000_000_000  # a smaller timestamp is in seconds
 
 
