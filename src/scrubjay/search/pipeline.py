@@ -40,7 +40,7 @@ T = TypeVar("T")
 A = TypeVar("A")
 F = TypeVar("F", bound=Callable[..., Any])
 # The fields of a Kit that belong to one database. The others are shared by all tiers of a search.
-OF_A_FILE = (
+PER_DATABASE = (
     *("records", "keyword", "vectors", "graph", "tokens", "files"),
     *("topics", "copies", "terms", "feedback", "windows", "moments"),
 )
@@ -78,7 +78,7 @@ class Kit(NamedTuple):
 
     def inside(self, tier: Tier) -> Kit:
         """Return the kit of one tier: its stores with the models and the clock of this kit."""
-        stores = {name: getattr(tier.kit, name) for name in OF_A_FILE}
+        stores = {name: getattr(tier.kit, name) for name in PER_DATABASE}
         return self._replace(**stores, tiers=())
 
     def need(self, part: str) -> Any:

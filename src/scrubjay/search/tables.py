@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from scrubjay.search.pipeline import OF_A_FILE, Kit
+from scrubjay.search.pipeline import PER_DATABASE, Kit
 from scrubjay.storage.database import Database
 from scrubjay.storage.sql.collections import SqlCollections, SqlCopies
 from scrubjay.storage.sql.files import SqlFiles
@@ -75,7 +75,7 @@ class Tables:
     def light_kit(self) -> Kit:
         """The same without the three tables that most searches do not need."""
         tables = vars(self)
-        return Kit(**{name: tables[name] for name in OF_A_FILE if name in tables})
+        return Kit(**{name: tables[name] for name in PER_DATABASE if name in tables})
 
     def index_again(self) -> None:
         """Rebuild every index whose rules have changed since the file was written."""

@@ -79,6 +79,41 @@ class TestChecks:
         assert Profile("mine", (rrf(k=1), rrf(k=2).named("again"))).uses("again")
 
 
+class TestBuiltOnce:
+    def test_a_profile_is_built_once_with_the_same_overrides(self):
+        """One object for all searches; other numbers give another one."""
+        assert profiles.get("default") is profiles.get("default", mode="default")
+        assert profiles.get("default", {"rrf.k": 7}) is profiles.get("default", {"rrf.k": 7})
+        assert number(profiles.get("default", {"rrf.k": 8}), "rrf", "k") == 8
+        assert type(number(profiles.get("default", {"rrf.k": 7.0}), "rrf", "k")) is float
+
+    def test_a_table_that_the_caller_changes_later_changes_no_profile(self):
+        """The profile has its own copy."""
+        weights = {"title": 2.0}
+        first = profiles.get("default", {"keyword": {"weights": weights}})
+        weights["title"] = 3.0
+
+        assert number(first, "keyword", "weights") == {"title": 2.0}
+        again = profiles.get("default", {"keyword": {"weights": {"title": 2.0}}})
+        assert number(again, "keyword", "weights") == {"title": 2.0}
+
+    def test_a_changed_settings_file_is_read_again(self, configured):
+        """A profile of the file follows the file."""
+        configured("[profile.mine]\nrrf = { k = 7 }\n")
+        assert number(profiles.get("mine"), "rrf", "k") == 7
+
+        configured("[profile.mine]\nrrf = { k = 70 }\n")
+        assert number(profiles.get("mine"), "rrf", "k") == 70
+
+    def test_many_overrides_do_not_fill_the_memory(self):
+        """The cache of one profile is bounded."""
+        base = profiles.get("default:keyword")
+        for k in range(200):
+            base.with_overrides({"rrf.k": k})
+
+        assert len(base._changed) <= 64
+
+
 class TestUsersOwn:
     def test_a_profile_of_the_settings_file_is_a_base_and_its_changes(self, configured, memory):
         """Searchable by name, listed, and explained under it."""
