@@ -165,15 +165,23 @@ def _heard(embedded: Place) -> list[Call]:
     """Ask every question, and return what tiers were asked on the way: novamem asks all three."""
     calls: list[Call] = []
     for user in (None, *PEOPLE):
-        tables = embedded.of(user)._context.tables
-        plain = tables.keyword, tables.vectors, tables.graph
-        for name, tier in zip(("keyword", "vectors", "graph"), plain, strict=True):
-            setattr(tables, name, Heard(name, tier, user, calls))
+        context = embedded.of(user)._context
+        tables = context.tables
+        plain = {name: getattr(tables, name) for name in ("keyword", "vectors", "graph")}
+        _replace(context, {name: Heard(name, tier, user, calls) for name, tier in plain.items()})
         for asked in QUESTIONS:
             if asked.user == user:
                 embedded.search(asked, "novamem")
-        tables.keyword, tables.vectors, tables.graph = plain
+        _replace(context, plain)
     return calls
+
+
+def _replace(context: Any, parts: dict[str, Any]) -> None:
+    """Put other parts in place, and have the search kits made of them again."""
+    context._kits.clear()
+    for name in ("kit", "light_kit"):
+        vars(context.tables).pop(name, None)
+    vars(context.tables).update(parts)
 
 
 def _again(place: Place, call: Call, limit: int | None = None) -> list[tuple[str, float]]:

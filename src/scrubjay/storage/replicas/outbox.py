@@ -16,7 +16,7 @@ from scrubjay.storage.sql.scope import in_parts
 from scrubjay.text.urls import is_server_url
 
 VECTORS, GRAPH = KINDS = ("vectors", "graph")
-MAX_COUNTED = 100_000  # counting more takes time and informs nobody
+MAX_COUNTED = 100_000  # counting more takes time and is of no use
 REBUILT = ""  # as `other`: the memory was deleted, and all its links with it
 EVERYTHING = ""  # as `id`: clear the whole store before the changes after this one
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from scrubjay.runtime.worker import Worker
     from scrubjay.storage.sqlite.int8 import Int8Vectors
 
 SHORTLIST = 200
@@ -240,7 +241,7 @@ class ShortVectorCache:
         self._rotations = rotations
         self._copies: dict[Key, ShortVectors] = {}
         self._refreshing = threading.Lock()
-        self._building: dict[Key, threading.Thread] = {}
+        self._building: dict[Key, Worker] = {}
 
     def refreshed(self, model: str, short_dims: int | None) -> ShortVectors | None:
         """Return a copy in step with the file; None without a good rotation or a complete copy."""
@@ -263,29 +264,32 @@ class ShortVectorCache:
 
     def wait(self) -> None:
         """Wait until every copy is complete."""
-        for thread in list(self._building.values()):
-            thread.join()
+        for worker in list(self._building.values()):
+            worker.join()
 
     def _build(self, key: Key, new: ShortVectors) -> None:
         """Fill a new copy in the background, and use it when it is complete."""
-        thread = threading.Thread(
-            target=self._fill, args=(key, new), name="scrubjay-short", daemon=True
-        )
-        self._building[key] = thread
-        thread.start()
-
-    def _fill(self, key: Key, new: ShortVectors) -> None:
+        from scrubjay.runtime.worker import Worker
         from scrubjay.storage.sqlite.int8 import catch_up
 
-        codec = self._db.codec
-        try:
-            left = True
-            while left:  # a batch at a time: closing the store need not wait for all
+        def add_batch() -> (
+            float | None
+        ):  # a batch at a time: closing the store need not wait for all
+            left = False
+            try:
                 with self._db.read() as db:
-                    left = catch_up(new.vectors, db, codec, new.model, new.rotation, _BATCH)
-            with self._refreshing:
-                self._copies[key] = new
-        except StoreError:
-            return  # the store was closed; nothing was changed
-        finally:
-            self._building.pop(key, None)
+                    left = catch_up(
+                        new.vectors, db, self._db.codec, new.model, new.rotation, _BATCH
+                    )
+                if not left:
+                    with self._refreshing:
+                        self._copies[key] = new
+            except StoreError:
+                pass  # the store was closed; nothing was changed
+            finally:
+                if not left:
+                    self._building.pop(key, None)
+            return 0.0 if left else None
+
+        worker = self._building[key] = Worker("short-vectors", add_batch)
+        worker.wake()
