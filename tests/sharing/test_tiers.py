@@ -839,7 +839,7 @@ class TestReadOnly:
         """A file that cannot be read whole is lost, and says what to do."""
         with (
             scrubjay.open(":memory:", embedder=False) as store,
-            pytest.raises(StoreError, match="what was written last is still in"),
+            pytest.raises(StoreError, match="last writes are still in"),
         ):
             store.connect(shelf, name="shelf")
 
@@ -852,7 +852,7 @@ class TestReadOnly:
 
             (reason,) = lost(store)
 
-            assert "what was written last is still in" in reason
+            assert "last writes are still in" in reason
 
     def written_meanwhile(self, shelf):
         """Let its keeper write without closing it."""
