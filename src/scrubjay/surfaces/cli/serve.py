@@ -98,12 +98,7 @@ def _serve(
             )
         url = listen.url_of(socket)
         context = ServerContext.create(
-            stores,
-            keys,
-            wanted,
-            monitoring,
-            own=own,
-            names=(wanted.host, *wanted.allow_hosts),
+            stores, keys, wanted, monitoring, own=own, names=(wanted.host, *wanted.allow_hosts)
         )
         # The reader of this link started the server; if keys are required, the web UI asks for one.
         code = context.logins.new_link_code() if keys(None) is not None else ""

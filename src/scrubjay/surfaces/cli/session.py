@@ -95,12 +95,7 @@ def _parse_tiers(options: list[str] | None) -> tuple[TierSetting, ...]:
 
 
 def _open_tiers(
-    settings: Settings,
-    db: str | None,
-    named: tuple[TierSetting, ...],
-    *,
-    embed: bool,
-    make: bool,
+    settings: Settings, db: str | None, named: tuple[TierSetting, ...], *, embed: bool, make: bool
 ) -> Store:
     """Open several databases as one store; a command that only reads creates none of them."""
     from scrubjay.store import Store

@@ -47,7 +47,7 @@ def run(args: Namespace, screen: Screen) -> int:
         if "id" in given:
             args.id = given["id"] = store.resolve(given["id"])
         refused = None if check is None else check(store, args, given)
-        result = verb.result(store, given) if refused is None else refused
+        result = verb.run(store, given) if refused is None else refused
         if verb.name == "publish":
             store.pending()
         if args.json:

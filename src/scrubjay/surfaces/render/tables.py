@@ -23,14 +23,7 @@ if TYPE_CHECKING:
     from scrubjay.surfaces.verbs.feedback import Feedback
     from scrubjay.surfaces.verbs.share import Collections, Members, Published, Topics
     from scrubjay.types import Memories
-    from scrubjay.types.reports import (
-        Collection,
-        FeedbackGiven,
-        Hits,
-        Learned,
-        Session,
-        Status,
-    )
+    from scrubjay.types.reports import Collection, FeedbackGiven, Hits, Learned, Session, Status
 
 _COLLECTION_HEAD = ("name", "memories", "documents", "last indexed", "folders", "members")
 _QUERY_COLUMNS = 10  # at least

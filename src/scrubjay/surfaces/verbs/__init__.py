@@ -7,6 +7,7 @@ the modules beside this one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
@@ -47,11 +48,11 @@ class Param(NamedTuple):
 
 
 class Verb(NamedTuple):
-    """A verb of a store.
+    """A verb of a store, made by the decorator `verb`.
 
-    `run` calls the store; without it, the method of the same name is called. `shape` turns a result into
-    JSON, and `answer` names the committed schema of that JSON. `aliases` are names of parameters known
-    from other programs. If `found` is false of a result, the command line exits with 3.
+    `run` calls the store. `shape` turns a result into JSON, and `answer` names the committed schema of that
+    JSON. `aliases` are names of parameters known from other programs. If `found` is false of a result, the
+    command line exits with 3.
     """
 
     name: str
@@ -59,20 +60,14 @@ class Verb(NamedTuple):
     scope: str
     params: tuple[Param, ...]
     answer: str
-    run: Callable[[Store, Given], Any] | None = None
+    run: Callable[[Store, Given], Any]
     aliases: Mapping[str, str] = {}
     shape: Callable[[Any], Json] | None = None
     found: Callable[[Any], object] | None = None
 
     def call(self, store: Store, given: Given) -> Json:
         """Run the verb with checked parameters and return its JSON."""
-        return self.json(self.result(store, given))
-
-    def result(self, store: Store, given: Given) -> Any:
-        """Run the verb with checked parameters."""
-        if self.run is None:
-            return getattr(store, self.name)(**given)
-        return self.run(store, given)
+        return self.json(self.run(store, given))
 
     def json(self, result: Any) -> Json:
         """Return a result as JSON."""
@@ -89,6 +84,28 @@ class Verb(NamedTuple):
     def told(self) -> str:
         """The help."""
         return self.help
+
+
+def verb(
+    scope: str,
+    answer: str,
+    *params: Param,
+    aliases: Mapping[str, str] = {},
+    shape: Callable[[Any], Json] | None = None,
+    found: Callable[[Any], object] | None = None,
+) -> Callable[[Callable[[Store, Given], Any]], Verb]:
+    """Make a verb of a function: its name is the function's, its help the docstring."""
+
+    def made(run: Callable[[Store, Given], Any]) -> Verb:
+        help = run.__doc__ or ""
+        return Verb(run.__name__, help, scope, params, answer, run, aliases, shape, found)
+
+    return made
+
+
+def verbs_in(module: ModuleType) -> list[Verb]:
+    """Return the verbs of a module in their order."""
+    return [value for value in vars(module).values() if isinstance(value, Verb)]
 
 
 class Action(NamedTuple):
@@ -119,7 +136,7 @@ class Command(NamedTuple):
 
 def command_of(verb: Verb, *params: Param, name: str = "", **more: Any) -> Command:
     """Return the command that runs one verb, with further options of the command line."""
-    help = verb.help[0].lower() + verb.help[1:].rstrip(".")
+    help = verb.help[:1].lower() + verb.help[1:].rstrip(".")
     return Command(name or verb.name, help, actions={"": Action(verb, params)}, **more)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from scrubjay.surfaces.verbs import ADMIN, READ, WRITE, Command, Given, Param, Verb, command_of
+from scrubjay.surfaces.verbs import ADMIN, READ, WRITE, Command, Given, Param, command_of, verb
 from scrubjay.surfaces.verbs.kinds import (
     ANY_NUMBER,
     COUNT,
@@ -35,12 +35,6 @@ _SECONDS = number(
 )
 
 
-def _pending(store: Store, given: Given) -> Json:
-    """Wait for vectors, but not forever; return how many chunks have none."""
-    wait, timeout_s = given.get("wait", True), given.get("timeout_s", _WAIT_S)
-    return {"pending": store.pending(wait, timeout_s=timeout_s)}
-
-
 def tiers_json(tiers: list[TierState]) -> Json:
     """Return the tiers as JSON."""
     from scrubjay.surfaces.render.json import listing
@@ -48,14 +42,38 @@ def tiers_json(tiers: list[TierState]) -> Json:
     return listing("tiers", tiers)
 
 
-def _servers(store: Store, _: Given) -> Json:
-    from scrubjay.surfaces.render.json import listing
-
-    return listing("servers", store.servers())
+_WHAT = Param("what", choice("words", "vectors", "graph"), "only this index", usage="[what]")
+_DROP = Param("drop", FLAG, "stop sending changes to the replica of this index")
 
 
-def _profiles(_: Store, given: Given) -> Json:
-    """Return the profiles, or one of them with changed numbers."""
+@verb(READ, "status")
+def status(store: Store, _: Given) -> Any:
+    """Show what is stored, the models, and what is waiting."""
+    return store.status()
+
+
+@verb(
+    WRITE,
+    "pending",
+    Param("wait", FLAG, "false: only count (default: true)"),
+    Param("timeout_s", _SECONDS, "maximum number of seconds to wait", default=_WAIT_S),
+    aliases={"timeout": "timeout_s"},
+)
+def pending(store: Store, given: Given) -> Json:
+    """Wait until everything stored is embedded, and return how many chunks are not."""
+    wait, timeout_s = given.get("wait", True), given.get("timeout_s", _WAIT_S)
+    return {"pending": store.pending(wait, timeout_s=timeout_s)}
+
+
+@verb(
+    READ,
+    "profiles",
+    Param("name", NAME, "only this profile, such as gno:thorough"),
+    Param("overrides", MAPPING, "changed numbers, such as {'rrf': {'k': 30}}"),
+    aliases={"profile": "name"},
+)
+def profiles(_: Store, given: Given) -> Json:
+    """List the profiles with their stages and numbers."""
     from scrubjay.errors import InvalidInput
     from scrubjay.search.profiles import get, names
     from scrubjay.surfaces.render.json import profiles
@@ -68,93 +86,45 @@ def _profiles(_: Store, given: Given) -> Json:
         return profiles([get(given["name"], given.get("overrides"))])
 
 
-def _doctor(store: Store, _: Given) -> Json:
-    """Check the store and, for callers without a tenant and a user, the installation."""
+@verb(
+    READ,
+    "hits",
+    Param("since", TIME, "from this date or time on", usage="--since TIME"),
+    aliases={"after": "since"},
+    found=lambda counted: counted.searches,
+)
+def hits(store: Store, given: Given) -> Any:
+    """Count the results of each source, by the hour."""
+    return store.hits(**given)
+
+
+@verb(READ, "tiers", shape=tiers_json)
+def tiers(store: Store, _: Given) -> Any:
+    """List the databases that are searched together, and their state."""
+    return store.tiers()
+
+
+@verb(READ, "servers")
+def servers(store: Store, _: Given) -> Json:
+    """List the replicas, and the changes that each still has to receive."""
+    from scrubjay.surfaces.render.json import listing
+
+    return listing("servers", store.servers())
+
+
+@verb(ADMIN, "reindexed", _WHAT, _DROP)
+def reindex(store: Store, given: Given) -> Any:
+    """Rebuild the indexes from the stored memories."""
+    return store.reindex(**given)
+
+
+@verb(ADMIN, "doctor")
+def doctor(store: Store, _: Given) -> Json:
+    """Check the store and the server, and return the command that fixes each problem."""
     from scrubjay.ops.doctor.run import examine_store
     from scrubjay.surfaces.render.json import findings
 
     return findings(examine_store(store))
-
-
-_STATUS = Verb(
-    "status",
-    "Show what is stored, the models, and what is waiting.",
-    READ,
-    (),
-    "status",
-    None,
-)
-_TIERS = Verb(
-    "tiers",
-    "List the databases that are searched together, and their state.",
-    READ,
-    (),
-    "tiers",
-    shape=tiers_json,
-)
-_HITS = Verb(
-    "hits",
-    "Count the results of each source, by the hour.",
-    READ,
-    (Param("since", TIME, "from this date or time on", usage="--since TIME"),),
-    "hits",
-    aliases={"after": "since"},
-    found=lambda counted: counted.searches,
-)
-_WHAT = Param("what", choice("words", "vectors", "graph"), "only this index", usage="[what]")
-_DROP = Param("drop", FLAG, "stop sending changes to the replica of this index")
-VERBS = (
-    _STATUS,
-    Verb(
-        "pending",
-        "Wait until everything stored is embedded, and return how many chunks are not.",
-        WRITE,
-        (
-            Param("wait", FLAG, "false: only count (default: true)"),
-            Param("timeout_s", _SECONDS, "maximum number of seconds to wait", default=_WAIT_S),
-        ),
-        "pending",
-        _pending,
-        {"timeout": "timeout_s"},
-    ),
-    Verb(
-        "profiles",
-        "List the profiles with their stages and numbers.",
-        READ,
-        (
-            Param("name", NAME, "only this profile, such as gno:thorough"),
-            Param("overrides", MAPPING, "changed numbers, such as {'rrf': {'k': 30}}"),
-        ),
-        "profiles",
-        _profiles,
-        {"profile": "name"},
-    ),
-    _HITS,
-    _TIERS,
-    Verb(
-        "servers",
-        "List the replicas, and the changes that each still has to receive.",
-        READ,
-        (),
-        "servers",
-        _servers,
-    ),
-    Verb(
-        "reindex",
-        "Rebuild the indexes from the stored memories.",
-        ADMIN,
-        (_WHAT, _DROP),
-        "reindexed",
-    ),
-    Verb(
-        "doctor",
-        "Check the store and the server, and return the command that fixes each problem.",
-        ADMIN,
-        (),
-        "doctor",
-        _doctor,
-    ),
-)
 
 
 def _move(name: str, source: str, target: str, to: Param, kept: str) -> Command:
@@ -169,9 +139,9 @@ def _move(name: str, source: str, target: str, to: Param, kept: str) -> Command:
 
 
 COMMANDS = (
-    command_of(_STATUS),
+    command_of(status),
     Command("doctor", "check every part and show how to fix problems", run="doctor:doctor"),
-    command_of(_HITS, embed=False),
+    command_of(hits, embed=False),
     Command(
         "profiles",
         "list profiles with their stages and numbers",
@@ -179,10 +149,7 @@ COMMANDS = (
         run="search:profiles",
     ),
     Command(
-        "tiers",
-        "list the databases that are searched together",
-        (TIERS,),
-        run="doctor:tiers",
+        "tiers", "list the databases that are searched together", (TIERS,), run="doctor:tiers"
     ),
     Command(
         "reindex",

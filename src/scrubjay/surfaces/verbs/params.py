@@ -78,10 +78,7 @@ TIERS = Param(
     usage="--tier NAME=FILE",
 )
 SETS = Param(
-    "sets",
-    TEXTS,
-    "change a number of a stage, such as rrf.k=30",
-    usage="--set STAGE.NUMBER=VALUE",
+    "sets", TEXTS, "change a number of a stage, such as rrf.k=30", usage="--set STAGE.NUMBER=VALUE"
 )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from scrubjay.surfaces.verbs import READ, Command, Given, Param, Verb, command_of
+from scrubjay.surfaces.verbs import READ, Command, Given, Param, command_of, verb
 from scrubjay.surfaces.verbs.kinds import (
     ANY_NUMBER,
     FLAG,
@@ -48,51 +48,10 @@ def _with_history(store: Store, found: Memories) -> Json:
     return got(found, history)
 
 
-def _get(store: Store, given: Given) -> Json:
-    return _with_history(store, store.get_all([given["id"]]))
-
-
-def _get_many(store: Store, given: Given) -> Json:
-    return _with_history(store, store.get_many(list(dict.fromkeys(given["ids"]))))
-
-
-def _ls(store: Store, given: Given) -> Json:
-    from scrubjay.surfaces.render.json import listed
-
-    return listed(store.ls(**given))
-
-
-def _around(store: Store, given: Given) -> Json:
-    from scrubjay.surfaces.render.json import listed
-
-    return listed(store.around(**given))
-
-
 def _sessions_json(found: list[Session]) -> Json:
     from scrubjay.surfaces.render.json import listing
 
     return listing("sessions", found)
-
-
-def _neighbors(store: Store, given: Given) -> Json:
-    from scrubjay.surfaces.render.json import neighbors
-
-    depth, most = given.get("depth", 1), given.get("limit", MOST_HITS)
-    return neighbors(store, given["id"], depth=depth, limit=most)
-
-
-def _history(store: Store, given: Given) -> Json:
-    from scrubjay.surfaces.render.json import listing
-
-    return listing("changes", store.history(given["id"]), id=given["id"])
-
-
-def _expiring(store: Store, given: Given) -> Memories:
-    from scrubjay.types import Memories
-
-    found = store.expiring(given.get("within"), expired=given.get("expired", False))
-    most = given.get("limit", MOST_HITS)  # None, of the CLI, is all
-    return Memories(found[:most], found.missing, found.unasked, found.tiers)
 
 
 def _expiring_json(found: Memories) -> Json:
@@ -101,7 +60,131 @@ def _expiring_json(found: Memories) -> Json:
     return of_tiers(found)
 
 
-def _coverage(store: Store, given: Given) -> Json:
+_STATE = Param("state", choice("indexed", "skipped", "failed"), "only files in this state")
+_DEPTH = Param("depth", whole(1, 3), "maximum number of links to follow", default=1)
+_LS_FILTERS = filters("namespace types topics collection session owner agent")
+
+
+@verb(READ, "memories", THE_ID, aliases=ID_ALIASES)
+def get(store: Store, given: Given) -> Json:
+    """Return one memory in full."""
+    return _with_history(store, store.get_all([given["id"]]))
+
+
+@verb(
+    READ,
+    "memories",
+    Param("ids", IDS, "a list of ids", required=True),
+    aliases={"id": "ids", "memory_ids": "ids", "memory_id": "ids"},
+)
+def get_many(store: Store, given: Given) -> Json:
+    """Return memories by their ids, and the ids that do not exist."""
+    return _with_history(store, store.get_many(list(dict.fromkeys(given["ids"]))))
+
+
+@verb(
+    READ,
+    "memories",
+    *_LS_FILTERS,
+    limit(50),
+    SKIP,
+    aliases=SCOPE_ALIASES | LIMIT_ALIASES | SKIP_ALIASES | _LIST_ALIASES,
+)
+def ls(store: Store, given: Given) -> Json:
+    """List memories, newest first; of a session, the latest messages in their order."""
+    from scrubjay.surfaces.render.json import listed
+
+    return listed(store.ls(**given))
+
+
+@verb(
+    READ,
+    "links",
+    THE_ID,
+    _DEPTH,
+    limit(MOST_HITS),
+    aliases=ID_ALIASES | LIMIT_ALIASES | {"hops": "depth"},
+)
+def neighbors(store: Store, given: Given) -> Json:
+    """Return the memories that the links of a memory reach, best path first."""
+    from scrubjay.surfaces.render.json import neighbors
+
+    depth, most = given.get("depth", 1), given.get("limit", MOST_HITS)
+    return neighbors(store, given["id"], depth=depth, limit=most)
+
+
+@verb(READ, "history", THE_ID, aliases=ID_ALIASES)
+def history(store: Store, given: Given) -> Json:
+    """Return the changes of a memory, oldest first."""
+    from scrubjay.surfaces.render.json import listing
+
+    return listing("changes", store.history(given["id"]), id=given["id"])
+
+
+@verb(
+    READ,
+    "sessions",
+    *filters("namespace owner agent"),
+    limit(50),
+    SKIP,
+    aliases=OWNER_ALIASES | LIMIT_ALIASES | SKIP_ALIASES,
+    shape=_sessions_json,
+    found=bool,
+)
+def sessions(store: Store, given: Given) -> Any:
+    """List the sessions, the one with the newest message first."""
+    return store.sessions(**given)
+
+
+@verb(
+    READ,
+    "memories",
+    THE_ID,
+    Param("turns", whole(0, _MOST_TURNS), "number of messages on each side", default=2),
+    aliases=ID_ALIASES | {"depth": "turns", "n": "turns"},
+)
+def around(store: Store, given: Given) -> Json:
+    """Return a message with the messages before and after it."""
+    from scrubjay.surfaces.render.json import listed
+
+    return listed(store.around(**given))
+
+
+@verb(
+    READ,
+    "memories",
+    Param(
+        "within",
+        NAME,
+        "hours, days or weeks, such as 12h, 30d or 2w (default: 30d; expired: any time)",
+        usage="--within TIME",
+    ),
+    Param("expired", FLAG, "memories that have expired, the latest first"),
+    limit(),
+    aliases=LIMIT_ALIASES,
+    shape=_expiring_json,
+    found=bool,
+)
+def expiring(store: Store, given: Given) -> Memories:
+    """List memories that expire soon, or have expired."""
+    from scrubjay.types import Memories
+
+    found = store.expiring(given.get("within"), expired=given.get("expired", False))
+    most = given.get("limit", MOST_HITS)  # None, of the CLI, is all
+    return Memories(found[:most], found.missing, found.unasked, found.tiers)
+
+
+@verb(
+    READ,
+    "coverage",
+    _STATE,
+    *filters("collection namespace"),
+    limit(MOST_HITS),
+    SKIP,
+    aliases=LIMIT_ALIASES | SKIP_ALIASES | {"project": "namespace"},
+)
+def coverage(store: Store, given: Given) -> Json:
+    """List the ingested files, and those that were skipped or failed, with the reason."""
     from scrubjay.surfaces.render.json import coverage, in_order
 
     rest = dict(given)
@@ -110,125 +193,35 @@ def _coverage(store: Store, given: Given) -> Json:
     return coverage(files, files[offset : offset + most])
 
 
-_STATE = Param("state", choice("indexed", "skipped", "failed"), "only files in this state")
-_DEPTH = Param("depth", whole(1, 3), "maximum number of links to follow", default=1)
-_SESSIONS = Verb(
-    "sessions",
-    "List the sessions, the one with the newest message first.",
+@verb(
     READ,
-    (*filters("namespace owner agent"), limit(50), SKIP),
-    "sessions",
-    aliases=OWNER_ALIASES | LIMIT_ALIASES | SKIP_ALIASES,
-    shape=_sessions_json,
-    found=bool,
+    "map",
+    Param("query", QUERY, "also return the point of this query, and its neighbors"),
+    limit(10_000, whole(1, _MOST_POINTS), "maximum number of points, a random sample"),
+    Param("points", FLAG, "false: only the point of the query (default: true)"),
+    *filters("namespace collection types topics session owner agent since until"),
+    aliases=SCOPE_ALIASES
+    | LIMIT_ALIASES
+    | _LIST_ALIASES
+    | {"q": "query", "after": "since", "before": "until"},
 )
-_EXPIRING = Verb(
-    "expiring",
-    "List memories that expire soon, or have expired.",
+def map(store: Store, given: Given) -> Any:
+    """Return the memories as points of a plane; similar ones are close together."""
+    return store.map(**given)
+
+
+@verb(
     READ,
-    (
-        Param(
-            "within",
-            NAME,
-            "hours, days or weeks, such as 12h, 30d or 2w (default: 30d; expired: any time)",
-            usage="--within TIME",
-        ),
-        Param("expired", FLAG, "memories that have expired, the latest first"),
-        limit(),
-    ),
-    "memories",
-    _expiring,
-    LIMIT_ALIASES,
-    shape=_expiring_json,
-    found=bool,
+    "graph",
+    THE_ID,
+    _DEPTH,
+    limit(50),
+    aliases=ID_ALIASES | LIMIT_ALIASES | {"hops": "depth"},
 )
-_LS_FILTERS = filters("namespace types topics collection session owner agent")
-VERBS = (
-    Verb("get", "Return one memory in full.", READ, (THE_ID,), "memories", _get, ID_ALIASES),
-    Verb(
-        "get_many",
-        "Return memories by their ids, and the ids that do not exist.",
-        READ,
-        (Param("ids", IDS, "a list of ids", required=True),),
-        "memories",
-        _get_many,
-        {"id": "ids", "memory_ids": "ids", "memory_id": "ids"},
-    ),
-    Verb(
-        "ls",
-        "List memories, newest first; of a session, the latest messages in their order.",
-        READ,
-        (*_LS_FILTERS, limit(50), SKIP),
-        "memories",
-        _ls,
-        SCOPE_ALIASES | LIMIT_ALIASES | SKIP_ALIASES | _LIST_ALIASES,
-    ),
-    Verb(
-        "neighbors",
-        "Return the memories that the links of a memory reach, best path first.",
-        READ,
-        (THE_ID, _DEPTH, limit(MOST_HITS)),
-        "links",
-        _neighbors,
-        ID_ALIASES | LIMIT_ALIASES | {"hops": "depth"},
-    ),
-    Verb(
-        "history",
-        "Return the changes of a memory, oldest first.",
-        READ,
-        (THE_ID,),
-        "history",
-        _history,
-        ID_ALIASES,
-    ),
-    _SESSIONS,
-    Verb(
-        "around",
-        "Return a message with the messages before and after it.",
-        READ,
-        (
-            THE_ID,
-            Param("turns", whole(0, _MOST_TURNS), "number of messages on each side", default=2),
-        ),
-        "memories",
-        _around,
-        ID_ALIASES | {"depth": "turns", "n": "turns"},
-    ),
-    _EXPIRING,
-    Verb(
-        "coverage",
-        "List the ingested files, and those that were skipped or failed, with the reason.",
-        READ,
-        (_STATE, *filters("collection namespace"), limit(MOST_HITS), SKIP),
-        "coverage",
-        _coverage,
-        LIMIT_ALIASES | SKIP_ALIASES | {"project": "namespace"},
-    ),
-    Verb(
-        "map",
-        "Return the memories as points of a plane; similar ones are close together.",
-        READ,
-        (
-            Param("query", QUERY, "also return the point of this query, and its neighbors"),
-            limit(10_000, whole(1, _MOST_POINTS), "maximum number of points, a random sample"),
-            Param("points", FLAG, "false: only the point of the query (default: true)"),
-            *filters("namespace collection types topics session owner agent since until"),
-        ),
-        "map",
-        aliases=SCOPE_ALIASES
-        | LIMIT_ALIASES
-        | _LIST_ALIASES
-        | {"q": "query", "after": "since", "before": "until"},
-    ),
-    Verb(
-        "surroundings",
-        "Return the graph around a memory: what its links reach, and the links among these.",
-        READ,
-        (THE_ID, _DEPTH, limit(50)),
-        "graph",
-        aliases=ID_ALIASES | LIMIT_ALIASES | {"hops": "depth"},
-    ),
-)
+def surroundings(store: Store, given: Given) -> Any:
+    """Return the graph around a memory: what its links reach, and the links among these."""
+    return store.surroundings(**given)
+
 
 COMMANDS = (
     Command(
@@ -261,8 +254,8 @@ COMMANDS = (
         description="List memories, newest first; with --session, the latest messages of a session in"
         " their order.",
     ),
-    command_of(_SESSIONS),
-    command_of(_EXPIRING, TIERS, embed=False),
+    command_of(sessions),
+    command_of(expiring, TIERS, embed=False),
     Command(
         "link",
         "link two memories, remove a link, or show linked memories",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput, NotFound
-from scrubjay.surfaces.verbs import READ, Command, Given, Param, Verb
+from scrubjay.surfaces.verbs import READ, Command, Given, Param, verb
 from scrubjay.surfaces.verbs.kinds import (
     FLAG,
     LIMIT,
@@ -92,7 +92,30 @@ def named() -> Iterator[None]:
         raise InvalidInput(str(unknown)) from unknown
 
 
-def _search(store: Store, given: Given) -> Json:
+@verb(
+    READ,
+    "results",
+    _QUERY,
+    _PROFILE,
+    _MODE,
+    limit(),
+    *FILTERS,
+    *filters("only_domain"),
+    _MIN_SCORE,
+    Param("overrides", MAPPING, "numbers of stages, such as {'rrf': {'k': 30}}"),
+    _TAGS,
+    _DOMAIN,
+    Param("weights", _WEIGHTS, "weights of the sources (profile novamem)"),
+    *filters("include_expired"),
+    _EXPLAIN,
+    _FULL,
+    aliases=FILTER_ALIASES
+    | LIMIT_ALIASES
+    | {"q": "query", "text": "query", "search": "query", "question": "query"}
+    | {"threshold": "min_score", "minScore": "min_score"},
+)
+def search(store: Store, given: Given) -> Json:
+    """Find memories by keyword, meaning, topic, link and time."""
     from scrubjay.surfaces.render.json import results
 
     asked = {name: value for name, value in given.items() if name not in _JSON_ONLY}
@@ -106,8 +129,23 @@ def _search(store: Store, given: Given) -> Json:
     )
 
 
-def _context(store: Store, given: Given) -> Json:
-    """Return the best results on a question as text for a prompt; without a question the landscape."""
+@verb(
+    READ,
+    "context",
+    Param("question", QUERY, "the question to answer (default: an overview)"),
+    _TOKENS_PARAM,
+    _PROFILE,
+    _MODE,
+    limit(help="maximum number of results (default: as many as could fit)"),
+    *FILTERS,
+    aliases=FILTER_ALIASES
+    | LIMIT_ALIASES
+    | _TOKENS_ALIASES
+    | {"query": "question", "q": "question", "text": "question", "topic_query": "question"}
+    | {"budget": "tokens"},
+)
+def context(store: Store, given: Given) -> Json:
+    """Return what is stored on a question, or an overview of everything, as text for a prompt."""
     from scrubjay.surfaces.context import overview_context, question_context
 
     rest = dict(given)
@@ -122,64 +160,18 @@ def _context(store: Store, given: Given) -> Json:
     return overview_context(store, tokens, rest.get("namespace"))
 
 
-VERBS = (
-    Verb(
-        "search",
-        "Find memories by keyword, meaning, topic, link and time.",
-        READ,
-        (
-            _QUERY,
-            _PROFILE,
-            _MODE,
-            limit(),
-            *FILTERS,
-            *filters("only_domain"),
-            _MIN_SCORE,
-            Param("overrides", MAPPING, "numbers of stages, such as {'rrf': {'k': 30}}"),
-            _TAGS,
-            _DOMAIN,
-            Param("weights", _WEIGHTS, "weights of the sources (profile novamem)"),
-            *filters("include_expired"),
-            _EXPLAIN,
-            _FULL,
-        ),
-        "results",
-        _search,
-        FILTER_ALIASES
-        | LIMIT_ALIASES
-        | {"q": "query", "text": "query", "search": "query", "question": "query"}
-        | {"threshold": "min_score", "minScore": "min_score"},
-    ),
-    Verb(
-        "context",
-        "Return what is stored on a question, or an overview of everything, as text for a prompt.",
-        READ,
-        (
-            Param("question", QUERY, "the question to answer (default: an overview)"),
-            _TOKENS_PARAM,
-            _PROFILE,
-            _MODE,
-            limit(help="maximum number of results (default: as many as could fit)"),
-            *FILTERS,
-        ),
-        "context",
-        _context,
-        FILTER_ALIASES
-        | LIMIT_ALIASES
-        | _TOKENS_ALIASES
-        | {"query": "question", "q": "question", "text": "question", "topic_query": "question"}
-        | {"budget": "tokens"},
-    ),
-    Verb(
-        "landscape",
-        "Return an overview of what is stored: types, topics, preferences, open tasks, decisions.",
-        READ,
-        (_TOKENS_PARAM, NAMESPACE),
-        "landscape",
-        aliases={"project": "namespace", **_TOKENS_ALIASES},
-        found=lambda seen: seen.memories,
-    ),
+@verb(
+    READ,
+    "landscape",
+    _TOKENS_PARAM,
+    NAMESPACE,
+    aliases={"project": "namespace", **_TOKENS_ALIASES},
+    found=lambda seen: seen.memories,
 )
+def landscape(store: Store, given: Given) -> Any:
+    """Return an overview of what is stored: types, topics, preferences, open tasks, decisions."""
+    return store.landscape(**given)
+
 
 _SEARCH_OPTIONS = (
     _QUERY._replace(help="the text to search for; - reads standard input"),

@@ -15,16 +15,10 @@ from scrubjay.surfaces.verbs import (
     Param,
     Verb,
     command_of,
+    verb,
 )
 from scrubjay.surfaces.verbs.kinds import MOST_HITS, NAME, TEXTS, choice
-from scrubjay.surfaces.verbs.params import (
-    ID_ALIASES,
-    LIMIT_ALIASES,
-    NAMESPACE,
-    THE_ID,
-    YES,
-    limit,
-)
+from scrubjay.surfaces.verbs.params import ID_ALIASES, LIMIT_ALIASES, NAMESPACE, THE_ID, YES, limit
 from scrubjay.types import READER, ROLES
 
 if TYPE_CHECKING:
@@ -88,39 +82,98 @@ class Published(NamedTuple):
         return {**self._asdict(), "copy": plain(self.copy), "done": done}
 
 
-def _topics(store: Store, given: Given) -> Topics:
+_NAME = Param("name", NAME, "the name of a collection", required=True, usage="name")
+_USER = Param("user", NAME, "the name of a person", required=True, usage="person")
+_WHICH = Param("namespace", NAME, "which one, if your own and a shared one have the same name")
+_NAME_ALIASES = {"collection": "name"}
+_USER_ALIASES = _NAME_ALIASES | {"person": "user", "user_id": "user"}
+
+
+@verb(
+    READ,
+    "topics",
+    NAMESPACE,
+    limit(),
+    aliases=LIMIT_ALIASES | {"project": "namespace"},
+    shape=Topics.json,
+    found=lambda result: result.topics,
+)
+def topics(store: Store, given: Given) -> Topics:
+    """List topics with the number of their memories, most used first."""
     return Topics(store.topics(**{"limit": MOST_HITS, **given}))
 
 
-def _rename_topic(store: Store, given: Given) -> Topics:
+@verb(
+    WRITE,
+    "topics",
+    Param("old", NAME, "the topic to rename", required=True, usage="old"),
+    Param("new", NAME, "its new name, or a topic to merge it into", required=True, usage="new"),
+    aliases={"topic": "old", "name": "old", "new_name": "new"},
+    shape=Topics.json,
+)
+def rename_topic(store: Store, given: Given) -> Topics:
+    """Rename a topic, or merge it into another."""
     count = store.rename_topic(**given)
     return Topics(store.topics(limit=MOST_HITS), "renamed", count)
 
 
-def _collections(store: Store, _: Given) -> Collections:
+@verb(READ, "collections", shape=Collections.json, found=lambda result: result.collections)
+def collections(store: Store, _: Given) -> Collections:
+    """List the collections."""
     return Collections(store.collections())
 
 
-def _create_collection(store: Store, given: Given) -> Collections:
+@verb(WRITE, "collections", _NAME, aliases=_NAME_ALIASES, shape=Collections.json)
+def create_collection(store: Store, given: Given) -> Collections:
+    """Create a collection that can be shared."""
     store.create_collection(**given)
     return Collections(store.collections(), "created")
 
 
-def _rename_collection(store: Store, given: Given) -> Collections:
+@verb(
+    WRITE,
+    "collections",
+    _NAME,
+    Param("new_name", NAME, "the new name", required=True, usage="new_name"),
+    _WHICH,
+    aliases=_NAME_ALIASES | {"new": "new_name"},
+    shape=Collections.json,
+)
+def rename_collection(store: Store, given: Given) -> Collections:
+    """Rename a collection."""
     count = store.rename_collection(**given)
     return Collections(store.collections(), "renamed", count)
 
 
-def _remove_collection(store: Store, given: Given) -> Collections:
+@verb(ADMIN, "collections", _NAME, _WHICH, aliases=_NAME_ALIASES, shape=Collections.json)
+def remove_collection(store: Store, given: Given) -> Collections:
+    """Delete a collection with all its memories, permanently."""
     count = store.remove_collection(**given)
     return Collections(store.collections(), "removed", count)
 
 
-def _members(store: Store, given: Given) -> Members:
+@verb(READ, "members", _NAME, aliases=_NAME_ALIASES, shape=Members.json)
+def members(store: Store, given: Given) -> Members:
+    """List the members of a collection."""
     return Members(given["name"], store.members(given["name"]))
 
 
-def _share(store: Store, given: Given) -> Members:
+@verb(
+    WRITE,
+    "members",
+    _NAME,
+    _USER,
+    Param(
+        "role",
+        choice(*ROLES),
+        "reader reads, writer also writes, owner also invites (default: reader)",
+        usage="--role ROLE",
+    ),
+    aliases=_USER_ALIASES,
+    shape=Members.json,
+)
+def share(store: Store, given: Given) -> Members:
+    """Invite a person into a collection, or change their role."""
     name, user = given["name"], given["user"]
     role = given.get("role", READER)
     if role is None:  # of the CLI without --role: a member keeps their role
@@ -128,154 +181,25 @@ def _share(store: Store, given: Given) -> Members:
     return Members(name, store.share(name, user, role), "shared")
 
 
-def _unshare(store: Store, given: Given) -> Members:
+@verb(WRITE, "members", _NAME, _USER, aliases=_USER_ALIASES, shape=Members.json)
+def unshare(store: Store, given: Given) -> Members:
+    """Remove a person from a collection."""
     return Members(given["name"], store.unshare(**given), "unshared")
 
 
-def _publish(store: Store, given: Given) -> Published:
+@verb(WRITE, "published", THE_ID, _NAME, aliases=ID_ALIASES | _NAME_ALIASES, shape=Published.json)
+def publish(store: Store, given: Given) -> Published:
+    """Copy a memory into a shared collection."""
     return Published(given["id"], given["name"], store.publish(**given))
 
 
-def _unpublish(store: Store, given: Given) -> Published:
+@verb(WRITE, "published", THE_ID, _NAME, aliases=ID_ALIASES | _NAME_ALIASES, shape=Published.json)
+def unpublish(store: Store, given: Given) -> Published:
+    """Remove the copy of a memory from a shared collection."""
     store.unpublish(**given)
     return Published(given["id"], given["name"], None)
 
 
-_NAME = Param("name", NAME, "the name of a collection", required=True, usage="name")
-_USER = Param("user", NAME, "the name of a person", required=True, usage="person")
-_WHICH = Param("namespace", NAME, "which one, if your own and a shared one have the same name")
-_NAME_ALIASES = {"collection": "name"}
-_USER_ALIASES = _NAME_ALIASES | {"person": "user", "user_id": "user"}
-
-_TOPICS = Verb(
-    "topics",
-    "List topics with the number of their memories, most used first.",
-    READ,
-    (NAMESPACE, limit()),
-    "topics",
-    _topics,
-    LIMIT_ALIASES | {"project": "namespace"},
-    shape=Topics.json,
-    found=lambda result: result.topics,
-)
-_RENAME_TOPIC = Verb(
-    "rename_topic",
-    "Rename a topic, or merge it into another.",
-    WRITE,
-    (
-        Param("old", NAME, "the topic to rename", required=True, usage="old"),
-        Param(
-            "new", NAME, "its new name, or a topic to merge it into", required=True, usage="new"
-        ),
-    ),
-    "topics",
-    _rename_topic,
-    {"topic": "old", "name": "old", "new_name": "new"},
-    shape=Topics.json,
-)
-_COLLECTIONS = Verb(
-    "collections",
-    "List the collections.",
-    READ,
-    (),
-    "collections",
-    _collections,
-    shape=Collections.json,
-    found=lambda result: result.collections,
-)
-_CREATE = Verb(
-    "create_collection",
-    "Create a collection that can be shared.",
-    WRITE,
-    (_NAME,),
-    "collections",
-    _create_collection,
-    _NAME_ALIASES,
-    shape=Collections.json,
-)
-_RENAME = Verb(
-    "rename_collection",
-    "Rename a collection.",
-    WRITE,
-    (_NAME, Param("new_name", NAME, "the new name", required=True, usage="new_name"), _WHICH),
-    "collections",
-    _rename_collection,
-    _NAME_ALIASES | {"new": "new_name"},
-    shape=Collections.json,
-)
-_REMOVE = Verb(
-    "remove_collection",
-    "Delete a collection with all its memories, permanently.",
-    ADMIN,
-    (_NAME, _WHICH),
-    "collections",
-    _remove_collection,
-    _NAME_ALIASES,
-    shape=Collections.json,
-)
-_MEMBERS = Verb(
-    "members",
-    "List the members of a collection.",
-    READ,
-    (_NAME,),
-    "members",
-    _members,
-    _NAME_ALIASES,
-    shape=Members.json,
-)
-_SHARE = Verb(
-    "share",
-    "Invite a person into a collection, or change their role.",
-    WRITE,
-    (
-        _NAME,
-        _USER,
-        Param(
-            "role",
-            choice(*ROLES),
-            "reader reads, writer also writes, owner also invites (default: reader)",
-            usage="--role ROLE",
-        ),
-    ),
-    "members",
-    _share,
-    _USER_ALIASES,
-    shape=Members.json,
-)
-_UNSHARE = Verb(
-    "unshare",
-    "Remove a person from a collection.",
-    WRITE,
-    (_NAME, _USER),
-    "members",
-    _unshare,
-    _USER_ALIASES,
-    shape=Members.json,
-)
-_PUBLISH = Verb(
-    "publish",
-    "Copy a memory into a shared collection.",
-    WRITE,
-    (THE_ID, _NAME),
-    "published",
-    _publish,
-    ID_ALIASES | _NAME_ALIASES,
-    shape=Published.json,
-)
-_UNPUBLISH = Verb(
-    "unpublish",
-    "Remove the copy of a memory from a shared collection.",
-    WRITE,
-    (THE_ID, _NAME),
-    "published",
-    _unpublish,
-    ID_ALIASES | _NAME_ALIASES,
-    shape=Published.json,
-)
-VERBS = (
-    *(_TOPICS, _RENAME_TOPIC, _COLLECTIONS, _CREATE, _RENAME, _REMOVE, _MEMBERS),
-    *(_SHARE, _UNSHARE, _PUBLISH, _UNPUBLISH),
-)
 _KEY = Param("name", NAME, "the name of the key: laptop, ci", usage="name", required=True)
 
 
@@ -311,25 +235,25 @@ COMMANDS = (
     Command(
         "topics",
         "list topics, or rename one",
-        actions={"list": Action(_TOPICS), "rename": Action(_RENAME_TOPIC)},
+        actions={"list": Action(topics), "rename": Action(rename_topic)},
         default_action="list",
     ),
     Command(
         "collections",
         "list collections; create, rename or remove one; list its members",
         actions={
-            "list": Action(_COLLECTIONS),
-            "create": Action(_CREATE),
-            "members": Action(_MEMBERS),
-            "rename": Action(_RENAME),
-            "remove": Action(_REMOVE, (YES,)),
+            "list": Action(collections),
+            "create": Action(create_collection),
+            "members": Action(members),
+            "rename": Action(rename_collection),
+            "remove": Action(remove_collection, (YES,)),
         },
         default_action="list",
     ),
-    command_of(_SHARE),
-    command_of(_UNSHARE),
-    command_of(_PUBLISH),
-    command_of(_UNPUBLISH),
+    command_of(share),
+    command_of(unshare),
+    command_of(publish),
+    command_of(unpublish),
     Command(
         "key",
         "create, list or revoke API keys for a server, or open it without",

@@ -6,7 +6,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
-from scrubjay.surfaces.verbs import Verb, checked, feedback, operate, read, search, share, write
+from scrubjay.surfaces.verbs import (
+    Verb,
+    checked,
+    feedback,
+    operate,
+    read,
+    search,
+    share,
+    verbs_in,
+    write,
+)
 
 if TYPE_CHECKING:
     from scrubjay.store import Store
@@ -16,7 +26,7 @@ if TYPE_CHECKING:
 VERBS: dict[str, Verb] = {
     verb.name: verb
     for module in (search, read, write, feedback, share, operate)
-    for verb in module.VERBS
+    for verb in verbs_in(module)
 }
 
 _PATHS = "it reads or writes files of the server's machine"

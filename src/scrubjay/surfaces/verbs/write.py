@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
-from scrubjay.surfaces.verbs import ADMIN, WRITE, Command, Given, Param, Verb, schema_of
+from scrubjay.surfaces.verbs import ADMIN, WRITE, Command, Given, Param, schema_of, verb
 from scrubjay.surfaces.verbs.kinds import (
     FLAG,
     IDS,
@@ -55,54 +55,6 @@ class Marked(NamedTuple):
     missing: Sequence[str] = ()
 
 
-def _add(store: Store, given: Given) -> Json:
-    """Store a text. It is durable when this returns; vectors follow."""
-    from scrubjay.surfaces.render.json import added
-
-    stored = store.add_many([given])
-    return added(stored[0], store.unembedded(), store.why_unembedded(), stored.known)
-
-
-def _add_many(store: Store, given: Given) -> Json:
-    from scrubjay.surfaces.render.json import added_many
-
-    stored = store.add_many(given["memories"])
-    return added_many(stored, store.unembedded(), store.why_unembedded())
-
-
-def _update(store: Store, given: Given) -> Json:
-    from scrubjay.surfaces.render.json import added
-
-    changes = {
-        name: None if value == "" else value for name, value in given.items() if name != "id"
-    }
-    if not changes:
-        raise InvalidInput("no change was given; name a field, such as text or valid_until")
-    for name in ("text", "type"):
-        if name in changes and changes[name] is None:
-            raise InvalidInput(f"{name} is empty; every memory has one")
-    memory = store.update(given["id"], **changes)
-    return added(memory, store.unembedded(), store.why_unembedded())
-
-
-def _forget(store: Store, given: Given) -> Json:
-    from scrubjay.surfaces.render.json import forgotten
-
-    found = store.get_many(list(dict.fromkeys(given["id"])))
-    ids = [memory.id for memory in found]
-    extracted = store.only_of(ids)
-    count = store.forget(ids)
-    return forgotten(found, extracted, found.missing, count, done=True)
-
-
-def _done(store: Store, given: Given) -> Marked:
-    return Marked([store.get(given["id"])], [store.done(given["id"])])
-
-
-def _undone(store: Store, given: Given) -> Marked:
-    return Marked([store.get(given["id"])], [store.undone(given["id"])])
-
-
 def marked_json(marked: Marked) -> Json:
     """Return marked memories, which of them changed, and the ids that do not exist."""
     from scrubjay.surfaces.render.json import listing
@@ -110,29 +62,6 @@ def marked_json(marked: Marked) -> Json:
     pairs = zip(marked.before, marked.after, strict=True)
     changed = [new.id for old, new in pairs if old.type != new.type]
     return listing("memories", marked.after, changed=changed, missing=marked.missing)
-
-
-def _link(store: Store, given: Given) -> Json:
-    from scrubjay.surfaces.render.json import linked
-
-    store.link(**given)
-    return linked(given["a"], given["b"], "linked")
-
-
-def _unlink(store: Store, given: Given) -> Json:
-    from scrubjay.surfaces.render.json import linked
-
-    store.unlink(**given)
-    return linked(given["a"], given["b"], "unlinked")
-
-
-def _add_message(store: Store, given: Given) -> Json:
-    return _messages(store, [dict(given)], {})
-
-
-def _add_messages(store: Store, given: Given) -> Json:
-    rest = dict(given)
-    return _messages(store, rest.pop("messages"), rest)
 
 
 def _messages(store: Store, messages: list[Any], shared: dict[str, Any]) -> Json:
@@ -211,128 +140,150 @@ _EXTRACT_PARAMS = (
     Param("retry", FLAG, "also messages that were given up after failures"),
 )
 
-VERBS = (
-    Verb(
-        "add",
-        "Store a text. It is durable when this returns, and keyword search finds it.",
-        WRITE,
-        ADD_PARAMS,
-        "added",
-        _add,
-        ADD_ALIASES,
-    ),
-    Verb(
-        "add_many",
-        "Store many texts; all of them are checked before the first is stored.",
-        WRITE,
-        (Param("memories", _ENTRIES, "texts, or objects with the fields of add", required=True),),
-        "added_many",
-        _add_many,
-        {"entries": "memories", "items": "memories", "texts": "memories"},
-    ),
-    Verb(
-        "update",
-        "Change fields of a memory; others stay, and an empty text removes a value.",
-        WRITE,
-        (THE_ID, *map(changeable, (THE_TEXT._replace(kind=TEXT, required=False), *FIELDS))),
-        "added",
-        _update,
-        ADD_ALIASES,
-    ),
-    Verb(
-        "forget",
-        "Delete memories permanently, with their vectors, links and copies.",
-        WRITE,
-        (Param("id", _ONE_OR_MANY, "an id, or a list of ids", required=True),),
-        "forgotten",
-        _forget,
-        ID_ALIASES | {"ids": "id", "memory_ids": "id"},
-    ),
-    Verb(
-        "done",
-        "Mark a memory as done.",
-        WRITE,
-        (THE_ID,),
-        "marked",
-        _done,
-        ID_ALIASES,
-        shape=marked_json,
-    ),
-    Verb(
-        "undone",
-        "Mark a memory as not done.",
-        WRITE,
-        (THE_ID,),
-        "marked",
-        _undone,
-        ID_ALIASES,
-        shape=marked_json,
-    ),
-    Verb(
-        "link",
-        "Link two memories.",
-        WRITE,
-        (*_ENDS, *LINK_PARAMS[1:]),
-        "links",
-        _link,
-        _ENDS_ALIASES | {"weight": "strength"},
-    ),
-    Verb(
-        "unlink",
-        "Remove the links between two memories.",
-        WRITE,
-        (*_ENDS, Param("kind", NAME, "only links of this kind (default: all)")),
-        "links",
-        _unlink,
-        _ENDS_ALIASES,
-    ),
-    Verb(
-        "add_message",
-        "Store one message of a session unchanged.",
-        WRITE,
-        (
-            Param("text", NON_EMPTY, "the text of the message", required=True),
-            _SESSION._replace(required=True),
-            *_MESSAGE_PARAMS,
-            *_SPEAKERS,
-        ),
-        "said",
-        _add_message,
-        _MESSAGE_ALIASES
-        | {"content": "text", "message": "text", "timestamp": "at", "created_at": "at"},
-    ),
-    Verb(
-        "add_messages",
-        "Store messages of sessions in their order; all are checked before the first is stored.",
-        WRITE,
-        (
-            Param(
-                "messages",
-                objects(
-                    "objects such as {'role': 'user', 'text': …}",
-                    _MESSAGE,
-                    MOST_ENTRIES,
-                    _unchecked,
-                ),
-                "objects with text, role, at, and the other parameters of add_message",
-                required=True,
-            ),
-            _SESSION._replace(help="the session of messages that name none"),
-            *_SPEAKERS,
-        ),
-        "said",
-        _add_messages,
-        _MESSAGE_ALIASES | {"conversation": "messages", "turns": "messages"},
-    ),
-    Verb(
-        "extract",
-        "Extract facts from the messages in the queue, with the configured language model.",
-        ADMIN,
-        _EXTRACT_PARAMS,
-        "extracted",
-        aliases={name: own for name, own in SESSION_ALIASES.items() if name != "thread_id"},
-    ),
+
+@verb(WRITE, "added", *ADD_PARAMS, aliases=ADD_ALIASES)
+def add(store: Store, given: Given) -> Json:
+    """Store a text. It is durable when this returns, and keyword search finds it."""
+    from scrubjay.surfaces.render.json import added
+
+    stored = store.add_many([given])
+    return added(stored[0], store.unembedded(), store.why_unembedded(), stored.known)
+
+
+@verb(
+    WRITE,
+    "added_many",
+    Param("memories", _ENTRIES, "texts, or objects with the fields of add", required=True),
+    aliases={"entries": "memories", "items": "memories", "texts": "memories"},
 )
+def add_many(store: Store, given: Given) -> Json:
+    """Store many texts; all of them are checked before the first is stored."""
+    from scrubjay.surfaces.render.json import added_many
+
+    stored = store.add_many(given["memories"])
+    return added_many(stored, store.unembedded(), store.why_unembedded())
+
+
+@verb(
+    WRITE,
+    "added",
+    THE_ID,
+    *map(changeable, (THE_TEXT._replace(kind=TEXT, required=False), *FIELDS)),
+    aliases=ADD_ALIASES,
+)
+def update(store: Store, given: Given) -> Json:
+    """Change fields of a memory; others stay, and an empty text removes a value."""
+    from scrubjay.surfaces.render.json import added
+
+    changes = {
+        name: None if value == "" else value for name, value in given.items() if name != "id"
+    }
+    if not changes:
+        raise InvalidInput("no change was given; name a field, such as text or valid_until")
+    for name in ("text", "type"):
+        if name in changes and changes[name] is None:
+            raise InvalidInput(f"{name} is empty; every memory has one")
+    memory = store.update(given["id"], **changes)
+    return added(memory, store.unembedded(), store.why_unembedded())
+
+
+@verb(
+    WRITE,
+    "forgotten",
+    Param("id", _ONE_OR_MANY, "an id, or a list of ids", required=True),
+    aliases=ID_ALIASES | {"ids": "id", "memory_ids": "id"},
+)
+def forget(store: Store, given: Given) -> Json:
+    """Delete memories permanently, with their vectors, links and copies."""
+    from scrubjay.surfaces.render.json import forgotten
+
+    found = store.get_many(list(dict.fromkeys(given["id"])))
+    ids = [memory.id for memory in found]
+    extracted = store.only_of(ids)
+    count = store.forget(ids)
+    return forgotten(found, extracted, found.missing, count, done=True)
+
+
+@verb(WRITE, "marked", THE_ID, aliases=ID_ALIASES, shape=marked_json)
+def done(store: Store, given: Given) -> Marked:
+    """Mark a memory as done."""
+    return Marked([store.get(given["id"])], [store.done(given["id"])])
+
+
+@verb(WRITE, "marked", THE_ID, aliases=ID_ALIASES, shape=marked_json)
+def undone(store: Store, given: Given) -> Marked:
+    """Mark a memory as not done."""
+    return Marked([store.get(given["id"])], [store.undone(given["id"])])
+
+
+@verb(WRITE, "links", *_ENDS, *LINK_PARAMS[1:], aliases=_ENDS_ALIASES | {"weight": "strength"})
+def link(store: Store, given: Given) -> Json:
+    """Link two memories."""
+    from scrubjay.surfaces.render.json import linked
+
+    store.link(**given)
+    return linked(given["a"], given["b"], "linked")
+
+
+@verb(
+    WRITE,
+    "links",
+    *_ENDS,
+    Param("kind", NAME, "only links of this kind (default: all)"),
+    aliases=_ENDS_ALIASES,
+)
+def unlink(store: Store, given: Given) -> Json:
+    """Remove the links between two memories."""
+    from scrubjay.surfaces.render.json import linked
+
+    store.unlink(**given)
+    return linked(given["a"], given["b"], "unlinked")
+
+
+@verb(
+    WRITE,
+    "said",
+    Param("text", NON_EMPTY, "the text of the message", required=True),
+    _SESSION._replace(required=True),
+    *_MESSAGE_PARAMS,
+    *_SPEAKERS,
+    aliases=_MESSAGE_ALIASES
+    | {"content": "text", "message": "text", "timestamp": "at", "created_at": "at"},
+)
+def add_message(store: Store, given: Given) -> Json:
+    """Store one message of a session unchanged."""
+    return _messages(store, [dict(given)], {})
+
+
+@verb(
+    WRITE,
+    "said",
+    Param(
+        "messages",
+        objects("objects such as {'role': 'user', 'text': …}", _MESSAGE, MOST_ENTRIES, _unchecked),
+        "objects with text, role, at, and the other parameters of add_message",
+        required=True,
+    ),
+    _SESSION._replace(help="the session of messages that name none"),
+    *_SPEAKERS,
+    aliases=_MESSAGE_ALIASES | {"conversation": "messages", "turns": "messages"},
+)
+def add_messages(store: Store, given: Given) -> Json:
+    """Store messages of sessions in their order; all are checked before the first is stored."""
+    rest = dict(given)
+    return _messages(store, rest.pop("messages"), rest)
+
+
+@verb(
+    ADMIN,
+    "extracted",
+    *_EXTRACT_PARAMS,
+    aliases={name: own for name, own in SESSION_ALIASES.items() if name != "thread_id"},
+)
+def extract(store: Store, given: Given) -> Any:
+    """Extract facts from the messages in the queue, with the configured language model."""
+    return store.extract(**given)
+
 
 _ENTRY_FIELDS = fields("severity domain context valid_from valid_until")
 _ADD_OPTIONS = (
