@@ -135,7 +135,7 @@ def test_a_fact_is_shown_with_its_message_and_what_became_of_it(shell, server, s
     assert "1.00  supersedes  " in shell("link", new).out
     (neighbor,) = shell("link", listed["fact"], "--json").json["neighbors"]
     assert neighbor["kinds"] == ["superseded by"]
-    assert "drawn from message " in shown
+    assert "extracted from message " in shown
 
 
 def test_forget_names_the_facts_that_go_with_a_message(shell, server, said):

@@ -8,7 +8,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from scrubjay.surfaces.render import markdown
-from scrubjay.surfaces.render.files import files
+from scrubjay.surfaces.render.facts import file_lines as files
 from scrubjay.types import Hit, Memory, Results
 
 OK, FAILED, USAGE, NOTHING = 0, 1, 2, 3
@@ -139,7 +139,7 @@ def test_markdown_says_section_page_and_that_the_file_is_gone():
     about = markdown.results(answer(one), whole=False).splitlines()[2]
 
     assert about == (
-        "`/n/r.pdf, page 3` · Care\\_x · score 0.812 · `m1` · missing: the file is gone"
+        "`/n/r.pdf, page 3` · Care\\_x · score 0.812 · `m1` · missing: the file does not exist"
     )
 
 

@@ -166,11 +166,11 @@ def test_an_answer_says_which_file_changed_and_how_to_read_it_again(shell, notes
     (notes / "a.md").unlink()
     gone = shell("search", "kettle", "--db", db).out
 
-    assert "    stale: changed since it was read" in out.splitlines()
+    assert "    stale: changed since it was ingested" in out.splitlines()
     refresh = f"scrubjay ingest --db {db}"
     said = f"note: 1 file changed since it was indexed: {refresh}"
     assert " ".join(out.split()).endswith(said)
-    assert "    missing: the file is gone" in gone.splitlines()
+    assert "    missing: the file does not exist" in gone.splitlines()
     assert shell(*refresh.split()[1:]).code == OK
     assert shell("search", "kettle", "--db", db).code == NOTHING
 

@@ -117,7 +117,7 @@ def test_a_passage_on_a_page_shows_the_page_and_no_lines():
 
 @pytest.mark.parametrize(
     ("stale", "said"),
-    [("stale", "stale: changed since it was read"), ("missing", "missing: the file is gone")],
+    [("stale", "stale: changed since it was ingested"), ("missing", "missing: the file does not exist")],
 )
 def test_a_file_that_is_not_what_was_read_is_named_in_words(stale, said):
     """On a line of its own, that nobody overlooks."""
@@ -481,4 +481,4 @@ def test_counts_of_conversations_are_in_words_and_only_where_there_are_any():
     """A list of nothing, and nothing left out, are not worth a word."""
     counts = {"keyword": 2, "immediate": 0, "moment": 3, "same": 2, "echoes": 0}
     text = render.results(answer(hit(), counts=counts), PLAIN, explain=False, now=NOW)
-    assert "· keyword 2, 3 of that time, 2 that say the same left out ·" in text
+    assert "· keyword 2, 3 of that time, 2 near-duplicates left out ·" in text

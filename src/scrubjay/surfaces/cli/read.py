@@ -134,14 +134,14 @@ def _coverage(args: Namespace, screen: Screen) -> int:
 
 
 def _file_line(file: Covered, screen: Screen) -> str:
-    from scrubjay.surfaces.render.files import near
+    from scrubjay.surfaces.render.facts import relative
 
     paint = {"failed": screen.red, "skipped": screen.yellow}.get(file.state, screen.green)
     about = one_line(file.reason)
     if file.state == "indexed":  # of a file with many memories, the first id and the count
         first, *others = file.ids or ("",)
         about = screen.dim(one_line(first) + (f" and {len(others):,} more" if others else ""))
-    return f"{paint(pad(file.state, 7))}  {path_line(near(file.path))}  {about}".rstrip()
+    return f"{paint(pad(file.state, 7))}  {path_line(relative(file.path))}  {about}".rstrip()
 
 
 def link(args: Namespace, screen: Screen) -> int:

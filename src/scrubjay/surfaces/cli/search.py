@@ -137,10 +137,10 @@ def _show(found: Results, mode: str, args: Namespace, screen: Screen) -> None:
 
         out(dumps(results(found, mode=mode, explain=args.explain, full=args.full)))
     elif args.files:
-        from scrubjay.surfaces.render.files import files
+        from scrubjay.surfaces.render.facts import file_lines
         from scrubjay.surfaces.render.results import lacks
 
-        for line in files(found):
+        for line in file_lines(found):
             out(line)
         warn(lacks(found, args.db))
     elif args.md:

@@ -1,25 +1,28 @@
-"""What is said about a memory or a hit beside its text, in words, the same in every form of an answer."""
+"""Short facts about a memory or a hit, in words: type, age, session, file, validity."""
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from scrubjay.surfaces.render.terminal import one_line
+from scrubjay.surfaces.render.terminal import one_line, path_line
 from scrubjay.types import SHARED_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from scrubjay.types import Hit, Memory
+    from scrubjay.types import Hit, Memory, Results
 
-_STALE = {"stale": "stale: changed since it was read", "missing": "missing: the file is gone"}
-
-
-def short_id(identifier: str) -> str:
-    """Return an id as it can be typed; commands take the beginning of one, too."""
-    return one_line(identifier)
+_STALE = {
+    "stale": "stale: changed since it was ingested",
+    "missing": "missing: the file does not exist",
+}
+_UNITS = (
+    *((31_557_600, "year"), (2_629_800, "month"), (604_800, "week")),
+    *((86_400, "day"), (3_600, "hour"), (60, "minute")),
+)
 
 
 def headline(title: str, text: str) -> str:
@@ -27,58 +30,60 @@ def headline(title: str, text: str) -> str:
     return one_line(title) or one_line(text[:400]) or "(empty)"
 
 
-def about(one: Hit | Memory, now: datetime) -> list[str]:
-    """Say of what type a memory is, its topics, and how old it is; of a message also who said it when."""
-    moment = one.updated_at or one.created_at
-    said, *whose = spoken(one, now) or [""]
-    parts = (one.type, ", ".join(one.topics), said, age(moment, now), *whose)
+def about(memory: Hit | Memory, now: datetime) -> list[str]:
+    """Return type, topics and age; of a message also who said it, where and when."""
+    moment = memory.updated_at or memory.created_at
+    said, *people = spoken(memory, now) or [""]
+    parts = (memory.type, ", ".join(memory.topics), said, age(moment, now), *people)
     return [part for part in parts if part]
 
 
-def spoken(one: Hit | Memory, now: datetime) -> list[str]:
-    """Say who said a message, in which session and when; whose it is; nothing of what is no message."""
-    if one.type != "message":
+def spoken(memory: Hit | Memory, now: datetime) -> list[str]:
+    """Return who said a message, in which session and when, with owner and agent; else nothing."""
+    if memory.type != "message":
         return []
-    there = f"{one.role or 'said'} in {one.session}" if one.session else one.role or ""
-    said = " · ".join(filter(None, (there, stamp(one.created_at, now))))
-    whose = (f"of {one.owner}" if one.owner else "", f"with {one.agent}" if one.agent else "")
-    return [said, *filter(None, whose)]
+    role, session = memory.role, memory.session
+    where = f"{role or 'said'} in {session}" if session else role or ""
+    said = " · ".join(filter(None, (where, stamp(memory.created_at, now))))
+    owner = f"of {memory.owner}" if memory.owner else ""
+    agent = f"with {memory.agent}" if memory.agent else ""
+    return [said, *filter(None, (owner, agent))]
 
 
 def stamp(moment: datetime | None, now: datetime) -> str:
-    """Show a moment to its minute, in the time zone of the reader's clock."""
+    """Return a time to the minute, in the time zone of `now`."""
     if moment is None:
         return ""
-    with suppress(OverflowError):  # the first and the last day there are
+    with suppress(OverflowError):  # the first and the last representable day
         moment = moment.astimezone(now.tzinfo)
     return f"{moment:%Y-%m-%d %H:%M}"
 
 
 def here() -> datetime:
-    """Return the present moment in the time zone of the settings, or of this machine."""
+    """Return the current time in the time zone of the settings, or of this machine."""
     from scrubjay.config import load
     from scrubjay.times import clock_in
 
     return clock_in(load().timezone)()
 
 
-def as_entry(one: Hit | Memory) -> list[str]:
-    """Say what an entry has beyond a memory: its severity and its domain."""
-    return [part for part in (one.severity, one.domain) if part]
+def as_entry(memory: Hit | Memory) -> list[str]:
+    """Return the fields of an entry: severity and domain."""
+    return [part for part in (memory.severity, memory.domain) if part]
 
 
-def place(one: Hit | Memory) -> str:
-    """Say in which collection a memory is that others see, too; nothing of one's own."""
-    return f"in {one.collection}" if one.namespace.startswith(SHARED_PREFIX) else ""
+def place(memory: Hit | Memory) -> str:
+    """Return the shared collection of a memory; nothing if it is not shared."""
+    return f"in {memory.collection}" if memory.namespace.startswith(SHARED_PREFIX) else ""
 
 
 def of_tier(name: str | None) -> str:
-    """Say of which tier something is; nothing where the store is one file."""
+    """Return the tier of a memory; nothing if there is only one database."""
     return f"tier {name}" if name else ""
 
 
 def where(hit: Hit, source: str | None) -> str:
-    """Say where a passage is, in the form that editors open, path:first-last, or by its page."""
+    """Return where a passage is: path:first-last, which editors open, or the page."""
     if not source:
         return ""
     if hit.page is not None:
@@ -93,23 +98,23 @@ def span(lines: tuple[int, int]) -> str:
 
 
 def section(hit: Hit) -> str:
-    """Return the headings above a passage, without the title that is shown anyway."""
+    """Return the headings above a passage, without the title."""
     trail = hit.heading.removeprefix(f"{hit.title} › ")
     return "" if trail == hit.title else trail
 
 
 def staleness(hit: Hit) -> str:
-    """Say in words that the file is no longer what was read."""
+    """Return that the file has changed since it was ingested, or nothing."""
     return _STALE.get(hit.stale, one_line(hit.stale)) if hit.stale else ""
 
 
-def nearly_the_same(ids: Sequence[str]) -> str:
-    """Say which memories say nearly the same, nearest first; nothing where there are none."""
-    return f"≈ nearly the same: {', '.join(map(short_id, ids))}" if ids else ""
+def near_duplicates(ids: Sequence[str]) -> str:
+    """Return the ids of near-duplicates, nearest first; nothing without any."""
+    return f"≈ nearly the same: {', '.join(map(one_line, ids))}" if ids else ""
 
 
 def age(moment: datetime | None, now: datetime) -> str:
-    """Say how long ago something was, in the unit a person would use."""
+    """Return how long ago a time was, in its largest unit."""
     if moment is None:
         return ""
     seconds = (now - moment).total_seconds()
@@ -117,19 +122,16 @@ def age(moment: datetime | None, now: datetime) -> str:
         return f"on {moment:%Y-%m-%d}"
     if seconds < 60:
         return "just now"
-    for size, unit in ((31_557_600, "year"), (2_629_800, "month"), (604_800, "week"),
-                       (86_400, "day"), (3_600, "hour"), (60, "minute")):  # fmt: skip
-        count = int(seconds // size)
-        if count:
-            return f"{count} {unit}{'s' if count > 1 else ''} ago"
-    return ""
+    size, unit = next((size, unit) for size, unit in _UNITS if seconds >= size)
+    count = int(seconds // size)
+    return f"{count} {unit}{'s' if count > 1 else ''} ago"
 
 
-def validity(one: Hit | Memory, now: datetime) -> str:
-    """Say when a memory is valid, or after when it is no longer; nothing where it always is."""
-    begins, ends = one.valid_from, one.valid_until
-    if mark_of(one, now).startswith("expired"):
-        return mark_of(one, now)
+def validity(memory: Hit | Memory, now: datetime) -> str:
+    """Return when a memory is valid; nothing if it always is."""
+    begins, ends = memory.valid_from, memory.valid_until
+    if mark_of(memory, now).startswith("expired"):
+        return mark_of(memory, now)
     if begins is not None and (begins > now or ends is None):
         word = "from" if begins > now else "since"
         until = f" until {day(ends, now)}" if ends else ""
@@ -137,23 +139,54 @@ def validity(one: Hit | Memory, now: datetime) -> str:
     return f"valid until {day(ends, now)}" if ends else ""
 
 
-def end_of(one: Hit | Memory, now: datetime) -> str:
-    """Say until when a memory is valid, or was, whether or not it has begun."""
-    if one.valid_until is None or one.valid_until <= now:
-        return mark_of(one, now)
-    return f"valid until {day(one.valid_until, now)}"
+def end_of(memory: Hit | Memory, now: datetime) -> str:
+    """Return until when a memory is or was valid, whether or not it has begun."""
+    if memory.valid_until is None or memory.valid_until <= now:
+        return mark_of(memory, now)
+    return f"valid until {day(memory.valid_until, now)}"
 
 
-def mark_of(one: Hit | Memory, now: datetime) -> str:
-    """Mark a memory that is not valid now: a search leaves it out. Nothing about one that is."""
-    if one.valid_until is not None and one.valid_until <= now:
-        return f"expired after {day(one.valid_until, now)}"
-    if one.valid_from is not None and one.valid_from > now:
-        return f"valid from {day(one.valid_from, now)}"
+def mark_of(memory: Hit | Memory, now: datetime) -> str:
+    """Mark a memory that is not valid now, which a search leaves out; nothing for a valid one."""
+    if memory.valid_until is not None and memory.valid_until <= now:
+        return f"expired after {day(memory.valid_until, now)}"
+    if memory.valid_from is not None and memory.valid_from > now:
+        return f"valid from {day(memory.valid_from, now)}"
     return ""
 
 
 def day(moment: datetime, now: datetime) -> str:
-    """Show a moment as its day, and with its minute where that is near."""
+    """Return the day of a time, and within a day of now also its minute."""
     near = abs((moment - now).total_seconds()) < 86_400
     return f"{moment:%Y-%m-%d %H:%M} UTC" if near else f"{moment:%Y-%m-%d}"
+
+
+# --- files ------------------------------------------------------------------------------------
+
+
+def file_lines(results: Results) -> list[str]:
+    """Return each file once, with the lines of its best hit; a hit without a file by its id."""
+    lines: dict[str, str] = {}
+    for hit in results.hits:
+        path = file_of(hit)
+        shown = hit.id
+        if path is not None:
+            # A page is not a line: an editor would open the wrong place.
+            at_line = hit.lines is not None and hit.page is None
+            shown = f"{relative(path)}:{span(hit.lines)}" if at_line else relative(path)  # type: ignore[arg-type]
+        lines.setdefault(path or hit.id, path_line(shown))
+    return list(lines.values())
+
+
+def file_of(hit: Hit) -> str | None:
+    """Return the file of a hit: `ingest` stores absolute paths; any other source is a word."""
+    return hit.source if hit.source and os.path.isabs(hit.source) else None
+
+
+def relative(path: str) -> str:
+    """Return a path relative to the current folder if it is below it, else unchanged."""
+    try:
+        here = os.path.join(os.getcwd(), "")
+    except FileNotFoundError:  # the current folder was removed
+        return path
+    return path.removeprefix(here) or path

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from scrubjay.ops.doctor import Finding
     from scrubjay.search.profiles import Profile
     from scrubjay.store import Store
-    from scrubjay.types import Memories, Memory, Messages, Results, Stored
+    from scrubjay.text.snippets import TermMatcher
+    from scrubjay.types import Hit, Memories, Memory, Messages, Results, Stored
     from scrubjay.types.reports import Covered, Ingested
     from scrubjay.write.fields import Change
 
@@ -82,12 +83,31 @@ def results(found: Results, *, mode: str, explain: bool, full: bool) -> Json:
         if not full and len(hit["text"]) > _LONG_CHARS:
             hit["text"] = hit["snippet"]
     if explain:
-        from scrubjay.surfaces.render.marks import marks
-
         for hit, original in zip(shape["hits"], found.hits, strict=True):
             hit["sum"] = plain(found.explain(original))
-            hit["marks"] = marks(original, found.terms)
+            hit["marks"] = _marks(original, found.terms)
     return shape
+
+
+def _marks(hit: Hit, terms: tuple[str, ...]) -> dict[str, list[list[int]]]:
+    """Return the positions of query terms in the title and the snippet of a hit.
+
+    In UTF-16 units, as JavaScript counts: an emoji is two of them.
+    """
+    from scrubjay.text.snippets import TermMatcher
+
+    matcher = TermMatcher(terms, hit.language)
+    return {field: _positions(getattr(hit, field), matcher) for field in ("title", "snippet")}
+
+
+def _positions(text: str, matcher: TermMatcher) -> list[list[int]]:
+    from bisect import bisect_left
+
+    wide = [at for at, sign in enumerate(text) if sign > "\uffff"]  # two units of UTF-16
+    return [
+        [at + bisect_left(wide, at) for at in (start, stop)]
+        for start, stop, _ in matcher.places(text)
+    ]
 
 
 def ingested(path: str | None, done: Ingested) -> Json:

@@ -1,4 +1,4 @@
-"""Text laid out in columns that are as wide as people see them: CJK is wide, accents are not."""
+"""Layout of text in terminal columns: CJK characters take two, combining accents none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scrubjay.surfaces.render.terminal import OPEN, SHUT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_WIDEST = 48  # columns of a cell; one long name would push all others off the screen
+_WIDEST = 48  # columns of a cell; one long name would push others off the screen
 _FULL, _EMPTY = "█", "░"
 
 
@@ -60,7 +60,7 @@ def wrap(text: str, columns: int) -> list[str]:
 
 
 def lines_of(text: str, columns: int) -> list[str]:
-    """Return the lines of a text as they are, with their spaces; only those that do not fit are wrapped."""
+    """Return the lines of a text unchanged; only those that do not fit are wrapped."""
     lines = (line.expandtabs(4).rstrip() for line in text.split("\n"))
     return _whole_marks(
         [
@@ -77,7 +77,7 @@ def indent(text: str, columns: int, by: int) -> str:
 
 
 def bar(share: float, cells: int = 8) -> str:
-    """Draw a share of 0..1 as a bar; anything above nothing shows at least one full cell."""
+    """Draw a share of 0..1 as a bar; more than 0 fills at least one cell."""
     full = round(min(max(share, 0.0), 1.0) * cells)
     if share > 0:
         full = max(full, 1)
@@ -85,7 +85,7 @@ def bar(share: float, cells: int = 8) -> str:
 
 
 def table(rows: Sequence[tuple[str, ...]], *, gap: int = 2) -> list[str]:
-    """Align rows into columns; the last is free to run on, the others are cut where they are very wide."""
+    """Align rows into columns; very wide cells are cut, except in the last column."""
     if not rows:
         return []
     rows = [(*(cut(cell, _WIDEST) for cell in row[:-1]), row[-1]) for row in rows]
@@ -107,7 +107,7 @@ def _columns(letter: str) -> int:
 
 
 def _pieces(word: str, columns: int) -> list[str]:
-    """Break one long word, such as a line of Chinese or a URL, wherever the line is full."""
+    """Break one long word, such as a line of Chinese or a URL, where the line is full."""
     pieces, start, used = [], 0, 0
     for place, letter in enumerate(word):
         size = _columns(letter)
@@ -120,7 +120,7 @@ def _pieces(word: str, columns: int) -> list[str]:
 
 
 def _whole_marks(lines: list[str]) -> list[str]:
-    """Close a mark at a line's end and open it again on the next, so no line leaks its style."""
+    """Close a mark at the end of a line and open it again on the next."""
     inside = False
     whole = []
     for line in lines:

@@ -1,4 +1,4 @@
-"""`--md`: answers and memories in Markdown, ready to paste, where stored text stays text."""
+"""Results and memories as Markdown (`--md`), in which stored text is escaped."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from scrubjay.runtime.command_hints import to_type
 from scrubjay.surfaces.render import facts
 from scrubjay.surfaces.render import results as render
-from scrubjay.surfaces.render.extent import has_entries, shown
-from scrubjay.surfaces.render.files import file_of, near
 from scrubjay.surfaces.render.layout import cut
 from scrubjay.surfaces.render.terminal import OPEN, SHUT, clean, one_line, path_line
 from scrubjay.text.snippets import highlight
@@ -22,11 +20,11 @@ if TYPE_CHECKING:
     from scrubjay.types import Hit, Memory, Results
 
 _TITLE_COLUMNS = 72
-# What begins emphasis, code, a link, HTML, an entity, a table, mathematics or a heading anywhere.
+# Characters that begin emphasis, code, a link, HTML, an entity, a table, mathematics or a heading.
 _ANYWHERE = re.compile(r"[\\`*_\[\]<>&~|#$]")
-# A link without brackets: as one, it would keep the backslashes that the rest of it needs.
+# A bare link: recognized as one, it would keep the backslashes of the rest.
 _BARE_LINK = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)
-# A list, a rule or an underline is one at the beginning of a line only.
+# A list, a rule or an underline, only at the beginning of a line.
 _AT_THE_START = re.compile(r"^[-+=:]|^\d{1,9}(?=[.)])")
 _FENCE = re.compile(r"`+")
 
@@ -34,7 +32,7 @@ _FENCE = re.compile(r"`+")
 def results(
     found: Results, *, whole: bool, db: str | None = None, now: datetime | None = None
 ) -> str:
-    """Show an answer: a heading and a quoted passage a hit, then what the answer lacks."""
+    """Return a heading and a quoted passage for each hit, then what the results lack."""
     now = now or facts.here()
     blocks = [
         _hit(rank, hit, found, whole, db, now) for rank, hit in enumerate(found.hits, start=1)
@@ -45,28 +43,28 @@ def results(
     return "\n\n".join(blocks)
 
 
-def memory(one: Memory, now: datetime | None = None, tier: str | None = None) -> str:
-    """Show one memory in full."""
+def memory(stored: Memory, now: datetime | None = None, tier: str | None = None) -> str:
+    """Return one memory in full."""
     now = now or facts.here()
-    source = [code(path_line(one.source))] if one.source else []
-    alike = _alike([link.to for link in one.links if link.kind == NEAR_DUPLICATE])
+    source = [code(path_line(stored.source))] if stored.source else []
+    alike = _alike([link.to for link in stored.links if link.kind == NEAR_DUPLICATE])
     about = (
-        escape(one_line(one.type)),
-        *_spoken(one, now),
-        *_as_entry(one),
-        facts.validity(one, now),
+        escape(one_line(stored.type)),
+        *_spoken(stored, now),
+        *_as_entry(stored),
+        facts.validity(stored, now),
         escape(one_line(facts.of_tier(tier))),
         *source,
-        code(one_line(one.id)),
+        code(one_line(stored.id)),
         alike,
     )
     line = " · ".join(fact for fact in about if fact)
-    said = f"## {_title(one.title, one.text)}\n\n{line}\n\n{quote(clean(one.text))}"
-    return said + _context(one)
+    text = f"## {_title(stored.title, stored.text)}\n\n{line}\n\n{quote(clean(stored.text))}"
+    return text + _context(stored)
 
 
 def escape(text: str) -> str:
-    """Return one line of text such that Markdown shows it letter by letter."""
+    """Escape one line of text, so that Markdown shows it unchanged."""
     safe = _BARE_LINK.sub(r"\\\g<0>", _ANYWHERE.sub(r"\\\g<0>", text))
     begins = _AT_THE_START.match(safe)
     if begins is None:
@@ -76,7 +74,7 @@ def escape(text: str) -> str:
 
 
 def quote(text: str) -> str:
-    """Return a text as a quote that keeps its lines, with the marked words in bold."""
+    """Return a text as a quote with its line breaks, and the marked words in bold."""
     lines = text.strip("\n").split("\n")
     after = (*lines[1:], "")
     return "\n".join(
@@ -86,7 +84,7 @@ def quote(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """Return a code span around a text, whatever backticks it has itself."""
+    """Return a code span around a text, even if it contains backticks."""
     longest = max(map(len, _FENCE.findall(text)), default=0)
     fence = "`" * (longest + 1)
     room = " " if text.startswith("`") or text.endswith("`") else ""
@@ -94,10 +92,10 @@ def code(text: str) -> str:
 
 
 def _hit(rank: int, hit: Hit, found: Results, whole: bool, db: str | None, now: datetime) -> str:
-    text = shown(hit, found, whole=whole)
-    path = file_of(hit)
-    place = facts.where(hit, near(path) if path else hit.source)
-    window = facts.validity if has_entries(found) else facts.mark_of
+    text = render.excerpt(hit, found, whole=whole)
+    path = facts.file_of(hit)
+    place = facts.where(hit, facts.relative(path) if path else hit.source)
+    window = facts.validity if render.has_entries(found) else facts.mark_of
     about = (
         code(path_line(place)) if place else "",
         escape(one_line(facts.section(hit))),
@@ -113,21 +111,21 @@ def _hit(rank: int, hit: Hit, found: Results, whole: bool, db: str | None, now: 
     )
     line = " · ".join(fact for fact in about if fact)
     quoted = quote(highlight(clean(text.text), found.terms, OPEN, SHUT, hit.language))
-    said = f"## {rank}. {_title(hit.title, text.text)}\n\n{line}\n\n{quoted}"
-    return said + _context(hit) if text.lines or hit.type == "message" else said
+    block = f"## {rank}. {_title(hit.title, text.text)}\n\n{line}\n\n{quoted}"
+    return block + _context(hit) if text.lines or hit.type == "message" else block
 
 
-def _spoken(one: Hit | Memory, now: datetime) -> list[str]:
-    return [escape(one_line(part)) for part in facts.spoken(one, now)]
+def _spoken(memory: Hit | Memory, now: datetime) -> list[str]:
+    return [escape(one_line(part)) for part in facts.spoken(memory, now)]
 
 
-def _as_entry(one: Hit | Memory) -> list[str]:
-    """Say which tags, which severity and which domain something has."""
-    return [escape(one_line(part)) for part in (", ".join(one.topics), *facts.as_entry(one))]
+def _as_entry(memory: Hit | Memory) -> list[str]:
+    """Return the topics, the severity and the domain."""
+    return [escape(one_line(part)) for part in (", ".join(memory.topics), *facts.as_entry(memory))]
 
 
-def _context(one: Hit | Memory) -> str:
-    return f"\n\n{escape(one_line(f'context: {one.context}'))}" if one.context else ""
+def _context(memory: Hit | Memory) -> str:
+    return f"\n\n{escape(one_line(f'context: {memory.context}'))}" if memory.context else ""
 
 
 def _alike(ids: Sequence[str]) -> str:
@@ -139,16 +137,16 @@ def _title(title: str, text: str) -> str:
 
 
 def _quoted(line: str, *, goes_on: bool) -> str:
-    """Return a line of a quote; two spaces at its end keep the next one on a line of its own."""
+    """Return a line of a quote; two spaces at its end are a line break."""
     bare = line.rstrip()
     body = bare.lstrip()
     if not body:
         return ">"
-    # Four spaces would make it code, in which nothing is escaped; these are not such spaces.
+    # Four spaces would make it code, in which nothing is escaped; no-break spaces do not.
     margin = "\u00a0" * len(bare[: len(bare) - len(body)].expandtabs(4))
     return f"> {margin}{_bold(body)}{'  ' if goes_on else ''}"
 
 
 def _bold(text: str) -> str:
-    """Escape a line and put its marked words in bold; neighbours share one pair of stars."""
+    """Escape a line and put its marked words in bold; adjacent ones share one pair of stars."""
     return escape(text.replace(SHUT + OPEN, "")).replace(OPEN, "**").replace(SHUT, "**")

@@ -1,4 +1,4 @@
-"""Memories as they are stored, for a person to read: one in full, or many as a list."""
+"""Stored memories as text for a person: one in full, or many as a list."""
 
 from __future__ import annotations
 
@@ -18,44 +18,44 @@ if TYPE_CHECKING:
     from scrubjay.write.fields import Change
 
 _DIRECTED = ("supersedes", "superseded by")
-_LEAST_COLUMNS = 8  # of a title: less says nothing
+_MIN_COLUMNS = 8  # of a title: less is useless
 
 
 def memory(
-    one: Memory,
+    stored: Memory,
     screen: Screen,
     now: datetime | None = None,
     history: Sequence[Change] = (),
     tier: str | None = None,
 ) -> str:
-    """Show one memory in full, its text as it was given, and what became of it."""
+    """Return one memory in full: its facts, its unchanged text, its links and changes."""
     now = now or facts.here()
-    head = [screen.bold(one_line(one.title))] if one.title else []
-    said = (
-        *facts.about(one, now),
-        *facts.as_entry(one),
-        facts.validity(one, now),
+    head = [screen.bold(one_line(stored.title))] if stored.title else []
+    parts = (
+        *facts.about(stored, now),
+        *facts.as_entry(stored),
+        facts.validity(stored, now),
         facts.of_tier(tier),
-        one.collection,
-        one.source,
-        one.id,
+        stored.collection,
+        stored.source,
+        stored.id,
     )
-    line = " · ".join(one_line(part) for part in said if part)
-    lines = [*head, screen.dim(line), "", clean(one.text).rstrip()]
-    below = [f"context: {one.context}"] if one.context else []
+    line = " · ".join(one_line(part) for part in parts if part)
+    lines = [*head, screen.dim(line), "", clean(stored.text).rstrip()]
+    below = [f"context: {stored.context}"] if stored.context else []
     below += filter(
         None,
-        [facts.nearly_the_same([link.to for link in one.links if link.kind == NEAR_DUPLICATE])],
+        [facts.near_duplicates([link.to for link in stored.links if link.kind == NEAR_DUPLICATE])],
     )
-    below += [f"{link.kind} {link.to}" for link in one.links if link.kind in _DIRECTED]
-    if links := [link for link in one.links if link.kind not in (NEAR_DUPLICATE, *_DIRECTED)]:
+    below += [f"{link.kind} {link.to}" for link in stored.links if link.kind in _DIRECTED]
+    if links := [link for link in stored.links if link.kind not in (NEAR_DUPLICATE, *_DIRECTED)]:
         linked = ", ".join(f"{link.to} ({link.kind} {link.strength:g})" for link in links)
         below.append(f"links: {linked}")
-    if one.type == "fact" and isinstance(message := one.metadata.get("message"), str):
-        below.append(f"drawn from message {message}")
+    if stored.type == "fact" and isinstance(message := stored.metadata.get("message"), str):
+        below.append(f"extracted from message {message}")
     below += [f"{_became(change)} {facts.age(change.at, now)}" for change in history]
-    for said_below in below:
-        lines += ["", screen.dim(indent(one_line(said_below), screen.width, 0))]
+    for line_below in below:
+        lines += ["", screen.dim(indent(one_line(line_below), screen.width, 0))]
     return "\n".join(lines)
 
 
@@ -68,36 +68,36 @@ def _became(change: Change) -> str:
 def memories(
     many: list[Memory], screen: Screen, now: datetime | None = None, *, ends: bool = False
 ) -> str:
-    """Show memories as a list, one line each; those that are not valid now are marked.
+    """Return memories as a list, one line each; those that are not valid now are marked.
 
-    With `ends`, it is said of each until when it is valid, or was. That is never cut; titles are.
+    With `ends`, each line has the end of the validity, which is never cut; titles are.
     """
     window = facts.end_of if ends else facts.mark_of
     tiers = many.tiers if isinstance(many, Memories) else {}
     now = now or facts.here()
-    ids = [facts.short_id(one.id) for one in many]
+    ids = [one_line(memory.id) for memory in many]
     column = max(map(width, ids), default=0)
-    # Entries have more to say of themselves.
+    # Entries have more facts.
     most = screen.width // (2 if tiers or any(map(facts.as_entry, many)) else 3)
-    if any(one.type == "message" for one in many):
+    if any(memory.type == "message" for memory in many):
         most = screen.width * 3 // 5
     lines = []
-    for shown, one in zip(ids, many, strict=True):
-        kind, *others = facts.about(one, now)
-        if one.type == "message" and one.session:  # who said it where tells that
+    for shown, memory in zip(ids, many, strict=True):
+        kind, *others = facts.about(memory, now)
+        if memory.type == "message" and memory.session:  # the speaker and the session imply it
             kind = ""
-        tier = facts.of_tier(tiers.get(one.id))
-        said = (tier, kind, *facts.as_entry(one), *others, facts.place(one))
-        tail = _tail(window(one, now), one_line(" · ".join(filter(None, said))), most)
-        room = max(screen.width - column - width(tail) - 4, _LEAST_COLUMNS)
-        text = pad(cut(facts.headline(one.title, one.text), room), room)
+        tier = facts.of_tier(tiers.get(memory.id))
+        parts = (tier, kind, *facts.as_entry(memory), *others, facts.place(memory))
+        tail = _tail(window(memory, now), one_line(" · ".join(filter(None, parts))), most)
+        room = max(screen.width - column - width(tail) - 4, _MIN_COLUMNS)
+        text = pad(cut(facts.headline(memory.title, memory.text), room), room)
         lines.append(f"{screen.dim(pad(shown, column))}  {text}  {screen.dim(tail)}".rstrip())
     return "\n".join(lines)
 
 
-def _tail(window: str, said: str, most: int) -> str:
-    """Return what stands at the end of a line: the window whole, and as much of the rest as fits."""
+def _tail(window: str, rest: str, most: int) -> str:
+    """Return the end of a line: the validity in full, and as much of the rest as fits."""
     if not window:
-        return cut(said, most)
+        return cut(rest, most)
     room = most - width(window) - 3
-    return f"{window} · {cut(said, room)}" if room >= _LEAST_COLUMNS else window
+    return f"{window} · {cut(rest, room)}" if room >= _MIN_COLUMNS else window

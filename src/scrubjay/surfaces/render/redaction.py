@@ -1,4 +1,4 @@
-"""What only somebody who runs a server is told: where its stores, files and other servers are."""
+"""Redaction: hide paths, server addresses and reasons from callers without the scope admin."""
 
 from __future__ import annotations
 
@@ -12,48 +12,48 @@ if TYPE_CHECKING:
     from scrubjay.errors import ScrubjayError
     from scrubjay.surfaces.render.json import Json
 
-LOG_SAYS = "the server's log says why"
-ADMINS_KNOW = "a token with the scope admin is told why"
-_ABOUT_THE_STORE = ("status", "tiers", "servers")
+LOG_SAYS = "the log of the server has the reason"
+ADMINS_KNOW = "an API key with the scope admin shows the reason"
+_REDACTED = ("status", "tiers", "servers")
 
 
 def said_of(error: ScrubjayError, *, told_all: bool) -> str:
-    """Return what an error says to somebody; what a store says names files and servers."""
+    """Return the message of an error; errors of a store name files and servers."""
     if told_all or isinstance(error, InvalidInput | NotFound):
         return str(error)
-    return f"it cannot be read or written now; {LOG_SAYS}"
+    return f"the store cannot be read or written now; {LOG_SAYS}"
 
 
 def shown(shape: Json, answer: str, *, told_all: bool) -> Json:
-    """Return an answer of the schema `answer` as it is told to somebody.
+    """Return the JSON of a verb with the schema `answer`, redacted.
 
-    Of a path the name of the file is left, of a server its kind, and of reasons that there are some.
+    A path keeps the name of the file, a server address its kind, and reasons are replaced.
     """
-    if told_all or answer not in _ABOUT_THE_STORE:
+    if told_all or answer not in _REDACTED:
         return shape
-    told: Json = _without_places(shape)
-    return told
+    redacted: Json = _redact(shape)
+    return redacted
 
 
-def _without_places(value: Any) -> Any:
+def _redact(value: Any) -> Any:
     if isinstance(value, list):
-        return [_without_places(one) for one in value]
+        return [_redact(item) for item in value]
     if not isinstance(value, dict):
         return value
-    told = {name: _without_places(one) for name, one in value.items()}
+    redacted = {name: _redact(item) for name, item in value.items()}
     for name in ("path", "place"):
-        if isinstance(told.get(name), str):
-            told[name] = _without_place(told[name])
+        if isinstance(redacted.get(name), str):
+            redacted[name] = _redact_place(redacted[name])
     for name in ("reason", "why_pending"):
-        if told.get(name):
-            told[name] = ADMINS_KNOW
-    match told.get("failures"):
+        if redacted.get(name):
+            redacted[name] = ADMINS_KNOW
+    match redacted.get("failures"):
         case [_, *_]:
-            told["failures"] = [ADMINS_KNOW]
+            redacted["failures"] = [ADMINS_KNOW]
         case {**counts} if counts:
-            told["failures"] = {ADMINS_KNOW: sum(counts.values())}
-    return told
+            redacted["failures"] = {ADMINS_KNOW: sum(counts.values())}
+    return redacted
 
 
-def _without_place(place: str) -> str:
+def _redact_place(place: str) -> str:
     return place.partition("://")[0] if is_server_url(place) else os.path.basename(place)

@@ -1,32 +1,32 @@
-"""Results as text that a person likes to read."""
+"""Results of a search as text for a person."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.runtime.command_hints import to_type
 from scrubjay.surfaces.render import facts
-from scrubjay.surfaces.render.extent import has_entries, is_brief, shown
 from scrubjay.surfaces.render.layout import bar, cut, indent, lines_of, pad, width, wrap
 from scrubjay.surfaces.render.terminal import OPEN, SHUT, clean, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from scrubjay.surfaces.render.extent import Shown
     from scrubjay.surfaces.render.terminal import Screen
-    from scrubjay.types import Hit, Results
+    from scrubjay.types import Hit, Results, Step
 
 _BAR_CELLS = 8
-_MARGIN = 4  # room for the rank; everything about a hit hangs under its headline
+_MARGIN = 4  # room for the rank; all lines of a hit are indented below its headline
 _PASSAGE_LINES = 4
+_MAX_ENTRY_CHARS = 2000  # of an entry that is shown whole
+_MAX_WORD_CHARS = 40
 _NO_LISTS = ("returned", "changed_files", "checked_files")  # counts that are not of a list
-# Counts that say something only where they are not 0, in words.
+# Counts that are shown only if they are not 0, in words.
 _WORDED = {
     "immediate": "{} of this session",
     "moment": "{} of that time",
-    "same": "{} that say the same left out",
+    "same": "{} near-duplicates left out",
     "echoes": "{} that only repeat the question left out",
 }
 
@@ -40,23 +40,11 @@ def results(
     db: str | None = None,
     now: datetime | None = None,
 ) -> str:
-    """Show an answer: the hits, what they were found among, and what the answer lacks."""
+    """Return the hits, the summary, and notes on what the results lack."""
     now = now or facts.here()
-    top = max((hit.score for hit in found.hits), default=0.0)
-    blocks = [
-        _hit(
-            rank,
-            hit,
-            found,
-            screen,
-            full=max(top, 1.0),
-            explain=explain,
-            whole=whole,
-            db=db,
-            now=now,
-        )
-        for rank, hit in enumerate(found.hits, start=1)
-    ]
+    full = max((hit.score for hit in found.hits), default=0.0)
+    show = _Hits(found, screen, full=max(full, 1.0), explain=explain, whole=whole, db=db, now=now)
+    blocks = [show(rank, hit) for rank, hit in enumerate(found.hits, start=1)]
     if not blocks:
         blocks.append("\n".join(indent(line, screen.width, 0) for line in nothing(found)))
     if explain:
@@ -69,16 +57,16 @@ def results(
 
 
 def nothing(found: Results) -> list[str]:
-    """Say that an answer is empty and, where its profile notes it, what was searched in vain."""
-    said = (step.notes.get("nothing_found") for step in found.trace)
+    """Return that nothing was found and, if the profile notes it, what was searched."""
+    searched = filter(None, (step.notes.get("nothing_found") for step in found.trace))
     return [
         f"Nothing found for “{cut(one_line(found.query), 60)}”.",
-        *(one_line(f"Searched: {searched}.") for searched in said if searched),
+        *(one_line(f"Searched: {what}.") for what in searched),
     ]
 
 
 def lacks(found: Results, db: str | None) -> list[str]:
-    """Say in words what an answer lacks and why, and what to type where files have changed."""
+    """Return what the results lack and why, and the command that reads changed files."""
     changed = found.counts.get("changed_files", 0)
     if not changed:
         return list(found.degraded)
@@ -88,16 +76,16 @@ def lacks(found: Results, db: str | None) -> list[str]:
 
 
 def number(score: float) -> str:
-    """Show a score to three places."""
+    """Return a score with three places."""
     shown = f"{score:.3f}"
     return "0.000" if float(shown) == 0 else shown
 
 
 def grade(hit: Hit, profile: str) -> str:
-    """Show a score as its profile means it: of 100 and with its band in gnosis, else to three places.
+    """Return a score as its profile means it: of 100 with a band in gnosis, else with three places.
 
-    Points are cut, not rounded: 29.99 is shown as 29, because its band is not that of 30. Bands are of
-    scores that a reranker gave; others are a guess between 40 and 70, and say so.
+    Points are cut, not rounded: 29.99 is shown as 29, because its band is not that of 30. Bands are for
+    scores of a reranker; other scores are estimates between 40 and 70, and marked as unread.
     """
     if profile.partition(":")[0] != "gnosis":
         return number(hit.score)
@@ -108,7 +96,7 @@ def grade(hit: Hit, profile: str) -> str:
 
 
 def size(count: float) -> str:
-    """Show a number of bytes in the unit a person would use."""
+    """Return a number of bytes in its largest unit."""
     for unit in ("bytes", "KB", "MB"):
         if count < 1000:
             return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
@@ -125,75 +113,82 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun[:-1]}ies" if noun.endswith("y") else f"{count:,} {noun}s"
 
 
-def _hit(
-    rank: int,
-    hit: Hit,
-    found: Results,
-    screen: Screen,
-    *,
-    full: float,
-    explain: bool,
-    whole: bool,
-    db: str | None,
-    now: datetime,
-) -> str:
-    meter = f"{bar(hit.score / full, _BAR_CELLS)} {grade(hit, found.profile)}"
-    room = screen.width - _MARGIN - width(meter) - 2
-    text = shown(hit, found, whole=whole)
-    head, *body = _wording(hit, found, text, room, screen.width - _MARGIN)
-    lines = [f"{rank:>2}  {screen.marked(pad(head, room))}  {meter}".rstrip()]
-    lines += [" " * _MARGIN + screen.marked(line) for line in body]
+class _Hits:
+    """Text of single hits, with what all hits of one answer share."""
 
-    def below(said: str, paint: Callable[[str], str] = screen.dim) -> None:
-        lines.append(paint(indent(said, screen.width, _MARGIN)))
+    def __init__(
+        self,
+        found: Results,
+        screen: Screen,
+        *,
+        full: float,
+        explain: bool,
+        whole: bool,
+        db: str | None,
+        now: datetime,
+    ) -> None:
+        self._found, self._screen, self._full = found, screen, full
+        self._explain, self._whole, self._db, self._now = explain, whole, db, now
 
-    if text.more:
-        below(f"the whole: {to_type(f'get {facts.short_id(hit.id)}', db)}")
-    below(one_line(" · ".join(filter(None, _about(hit, found, now)))))
-    if hit.type == "message":
-        for said in filter(None, hit.context.split("\n")):
-            below(f"│ {one_line(said)}")
-    elif text.lines and hit.context:
-        below(one_line(f"context: {hit.context}"))
-    if hit.near_duplicates:
-        below(facts.nearly_the_same(hit.near_duplicates))
-    if hit.stale:
-        below(facts.staleness(hit), screen.yellow)
-    if out_of_window := facts.mark_of(hit, now):
-        below(out_of_window, screen.yellow)
-    if explain:
-        from scrubjay.surfaces.render.explain import reasons
+    def __call__(self, rank: int, hit: Hit) -> str:
+        screen, found = self._screen, self._found
+        meter = f"{bar(hit.score / self._full, _BAR_CELLS)} {grade(hit, found.profile)}"
+        room = screen.width - _MARGIN - width(meter) - 2
+        text = excerpt(hit, found, whole=self._whole)
+        head, *body = _wording(hit, found, text, room, screen.width - _MARGIN)
+        lines = [f"{rank:>2}  {screen.marked(pad(head, room))}  {meter}".rstrip()]
+        lines += [" " * _MARGIN + screen.marked(line) for line in body]
 
-        for why in reasons(hit, found):
-            below(why)
-    return "\n".join(lines)
+        def below(line: str, paint: Callable[[str], str] = screen.dim) -> None:
+            lines.append(paint(indent(line, screen.width, _MARGIN)))
+
+        if text.more:
+            below(f"the whole: {to_type(f'get {one_line(hit.id)}', self._db)}")
+        below(one_line(" · ".join(filter(None, self._about(hit)))))
+        if hit.type == "message":
+            for message in filter(None, hit.context.split("\n")):
+                below(f"│ {one_line(message)}")
+        elif text.lines and hit.context:
+            below(one_line(f"context: {hit.context}"))
+        if hit.near_duplicates:
+            below(facts.near_duplicates(hit.near_duplicates))
+        if hit.stale:
+            below(facts.staleness(hit), screen.yellow)
+        if not_valid := facts.mark_of(hit, self._now):
+            below(not_valid, screen.yellow)
+        if self._explain:
+            from scrubjay.surfaces.render.explain import reasons
+
+            for why in reasons(hit, found):
+                below(why)
+        return "\n".join(lines)
+
+    def _about(self, hit: Hit) -> list[str]:
+        """Return facts about a hit; of an entry its validity, of a brief one its length in tokens."""
+        found, now = self._found, self._now
+        validity = facts.validity(hit, now) if has_entries(found) else ""
+        return [
+            *facts.about(hit, now),
+            facts.of_tier(hit.tier),
+            facts.place(hit),
+            facts.where(hit, hit.source),
+            facts.section(hit),
+            *facts.as_entry(hit),
+            "" if facts.mark_of(hit, now) else validity,
+            f"~{plural(hit.token_estimate, 'token')}" if is_brief(found) else "",
+            one_line(hit.id),
+        ]
 
 
-def _about(hit: Hit, found: Results, now: datetime) -> list[str]:
-    """Say what a hit is; of an entry also until when it is valid, of a brief one what it costs to read."""
-    window = facts.validity(hit, now) if has_entries(found) else ""
-    return [
-        *facts.about(hit, now),
-        facts.of_tier(hit.tier),
-        facts.place(hit),
-        facts.where(hit, hit.source),
-        facts.section(hit),
-        *facts.as_entry(hit),
-        "" if facts.mark_of(hit, now) else window,
-        f"~{plural(hit.token_estimate, 'token')}" if is_brief(found) else "",
-        facts.short_id(hit.id),
-    ]
-
-
-def _wording(hit: Hit, found: Results, text: Shown, room: int, below: int) -> list[str]:
-    """Return the lines that say what a hit is: its title and text, or, untitled, its text.
+def _wording(hit: Hit, found: Results, text: Excerpt, room: int, below: int) -> list[str]:
+    """Return the lines of a hit: its title and text or, untitled, its text.
 
     The first has `room` beside the bar, and without a title the others keep to that column.
     """
     from scrubjay.text.snippets import highlight
 
-    def marked(said: str) -> str:
-        return highlight(said, found.terms, OPEN, SHUT, hit.language)
+    def marked(line: str) -> str:
+        return highlight(line, found.terms, OPEN, SHUT, hit.language)
 
     columns = below if hit.title else room
     if text.lines:
@@ -218,12 +213,66 @@ def _summary(found: Results) -> str:
         for name, count in found.counts.items()
         if name not in _NO_LISTS and (count or name not in _WORDED)
     )
-    parts = [
-        plural(len(found), "hit"),
-        lists,
-        f"profile {found.profile}",
-        f"{found.took_ms:.0f} ms",
-    ]
-    if found.confidence is not None:
-        parts.insert(1, f"confidence {found.confidence:.2f}")
-    return " · ".join(part for part in parts if part)
+    confidence = "" if found.confidence is None else f"confidence {found.confidence:.2f}"
+    parts = (plural(len(found), "hit"), confidence, lists, f"profile {found.profile}")
+    return " · ".join(part for part in (*parts, f"{found.took_ms:.0f} ms") if part)
+
+
+# --- how much of a hit is shown ---------------------------------------------------------------
+
+
+class Excerpt(NamedTuple):
+    """The text that is shown of a hit; with `lines` its line breaks are kept, with `more` it goes on."""
+
+    text: str
+    lines: bool = False
+    more: bool = False
+
+
+def excerpt(hit: Hit, found: Results, *, whole: bool) -> Excerpt:
+    """Return the text to show: a passage, an entry up to a limit, or with `whole` everything."""
+    if whole:
+        return Excerpt(hit.text, lines=True)
+    if not has_entries(found) or is_brief(found):
+        return Excerpt(_passage(hit, found))
+    text = _without_front_matter(hit)
+    if len(text) <= _MAX_ENTRY_CHARS:
+        return Excerpt(text, lines=True)
+    if hit.type == "document":
+        return Excerpt(_passage(hit, found), more=True)
+    first = text[:_MAX_ENTRY_CHARS]
+    space = first.rfind(" ", _MAX_ENTRY_CHARS - _MAX_WORD_CHARS)
+    return Excerpt(f"{first[:space] if space > 0 else first} …", lines=True, more=True)
+
+
+def _passage(hit: Hit, found: Results) -> str:
+    """Return the passage of a hit; the beginning of a longer text ends with an ellipsis.
+
+    Other snippets have their own ellipses.
+    """
+    begins = found.profile.partition(":")[0] == "gnosis" or is_brief(found)
+    cut_off = begins and not hit.complete
+    return f"{hit.snippet or hit.text} …" if cut_off else hit.snippet or hit.text
+
+
+def has_entries(found: Results) -> bool:
+    """True if the hits were scored as entries, by signals."""
+    return _ran(found.trace, "signals")
+
+
+def is_brief(found: Results) -> bool:
+    """True if only the beginning of each hit is shown, for the reader to choose from."""
+    return _ran(found.trace, "scan")
+
+
+def _ran(steps: Iterable[Step], stage: str) -> bool:
+    # Not by the name of the profile: one of the settings file has its own name.
+    return any(step.stage == stage or _ran(step.branches, stage) for step in steps)
+
+
+def _without_front_matter(hit: Hit) -> str:
+    if facts.file_of(hit) is None or not hit.text.startswith("---"):
+        return hit.text
+    from scrubjay.text.markdown import front_matter
+
+    return hit.text[front_matter(hit.text)[1] :].lstrip()

@@ -1,4 +1,4 @@
-"""What a terminal can show: its width, its colours, and text that cannot take it over."""
+"""Terminal: its width and colours, and text without control characters."""
 
 from __future__ import annotations
 
@@ -26,45 +26,45 @@ _NEUTRAL |= dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), "")
 
 
 def clean(text: str) -> str:
-    """Return text without a character that a terminal would obey rather than show."""
+    """Return text without characters that a terminal would obey."""
     return text.replace("\r\n", "\n").translate(_NEUTRAL)
 
 
 def one_line(text: str) -> str:
-    """Return text, clean, with every run of white space made a single space."""
+    """Return clean text with every run of white space made a single space."""
     return " ".join(clean(text).split())
 
 
 def path_line(path: str) -> str:
-    """Return a path, clean, on one line, with every space it has: a script will open it."""
+    """Return a clean path on one line, with its spaces: a script may open it."""
     return clean(path).replace("\n", "\u240a")
 
 
 class Screen:
-    """Where human output goes: how wide it is and whether it shows colours."""
+    """Width and colours of the output for a person."""
 
     def __init__(self, width: int = _DEFAULT_WIDTH, *, colour: bool = False) -> None:
         self.width = width
         self.colour = colour
 
     def bold(self, text: str) -> str:
-        """Return text that stands out."""
+        """Return bold text."""
         return self._paint("1", text)
 
     def dim(self, text: str) -> str:
-        """Return text that stands back."""
+        """Return dimmed text."""
         return self._paint("2", text)
 
     def green(self, text: str) -> str:
-        """Return text that says all is well."""
+        """Return text of a success."""
         return self._paint("32", text)
 
     def yellow(self, text: str) -> str:
-        """Return text that asks for attention."""
+        """Return text of a warning."""
         return self._paint("33", text)
 
     def red(self, text: str) -> str:
-        """Return text that says something failed."""
+        """Return text of a failure."""
         return self._paint("31", text)
 
     def marked(self, text: str) -> str:
@@ -102,7 +102,7 @@ def _width_of(stream: TextIO, terminal: bool) -> int:
 
 
 def speak_utf8() -> None:
-    """Read and write UTF-8, whatever the console's code page is."""
+    """Read and write UTF-8, whatever the code page of the console is."""
     for stream, errors in (
         (sys.stdin, "strict"),
         (sys.stdout, "replace"),
@@ -114,11 +114,11 @@ def speak_utf8() -> None:
 
 
 def out(text: str) -> None:
-    """Write one block to standard output: the only way the shell prints."""
+    """Write one block to standard output; commands print only by this."""
     sys.stdout.write(text + "\n")
 
 
 def err(text: str) -> None:
-    """Write one line for the person to standard error, where pipes do not read it."""
+    """Write one line for a person to standard error."""
     sys.stderr.write(text + "\n")
     sys.stderr.flush()
