@@ -49,4 +49,7 @@ def test_an_error_says_what_was_wrong_with_the_question_to_anybody():
         assert said_of(error, told_all=False) == str(error)
     for error in (StoreError("/var/a.db is gone"), Unavailable("10.0.0.5 is gone")):
         assert said_of(error, told_all=True) == str(error)
-        assert said_of(error, told_all=False) == f"the store cannot be read or written now; {LOG_SAYS}"
+        assert (
+            said_of(error, told_all=False)
+            == f"the store cannot be read or written now; {LOG_SAYS}"
+        )

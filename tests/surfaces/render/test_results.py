@@ -117,7 +117,10 @@ def test_a_passage_on_a_page_shows_the_page_and_no_lines():
 
 @pytest.mark.parametrize(
     ("stale", "said"),
-    [("stale", "stale: changed since it was ingested"), ("missing", "missing: the file does not exist")],
+    [
+        ("stale", "stale: changed since it was ingested"),
+        ("missing", "missing: the file does not exist"),
+    ],
 )
 def test_a_file_that_is_not_what_was_read_is_named_in_words(stale, said):
     """On a line of its own, that nobody overlooks."""
