@@ -55,7 +55,7 @@ def test_to_read_from_postgres_makes_nothing(
     import psycopg
 
     assert main(["ls", "--db", postgres_url]) == 3
-    assert f"there is no store in {postgres_url}; `scrubjay add` m" in capsys.readouterr().err
+    assert f"there is no store in {postgres_url}; `scrubjay add`" in capsys.readouterr().err
     for tenant in ("zeta", "acme"):
         scrubjay.open(postgres_url, tenant=tenant, embedder=False).close()
     for words in (["ls"], ["search", "launch"], ["status"], ["reindex", "words"]):

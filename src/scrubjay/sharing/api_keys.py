@@ -1,8 +1,8 @@
-"""Tokens of those who come in through a door: made, listed, revoked, and found by their secret.
+"""API keys of a store: created, listed, revoked, and found by their secret.
 
-The store keeps the hash of a secret alone. A store without a tenant may have tokens of any tenant, which
-is what a server for many needs; a tenant's own store has tokens of that tenant alone, so that whoever may
-write there cannot make one for somebody else's.
+The store contains the hash of a secret alone. A store without a tenant may hold keys of every tenant, as a
+server for many tenants needs. A tenant's own store holds keys of that tenant alone, so that nobody who can
+write there can create a key for another tenant.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.errors import InvalidInput, NotFound, StoreError
-from scrubjay.sharing.permissions import person_named
+from scrubjay.sharing.permissions import check_user
 from scrubjay.storage.sql.api_keys import ApiKeyRow, SqlApiKeys
 from scrubjay.text.api_key_format import PREFIX, is_whole, new_secret
 from scrubjay.text.urls import check_tenant
@@ -27,16 +27,13 @@ if TYPE_CHECKING:
     from scrubjay.storage.database import Database
     from scrubjay.store import Store
 
-_HOW_LONG = "give hours, days or weeks, such as 12h, 90d or 2w, or a date, such as"
+_EXAMPLES = "give hours, days or weeks, such as 12h, 90d or 2w, or a date, such as"
 _USED_EVERY_US = 3_600_000_000  # a search must not become a write each time
 _BUSY_S = 0.2
 
 
-class Token(NamedTuple):
-    """Who may come in: what they may do, in whose store, as whom, and until when.
-
-    Without a tenant it is the store's own; without a user everything in it is seen.
-    """
+class ApiKey(NamedTuple):
+    """What a caller may do, in which tenant's store, as which user, and until when."""
 
     name: str
     scopes: tuple[str, ...]
@@ -48,9 +45,9 @@ class Token(NamedTuple):
 
 
 class Created(NamedTuple):
-    """A new token, and its secret, which nobody can show again."""
+    """A new key and its secret, which cannot be shown again."""
 
-    token: Token
+    token: ApiKey
     secret: str
 
     def __repr__(self) -> str:
@@ -58,8 +55,8 @@ class Created(NamedTuple):
         return f"Created({self.token!r})"
 
 
-class Access:
-    """The tokens of one store."""
+class ApiKeys:
+    """The API keys of one store."""
 
     def __init__(
         self, db: Database, clock: Callable[[], datetime], tenant: str | None = None
@@ -80,56 +77,54 @@ class Access:
         user: str | None = None,
         expires: datetime | timedelta | str | None = None,
     ) -> Created:
-        """Make a token. Its end is a moment or a time from now, such as 90d; without one it has none."""
+        """Create a key. It expires at a moment or after a time such as 90d, or never."""
         row = ApiKeyRow(
-            _checked_name(name),
-            " ".join(_checked_scopes(scopes)),
-            self._checked_tenant(tenant),
-            None if user is None else person_named(user),
+            _check_key_name(name),
+            " ".join(_check_scopes(scopes)),
+            self._check_tenant(tenant),
+            None if user is None else check_user(user),
             micros(self._clock()),
             self._end_us(expires),
         )
         secret = new_secret()
         if not self._rows.add(row, _digest(secret)):
             raise InvalidInput(
-                f"there is a token {row.name!r} already; give another name, or revoke it first"
+                f"an API key {row.name!r} exists already; give another name, or revoke it first"
             )
-        return Created(_token(row), secret)
+        return Created(_key(row), secret)
 
-    def list(self) -> list[Token]:
-        """Return every token by name, those that have expired, too."""
-        return [_token(row) for row in self._rows.all()]
+    def list(self) -> list[ApiKey]:
+        """Return every key by name, including expired ones."""
+        return [_key(row) for row in self._rows.all()]
 
     def any(self) -> bool:
-        """True when there is a token, even an expired one."""
+        """True when there is a key, even an expired one."""
         return not self._rows.is_empty()
 
     def asks(self) -> bool | None:
-        """True when nobody comes in without a token; None where there never was one.
+        """True when callers need a key; None where there has never been one.
 
-        A door does not open by itself: not when a token ends, nor when the last one is revoked.
+        Callers still need one after a key has expired or the last one was revoked.
         """
         return True if not self._rows.is_empty() else self._rows.required()
 
     def open_door(self) -> None:
-        """Let whoever is on this machine in without a token again; InvalidInput while there is one."""
+        """Allow callers on this machine without a key again; InvalidInput while there are keys."""
         if not self._rows.allow_without():
-            there = ", ".join(row.name for row in self._rows.all())
-            raise InvalidInput(f"there are tokens; revoke them first, each by its name: {there}")
+            names = ", ".join(row.name for row in self._rows.all())
+            raise InvalidInput(f"there are API keys; revoke each by its name first: {names}")
 
     def revoke(self, name: str) -> None:
-        """Remove a token: from now on nobody comes in with it. Without any, nobody comes in at all."""
-        name = _checked_name(name)
+        """Delete a key: from now on it is refused."""
+        name = _check_key_name(name)
         if not self._rows.delete(name):
-            there = [row.name for row in self._rows.all()]
-            raise NotFound(
-                f"there is no token {name!r}{did_you_mean(name, there)}; `scrubjay token list` lists them"
-            )
+            hint = did_you_mean(name, [row.name for row in self._rows.all()])
+            raise NotFound(f"there is no API key {name!r}{hint}; `scrubjay key list` lists all")
 
-    def find(self, secret: str) -> Token | None:
-        """Return the token of a secret; None for one that is expired, revoked, or never was.
+    def find(self, secret: str) -> ApiKey | None:
+        """Return the key of a secret; None for one that is expired, revoked or unknown.
 
-        It is looked up by its hash, so how long that takes says nothing about the secrets there are.
+        The lookup is by hash, so its time reveals nothing about existing secrets.
         """
         if not is_whole(secret):
             return None
@@ -138,33 +133,33 @@ class Access:
         if row is None or (row.expires_us is not None and row.expires_us <= now_us):
             return None
         self._note_use(row, now_us)
-        return _token(row)
+        return _key(row)
 
     def _note_use(self, row: ApiKeyRow, now_us: int) -> None:
-        """Write down that a token was used, about once an hour, and only where that is easily done."""
+        """Store when a key was used, about once an hour, if that needs no waiting."""
         with self._noting:
             last_us = max(row.last_used_us or 0, self._noted.get(row.name, 0))
             if self._db.frozen or now_us - last_us < _USED_EVERY_US:
                 return
-            self._noted[row.name] = now_us  # one that cannot be written is not tried again at once
+            self._noted[row.name] = now_us  # a failed write is not repeated at once
         try:
             self._rows.mark_used(row.name, now_us, _BUSY_S)
-        except StoreError:  # busy, or nobody may write here: the caller came to read
+        except StoreError:  # busy or read-only: the caller came to read
             return
 
-    def _checked_tenant(self, tenant: str | None) -> str | None:
+    def _check_tenant(self, tenant: str | None) -> str | None:
         if tenant is None:
             return self._tenant
         tenant = check_tenant(tenant)
         if self._tenant not in (None, tenant):
             raise InvalidInput(
-                f"this is the store of tenant {self._tenant}, which keeps tokens of its own alone; one"
-                f" for {tenant} belongs in the store without a tenant"
+                f"this is the store of tenant {self._tenant} and holds keys of that tenant alone;"
+                f" create a key for {tenant} in the store without a tenant"
             )
         return tenant
 
     def _end_us(self, expires: datetime | timedelta | str | None) -> int | None:
-        """Return when a token ends; what lies in the past would be a token that never worked."""
+        """Return when a key expires; refuse a moment in the past."""
         if expires is None:
             return None
         now = self._clock()
@@ -183,18 +178,18 @@ class Access:
                 ends = parse(expires, "expires", end_of_day=True)
             except InvalidInput:
                 raise InvalidInput(
-                    f"expires is {expires!r}; {_HOW_LONG} {now.year + 1}-01-31"
+                    f"expires is {expires!r}; {_EXAMPLES} {now.year + 1}-01-31"
                 ) from None
         if ends is None or ends <= now:
             raise InvalidInput(
-                f"expires is {expires!r}, which is over already; give a time to come, such as 90d or"
+                f"expires is {expires!r}, which is in the past; give a later time, such as 90d or"
                 f" {now.year + 1}-01-31"
             )
         return micros(ends)
 
 
-def access_of(store: Store) -> Access:
-    """Return the tokens that are kept in a store: the same each time, as it knows what it has noted."""
+def access_of(store: Store) -> ApiKeys:
+    """Return the API keys of a store; the older name of `Store.api_keys`."""
     return store.api_keys
 
 
@@ -202,34 +197,34 @@ def _digest(secret: str) -> str:
     return sha256(secret.encode()).hexdigest()
 
 
-def _checked_name(name: str) -> str:
+def _check_key_name(name: str) -> str:
     """Refuse a secret given by mistake, without repeating it: names are stored and shown."""
-    name = check_name("the name of a token", name, "laptop")
+    name = check_name("the name of an API key", name, "laptop")
     if name.startswith(PREFIX):
         raise InvalidInput(
-            f"the name of a token begins with {PREFIX}, as secrets do; give its name, such as laptop"
+            f"the name of an API key begins with {PREFIX}, as secrets do; give its name, such as laptop"
         )
     return name
 
 
-def _checked_scopes(scopes: Iterable[str]) -> tuple[str, ...]:
+def _check_scopes(scopes: Iterable[str]) -> tuple[str, ...]:
     given = [scopes] if isinstance(scopes, str) else list(scopes)
-    for one in given:
-        if one not in SCOPES:
-            hint = did_you_mean(str(one), SCOPES)
-            raise InvalidInput(f"there is no scope {one!r}{hint}; scopes are {', '.join(SCOPES)}")
+    for scope in given:
+        if scope not in SCOPES:
+            hint = did_you_mean(str(scope), SCOPES)
+            raise InvalidInput(
+                f"there is no scope {scope!r}{hint}; scopes are {', '.join(SCOPES)}"
+            )
     if not given:
-        raise InvalidInput(f"a token needs a scope: {', '.join(SCOPES)}")
-    return tuple(one for one in SCOPES if one in given)
+        raise InvalidInput(f"an API key needs a scope: {', '.join(SCOPES)}")
+    return tuple(scope for scope in SCOPES if scope in given)
 
 
-def _token(row: ApiKeyRow) -> Token:
-    return Token(
-        row.name,
-        tuple(row.scopes.split()),
-        row.tenant,
-        row.person,
-        moment(row.created_us),
-        moment(row.expires_us),
-        moment(row.last_used_us),
-    )
+def _key(row: ApiKeyRow) -> ApiKey:
+    times = (moment(row.created_us), moment(row.expires_us), moment(row.last_used_us))
+    return ApiKey(row.name, tuple(row.scopes.split()), row.tenant, row.person, *times)
+
+
+# The names of earlier versions.
+Access = ApiKeys
+Token = ApiKey

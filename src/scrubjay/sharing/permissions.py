@@ -56,48 +56,48 @@ class Permissions:
         )
 
     def _expanded(self, namespaces: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        """Return all namespaces of a project for `project/`; where there are none, that itself."""
+        """Replace `project/` by all namespaces of that project, if there are any."""
         if namespaces is None or not any(map(_is_project, namespaces)):
             return namespaces
-        found = [
-            (self._of_project(one) or (one,)) if _is_project(one) else (one,) for one in namespaces
-        ]
-        return tuple(dict.fromkeys(name for some in found for name in some))
+        found = [(_is_project(name) and self._of_project(name)) or (name,) for name in namespaces]
+        return tuple(dict.fromkeys(name for names in found for name in names))
 
     def unmatched(self, namespaces: tuple[str, ...] | None) -> list[str]:
-        """Say of each project that has nothing to see so, and which others there are."""
-        lost = [one for one in namespaces or () if _is_project(one) and not self._of_project(one)]
-        if not lost:
+        """Name each project without a namespace that the caller sees, and the projects that exist."""
+        missing = [
+            name for name in namespaces or () if _is_project(name) and not self._of_project(name)
+        ]
+        if not missing:
             return []
-        names = (one.partition("/") for one in self._of_project(""))
+        names = (name.partition("/") for name in self._of_project(""))
         known = sorted({f"{project}/" for project, slash, _ in names if slash})
         shown = ", ".join(known[:_MOST_SHOWN]) or "none"
         more = " …" if len(known) > _MOST_SHOWN else ""
         return [
-            f"no namespace begins with {one!r}{did_you_mean(one, known)}; projects are: {shown}{more}"
-            for one in lost
+            f"no namespace begins with {name!r}{did_you_mean(name, known)}; projects are: {shown}{more}"
+            for name in missing
         ]
 
     def half_named(self, namespaces: tuple[str, ...] | None) -> list[str]:
-        """Say of each project that was named without its slash how all of it is named."""
-        bare = (one for one in namespaces or () if one and not _is_project(one))
+        """Name each project that was given without its slash."""
+        bare = (name for name in namespaces or () if name and not _is_project(name))
         return [
-            f"there is no namespace {one!r}; did you mean {f'{one}/'!r}, all of that project?"
-            for one in bare
-            if self._of_project(f"{one}/") and one not in self._of_project(one)
+            f"there is no namespace {name!r}; did you mean the whole project, {f'{name}/'!r}?"
+            for name in bare
+            if self._of_project(f"{name}/") and name not in self._of_project(name)
         ]
 
     def placed(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Return what the caller writes, in the namespace where it belongs.
+        """Return a memory with the namespace that the caller writes it to.
 
-        What names a collection that the caller belongs to, and no namespace, goes there, if they may
-        write in it. Any other name of a collection is a label on their own memories.
+        A memory that names a shared collection of the caller, and no namespace, is written there, if
+        their role allows it. Any other collection is a label on their own memories.
         """
         asked, own = _stripped(given.get("namespace")), self.personal
         if asked in (None, DEFAULT_NAMESPACE):
-            shared = self._meant(given.get("collection"))
+            shared = self._named(given.get("collection"))
         else:
-            shared = self._namespace_of_a_collection(asked)
+            shared = self._by_namespace(asked)
         if shared is not None:
             self.check_role(shared, WRITER)
             return {**given, "namespace": shared.namespace, "collection": shared.name}
@@ -105,25 +105,25 @@ class Permissions:
             return given
         if asked not in (None, DEFAULT_NAMESPACE, own):
             raise InvalidInput(
-                f"namespace is {asked!r}; this store was opened for one user, whose namespace is"
+                f"namespace is {asked!r}; this store is open for one user, whose namespace is"
                 f" {own!r}"
             )
         return {**given, "namespace": own}
 
     def check_place(self, namespace: str) -> None:
-        """Refuse a namespace in which the caller may not write now; asked inside the transaction."""
+        """Refuse a namespace in which the caller may not write; called inside the transaction."""
         if (
             namespace.startswith(SHARED_PREFIX)
             and self._people.by_namespace(namespace) is not None
         ):
             self.placed({"namespace": namespace})
         elif namespace.startswith(SHARED_PREFIX):
-            raise NotFound(f"the collection of the namespace {namespace!r} was removed meanwhile")
+            raise NotFound(f"the collection with the namespace {namespace!r} was removed")
 
     def moved(
         self, given: dict[str, Any], before: Memory, changes: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Return a changed memory where it belongs now: another collection may be another namespace."""
+        """Return a changed memory with its namespace: another collection may be another namespace."""
         here = before.namespace
         leaves = here in (DEFAULT_NAMESPACE, self.personal) or self._people.by_namespace(here)
         if "namespace" not in changes and leaves:
@@ -132,70 +132,69 @@ class Permissions:
 
     @property
     def personal(self) -> str | None:
-        """The namespace of the caller's own memories; None for who owns the file."""
+        """The namespace of the caller's own memories; None without a user."""
         return None if self.user is None else personal_namespace(self.user)
 
     def collection(self, name: object) -> SharedCollection:
-        """Return a shared collection of the caller's; one that is not theirs is not there."""
+        """Return a shared collection that the caller belongs to; NotFound for any other."""
         asked = check_name("collection", name, "team")
         found = self.shared(asked)
         if found is None:
             known = ", ".join(self._people.visible(self.sees)) or "none"
-            raise NotFound(
-                f"there is no shared collection {asked!r} that you belong to; yours are: {known}"
-            )
+            raise NotFound(f"you belong to no shared collection {asked!r}; yours are: {known}")
         return found
 
     def shared(self, name: str) -> SharedCollection | None:
-        """Return a shared collection, if the caller belongs to one of this name."""
-        return self._of_mine(self._people.by_name(name.strip()))
+        """Return the shared collection with this name, if the caller belongs to it."""
+        return self._if_member(self._people.by_name(name.strip()))
 
-    def _meant(self, name: object) -> SharedCollection | None:
-        """Return the shared collection that a name is of, if it can be of no other."""
+    def _named(self, name: object) -> SharedCollection | None:
+        """Return the shared collection with this name; refuse a name with two meanings."""
         shared = self.shared(name) if isinstance(name, str) else None
         if shared is not None:
             self.check_one_name(shared)
         return shared
 
     def check_one_name(self, shared: SharedCollection) -> None:
-        """Refuse to guess which collection is meant: somebody may be invited into one of a name they use.
+        """Refuse a name that is also a label of the caller's own memories.
 
-        What they wrote for themselves would be read by others from then on.
+        A user may be added to a collection whose name they use already. What they then wrote for
+        themselves would be read by others.
         """
         own = self.personal or DEFAULT_NAMESPACE
         if self._people.is_label(shared.name, own):
             raise InvalidInput(
-                f"there are two collections {shared.name!r}, one of your own and one that you share;"
-                f" say which with namespace={own!r} or namespace={shared.namespace!r}"
+                f"there are two collections {shared.name!r}, your own and a shared one;"
+                f" select one with namespace={own!r} or namespace={shared.namespace!r}"
             )
 
     def role(self, shared: SharedCollection) -> str | None:
-        """Return the caller's role in a collection; who owns the file may do everything."""
+        """Return the caller's role in a collection; without a user that is owner."""
         return OWNER if self.user is None else self._people.members(shared).get(self.user)
 
     def check_role(self, shared: SharedCollection, least: str) -> None:
-        """Refuse what the caller's role does not allow, and say whom to ask."""
+        """Refuse what the caller's role does not allow, and name the owners."""
         role = self.role(shared)
         if role is None or ROLES.index(role) > ROLES.index(least):
-            owners = [who for who, of in self._people.members(shared).items() if of == OWNER]
-            owners = owners or ["who owns the file"]
+            members = self._people.members(shared).items()
+            owners = [user for user, held in members if held == OWNER] or ["the owner of the file"]
             raise InvalidInput(
-                f"you are a {role} of the collection {shared.name!r}, and this takes"
-                f" {'an' if least == OWNER else 'a'} {least}; ask {' or '.join(owners)}"
+                f"you are a {role} of the collection {shared.name!r}, which needs"
+                f" {'an' if least == OWNER else 'a'} {least} for this; ask {' or '.join(owners)}"
             )
 
-    def _of_mine(self, shared: SharedCollection | None) -> SharedCollection | None:
+    def _if_member(self, shared: SharedCollection | None) -> SharedCollection | None:
         return shared if shared is not None and self.role(shared) is not None else None
 
-    def _namespace_of_a_collection(self, namespace: object) -> SharedCollection | None:
-        """Return the collection that a namespace is of; refuse one of a collection that is not there."""
+    def _by_namespace(self, namespace: object) -> SharedCollection | None:
+        """Return the collection with this namespace; refuse the namespace of none."""
         if not isinstance(namespace, str) or not namespace.startswith(SHARED_PREFIX):
             return None
-        found = self._of_mine(self._people.by_namespace(namespace))
+        found = self._if_member(self._people.by_namespace(namespace))
         if found is None and self.user is None:
             raise InvalidInput(
-                f"namespace is {namespace!r}, but there is no such shared collection;"
-                " `create_collection` makes one"
+                f"namespace is {namespace!r}, but no shared collection has it; `create_collection`"
+                " creates one"
             )
         return found
 
@@ -208,8 +207,8 @@ def _stripped(value: object) -> object:
     return value.strip() if isinstance(value, str) else value
 
 
-def person_named(user: object) -> str:
-    """Return the name of a person without the spaces around it; refuse one that cannot be shown."""
+def check_user(user: object) -> str:
+    """Return the name of a user without the spaces around it; refuse one that cannot be printed."""
     return check_name("user", user, "ann")
 
 
@@ -218,7 +217,7 @@ def _text(name: str, given: object) -> str | None:
 
 
 def topics_of(given: Sequence[str] | str | None, name: str = "topics") -> tuple[str, ...]:
-    """Return topics in the form in which they are stored; None is none."""
+    """Return topics in the form in which they are stored."""
     if given is None:
         return ()
     from scrubjay.write.fields import topics_of

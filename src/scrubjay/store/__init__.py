@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from scrubjay.insight.landscape import Landscape
     from scrubjay.models import Embedder, Generator, Reranker
     from scrubjay.models.shared import SharedModels
-    from scrubjay.sharing.api_keys import Access
+    from scrubjay.sharing.api_keys import ApiKeys
     from scrubjay.store.feedback import Feedback
     from scrubjay.store.insight import Insight
     from scrubjay.store.share import Share
@@ -165,7 +165,7 @@ class Store:
         self._search.on_search = observer
 
     @property
-    def api_keys(self) -> Access:
+    def api_keys(self) -> ApiKeys:
         """The API keys that this store holds."""
         return self._context.api_keys
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from scrubjay.config import check_chunk_sizes, check_short_turn
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
-from scrubjay.sharing.permissions import Permissions, person_named
+from scrubjay.sharing.permissions import Permissions, check_user
 from scrubjay.sharing.tiers.files import open_own
 from scrubjay.sharing.tiers.lookup import TierLookup
 from scrubjay.text.urls import parse_replica_urls
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from scrubjay.search.models import SearchModels
     from scrubjay.search.pipeline import Kit, Tier
     from scrubjay.search.profiles import Profile
-    from scrubjay.sharing.api_keys import Access
+    from scrubjay.sharing.api_keys import ApiKeys
     from scrubjay.storage.replicas.replicas import Replicas
     from scrubjay.storage.sql.records import SqlHistory
     from scrubjay.types import Filters, Scope
@@ -90,7 +90,7 @@ class Context:
         self.profile = profile
         self.clock = clock or system_clock
         self.tenant = tenant
-        person = None if user is None else person_named(user)
+        person = None if user is None else check_user(user)
         self.tables, self.tiers = open_own(
             path,
             tiers,
@@ -155,11 +155,11 @@ class Context:
     # -- parts that are made when first needed ------------------------------------------------
 
     @lazy
-    def api_keys(self) -> Access:
+    def api_keys(self) -> ApiKeys:
         """The API keys that this store holds."""
-        from scrubjay.sharing.api_keys import Access
+        from scrubjay.sharing.api_keys import ApiKeys
 
-        return Access(self.db, self.clock, self.tenant)
+        return ApiKeys(self.db, self.clock, self.tenant)
 
     @lazy
     def embedding(self) -> Embedding:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, NotFound
-from scrubjay.sharing.permissions import person_named
+from scrubjay.sharing.permissions import check_user
 from scrubjay.text.validation import check_name
 from scrubjay.times import micros
 from scrubjay.types import OWNER, READER, ROLES, WRITER, Memory, Scope
@@ -54,7 +54,7 @@ class Share:
         """Add a user to a collection, or change their role; return the members."""
         if role not in ROLES:
             raise InvalidInput(f"role is {role!r}; it must be one of {', '.join(ROLES)}")
-        person = person_named(user)
+        person = check_user(user)
         with self._records.transaction():
             shared = self._permissions.collection(name)
             self._permissions.check_role(shared, OWNER)
@@ -65,7 +65,7 @@ class Share:
 
     def unshare(self, name: str, user: str) -> Mapping[str, str]:
         """Remove a user from a collection, or leave it; return the members."""
-        person = person_named(user)
+        person = check_user(user)
         with self._records.transaction():
             shared = self._permissions.collection(name)
             if person != self._permissions.user:

@@ -62,7 +62,7 @@ def test_a_configured_tenant_has_tokens_of_its_own(shell, tmp_path, monkeypatch)
     assert tokens(shell, "--db", place)[0]["tenant"] == "acme"
     refused = shell("token", "create", "x", "--tenant", "globex", "--db", place)
     assert refused.code == 2
-    assert "keeps tokens of its own alone" in refused.err
+    assert "holds keys of that tenant alone" in refused.err
 
 
 def test_a_configured_person_gets_tokens_of_their_own(shell, monkeypatch):
@@ -99,7 +99,7 @@ def test_the_list_says_what_each_may_and_when_it_ends(shell, home):
         (["create", "ci", "--expires", "tomorrow"], "or a date, such as"),
         (["create", "ci", "--expires", "soon"], "such as 12h, 90d or 2w"),
         (["create", "ci", "--scope", "wriet"], "did you mean 'write'?"),
-        (["create", "ci", "--expires", "2020-01-01"], "over already"),
+        (["create", "ci", "--expires", "2020-01-01"], "in the past"),
         (["create", "ci", "--tenant", "A B"], "such as acme"),
         (["revoke", "ci", "--scope", "read"], "goes with create"),
         (["crate", "ci"], "did you mean 'create'?"),
@@ -123,7 +123,7 @@ def test_without_the_last_token_a_server_goes_on_asking_until_it_is_told(shell, 
     place = str(tmp_path / "notes.db")
     shell("token", "create", "a", "--db", place)
     shell("token", "create", "b", "--db", place)
-    assert "revoke them first, each by its name: a, b" in shell("token", "open", "--db", place).err
+    assert "first: a, b" in shell("token", "open", "--db", place).err
     assert "last" not in shell("token", "revoke", "a", "--db", place).err
 
     revoked = shell("token", "revoke", "b", "--db", place)

@@ -154,12 +154,12 @@ def tier_states(db: str | None, user: str | None, tiers: list[str] | None) -> li
         with open_store(db, user, embed=False, tiers=tiers) as store:
             return store.tiers()
     except (NotFound, StoreError) as error:  # each tier reports its own reason
-        from scrubjay.sharing.permissions import person_named
+        from scrubjay.sharing.permissions import check_user
         from scrubjay.sharing.tiers.files import known_files, state_of
         from scrubjay.types import Scope
 
         settings = config.load(db=db, user=user)
-        person = None if settings.user is None else person_named(settings.user)
+        person = None if settings.user is None else check_user(settings.user)
         own, joined, made_by = _tier_files(settings, db, _parse_tiers(tiers), make=False)
         files = known_files(own, joined, person, made_by=made_by)
         reached = [_with_reason(tier, str(error)) for tier in files.reached()]

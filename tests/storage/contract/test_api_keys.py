@@ -48,7 +48,7 @@ def test_a_token_is_found_by_its_secret_until_it_is_revoked(access, backend, clo
     access.revoke("ci")
     assert access.find(ci.secret) is None
     assert access.any()
-    with pytest.raises(NotFound, match=r"no token 'ci 3' \(did you mean 'ci 2'\?\)"):
+    with pytest.raises(NotFound, match=r"no API key 'ci 3' \(did you mean 'ci 2'\?\)"):
         access.revoke("ci 3")
 
 
@@ -119,11 +119,11 @@ def test_a_busy_store_finds_tokens_all_the_same(access, backend, clock):
         ({"name": "ci", "scopes": [3]}, "no scope 3"),
         ({"name": "ci", "tenant": "../x"}, "such as acme"),
         ({"name": "ci", "user": ""}, "printable name"),
-        ({"name": "ci", "expires": "0d"}, "over already"),
-        ({"name": "ci", "expires": "2020-01-01"}, "over already"),
+        ({"name": "ci", "expires": "0d"}, "in the past"),
+        ({"name": "ci", "expires": "2020-01-01"}, "in the past"),
         ({"name": "ci", "expires": "soon"}, "or a date"),
         ({"name": "ci", "expires": "99999999d"}, "longer than time"),
-        ({"name": "taken"}, "a token 'taken' already"),
+        ({"name": "taken"}, "'taken' exists"),
     ],
 )
 def test_what_cannot_be_is_refused_and_nothing_is_made(access, given, says):
@@ -138,7 +138,7 @@ def test_a_tenants_own_store_keeps_tokens_of_that_tenant_alone(backend, clock):
     access = Access(backend.db, clock, "acme")
     assert access.create("a").token.tenant == "acme"
     assert access.create("b", tenant="acme").token.tenant == "acme"
-    with pytest.raises(InvalidInput, match=r"store of tenant acme.*one for globex belongs"):
+    with pytest.raises(InvalidInput, match=r"store of tenant acme.*globex"):
         access.create("c", tenant="globex")
 
 
