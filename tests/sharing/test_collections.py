@@ -286,7 +286,7 @@ class TestWriting:
         pages = tmp_path / "pages"
         pages.mkdir()
         (pages / "a.md").write_text("# A page\n", "utf-8")
-        with pytest.raises(NotFound, match="removed meanwhile"):
+        with pytest.raises(NotFound, match="was removed"):
             ben.ingest(
                 pages,
                 collection="team",

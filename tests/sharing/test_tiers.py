@@ -1062,10 +1062,10 @@ class TestConnecting:
         link = tmp_path / "another-name.db"
         os.symlink(files["project"], link)
         cases = [
-            ({"path": files["team"], "name": "docs"}, "there is a tier 'docs' already"),
-            ({"path": files["project"], "name": "more"}, "is the tier 'docs' already"),
-            ({"path": link, "name": "more"}, "is the tier 'docs' already"),
-            ({"path": files["agent"], "name": "more"}, "is the tier 'agent' already"),
+            ({"path": files["team"], "name": "docs"}, "a tier 'docs' exists"),
+            ({"path": files["project"], "name": "more"}, "is already the tier 'docs'"),
+            ({"path": link, "name": "more"}, "is already the tier 'docs'"),
+            ({"path": files["agent"], "name": "more"}, "is already the tier 'agent'"),
             ({"path": files["team"], "name": "team"}, "not a name for a connected tier"),
             ({"path": files["team"], "name": " "}, "printable name"),
             ({"path": files["team"], "name": "x", "priority": 0}, "above 0 and at most 1"),

@@ -205,7 +205,7 @@ def test_two_tiers_of_one_name_or_one_file_are_refused(bare_shell, files):
     same = bare_shell("tiers", *options(files, "team"), "--tier", f"docs={files['team']}")
 
     assert (twice.code, same.code) == (2, 2)
-    assert "there is a tier 'team' already" in twice.err
+    assert "a tier 'team' exists" in twice.err
     assert "a file can be one tier only" in same.err
 
 
@@ -243,7 +243,7 @@ def test_the_settings_of_the_documentation_work_from_the_first_command(
         ("team", "lost"),
     ]
     vault = home / "vaults" / "project.db"
-    assert told[0]["reason"] == f'there is no file {vault} yet; this makes it: scrubjay add "…"'
+    assert told[0]["reason"] == f'there is no file {vault} yet; create it with: scrubjay add "…"'
     assert not vault.parent.exists()
     doctor = bare_shell("doctor", "--json").json["findings"]
     (own,) = (one for one in doctor if one["component"] == "store")
@@ -273,7 +273,7 @@ def test_tiers_that_are_all_broken_are_listed_all_the_same(bare_shell, files, tm
     assert (alone["name"], alone["state"]) == ("agent", "lost")
     assert alone["reason"].endswith(f"&& scrubjay add \"…\" --db '{nowhere}'")
     (default,) = bare_shell("tiers", "--json").json["tiers"]
-    assert default["reason"].endswith('this makes it: scrubjay add "…"')
+    assert default["reason"].endswith('create it with: scrubjay add "…"')
 
 
 def test_a_default_store_that_is_not_there_is_left_out_of_the_search(
@@ -304,7 +304,7 @@ def test_nothing_is_written_into_a_vault_for_want_of_a_store(bare_shell, files):
     done = bare_shell("feedback", "accepted", "team-entry", "--query", "boiler", *vault)
 
     assert done.code == 1
-    assert 'makes one: scrubjay add "…"' in done.err
+    assert 'create it with: scrubjay add "…"' in done.err
     assert Path(files["team"]).read_bytes() == before
 
 

@@ -1,4 +1,4 @@
-"""The files of a store: its own, and those of other tiers, opened when asked for and again once lost."""
+"""Databases of a store: its own and those of other tiers, opened when needed and again after a loss."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from scrubjay.types import Scope
     from scrubjay.types.reports import TierState
 
-# A highest tier that somebody has locked is not waited for as long as a write is: others can answer.
+# A locked highest tier gets less time than a write: other tiers can answer.
 OPENING_WAIT_S = 5.0
 
 
 class Reached(NamedTuple):
-    """A tier as it is now: its stores, or why it cannot be asked."""
+    """A tier as it is now: its tables, or the reason why it cannot be read."""
 
     tier: Tier
     path: str
@@ -41,7 +41,7 @@ class Reached(NamedTuple):
 
 
 class TierFile:
-    """One database file of a store. `made_by` is what a person types to make it, where we do not."""
+    """One database file of a store. `made_by` is the command that creates it, if opening does not."""
 
     def __init__(
         self,
@@ -62,12 +62,12 @@ class TierFile:
         self._closed = False
 
     def take(self, tables: Tables) -> None:
-        """Use the stores that the store itself has opened."""
+        """Use the tables that the store itself has opened."""
         self._own = self._tables = tables
         self._looked = _look(self.path)
 
     def reached(self) -> Reached:
-        """Return its stores as they are now, opened anew where they were lost; or say why not."""
+        """Return its tables as they are now, opened again after a loss, or the reason why not."""
         try:
             tables = self.tables()
         except StoreError as lost:
@@ -75,7 +75,7 @@ class TierFile:
         return Reached(self.tier._replace(kit=tables.kit), self.path, tables)
 
     def tables(self) -> Tables:
-        """Return its stores; StoreError says why it cannot be asked."""
+        """Return its tables; StoreError says why it cannot be read."""
         with self._opening:
             if self._closed:
                 raise StoreError(f"{self.path} is closed; open it again with scrubjay.open()")
@@ -86,17 +86,17 @@ class TierFile:
                 self._refuse_unmade()
                 tables = self._tables = open_existing(self.path, self.person)
                 self._looked = looked
-        # A file that is locked says so here, once, and not to each stage of a search.
+        # A locked file is reported here, once, and not in each stage of a search.
         tables.db.ping()
         return tables
 
     def _refuse_unmade(self) -> None:
-        """Say how an own file is made that never was there."""
+        """Name the command that creates a missing own file."""
         if self.made_by is not None and not os.path.exists(self.path):
             raise StoreError(not_made(self.path, self.made_by))
 
     def _well(self, tables: Tables | None) -> Tables | None:
-        """Return stores whose file is still the same and can still be read."""
+        """Return the tables if their file is still the same and can still be read."""
         if tables is None or tables.db.path == ":memory:":
             return tables
         db = tables.db
@@ -111,7 +111,7 @@ class TierFile:
             return tables
         if db.frozen:
             return None
-        # SQLite may have all it needs in memory, and answer from a file that was overwritten.
+        # SQLite may have everything in memory, and answer from a file that was overwritten.
         from scrubjay.storage.sqlite.existing import ExistingDatabase
 
         ExistingDatabase(self.path).close()
@@ -119,7 +119,7 @@ class TierFile:
         return tables
 
     def close(self) -> None:
-        """Close the file, unless it is the store's own, which the store closes."""
+        """Close the file; the store closes its own."""
         with self._opening:
             self._closed = True
             if self._tables is not None and self._tables is not self._own:
@@ -127,9 +127,9 @@ class TierFile:
 
 
 class TierFiles:
-    """All files of a store. What is connected or not changes at once, and for the next search.
+    """All databases of a store. A change of connections counts for the next search.
 
-    Without an `own` one, whose path is empty, the others are only read.
+    Without an own one (its path is empty) the others are only read.
     """
 
     def __init__(
@@ -142,25 +142,25 @@ class TierFiles:
 
     @property
     def several(self) -> bool:
-        """True when there is more than the store's own file."""
-        return any(one is not self.own for one in self._files)
+        """True when there are more databases than the store's own."""
+        return any(file is not self.own for file in self._files)
 
     @property
     def named(self) -> bool:
-        """True when tiers count by their names: there are several, or the only one was given as a tier."""
+        """True when there are several tiers, or the only one was given as a tier."""
         return self._given or self.several
 
     def reached(self) -> list[Reached]:
         """Return every tier as it is now, the highest first."""
-        return [one.reached() for one in self.in_order()]
+        return [file.reached() for file in self.in_order()]
 
     def in_order(self) -> list[TierFile]:
         """Return the files, the highest tier first."""
-        if len(self._files) < 2:  # a store alone needs to import no more
+        if len(self._files) < 2:  # a single database needs no further import
             return list(self._files)
         from scrubjay.search.stages.tiers import rank
 
-        return sorted(self._files, key=lambda one: rank(one.tier))
+        return sorted(self._files, key=lambda file: rank(file.tier))
 
     def connect(self, path: str | os.PathLike[str], name: str, priority: float) -> None:
         """Add a tier whose file can be read now; refuse a name or a file that is a tier already."""
@@ -175,7 +175,7 @@ class TierFiles:
             raise NotFound(f"{setting.path} does not exist; connect takes an existing file")
         added = TierFile(setting, self.own.person)
         with self._changing:
-            check_apart([*(one_of(file) for file in self._files), setting])
+            check_apart([*(setting_of(file) for file in self._files), setting])
             try:
                 added.tables()
             except StoreError:
@@ -210,8 +210,8 @@ class TierFiles:
 
     def close(self) -> None:
         """Close every file but the store's own."""
-        for one in self._files:
-            one.close()
+        for file in self._files:
+            file.close()
 
 
 def state_of(tier: Reached, sees: Scope) -> TierState:
@@ -241,11 +241,11 @@ def open_own(
     tenant: str | None = None,
     servers: ReplicaAddresses = NO_REPLICAS,
 ) -> tuple[Tables, TierFiles]:
-    """Open a store's own file, and know the others.
+    """Open a store's own database, and return it with the others.
 
-    Without a path it is the highest tier. Where that cannot be opened, the next one that can be takes
-    its place for reading, and every write is refused with the reason. An own file that is made by
-    another command is not made here; with neither a path nor a tier there is none.
+    Without a path it is the highest tier. If that cannot be opened, the next one that can is read in its
+    place, and every write is refused with the reason. An own file that another command creates
+    (`made_by`) is not created here; with neither a path nor a tier there is none.
     """
     made = Making(
         person, short_turn_chars, None if tenant is None else check_tenant(tenant), servers
@@ -255,14 +255,14 @@ def open_own(
     if path is not None:
         path = tenant_file(path, made.tenant)
     elif made.tenant is not None:
-        given = [one._replace(path=tenant_file(one.path, made.tenant)) for one in given]
+        given = [
+            setting._replace(path=tenant_file(setting.path, made.tenant)) for setting in given
+        ]
     files = known_files(path, given, person, made_by=made_by)
-    mine = one_of(files.own)
-    others = [one_of(one) for one in files.in_order() if not one.tier.own]
+    mine = setting_of(files.own)
+    others = [setting_of(file) for file in files.in_order() if not file.tier.own]
     if not mine.path:
-        return _stand_in(
-            person, f"there is no file for it yet; makes one: {made_by}", others
-        ), files
+        return _stand_in(person, f"it has no file yet; create it with: {made_by}", others), files
     try:
         if made_by is not None and mine.path != ":memory:" and not os.path.exists(mine.path):
             raise StoreError(not_made(mine.path, made_by))
@@ -271,7 +271,9 @@ def open_own(
     except StoreError as lost:
         if not others or (path is not None and made_by is None):
             raise
-        why = f"the tier {mine.name} could not be opened: {lost}; open the store again once it can be"
+        why = (
+            f"the tier {mine.name} could not be opened: {lost}; repair it and open the store again"
+        )
         return _stand_in(person, why, others, [f"tier {mine.name}: {lost}"]), files
     files.own.take(tables)
     return tables, files
@@ -284,40 +286,40 @@ def known_files(
     *,
     made_by: str | None = None,
 ) -> TierFiles:
-    """Return the files of a store without opening any."""
+    """Return the databases of a store without opening any."""
     check_apart(given)
     settings = _sorted(given)
     mine = _own_of(path, settings)
     own = TierFile(mine, person, own=True, made_by=made_by)
-    others = [TierFile(one, person) for one in settings if one is not mine]
+    others = [TierFile(setting, person) for setting in settings if setting is not mine]
     return TierFiles(own, others, given=bool(given))
 
 
 def not_made(path: str, made_by: str) -> str:
-    """Say that an own file is not there yet, and what makes it."""
-    return f"there is no file {path} yet; this makes it: {made_by}"
+    """Return the error for a missing own file, with the command that creates it."""
+    return f"there is no file {path} yet; create it with: {made_by}"
 
 
 def _sorted(given: Sequence[TierSetting]) -> list[TierSetting]:
-    if not given:  # a store alone again
+    if not given:  # a single database again
         return []
     from scrubjay.search.stages.tiers import rank
 
-    return sorted(given, key=lambda one: rank(Tier(one.name, priority=one.priority)))
+    return sorted(given, key=lambda setting: rank(Tier(setting.name, priority=setting.priority)))
 
 
 def _own_of(path: str | None, settings: Sequence[TierSetting]) -> TierSetting:
-    """Return the tier that is written to: the highest built-in one, or that of a path.
+    """Return the tier that is written to: that of the path, or the highest built-in one.
 
-    Where there is neither it has no path.
+    Without either its path is empty.
     """
     if path is None:
-        mine = (one for one in settings if one.name in BUILT_IN_TIERS)
+        mine = (setting for setting in settings if setting.name in BUILT_IN_TIERS)
         return next(mine, TierSetting("agent", "", 1.0))
-    for one in settings:
-        if same_file(one.path, path):
-            return one
-    agents = any(one.name == "agent" for one in settings)
+    for setting in settings:
+        if same_file(setting.path, path):
+            return setting
+    agents = any(setting.name == "agent" for setting in settings)
     place = path if path == ":memory:" else os.path.abspath(path)
     if is_server_url(path):
         from scrubjay.text.urls import strip_credentials
@@ -327,7 +329,7 @@ def _own_of(path: str | None, settings: Sequence[TierSetting]) -> TierSetting:
 
 
 class Making(NamedTuple):
-    """How an own store is opened: for whom, and which of its tiers are on servers."""
+    """How the own database is opened: user, tenant and replicas."""
 
     person: str | None
     short_turn_chars: int
@@ -342,7 +344,7 @@ def _opened(path: str, made: Making, wait_s: float) -> Tables:
 
 
 def _filled(db: Database, made: Making) -> Tables:
-    """Give a database its tables; close it where that fails."""
+    """Open the tables of a database; close it if that fails."""
     try:
         tables = Tables(db, made.person, made.servers)
         tables.index_again()
@@ -354,7 +356,7 @@ def _filled(db: Database, made: Making) -> Tables:
 
 
 def _on_a_server(url: str, given: Sequence[TierSetting], made: Making) -> tuple[Tables, TierFiles]:
-    """Open a store that Postgres keeps. Other tiers can be files beside it."""
+    """Open a store in Postgres. Other tiers may be files."""
     from scrubjay.storage.postgres.connection import PostgresDatabase
     from scrubjay.text.urls import POSTGRES, parse_server_url
 
@@ -365,9 +367,11 @@ def _on_a_server(url: str, given: Sequence[TierSetting], made: Making) -> tuple[
         short_turn_chars=made.short_turn_chars,
     )
     tables = _filled(db, made)
-    agents = any(one.name == "agent" for one in given)
+    agents = any(setting.name == "agent" for setting in given)
     own = TierFile(TierSetting("own" if agents else "agent", db.path, 1.0), made.person, own=True)
-    files = TierFiles(own, [TierFile(one, made.person) for one in given], given=bool(given))
+    files = TierFiles(
+        own, [TierFile(setting, made.person) for setting in given], given=bool(given)
+    )
     own.take(tables)
     return tables, files
 
@@ -375,20 +379,20 @@ def _on_a_server(url: str, given: Sequence[TierSetting], made: Making) -> tuple[
 def _stand_in(
     person: str | None, why: str, others: Sequence[TierSetting], lost: Sequence[str] = ()
 ) -> Tables:
-    """Open the first other tier that can be read; nothing may land there by mistake."""
+    """Open the first other tier that can be read; it refuses every write."""
     reasons = list(lost)
-    for one in others:
+    for setting in others:
         try:
             return open_existing(
-                one.path, person, why_not_written=f"nothing is written, because {why}"
+                setting.path, person, why_not_written=f"nothing is written: {why}"
             )
         except StoreError as error:
-            reasons.append(f"tier {one.name}: {error}")
+            reasons.append(f"tier {setting.name}: {error}")
     raise StoreError(f"none of the tiers can be opened: {'; '.join(reasons)}")
 
 
 def open_existing(path: str, person: str | None, *, why_not_written: str | None = None) -> Tables:
-    """Open a file as it is; StoreError says what to do about one that cannot be used so."""
+    """Open a file without migrating it; StoreError says what to do if that is needed."""
     from scrubjay.storage.sqlite.existing import ExistingDatabase, outdated
 
     db = ExistingDatabase(path, why_not_written=why_not_written)
@@ -402,27 +406,27 @@ def open_existing(path: str, person: str | None, *, why_not_written: str | None 
     return tables
 
 
-def one_of(file: TierFile) -> TierSetting:
-    """Return how a file was named."""
+def setting_of(file: TierFile) -> TierSetting:
+    """Return the setting of a tier file."""
     return TierSetting(file.tier.name, file.path, file.tier.priority)
 
 
 def check_apart(settings: Sequence[TierSetting]) -> None:
-    """Refuse two tiers of one name, or of one file."""
-    for place, one in enumerate(settings):
+    """Refuse two tiers with the same name or the same file."""
+    for place, setting in enumerate(settings):
         for other in settings[:place]:
-            if one.name == other.name:
+            if setting.name == other.name:
                 raise InvalidInput(
-                    f"there is a tier {one.name!r} already: {other.path}; give another name"
+                    f"a tier {setting.name!r} exists already: {other.path}; give another name"
                 )
-            if same_file(one.path, other.path):
+            if same_file(setting.path, other.path):
                 raise InvalidInput(
-                    f"{one.path} is the tier {other.name!r} already; a file can be one tier only"
+                    f"{setting.path} is already the tier {other.name!r}; a file can be one tier only"
                 )
 
 
 def _look(path: str) -> tuple[int, int] | None:
-    """Return what changes when a file is written, or None where there is none."""
+    """Return the time and size of a file, which change when it is written; None without a file."""
     try:
         found = os.stat(path)
     except OSError:
