@@ -1,15 +1,19 @@
 // Who is signed in, where, and what they may do there; with a way into another browser, and out.
 
+import { facts } from "../health/panels.js";
 import { command } from "./command.js";
 import { opened } from "./dialog.js";
 import { h, put } from "./dom.js";
-import { facts } from "../health/panels.js";
 import * as keys from "./keys.js";
 import { otherLink, signOut, who } from "./login.js";
 import * as theme from "./theme.js";
 import { saying } from "./toast.js";
 
-const MAY = { admin: "everything, also what is for whoever runs the server", write: "read and write", read: "read only" };
+const MAY = {
+  admin: "everything, also what is for whoever runs the server",
+  write: "read and write",
+  read: "read only",
+};
 
 /** Say who somebody is, `[[name, value]]`, from what the server told of the session. */
 function told({ name, scopes, tenant, user, store, version }) {
@@ -28,7 +32,10 @@ export async function account() {
   const person = await saying(who);
   if (!person) return;
   opened("You and this store", (body, close) => {
-    const then = (act) => () => { close(); act(); };
+    const then = (act) => () => {
+      close();
+      act();
+    };
     const actions = h(
       "p",
       { class: "actions" },
@@ -46,7 +53,13 @@ function elsewhere() {
   const place = h("div", { role: "status" });
   const make = async () => {
     const page = await saying(otherLink);
-    if (page) put(place, command(page), h("p", { class: "hint" }, "It works once, for ten minutes, and may do everything."));
+    if (page)
+      put(place, command(page), h("p", { class: "hint" }, "It works once, for ten minutes, and may do everything."));
   };
-  return h("div", {}, h("p", { class: "actions" }, h("button", { type: "button", onclick: make }, "Open in another browser")), place);
+  return h(
+    "div",
+    {},
+    h("p", { class: "actions" }, h("button", { type: "button", onclick: make }, "Open in another browser")),
+    place,
+  );
 }

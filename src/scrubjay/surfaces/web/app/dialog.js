@@ -12,7 +12,12 @@ export function opened(title, fill, { wide = false } = {}) {
   const dialog = h(
     "dialog",
     { "aria-labelledby": id, class: wide ? "wide" : "" },
-    h("header", {}, h("h2", { id }, title), h("button", { type: "button", class: "quiet", "aria-label": "Close", onclick: () => dialog.close() }, "✕")),
+    h(
+      "header",
+      {},
+      h("h2", { id }, title),
+      h("button", { type: "button", class: "quiet", "aria-label": "Close", onclick: () => dialog.close() }, "✕"),
+    ),
     body,
   );
   closedOutside(dialog);
@@ -51,15 +56,17 @@ function raiseToasts() {
 
 /** Ask before something is done for good, and tell what it does; true when they said yes. */
 export async function confirmed(question, yes, told = "") {
-  return (await opened(question, (body, close) => {
-    body.append(
-      h("p", { hidden: !told }, told),
-      h(
-        "p",
-        { class: "actions" },
-        h("button", { type: "button", class: "danger", onclick: () => close(true) }, yes),
-        h("button", { type: "button", autofocus: true, onclick: () => close(false) }, "Cancel"),
-      ),
-    );
-  })) === true;
+  return (
+    (await opened(question, (body, close) => {
+      body.append(
+        h("p", { hidden: !told }, told),
+        h(
+          "p",
+          { class: "actions" },
+          h("button", { type: "button", class: "danger", onclick: () => close(true) }, yes),
+          h("button", { type: "button", autofocus: true, onclick: () => close(false) }, "Cancel"),
+        ),
+      );
+    })) === true
+  );
 }

@@ -16,7 +16,8 @@ function fill(node, props, children) {
   for (const [name, value] of Object.entries(props)) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (name === "style") Object.assign(node.style, value); // the policy forbids it as an attribute
+    else if (name === "style")
+      Object.assign(node.style, value); // the policy forbids it as an attribute
     else if (name === "data") Object.assign(node.dataset, value);
     else if (name === "value" || name === "checked" || name === "selected") node[name] = value;
     else node.setAttribute(name, value === true ? "" : String(value));

@@ -1,6 +1,13 @@
 // Numbers, times and sizes as people read them.
 
-const UNITS = [["year", 31557600], ["month", 2629800], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];
+const UNITS = [
+  ["year", 31557600],
+  ["month", 2629800],
+  ["week", 604800],
+  ["day", 86400],
+  ["hour", 3600],
+  ["minute", 60],
+];
 const relative = new Intl.RelativeTimeFormat("en");
 const number = new Intl.NumberFormat("en");
 
@@ -27,7 +34,8 @@ export function figure(value, digits = 3) {
 }
 
 /** 12.3456 → "12.3 ms", 1234 → "1.23 s" */
-export const duration = (ms) => (ms < 1000 ? `${ms < 10 ? ms.toFixed(2) : ms.toFixed(1)} ms` : `${(ms / 1000).toFixed(2)} s`);
+export const duration = (ms) =>
+  ms < 1000 ? `${ms < 10 ? ms.toFixed(2) : ms.toFixed(1)} ms` : `${(ms / 1000).toFixed(2)} s`;
 
 /** 1536 → "1.5 kB" */
 export function size(bytes) {

@@ -1,7 +1,7 @@
 // The keyboard: one key an action, a list of them all, and a way to switch them off.
 
-import { h, put } from "./dom.js";
 import { opened } from "./dialog.js";
+import { h, put } from "./dom.js";
 
 const OFF = "scrubjay.keys-off"; // who speaks to a computer may not want single keys (WCAG 2.1.4)
 const everywhere = [];
@@ -54,12 +54,23 @@ function pressed(event) {
 /** Show every key, those of this view first. */
 export function help() {
   const rows = offered().map((one) =>
-    h("tr", {}, h("td", {}, one.keys.split(" ").map((key) => [h("kbd", {}, key), " "])), h("td", {}, one.does)),
+    h(
+      "tr",
+      {},
+      h(
+        "td",
+        {},
+        one.keys.split(" ").map((key) => [h("kbd", {}, key), " "]),
+      ),
+      h("td", {}, one.does),
+    ),
   );
   const off = h("input", {
     type: "checkbox",
     checked: !localStorage.getItem(OFF),
     onchange: () => (off.checked ? localStorage.removeItem(OFF) : localStorage.setItem(OFF, "1")),
   });
-  opened("Keys", (body) => put(body, h("table", { class: "keys" }, h("tbody", {}, rows)), h("label", {}, off, " Single keys are commands")));
+  opened("Keys", (body) =>
+    put(body, h("table", { class: "keys" }, h("tbody", {}, rows)), h("label", {}, off, " Single keys are commands")),
+  );
 }

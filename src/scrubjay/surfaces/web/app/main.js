@@ -1,12 +1,12 @@
 // The page: one view at a time, chosen by the address, and what stands around all of them.
 
 import { account } from "./account.js";
-import { KEY, Problem, lost, server } from "./api.js";
+import { KEY, lost, Problem, server } from "./api.js";
 import { h, put } from "./dom.js";
 import * as keys from "./keys.js";
+import { comeBackTo, goOn, who } from "./login.js";
 import { go, here, note } from "./route.js";
 import * as theme from "./theme.js";
-import { comeBackTo, goOn, who } from "./login.js";
 import { saying, toast } from "./toast.js";
 
 // A view is `make(root)`, which gives {show(params), hide(), keys}; it is made when first shown.
@@ -18,7 +18,14 @@ const VIEWS = {
   health: () => import("../health/health.js"),
   signin: () => import("./sign_in.js"),
 };
-const TITLES = { search: "Search", compare: "Compare", map: "Map", graph: "Graph", health: "Health", signin: "Sign in" };
+const TITLES = {
+  search: "Search",
+  compare: "Compare",
+  map: "Map",
+  graph: "Graph",
+  health: "Health",
+  signin: "Sign in",
+};
 const NOT_KEPT =
   "Your browser lets this page keep nothing, and so it cannot sign you in. Allow cookies and site data for this " +
   "address in the browser's settings, then load the page again.";

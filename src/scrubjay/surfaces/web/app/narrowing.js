@@ -27,7 +27,11 @@ export class Narrowing {
   }
 
   async #offer() {
-    const [listed, status, { collections }] = await Promise.all([ask("topics", { limit: 200 }), ask("status"), ask("collections")]);
+    const [listed, status, { collections }] = await Promise.all([
+      ask("topics", { limit: 200 }),
+      ask("status"),
+      ask("collections"),
+    ]);
     const known = {
       collection: collections.map((one) => one.name),
       topics: listed.topics.map((one) => one.topic),
@@ -51,7 +55,11 @@ function drawChoice(node, label, names, chosen, change) {
   );
   const without = (name) => () => change(chosen.filter((one) => one !== name));
   const chip = (name) =>
-    h("button", { type: "button", class: "chip", "aria-label": `No longer only ${name}`, onclick: without(name) }, `${name} ✕`);
+    h(
+      "button",
+      { type: "button", class: "chip", "aria-label": `No longer only ${name}`, onclick: without(name) },
+      `${name} ✕`,
+    );
   const focused = node.contains(document.activeElement);
   put(node, h("label", { class: "field" }, label, select), h("div", { class: "chips" }, chosen.map(chip)));
   if (focused) select.focus();

@@ -10,7 +10,8 @@ export function here() {
 export function link(view, params = {}) {
   const said = new URLSearchParams();
   for (const [name, value] of Object.entries(params)) {
-    for (const one of [value].flat()) if (one !== null && one !== undefined && one !== "" && one !== false) said.append(name, one);
+    for (const one of [value].flat())
+      if (one !== null && one !== undefined && one !== "" && one !== false) said.append(name, one);
   }
   return said.size ? `#/${view}?${said}` : `#/${view}`;
 }

@@ -6,7 +6,10 @@ const WEIGHTS = "weights";
 
 /** Split what somebody wrote, `rrf.k=30, rerank=false`, into single settings. */
 export function splitSets(text) {
-  return text.split(/[\s,]+(?=[\w.]+\s*=(?![^{]*\}))/).map((one) => one.trim().replace(/,$/, "")).filter(Boolean);
+  return text
+    .split(/[\s,]+(?=[\w.]+\s*=(?![^{]*\}))/)
+    .map((one) => one.trim().replace(/,$/, ""))
+    .filter(Boolean);
 }
 
 /** `["rrf.k=30", "weights.keyword=1"]` → `{overrides: {"rrf.k": 30}, weights: {keyword: 1}}`, as a search takes them. */
@@ -16,7 +19,8 @@ export function settings(sets) {
     const [, name, said] = /^\s*([^=\s]+)\s*=\s*(.+?)\s*$/s.exec(one) ?? [];
     if (said === undefined) throw new Problem("invalid", `“${one}” is no setting; write it as rrf.k=30.`);
     if (name === WEIGHTS) out.weights = valueOf(said);
-    else if (name.startsWith(`${WEIGHTS}.`)) out.weights = { ...out.weights, [name.slice(WEIGHTS.length + 1)]: valueOf(said) };
+    else if (name.startsWith(`${WEIGHTS}.`))
+      out.weights = { ...out.weights, [name.slice(WEIGHTS.length + 1)]: valueOf(said) };
     else out.overrides = { ...out.overrides, [name]: valueOf(said) };
   }
   return out;

@@ -2,8 +2,8 @@
 
 import { command } from "./command.js";
 import { h, put } from "./dom.js";
-import { note } from "./route.js";
 import { goOn, signIn, who, whyNot } from "./login.js";
+import { note } from "./route.js";
 
 /** Make the view. */
 export function make(root) {
@@ -33,7 +33,8 @@ export function make(root) {
     if (!error.kind) throw error;
     if (error.kind !== "no-token") return later(error, code);
     const person = await who();
-    if (person.signed_in) goOn(); // by this very link, some time before
+    if (person.signed_in)
+      goOn(); // by this very link, some time before
     else draw(root, person, error.detail);
   }
 
@@ -50,14 +51,25 @@ export function make(root) {
 
 function draw(root, person, why) {
   const said = h("p", { class: "said bad", role: "alert" }, sentence(firstHalf(why)));
-  put(root, h("h1", {}, "Sign in"), why && said, h("div", { class: "panel" }, person.asks_for_token ? byToken() : byLink()));
+  put(
+    root,
+    h("h1", {}, "Sign in"),
+    why && said,
+    h("div", { class: "panel" }, person.asks_for_token ? byToken() : byLink()),
+  );
   root.querySelector("input")?.focus();
 }
 
 function byLink() {
   const box = { type: "text", name: "link", placeholder: `${location.origin}/#/signin?code=…` };
   return [
-    h("p", {}, "Open the link that ", h("code", {}, "scrubjay serve"), " printed when it started, or put it in here. It works once, for ten minutes."),
+    h(
+      "p",
+      {},
+      "Open the link that ",
+      h("code", {}, "scrubjay serve"),
+      " printed when it started, or put it in here. It works once, for ten minutes.",
+    ),
     form("Link, or its code", box, given),
     h("p", {}, "For a new one, ask on the machine where the server runs:"),
     command(`curl -X POST ${location.origin}/session/link`),
@@ -79,7 +91,13 @@ function byToken() {
 function form(label, box, how, hint = null) {
   const wrong = h("p", { class: "wrong", role: "alert", id: "signin-wrong" });
   const about = hint ? "signin-hint signin-wrong" : "signin-wrong";
-  const field = h("input", { ...box, autocomplete: "off", spellcheck: "false", required: true, "aria-describedby": about });
+  const field = h("input", {
+    ...box,
+    autocomplete: "off",
+    spellcheck: "false",
+    required: true,
+    "aria-describedby": about,
+  });
   const button = h("button", { type: "submit", class: "main" }, "Sign in");
   const submit = async (event) => {
     event.preventDefault(); // nor does the policy let a form be sent anywhere

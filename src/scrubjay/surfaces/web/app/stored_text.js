@@ -11,8 +11,10 @@ const MOST_FORMS = 200;
 
 /** Show characters that have no shape as their pictures, one for one, so that marks keep their places. */
 export function visible(text) {
-  return text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f]/g, (one) => String.fromCharCode(0x2400 + one.charCodeAt(0)))
-    .replace(/\x7f/g, "␡").replace(/[\x80-\x9f]/g, "�");
+  return text
+    .replace(/[\0-\x08\x0b\x0c\x0e-\x1f]/g, (one) => String.fromCharCode(0x2400 + one.charCodeAt(0)))
+    .replace(/\x7f/g, "␡")
+    .replace(/[\x80-\x9f]/g, "�");
 }
 
 /** Return a text as nodes, with what lies between the offsets marked: `marks` as a search gives them. */
@@ -30,14 +32,19 @@ export function marked(text, marks = []) {
 /** Return the words that are marked in a hit, as they are written there: they are looked for in its whole text. */
 export function formsOf(hit) {
   const marks = hit.marks ?? {};
-  const words = ["title", "snippet"].flatMap((field) => (marks[field] ?? []).map(([start, stop]) => hit[field].slice(start, stop)));
+  const words = ["title", "snippet"].flatMap((field) =>
+    (marks[field] ?? []).map(([start, stop]) => hit[field].slice(start, stop)),
+  );
   return [...new Set(words.map((word) => word.toLowerCase()))].slice(0, MOST_FORMS);
 }
 
 /** Return where such words stand in a text, as whole words whatever their case. */
 function placesOf(text, forms) {
   if (!forms.length) return [];
-  const any = [...forms].sort((a, b) => b.length - a.length).map(patternOf).join("|");
+  const any = [...forms]
+    .sort((a, b) => b.length - a.length)
+    .map(patternOf)
+    .join("|");
   return [...text.matchAll(new RegExp(any, "giu"))].map((one) => [one.index, one.index + one[0].length]);
 }
 

@@ -17,7 +17,18 @@ export function toast(text, { bad = false, action = "", act, about = "" } = {}) 
     "div",
     { class: bad ? "toast bad" : "toast", role: bad ? "alert" : null, data: { about } },
     h("span", {}, text),
-    action && h("button", { type: "button", onclick: () => { gone(); act(); } }, action),
+    action &&
+      h(
+        "button",
+        {
+          type: "button",
+          onclick: () => {
+            gone();
+            act();
+          },
+        },
+        action,
+      ),
     h("button", { type: "button", class: "quiet", "aria-label": "Dismiss", onclick: gone }, "✕"),
   );
   all.append(shown);

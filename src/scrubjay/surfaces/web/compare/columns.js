@@ -1,13 +1,13 @@
 // Two columns of hits with the lines between them; on a phone one list with both ranks.
 
-import { FORMS } from "./settings.js";
 import { h, s } from "../app/dom.js";
-import { nameOf } from "../app/stored_text.js";
-import { movement } from "./ranks.js";
-import { link } from "../app/route.js";
-import { searched } from "./sides.js";
-import { warning, waterfall } from "../search/waterfall.js";
 import { duration, many } from "../app/format.js";
+import { link } from "../app/route.js";
+import { nameOf } from "../app/stored_text.js";
+import { warning, waterfall } from "../search/waterfall.js";
+import { movement } from "./ranks.js";
+import { FORMS } from "./settings.js";
+import { searched } from "./sides.js";
 
 const NAMES = { a: "Left", b: "Right" };
 const SHORT = 40; // characters of what is called by its text
@@ -33,7 +33,14 @@ function column(side, state, answer, place) {
   return h(
     "section",
     { class: "side", data: { side }, "aria-label": name },
-    h("h2", {}, h("span", {}, name), state[side].sets.map((one) => h("span", { class: "chip" }, one)), took(answer), onward(state, side)),
+    h(
+      "h2",
+      {},
+      h("span", {}, name),
+      state[side].sets.map((one) => h("span", { class: "chip" }, one)),
+      took(answer),
+      onward(state, side),
+    ),
     answer ? content(side, state[side], answer, place) : h("p", { class: "hint" }, "Asking…"),
   );
 }
@@ -51,7 +58,12 @@ function onward(state, side) {
 
 function failed({ detail }, sets) {
   const hint = sets.length > 0 && h("p", { class: "hint" }, FORMS);
-  return h("div", { class: "said bad", role: "alert" }, h("p", {}, h("b", {}, "This side cannot be asked: "), detail), hint);
+  return h(
+    "div",
+    { class: "said bad", role: "alert" },
+    h("p", {}, h("b", {}, "This side cannot be asked: "), detail),
+    hint,
+  );
 }
 
 function content(side, { way, sets }, { problem, results }, place) {
@@ -60,7 +72,11 @@ function content(side, { way, sets }, { problem, results }, place) {
   return [
     results.degraded.map((why) => h("p", { class: "said" }, warning(), why)),
     results.hits.length
-      ? h("ol", { class: "hits" }, results.hits.map((hit, index) => h("li", {}, card(hit, index + 1, side, place), whyOf(hit, place))))
+      ? h(
+          "ol",
+          { class: "hits" },
+          results.hits.map((hit, index) => h("li", {}, card(hit, index + 1, side, place), whyOf(hit, place))),
+        )
       : h("p", { class: "hint" }, "Nothing was found."),
     h("details", { class: "panel stages-of" }, h("summary", {}, `Stages of ${way}`), stages),
   ];
@@ -90,7 +106,12 @@ const score = (hit) => h("span", { class: "score" }, hushed(", score "), hit.sco
 function text(hit) {
   const plain = hit.snippet.replace(/\s+/g, " ");
   const title = hit.title && h("b", { dir: "auto" }, hit.title);
-  return h("span", { class: "text" }, title, h("span", { class: title ? "snippet" : "snippet alone", dir: "auto" }, plain));
+  return h(
+    "span",
+    { class: "text" },
+    title,
+    h("span", { class: title ? "snippet" : "snippet alone", dir: "auto" }, plain),
+  );
 }
 
 /** How it moved, at the right; where it went, at the left. */

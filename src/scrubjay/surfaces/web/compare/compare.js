@@ -1,17 +1,17 @@
 // Compare: one query, two ways of asking it, and how far each memory moves between them.
 
 import { ask } from "../app/api.js";
-import { lines } from "./lines.js";
-import { columns } from "./columns.js";
-import { formOf } from "./form.js";
-import { openWhy } from "./why.js";
 import { debounced, h, put } from "../app/dom.js";
+import { figure } from "../app/format.js";
+import { go, note } from "../app/route.js";
 import { nameOf } from "../app/stored_text.js";
 import { openMemory } from "../memory/memory.js";
+import { columns } from "./columns.js";
+import { formOf } from "./form.js";
+import { lines } from "./lines.js";
 import { beside, likeness, movement } from "./ranks.js";
-import { go, note } from "../app/route.js";
 import { asked, read, written } from "./sides.js";
-import { figure } from "../app/format.js";
+import { openWhy } from "./why.js";
 
 const VIEW = "compare";
 const TYPED_MS = 250;
@@ -104,7 +104,11 @@ export function make(root) {
     const hit = [...hits("a"), ...hits("b")].find((one) => one.id === id);
     const said = (side) => {
       const rank = hits(side).findIndex((one) => one.id === id) + 1;
-      return { name: `${NAMES[side]}: ${[state[side].way, ...state[side].sets].join(", ")}`, rank, results: answers[side]?.results };
+      return {
+        name: `${NAMES[side]}: ${[state[side].way, ...state[side].sets].join(", ")}`,
+        rank,
+        results: answers[side]?.results,
+      };
     };
     if (hit) openWhy(nameOf(hit), id, SIDES.map(said));
   }
@@ -131,7 +135,11 @@ export function make(root) {
       { keys: "k", does: "Hit before", act: () => step(found, -1) },
       { keys: "l", does: "To the right column", act: () => across(found, "b") },
       { keys: "h", does: "To the left column", act: () => across(found, "a") },
-      { keys: "y", does: "Why the hit stands there, on both sides", act: () => why(document.activeElement?.closest?.(".hit")?.dataset.id) },
+      {
+        keys: "y",
+        does: "Why the hit stands there, on both sides",
+        act: () => why(document.activeElement?.closest?.(".hit")?.dataset.id),
+      },
       { keys: "x", does: "Swap the sides", act: () => form.swap() },
     ],
   };

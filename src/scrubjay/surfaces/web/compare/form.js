@@ -1,13 +1,13 @@
 // The form of Compare: the query, the way and the settings of each side, and what both share.
 
 import { ask } from "../app/api.js";
-import { FORMS, refused, sameNumber, settingsOf, spelled } from "./settings.js";
 import { fresh, h, put } from "../app/dom.js";
 import { leaveAtEscape } from "../app/escape.js";
 import { Narrowing } from "../app/narrowing.js";
 import { splitSets } from "../app/settings.js";
 import { copyButton } from "../app/share.js";
 import { saying } from "../app/toast.js";
+import { FORMS, refused, sameNumber, settingsOf, spelled } from "./settings.js";
 
 const LIMITS = [5, 10, 20, 50];
 const NAMES = { a: "Left", b: "Right" };
@@ -31,7 +31,13 @@ export function formOf({ typed, chosen }) {
   const swapper = button("⇄", { ...named, onclick: swap });
   const node = h(
     "form",
-    { class: "panel asking", onsubmit: (event) => { event.preventDefault(); chosen({ query: query.value }); } },
+    {
+      class: "panel asking",
+      onsubmit: (event) => {
+        event.preventDefault();
+        chosen({ query: query.value });
+      },
+    },
     h("div", { class: "first" }, query, h("label", {}, "Hits ", limit), narrowing.node, copyButton()),
     filters,
     h("div", { class: "ways" }, sides.a.node, swapper, sides.b.node),
@@ -43,11 +49,17 @@ export function formOf({ typed, chosen }) {
     state = next;
     if (query.value !== next.query) query.value = next.query;
     const limits = [...new Set([...LIMITS, next.limit])].sort((one, other) => one - other);
-    put(limit, limits.map((one) => h("option", { value: one, selected: one === next.limit }, one)));
+    put(
+      limit,
+      limits.map((one) => h("option", { value: one, selected: one === next.limit }, one)),
+    );
     sides.a.show(next.a);
     sides.b.show(next.b);
     const narrowed = Object.entries(next.filters).flatMap(([name, said]) => said.map((one) => [name, one]));
-    put(filters, narrowed.map(([name, one]) => removable(`${name}: ${one}`, () => widen(name, one))));
+    put(
+      filters,
+      narrowed.map(([name, one]) => removable(`${name}: ${one}`, () => widen(name, one))),
+    );
     filters.hidden = !narrowed.length;
     narrowing.draw(next.filters);
   }
@@ -67,10 +79,11 @@ function removable(text, act) {
 
 let known = null;
 /** Every way of searching, with its stages: asked once. */
-const ways = () => (known ??= ask("profiles").catch((error) => {
-  known = null;
-  throw error;
-}));
+const ways = () =>
+  (known ??= ask("profiles").catch((error) => {
+    known = null;
+    throw error;
+  }));
 
 function sideOf(name, chosen) {
   let side = { way: "", sets: [] };
@@ -109,12 +122,18 @@ function sideOf(name, chosen) {
 
   async function show(next) {
     side = next;
-    put(sets, next.sets.map((one) => removable(one, () => drop(one))));
+    put(
+      sets,
+      next.sets.map((one) => removable(one, () => drop(one))),
+    );
     const { profiles } = (await saying(ways)) ?? { profiles: [] };
     profile = profiles.find((one) => one.name === side.way);
     put(way, options(profiles, side.way));
     way.title = profile?.summary ?? "";
-    put(offered, settingsOf(profile).map((one) => h("option", { value: one })));
+    put(
+      offered,
+      settingsOf(profile).map((one) => h("option", { value: one })),
+    );
   }
 
   /** Mark the settings that the server did not take. */

@@ -15,7 +15,10 @@ export function lines(root) {
   svg.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
   const right = new Map([...root.querySelectorAll('.hit[data-side="b"]')].map((one) => [one.dataset.id, one]));
   const twins = [...root.querySelectorAll('.hit[data-side="a"]')].filter((one) => right.has(one.dataset.id));
-  put(svg, twins.map((one) => line(one, right.get(one.dataset.id), box)));
+  put(
+    svg,
+    twins.map((one) => line(one, right.get(one.dataset.id), box)),
+  );
 }
 
 function line(from, to, box) {

@@ -14,18 +14,29 @@ export const sameNumber = (one, other) => nameOf(one) === nameOf(other);
 export function settingsOf(profile) {
   const stages = profile?.stages ?? [];
   const whole = stages.flatMap(({ name, numbers }) =>
-    Object.entries(numbers).filter(([, value]) => isWeights(value)).map(([number, value]) => `${name}.${number}=${written(value)}`),
+    Object.entries(numbers)
+      .filter(([, value]) => isWeights(value))
+      .map(([number, value]) => `${name}.${number}=${written(value)}`),
   );
   const skipped = stages.some(({ name }) => name === "rerank") ? ["rerank=false"] : [];
-  const calls = [...stages.map(({ text }) => text).join(" ").matchAll(/(\w+)\(([^()]*)\)/g)];
+  const calls = [
+    ...stages
+      .map(({ text }) => text)
+      .join(" ")
+      .matchAll(/(\w+)\(([^()]*)\)/g),
+  ];
   const plain = (said) => [...said.replace(/\{[^}]*\}/g, "").matchAll(/\w+=-?[\d.]+/g)].map(String);
   const single = calls.flatMap(([, stage, said]) => plain(said).map((one) => `${stage}.${one}`));
   return [...new Set([...whole.sort(byWeights), ...skipped, ...single])];
 }
 
-const isWeights = (value) => value && typeof value === "object" && !Array.isArray(value) && Object.values(value).every(Number.isFinite);
+const isWeights = (value) =>
+  value && typeof value === "object" && !Array.isArray(value) && Object.values(value).every(Number.isFinite);
 const byWeights = (one, other) => Number(other.includes(".weights=")) - Number(one.includes(".weights="));
-const written = (weights) => `{${Object.entries(weights).map(([name, value]) => `${name}=${value}`).join(", ")}}`;
+const written = (weights) =>
+  `{${Object.entries(weights)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(", ")}}`;
 
 /** One weight of several, `weigh.weights.keyword=0.9`, as it has to be said: with the others as they are. */
 export function spelled(set, profile) {

@@ -36,7 +36,9 @@ export function asked({ query, limit, filters }, { way, sets }) {
 export function searched({ query, limit, filters }, { way, sets }) {
   const [profile, mode] = way.split(":");
   const { overrides = {} } = settings(sets);
-  const lines = Object.entries(overrides).map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
+  const lines = Object.entries(overrides).map(
+    ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
   return { q: query, profile, mode, limit, overrides: lines, ...filters };
 }
 

@@ -6,7 +6,15 @@ import { sum } from "../search/sum.js";
 
 /** Open the sums behind a memory's scores; `sides` are `{name, rank, results}`, left and right. */
 export function openWhy(title, id, sides) {
-  return opened(`Why: ${title}`, (body) => put(body, sides.map((side) => one(id, side))), { wide: true });
+  return opened(
+    `Why: ${title}`,
+    (body) =>
+      put(
+        body,
+        sides.map((side) => one(id, side)),
+      ),
+    { wide: true },
+  );
 }
 
 function one(id, { name, rank, results }) {

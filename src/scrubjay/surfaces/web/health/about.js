@@ -1,10 +1,10 @@
 // What the store is about: types, namespaces, topics and collections, what expires, and what was learned.
 
 import { h } from "../app/dom.js";
-import { hint, list, table, tally } from "./panels.js";
-import { nameOf } from "../app/stored_text.js";
-import { link } from "../app/route.js";
 import { age, count, figure, many, moment } from "../app/format.js";
+import { link } from "../app/route.js";
+import { nameOf } from "../app/stored_text.js";
+import { hint, list, table, tally } from "./panels.js";
 
 const LONGEST = 120; // characters of a memory without a title
 
@@ -33,12 +33,14 @@ export function grouped({ topics, collections }) {
 /** What is soon no longer valid, soonest first. */
 export function expiring({ memories }) {
   if (!memories.length) return hint("Nothing expires soon.");
-  return list(memories.map((one) => {
-    const href = link("search", { id: one.id });
-    const text = nameOf(one, LONGEST);
-    const when = h("span", { class: "hint", title: moment(one.valid_until) }, age(one.valid_until));
-    return [h("a", { href, dir: "auto", data: { keep: one.id } }, text), " ", when];
-  }));
+  return list(
+    memories.map((one) => {
+      const href = link("search", { id: one.id });
+      const text = nameOf(one, LONGEST);
+      const when = h("span", { class: "hint", title: moment(one.valid_until) }, age(one.valid_until));
+      return [h("a", { href, dir: "auto", data: { keep: one.id } }, text), " ", when];
+    }),
+  );
 }
 
 /** True for weights that feedback moves, or has moved. */

@@ -60,7 +60,12 @@ export const clock = (at) => new Date(at).toLocaleTimeString("en-GB", { hour: "2
 function floor(at, hours) {
   const day = new Date(at);
   if (hours === 1) return at - (at % 60_000) - day.getMinutes() * 60_000;
-  return new Date(day.getFullYear(), day.getMonth(), day.getDate(), Math.floor(day.getHours() / hours) * hours).getTime();
+  return new Date(
+    day.getFullYear(),
+    day.getMonth(),
+    day.getDate(),
+    Math.floor(day.getHours() / hours) * hours,
+  ).getTime();
 }
 
 // Days and quarters of days are stepped by the calendar: one of 23 or 25 hours is a day all the same. Hours are

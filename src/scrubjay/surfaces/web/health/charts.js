@@ -96,7 +96,8 @@ function drawn(id, plot, readout, { data, at }) {
   const scale = marks(Math.max(...data.bars.map((bar) => sum(bar.parts))));
   const y = (value) => HIGH - EDGE.bottom - (value / scale.at(-1)) * (HIGH - EDGE.top - EDGE.bottom);
   const x = (index) => EDGE.left + index * across;
-  const full = (name, index) => s("rect", { class: name, x: x(index), y: EDGE.top, width: across, height: y(0) - EDGE.top });
+  const full = (name, index) =>
+    s("rect", { class: name, x: x(index), y: EDGE.top, width: across, height: y(0) - EDGE.top });
   const title = fresh("title");
   const tones = [...new Set(data.series.map((one) => one.tone))];
   put(
@@ -134,7 +135,9 @@ function column(id, data, bar, left, across, y) {
     const top = y(under + value);
     const height = y(under) - top;
     under += value;
-    return value > 0 && s("rect", { class: "part", x, y: top, width, height, fill: paint(id, data.series[index].tone) });
+    return (
+      value > 0 && s("rect", { class: "part", x, y: top, width, height, fill: paint(id, data.series[index].tone) })
+    );
   });
 }
 

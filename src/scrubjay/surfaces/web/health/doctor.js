@@ -3,9 +3,9 @@
 import { ask } from "../app/api.js";
 import { command, told } from "../app/command.js";
 import { h, put } from "../app/dom.js";
-import { keeping, state } from "./panels.js";
-import { clock } from "./buckets.js";
 import { count } from "../app/format.js";
+import { clock } from "./buckets.js";
+import { keeping, state } from "./panels.js";
 
 /**
  * Return the part, `{node, run(), stop(), findings()}`; `examined` is called when there are findings. To examine a store
@@ -75,5 +75,8 @@ function group(findings) {
 
 /** Return the finding that is worst; of several as bad, the first. */
 export function worst(findings) {
-  return ["failed", "missing", "degraded"].map((how) => findings.find((one) => one.state === how)).find(Boolean) ?? findings[0];
+  return (
+    ["failed", "missing", "degraded"].map((how) => findings.find((one) => one.state === how)).find(Boolean) ??
+    findings[0]
+  );
 }

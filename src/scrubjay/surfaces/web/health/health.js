@@ -1,26 +1,30 @@
 // Health: how the store and its server are, looked at again every half minute while somebody looks at it.
 
 import { ask, send } from "../app/api.js";
-import { SPANS, clock, since } from "./buckets.js";
 import { h, put } from "../app/dom.js";
+import { moment } from "../app/format.js";
+import { who } from "../app/login.js";
+import { go } from "../app/route.js";
+import { saying } from "../app/toast.js";
 import { expiring, grouped, kinds, learned, learns } from "./about.js";
+import { clock, SPANS, since } from "./buckets.js";
 import { doctorPart } from "./doctor.js";
 import { hitsPart, hoursOf } from "./hits.js";
 import { queriesPart, stageTimes, tenantsPart } from "./load.js";
 import { panel, steady } from "./panels.js";
 import { attention, summary } from "./state.js";
 import { covered, models, places, sizes, waiting } from "./store.js";
-import { go } from "../app/route.js";
-import { who } from "../app/login.js";
-import { saying } from "../app/toast.js";
-import { moment } from "../app/format.js";
 
 const AGAIN_MS = 30_000;
 const NOT_YOURS =
   "Queries per hour and the times of stages are figures of the whole server: your sign-in shows your own store.";
 const CHEAP_BYTES = 200_000_000; // doctor reads the whole file: a larger one is examined when somebody asks for it
 // Each part has its column: were they set by height, one that grows would send others elsewhere.
-const COLUMNS = [["waiting", "sizes", "store", "expiring"], ["models", "learned", "files"], ["kinds", "grouped"]];
+const COLUMNS = [
+  ["waiting", "sizes", "store", "expiring"],
+  ["models", "learned", "files"],
+  ["kinds", "grouped"],
+];
 const LEARN = ["vault", "novamem"];
 
 /** Make the view; `show` looks, `hide` stops looking. */
@@ -62,8 +66,22 @@ export function make(root) {
     h("header", { class: "health-top" }, h("h1", {}, "Health"), h("div", { class: "actions" }, asOf, again)),
     h("div", { class: "panel" }, verdict),
     whole,
-    h("div", { class: "parts" }, Object.values(large).map((one) => one.node)),
-    h("div", { class: "columns" }, COLUMNS.map((names) => h("div", {}, names.map((name) => small[name].node)))),
+    h(
+      "div",
+      { class: "parts" },
+      Object.values(large).map((one) => one.node),
+    ),
+    h(
+      "div",
+      { class: "columns" },
+      COLUMNS.map((names) =>
+        h(
+          "div",
+          {},
+          names.map((name) => small[name].node),
+        ),
+      ),
+    ),
   );
   parts.tenants.node.hidden = true;
   parts.learned.node.hidden = true;
@@ -186,10 +204,11 @@ function to(part) {
 
 // Everything at once; what cannot be had is the Problem that says why.
 async function answers(span, signal, refused) {
-  const or = (asked) => asked.catch((error) => {
-    if (error.name !== "AbortError" && !error.kind) throw error;
-    return error;
-  });
+  const or = (asked) =>
+    asked.catch((error) => {
+      if (error.name !== "AbortError" && !error.kind) throw error;
+      return error;
+    });
   const asked = {
     status: ask("status", {}, { signal }),
     hits: ask("hits", { since: since(span) }, { signal }),

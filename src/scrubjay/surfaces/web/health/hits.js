@@ -1,10 +1,10 @@
 // Which tier found how much, over time: the picture of NM-7, for one's own store or for a tenant's.
 
-import { SPANS, bars, named, sorted, tick } from "./buckets.js";
-import { legend, stacked } from "./charts.js";
 import { h, put } from "../app/dom.js";
-import { hint, steady, table } from "./panels.js";
 import { count, many } from "../app/format.js";
+import { bars, named, SPANS, sorted, tick } from "./buckets.js";
+import { legend, stacked } from "./charts.js";
+import { hint, steady, table } from "./panels.js";
 
 // Those that nearly every search has keep their colours, whatever else is there.
 const NONE = "No tier found anything in this time. Search, and what each of them found is drawn here.";
@@ -46,9 +46,14 @@ function gathered(hours, span, now = Date.now()) {
 
 /** Return the part, `{node, show(hours, {span, tenant, tenants})}`; `choose` is told of another span or tenant. */
 export function hitsPart(choose) {
-  const button = ([span, one]) => h("button", { type: "button", data: { span }, onclick: () => choose({ span }) }, one.says);
+  const button = ([span, one]) =>
+    h("button", { type: "button", data: { span }, onclick: () => choose({ span }) }, one.says);
   const spans = h("div", { class: "segments", role: "group", "aria-label": "Span" }, Object.entries(SPANS).map(button));
-  const picker = h("select", { "aria-label": "Tenant", hidden: true, onchange: () => choose({ tenant: picker.value }) });
+  const picker = h("select", {
+    "aria-label": "Tenant",
+    hidden: true,
+    onchange: () => choose({ tenant: picker.value }),
+  });
   const chart = stacked();
   const key = h("div");
   const rows = h("div");

@@ -1,15 +1,24 @@
 // How busy the server is and how long each stage takes: the figures that /metrics counts, of the whole server.
 
+import { h, put, s } from "../app/dom.js";
+import { count, duration, many, moment } from "../app/format.js";
 import { bars, clock, named, sorted, tick } from "./buckets.js";
 import { legend, stacked } from "./charts.js";
-import { h, put, s } from "../app/dom.js";
 import { hint, steady, table } from "./panels.js";
-import { count, duration, many, moment } from "../app/format.js";
 
 const WHOLE = "search"; // the name under which the server has the time of all stages
 const MOST_STAGES = 10;
-const LACKS = { embed_query: "the query's vector", vector: "vectors", graph: "links", rerank: "the reranker", other: "something else" };
-const SERIES = [{ name: "whole", tone: 0 }, { name: "degraded", tone: "warn" }];
+const LACKS = {
+  embed_query: "the query's vector",
+  vector: "vectors",
+  graph: "links",
+  rerank: "the reranker",
+  other: "something else",
+};
+const SERIES = [
+  { name: "whole", tone: 0 },
+  { name: "degraded", tone: "warn" },
+];
 
 /** Return the searches of each hour of the last day, those that were degraded apart; before the start nothing is known. */
 export function perHour(figures, now = Date.now()) {
@@ -25,7 +34,8 @@ export function perHour(figures, now = Date.now()) {
 /** Add up what the searches of some hours were without: `{stage: searches}`. */
 export function summed(hours) {
   const all = {};
-  for (const { without } of hours) for (const [name, some] of Object.entries(without)) all[name] = (all[name] ?? 0) + some;
+  for (const { without } of hours)
+    for (const [name, some] of Object.entries(without)) all[name] = (all[name] ?? 0) + some;
   return all;
 }
 
@@ -79,7 +89,9 @@ function tabled(hours) {
 
 /** Return the stages as they are shown: the whole search first, then those that take longest. */
 function slowest(stages) {
-  const longest = stages.filter((one) => one.stage !== WHOLE).sort((a, b) => b.p95_ms - a.p95_ms || b.p50_ms - a.p50_ms);
+  const longest = stages
+    .filter((one) => one.stage !== WHOLE)
+    .sort((a, b) => b.p95_ms - a.p95_ms || b.p50_ms - a.p50_ms);
   return [...stages.filter((one) => one.stage === WHOLE), ...longest];
 }
 

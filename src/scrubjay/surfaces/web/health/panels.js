@@ -51,14 +51,23 @@ export function state(name, word = name) {
 /** Pairs as a list of names and values; a value that is null is left out with its name. */
 export function facts(pairs) {
   const some = pairs.filter(([, value]) => value !== null && value !== undefined);
-  return h("dl", { class: "facts" }, some.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+  return h(
+    "dl",
+    { class: "facts" },
+    some.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
+  );
 }
 
 /** A sentence beside the thing itself. */
 export const hint = (...said) => h("p", { class: "hint", dir: "auto" }, said);
 
 /** A list without marks; each item is what stands in it. */
-export const list = (items) => h("ul", { class: "plain-list" }, items.map((one) => h("li", {}, one)));
+export const list = (items) =>
+  h(
+    "ul",
+    { class: "plain-list" },
+    items.map((one) => h("li", {}, one)),
+  );
 
 /** `{name: number}` as a list with bars, the most first; `to(name)` is where a click on one goes. */
 export function tally(counts, to) {
@@ -90,7 +99,11 @@ export function table(caption, columns, rows) {
       {},
       h("caption", { class: "hushed" }, caption),
       h("thead", {}, h("tr", {}, titles)),
-      h("tbody", {}, rows.map((row) => h("tr", {}, row.map(cell)))),
+      h(
+        "tbody",
+        {},
+        rows.map((row) => h("tr", {}, row.map(cell))),
+      ),
     ),
   );
   new ResizeObserver(() => reachable(node, caption)).observe(node);
@@ -100,7 +113,11 @@ export function table(caption, columns, rows) {
 // What is wider than its room is scrolled by keys, and so must take the focus; what fits is no stop on the way.
 function reachable(node, caption) {
   const wide = node.scrollWidth > node.clientWidth;
-  for (const [name, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", caption]]) {
+  for (const [name, value] of [
+    ["tabindex", "0"],
+    ["role", "region"],
+    ["aria-label", caption],
+  ]) {
     if (wide) node.setAttribute(name, value);
     else node.removeAttribute(name);
   }

@@ -1,12 +1,12 @@
 // How it all is, in one sentence: what wants attention, from whatever the server said of itself.
 
-import { clock } from "./buckets.js";
 import { command, told } from "../app/command.js";
 import { h } from "../app/dom.js";
+import { count, many } from "../app/format.js";
+import { clock } from "./buckets.js";
 import { byFix, worst } from "./doctor.js";
 import { lacked, perHour, summed } from "./load.js";
 import { hint, state } from "./panels.js";
-import { count, many } from "../app/format.js";
 
 const LESS = {
   writes: "The store cannot be written.",
@@ -48,7 +48,12 @@ export function attention(answers) {
 const wants = (about, how, says, part = "", fix = "") => ({ about, state: how, says, part, fix });
 
 const ofPart = (name) =>
-  wants("doctor", name in LESS ? "failed" : "degraded", LESS[name] ?? BEHIND[name] ?? `Less than whole: ${name}.`, name);
+  wants(
+    "doctor",
+    name in LESS ? "failed" : "degraded",
+    LESS[name] ?? BEHIND[name] ?? `Less than whole: ${name}.`,
+    name,
+  );
 
 function ofFindings(group) {
   const said = group.map((one) => `${one.component}: ${one.detail}`).join("; ");
@@ -106,7 +111,11 @@ export function summary(items, status, to) {
   const verdict = `${count(items.length)} ${items.length === 1 ? "thing wants" : "things want"} attention.`;
   return [
     h("p", { class: "verdict" }, state(worst, verdict)),
-    h("ul", { class: "wanting" }, items.map((one) => item(one, () => to(one.about)))),
+    h(
+      "ul",
+      { class: "wanting" },
+      items.map((one) => item(one, () => to(one.about))),
+    ),
   ];
 }
 

@@ -2,8 +2,8 @@
 
 import { told } from "../app/command.js";
 import { h } from "../app/dom.js";
-import { facts, hint, list, state } from "./panels.js";
 import { count, figure, many, size } from "../app/format.js";
+import { facts, hint, list, state } from "./panels.js";
 
 const ROLES = ["reranker", "generator"];
 const KNOWN = { late: "late interaction, by the embedder's token vectors", corpus: "words of the texts found first" };
@@ -13,20 +13,40 @@ export function waiting({ status, findings }) {
   const { extraction, servers } = status;
   const fix = findings?.find((one) => one.component === "vectors")?.fix;
   const rows = [
-    [status.pending, ["passage waits", "passages wait"], "for a vector", status.why_pending || "They are made now.", fix],
+    [
+      status.pending,
+      ["passage waits", "passages wait"],
+      "for a vector",
+      status.why_pending || "They are made now.",
+      fix,
+    ],
     [status.failed, ["passage", "passages"], "could not be embedded", status.failures.join(" ")],
     [status.unlinked, ["memory waits", "memories wait"], "for links", "They follow the vectors."],
     [extraction.waiting, ["message waits", "messages wait"], "for facts", extraction.model ?? "There is no generator."],
     [extraction.failed, ["message", "messages"], "gave no facts", Object.keys(extraction.failures).join(" ")],
-    ...servers.map((one) => [one.behind, ["change waits", "changes wait"], `for the server of ${one.tier}`, one.reason]),
+    ...servers.map((one) => [
+      one.behind,
+      ["change waits", "changes wait"],
+      `for the server of ${one.tier}`,
+      one.reason,
+    ]),
   ].filter(([some]) => some);
   if (rows.length) {
-    const row = ([some, words, what, why, better]) =>
-      [h("b", {}, many(some, ...words)), ` ${what}.`, h("div", { class: "hint" }, told(why, better))];
+    const row = ([some, words, what, why, better]) => [
+      h("b", {}, many(some, ...words)),
+      ` ${what}.`,
+      h("div", { class: "hint" }, told(why, better)),
+    ];
     return list(rows.map(row));
   }
   const whole = "Everything that is stored has its vectors and links.";
-  return h("p", {}, state("ok", "Nothing waits."), " ", status.model ? whole : "Without an embedder nothing gets a vector.");
+  return h(
+    "p",
+    {},
+    state("ok", "Nothing waits."),
+    " ",
+    status.model ? whole : "Without an embedder nothing gets a vector.",
+  );
 }
 
 /** How much there is, and how large it is. */
@@ -55,23 +75,28 @@ export function models({ status, findings }) {
   for (const role of ROLES) {
     const said = findings?.find((one) => one.component === role);
     const name = status[role];
-    rows.push([role, [h("b", {}, KNOWN[name] ?? name ?? "none"), said && h("div", { class: "hint" }, state(said.state), " ", told(said.detail))]]);
+    rows.push([
+      role,
+      [
+        h("b", {}, KNOWN[name] ?? name ?? "none"),
+        said && h("div", { class: "hint" }, state(said.state), " ", told(said.detail)),
+      ],
+    ]);
   }
-  return [
-    !status.model && h("p", { class: "said" }, "No embedder: searches are by word."),
-    facts(rows),
-  ];
+  return [!status.model && h("p", { class: "said" }, "No embedder: searches are by word."), facts(rows)];
 }
 
 function embedding(vectors, short) {
   const said = [many(vectors, "vector", "vectors")];
   if (short) said.unshift(many(short.dims, "dimension", "dimensions"));
-  if (short) said.push(short.short_dims === null ? `compared without a shortlist (${short.why_not})` : shortlist(short));
+  if (short)
+    said.push(short.short_dims === null ? `compared without a shortlist (${short.why_not})` : shortlist(short));
   return said.join(", ");
 }
 
 function shortlist(short) {
-  const recall = short.recall === null ? "" : `, recall ${figure(short.recall)} in ${many(short.trials, "trial", "trials")}`;
+  const recall =
+    short.recall === null ? "" : `, recall ${figure(short.recall)} in ${many(short.trials, "trial", "trials")}`;
   return `a shortlist of ${count(short.shortlist)} by ${count(short.short_dims)} dimensions${recall}`;
 }
 
@@ -108,7 +133,11 @@ export function covered({ counts, files }) {
   const wrong = files.filter((one) => one.state !== "indexed");
   const how = (one) => state(one.state === "failed" ? "failed" : "missing", one.state);
   return [
-    facts([["Read", count(counts.indexed)], ["Skipped", count(counts.skipped)], ["Failed", count(counts.failed)]]),
+    facts([
+      ["Read", count(counts.indexed)],
+      ["Skipped", count(counts.skipped)],
+      ["Failed", count(counts.failed)],
+    ]),
     list(wrong.map((one) => [how(one), " ", h("code", {}, one.path), hint(one.reason)])),
   ];
 }

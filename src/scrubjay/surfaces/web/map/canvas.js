@@ -1,12 +1,12 @@
 // The map itself: a canvas that is steered, a point under the cursor, and what is said of it.
 
 import { fresh, h, put } from "../app/dom.js";
-import { Dots } from "./points.js";
+import { age, many } from "../app/format.js";
+import { grouped, namePlaces } from "./colors.js";
+import { steered, stepped } from "./gestures.js";
 import { Painter } from "./paint.js";
 import { Plane } from "./plane.js";
-import { steered, stepped } from "./gestures.js";
-import { grouped, namePlaces } from "./colors.js";
-import { age, many } from "../app/format.js";
+import { Dots } from "./points.js";
 
 const REACH_PX = 12;
 const TOUCH_REACH_PX = 24;

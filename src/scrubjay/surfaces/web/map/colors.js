@@ -47,7 +47,14 @@ function byName(points, by) {
   if (others.length) {
     const count = others.reduce((sum, [, each]) => sum + each, 0);
     for (const [name] of others) ranks.set(name, groups.length);
-    groups.push({ name: "rest", label: `${others.length} other ${by}s`, count, colour: REST, shape: "disc", size: 0.8 });
+    groups.push({
+      name: "rest",
+      label: `${others.length} other ${by}s`,
+      count,
+      colour: REST,
+      shape: "disc",
+      size: 0.8,
+    });
   }
   if (counts.has(null)) {
     ranks.set(null, groups.length);
@@ -79,7 +86,14 @@ export function namePlaces(points, { groups, of }, all) {
     const centre = { x: middle(own.map((one) => one.x)), y: middle(own.map((one) => one.y)) };
     const together = about(centre).length < own.length * 0.6 ? densest(own, about) : about(centre);
     if (together.length < Math.max(3, own.length * LEAST_TOGETHER)) return [];
-    return [{ name: group.name, label: group.label, x: middle(together.map((one) => one.x)), y: Math.max(...together.map((one) => one.y)) }];
+    return [
+      {
+        name: group.name,
+        label: group.label,
+        x: middle(together.map((one) => one.x)),
+        y: Math.max(...together.map((one) => one.y)),
+      },
+    ];
   });
 }
 

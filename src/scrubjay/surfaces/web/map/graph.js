@@ -1,14 +1,14 @@
 // The graph around one memory: what its links reach, and how these came about.
 
 import { ask } from "../app/api.js";
-import { laidOut } from "./graph_layout.js";
 import { h, put } from "../app/dom.js";
-import { finder } from "../memory/finder.js";
-import { openMemory } from "../memory/memory.js";
+import { figure, many } from "../app/format.js";
 import { go, link } from "../app/route.js";
 import { saying } from "../app/toast.js";
+import { finder } from "../memory/finder.js";
+import { openMemory } from "../memory/memory.js";
+import { laidOut } from "./graph_layout.js";
 import { focusedId, MADE, picture, sample, widthOf } from "./graph_picture.js";
-import { figure, many } from "../app/format.js";
 
 const DEPTHS = [1, 2, 3];
 const MOST_SAID = 5; // links of one memory, in the table
@@ -21,7 +21,11 @@ export function make(root) {
     hide: () => view.hide(),
     keys: [
       { keys: "/", does: "Find a memory", act: () => view.finder.box.select() },
-      { keys: "o", does: "Open the memory that has the focus, or the one in the middle", act: () => view.open(focusedId(root)) },
+      {
+        keys: "o",
+        does: "Open the memory that has the focus, or the one in the middle",
+        act: () => view.open(focusedId(root)),
+      },
       ...DEPTHS.map((depth) => ({
         keys: String(depth),
         does: `Show what is up to ${many(depth, "link", "links")} away`,
@@ -100,7 +104,15 @@ class GraphView {
     put(
       this.body,
       h("h1", {}, "Graph"),
-      h("p", {}, "What is linked around one memory. Find one above, or open one from the ", toSearch(), " or the ", toMap(), "."),
+      h(
+        "p",
+        {},
+        "What is linked around one memory. Find one above, or open one from the ",
+        toSearch(),
+        " or the ",
+        toMap(),
+        ".",
+      ),
     );
     this.finder.box.focus();
   }
@@ -109,8 +121,18 @@ class GraphView {
     put(
       this.body,
       h("h1", {}, "This memory is not there"),
-      h("p", { class: "said" }, "It was forgotten, or it is not yours to see. Find another above, or ", toSearch(), "."),
-      h("p", { class: "actions" }, h("button", { type: "button", onclick: () => history.back() }, "Back to where you were")),
+      h(
+        "p",
+        { class: "said" },
+        "It was forgotten, or it is not yours to see. Find another above, or ",
+        toSearch(),
+        ".",
+      ),
+      h(
+        "p",
+        { class: "actions" },
+        h("button", { type: "button", onclick: () => history.back() }, "Back to where you were"),
+      ),
     );
   }
 
@@ -121,12 +143,22 @@ class GraphView {
     const alike = h("a", { class: "button", href: link("map", { q: first.title }) }, "Alike on the map");
     const reached = `${many(others.length, "memory", "memories")} up to ${many(this.#depth, "link", "links")} away.`;
     const more = leftOut > 0 && ` ${many(leftOut, "more is", "more are")} reached and not drawn.`;
-    const table = h("details", {}, h("summary", {}, "The same as a table"), h("div", { class: "scroll" }, this.#table()));
+    const table = h(
+      "details",
+      {},
+      h("summary", {}, "The same as a table"),
+      h("div", { class: "scroll" }, this.#table()),
+    );
     put(
       this.body,
       h("div", { class: "headed" }, h("h1", { dir: "auto" }, first.title), open, alike),
       !others.length && unlinked(),
-      others.length > 0 && [h("p", { class: "hint", role: "status" }, reached, more), this.stage, this.#legend(), table],
+      others.length > 0 && [
+        h("p", { class: "hint", role: "status" }, reached, more),
+        this.stage,
+        this.#legend(),
+        table,
+      ],
     );
     this.#draw();
   }
@@ -173,7 +205,15 @@ class GraphView {
         h("td", {}, node.type),
         h("td", { class: "number" }, String(node.depth)),
         h("td", { class: "number" }, figure(node.score, 2)),
-        h("td", {}, h("ul", {}, linksBack(node, nodes, edges).map((words) => h("li", {}, words)))),
+        h(
+          "td",
+          {},
+          h(
+            "ul",
+            {},
+            linksBack(node, nodes, edges).map((words) => h("li", {}, words)),
+          ),
+        ),
         h("td", {}, opener(node)),
       );
     const numbers = new Set(["Links away", "Score"]);

@@ -1,11 +1,11 @@
 // The picture of a graph: links as lines, memories as links of the page that put themselves in the middle.
 
 import { s } from "../app/dom.js";
-import { nextOf } from "./points.js";
-import { along } from "./graph_layout.js";
+import { figure, many } from "../app/format.js";
 import { link } from "../app/route.js";
 import { ARROWS } from "./gestures.js";
-import { figure, many } from "../app/format.js";
+import { along } from "./graph_layout.js";
+import { nextOf } from "./points.js";
 
 /** How a link was made, and how its line is dashed. */
 export const MADE = {
@@ -150,7 +150,11 @@ function cut(title, roomPx, weight) {
 
 function arrow() {
   const size = { refX: 8, refY: 5, markerWidth: 11, markerHeight: 11, markerUnits: "userSpaceOnUse", orient: "auto" };
-  return s("marker", { id: "twig-arrow", viewBox: "0 0 10 10", ...size }, s("path", { class: "head", d: "M0,0L10,5L0,10z" }));
+  return s(
+    "marker",
+    { id: "twig-arrow", viewBox: "0 0 10 10", ...size },
+    s("path", { class: "head", d: "M0,0L10,5L0,10z" }),
+  );
 }
 
 function lit(svg, id) {
@@ -170,5 +174,7 @@ function moved(event, svg) {
     return { node, x: Number(at.getAttribute("cx")), y: -Number(at.getAttribute("cy")) };
   };
   const others = [...svg.querySelectorAll(".node")].filter((one) => one !== here).map(placeOf);
-  nextOf(others, placeOf(here), ...arrowKey)?.node.querySelector("a").focus();
+  nextOf(others, placeOf(here), ...arrowKey)
+    ?.node.querySelector("a")
+    .focus();
 }

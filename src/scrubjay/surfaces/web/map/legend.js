@@ -1,8 +1,8 @@
 // What the colours of a map mean, with how many have each; an entry hides its points, or all others.
 
 import { h, put } from "../app/dom.js";
-import { swatch } from "./colors.js";
 import { count } from "../app/format.js";
+import { swatch } from "./colors.js";
 
 /** Fill a node with the groups; `change(names)` is told which are hidden from now on. */
 export function drawLegend(node, groups, off, change) {
@@ -42,7 +42,11 @@ export function drawLegend(node, groups, off, change) {
         "only",
       ),
     );
-  const all = h("button", { type: "button", class: "quiet", data: { does: "all" }, onclick: () => change([]) }, "Show all again");
+  const all = h(
+    "button",
+    { type: "button", class: "quiet", data: { does: "all" }, onclick: () => change([]) },
+    "Show all again",
+  );
   put(node, h("ul", { class: "legend" }, groups.filter((one) => one.count).map(row)), off.size > 0 && all);
   if (focused) [...node.querySelectorAll("button")].find((one) => one.dataset.does === focused)?.focus();
 }

@@ -1,19 +1,19 @@
 // The map: all memories as points, what is alike together, and where a query lands among them.
 
 import { ask } from "../app/api.js";
-import { Chart, about } from "./canvas.js";
 import { debounced, h, put } from "../app/dom.js";
 import { leaveAtEscape } from "../app/escape.js";
-import { drawLegend } from "./legend.js";
-import { drawStanding, HINT, listed, MOST_LISTED, nothing } from "./sidebar.js";
-import { openMemory } from "../memory/memory.js";
+import { count } from "../app/format.js";
 import { Narrowing } from "../app/narrowing.js";
-import { Opening } from "./opening.js";
 import { go, here, link, note } from "../app/route.js";
 import { copyButton } from "../app/share.js";
 import { saying } from "../app/toast.js";
+import { openMemory } from "../memory/memory.js";
+import { about, Chart } from "./canvas.js";
 import { WAYS } from "./colors.js";
-import { count } from "../app/format.js";
+import { drawLegend } from "./legend.js";
+import { Opening } from "./opening.js";
+import { drawStanding, HINT, listed, MOST_LISTED, nothing } from "./sidebar.js";
 
 const TYPING_MS = 250;
 const MOVING_MS = 200;
@@ -61,7 +61,9 @@ class MapView {
   async show(params) {
     const by = WAYS[params.get("by")] ? params.get("by") : "topic";
     const before = this.#now;
-    const several = Object.fromEntries(["collection", "topics", "types", "hide"].map((name) => [name, params.getAll(name)]));
+    const several = Object.fromEntries(
+      ["collection", "topics", "types", "hide"].map((name) => [name, params.getAll(name)]),
+    );
     this.#now = { q: params.get("q") ?? "", by, ...several, at: params.get("at") ?? "" };
     const address = link("map", this.#address());
     const isSame = this.#answer !== null && address === this.#seen; // but for what is open
@@ -94,7 +96,12 @@ class MapView {
       this.#note({ q: this.box.value.trim() });
       saying(() => this.#ask());
     });
-    const asks = { type: "search", placeholder: "Where does a query land?", "aria-label": "Query", autocomplete: "off" };
+    const asks = {
+      type: "search",
+      placeholder: "Where does a query land?",
+      "aria-label": "Query",
+      autocomplete: "off",
+    };
     this.box = h("input", { ...asks, oninput: this.typed, onkeydown: leaveAtEscape });
     this.colours = h("div", { class: "ways", role: "group", "aria-label": "Colour by" });
     this.narrowing = new Narrowing((what) => this.#change({ ...what, hide: [], at: "" }));

@@ -1,7 +1,7 @@
 // The picture of a map on a canvas: a stamp for each group, put at its points, and what is drawn on top of them.
 
-import { pixelOf, Raster, stampOf } from "./raster.js";
 import { outline, resolved } from "./colors.js";
+import { pixelOf, Raster, stampOf } from "./raster.js";
 
 const RING_PX = 15;
 const NAME_FONT = "600 13px system-ui, sans-serif";
@@ -42,7 +42,11 @@ export class Painter {
     this.#points(plane, dots.points, of, stamps, ratio);
     this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
     if (landing) this.#landing(plane, landing, (index) => [dots.points[index], groups[of[index]]], radius * 1.35);
-    else this.#names(plane, names.filter((one) => !off.has(one.name)));
+    else
+      this.#names(
+        plane,
+        names.filter((one) => !off.has(one.name)),
+      );
     if (hovered >= 0) this.#ring(plane, dots.points[hovered], [this.#ink.text, 2]);
     if (cursor >= 0) this.#ring(plane, dots.points[cursor], [this.#ink.focus, 3]);
   }
@@ -59,7 +63,8 @@ export class Painter {
     this.raster.begin(this.canvas.width, this.canvas.height, this.#ink.ground);
     const [left, top] = plane.toScreen(0, 0).map((each) => each * ratio);
     const scale = plane.scale * ratio;
-    for (let rank = stamps.length - 1; rank >= 0; rank -= 1) { // so that the first group lies on top
+    for (let rank = stamps.length - 1; rank >= 0; rank -= 1) {
+      // so that the first group lies on top
       const stamp = stamps[rank];
       for (let index = 0; stamp && index < of.length; index += 1) {
         if (of[index] === rank) this.raster.put(stamp, left + points[index].x * scale, top - points[index].y * scale);
@@ -105,10 +110,18 @@ export class Painter {
       this.#mark(context, group, radius);
       context.restore();
     }
-    for (const [strokeStyle, lineWidth] of [[this.#ink.sheet, 6], [this.#ink.bad, 2.5]]) {
+    for (const [strokeStyle, lineWidth] of [
+      [this.#ink.sheet, 6],
+      [this.#ink.bad, 2.5],
+    ]) {
       Object.assign(context, { strokeStyle, lineWidth });
       circle(context, [x, y], RING_PX);
-      for (const [right, down] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
+      for (const [right, down] of [
+        [1, 0],
+        [-1, 0],
+        [0, 1],
+        [0, -1],
+      ]) {
         const [near, far] = [RING_PX - 6, RING_PX + 7];
         line(context, [x + right * near, y + down * near], [x + right * far, y + down * far]);
       }
@@ -124,7 +137,8 @@ export class Painter {
       const [left, above] = plane.toScreen(x, y);
       const top = above - NAME_PX;
       const half = context.measureText(label).width / 2;
-      if (taken.some((one) => Math.abs(one.top - top) < 18 && Math.abs(one.left - left) < one.half + half + 8)) continue;
+      if (taken.some((one) => Math.abs(one.top - top) < 18 && Math.abs(one.left - left) < one.half + half + 8))
+        continue;
       taken.push({ left, top, half });
       context.strokeText(label, left, top);
       context.fillText(label, left, top);

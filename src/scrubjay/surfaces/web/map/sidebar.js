@@ -1,9 +1,9 @@
 // Beside a map: what is nearest to the query, what is in view, and how far to trust it, as text.
 
-import { about } from "./canvas.js";
 import { h, put } from "../app/dom.js";
-import { link } from "../app/route.js";
 import { count, many } from "../app/format.js";
+import { link } from "../app/route.js";
+import { about } from "./canvas.js";
 
 const FEWEST_JUDGED = 500; // points; of fewer, fifty are so many that nearly everything is near
 
@@ -57,6 +57,7 @@ export function drawStanding(node, answer, drawn) {
 export function nothing({ left_out: leftOut }, { q, collection, topics, types }) {
   if (leftOut) return h("p", { class: "said" }, `Nothing can be drawn yet: ${count(leftOut)} wait for a vector.`);
   const all = h("a", { href: link("map", { q }) }, "Show all");
-  if (collection.length + topics.length + types.length) return h("p", { class: "said" }, "No memory is left by these filters. ", all);
+  if (collection.length + topics.length + types.length)
+    return h("p", { class: "said" }, "No memory is left by these filters. ", all);
   return h("p", { class: "said" }, "Nothing is stored yet. Add a memory, and it is the first point of the map.");
 }

@@ -3,9 +3,9 @@
 import { ask } from "../app/api.js";
 import { opened } from "../app/dialog.js";
 import { fresh, h, put } from "../app/dom.js";
-import { finder } from "./finder.js";
-import { nameOf } from "../app/stored_text.js";
 import { link as address } from "../app/route.js";
+import { nameOf } from "../app/stored_text.js";
+import { finder } from "./finder.js";
 
 const KINDS = ["related", "supersedes", "superseded by"]; // any other word is a kind, too
 
@@ -24,7 +24,10 @@ export function connection(id, links) {
 
     function choose(hit) {
       other = hit.id === id ? null : hit;
-      put(chosen, other ? ["With: ", h("strong", { dir: "auto" }, nameOf(hit))] : "That is this memory itself: choose another.");
+      put(
+        chosen,
+        other ? ["With: ", h("strong", { dir: "auto" }, nameOf(hit))] : "That is this memory itself: choose another.",
+      );
       submit.disabled = !other;
       (other ? kind : find.box).focus();
     }
@@ -50,7 +53,11 @@ export function connection(id, links) {
         find.node,
         chosen,
         h("label", { class: "field" }, "Kind of link, seen from this memory", kind),
-        h("datalist", { id: list }, [...new Set([...KINDS, ...links.map((one) => one.kind)])].map((one) => h("option", { value: one }))),
+        h(
+          "datalist",
+          { id: list },
+          [...new Set([...KINDS, ...links.map((one) => one.kind)])].map((one) => h("option", { value: one })),
+        ),
         h("label", { class: "field" }, "Strength, above 0 and at most 1", strength),
         said,
         h("p", { class: "actions" }, submit, h("button", { type: "button", onclick: () => close() }, "Cancel")),

@@ -1,28 +1,48 @@
 // The fields of one memory, and what is kept of its changes.
 
 import { h } from "../app/dom.js";
-import { visible } from "../app/stored_text.js";
-import { link } from "../app/route.js";
 import { age, moment } from "../app/format.js";
+import { link } from "../app/route.js";
+import { visible } from "../app/stored_text.js";
 
 const LABELS = {
-  type: "Type", topics: "Topics", namespace: "Namespace", collection: "Collection", session: "Session", role: "Said by", owner: "Owner",
-  agent: "Agent", severity: "Severity", domain: "Domain", context: "Context", source: "Source", created_at: "Stored", updated_at: "Changed",
-  event_time: "Speaks of", valid_from: "Valid from", valid_until: "Valid until", language: "Language", id: "Id",
+  type: "Type",
+  topics: "Topics",
+  namespace: "Namespace",
+  collection: "Collection",
+  session: "Session",
+  role: "Said by",
+  owner: "Owner",
+  agent: "Agent",
+  severity: "Severity",
+  domain: "Domain",
+  context: "Context",
+  source: "Source",
+  created_at: "Stored",
+  updated_at: "Changed",
+  event_time: "Speaks of",
+  valid_from: "Valid from",
+  valid_until: "Valid until",
+  language: "Language",
+  id: "Id",
 };
 const TIMES = new Set(["created_at", "updated_at", "valid_from", "valid_until"]);
 
 /** Return the list of what is set; `tier` is the tier that has it, where there are several. */
 export function fieldsOf(memory, tier) {
   const isUsual = (name) => name === "updated_at" && memory.updated_at === memory.created_at;
-  const rows = Object.entries(LABELS).filter(([name]) => memory[name] !== null && memory[name].length !== 0 && !isUsual(name));
+  const rows = Object.entries(LABELS).filter(
+    ([name]) => memory[name] !== null && memory[name].length !== 0 && !isUsual(name),
+  );
   const row = (label, value) => [h("dt", {}, label), h("dd", { dir: "auto" }, value)];
   return h(
     "dl",
     { class: "fields" },
     rows.map(([name, label]) => row(label, shown(name, memory))),
     tier && row("Tier", tier),
-    Object.entries(memory.metadata).map(([name, value]) => row(name, visible(typeof value === "string" ? value : JSON.stringify(value)))),
+    Object.entries(memory.metadata).map(([name, value]) =>
+      row(name, visible(typeof value === "string" ? value : JSON.stringify(value))),
+    ),
   );
 }
 
@@ -30,7 +50,11 @@ function shown(name, memory) {
   const value = memory[name];
   if (name === "event_time") return spokenOf(memory);
   if (TIMES.has(name)) return [timeOf(value), ` (${age(value)})`];
-  if (name === "topics") return value.map((topic) => [h("a", { class: "chip", href: link("search", { topics: topic }) }, h("bdi", {}, visible(topic))), " "]);
+  if (name === "topics")
+    return value.map((topic) => [
+      h("a", { class: "chip", href: link("search", { topics: topic }) }, h("bdi", {}, visible(topic))),
+      " ",
+    ]);
   if (name === "session") return h("a", { href: link("search", { session: value }) }, visible(value));
   return visible(value);
 }
@@ -46,12 +70,27 @@ function spokenOf({ type, event_time: from, event_until: until }) {
 /** Return the table of changes, oldest first. */
 export function historyOf(changes) {
   const rows = changes.map(({ at, field, before, after }) =>
-    h("tr", {}, h("td", {}, timeOf(at)), h("td", {}, field), h("td", { dir: "auto" }, visible(before)), h("td", { dir: "auto" }, visible(after))),
+    h(
+      "tr",
+      {},
+      h("td", {}, timeOf(at)),
+      h("td", {}, field),
+      h("td", { dir: "auto" }, visible(before)),
+      h("td", { dir: "auto" }, visible(after)),
+    ),
   );
-  const head = h("tr", {}, ["When", "Field", "Before", "After"].map((one) => h("th", { scope: "col" }, one)));
+  const head = h(
+    "tr",
+    {},
+    ["When", "Field", "Before", "After"].map((one) => h("th", { scope: "col" }, one)),
+  );
   return [
     h("h3", {}, "History"),
     h("p", { class: "hint" }, "Of an edit only a change of type is kept here: former texts are not."),
-    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "History" }, h("table", {}, h("thead", {}, head), h("tbody", {}, rows))),
+    h(
+      "div",
+      { class: "scroll", tabindex: "0", role: "region", "aria-label": "History" },
+      h("table", {}, h("thead", {}, head), h("tbody", {}, rows)),
+    ),
   ];
 }

@@ -1,21 +1,27 @@
 // The form of a memory, new or old. What is typed is kept in the tab until it is stored or thrown away.
 
-import { alone } from "../app/once.js";
 import { ask } from "../app/api.js";
 import { confirmed, opened } from "../app/dialog.js";
 import { h, put } from "../app/dom.js";
+import { who } from "../app/login.js";
+import { alone } from "../app/once.js";
+import { toast } from "../app/toast.js";
 import { changesOf, controlOf, FIELDS, valuesOf } from "./fields.js";
 import { fieldOrText } from "./large_text.js";
 import { tellAdded, tellEdited } from "./notice.js";
-import { who } from "../app/login.js";
-import { toast } from "../app/toast.js";
 
 const DRAFT = "scrubjay.draft.";
 const NOTHING = { types: [], collections: [], namespaces: [] };
 
 /** Let somebody write a memory; gives what was stored, or undefined. */
 export function added() {
-  return filledIn("New memory", null, "", (changes) => ask("add", { type: "fact", ...changes }), (_, result) => tellAdded(result));
+  return filledIn(
+    "New memory",
+    null,
+    "",
+    (changes) => ask("add", { type: "fact", ...changes }),
+    (_, result) => tellAdded(result),
+  );
 }
 
 /** Let somebody change a memory; gives it as it is then, or undefined. `undone` is called if they put it back after. */
@@ -26,7 +32,9 @@ export function edited(memory, undone = () => {}) {
 
 const filledIn = alone(async (title, memory, id, store, tell) => {
   const [known, draft] = await Promise.all([words(), draftOf(id)]);
-  const result = await opened(title, (body, close) => formIn(body, close, { memory, known, draft, store }), { wide: true });
+  const result = await opened(title, (body, close) => formIn(body, close, { memory, known, draft, store }), {
+    wide: true,
+  });
   if (result?.stored) {
     draft.drop();
     tell(result.changes, result.stored);
@@ -40,30 +48,48 @@ function formIn(body, close, { memory, known, draft, store }) {
   const stored = valuesOf(memory);
   const controls = FIELDS.map((field) => controlOf(field, stored[field.name], known));
   const [text] = controls;
-  const nodes = (rare) => FIELDS.flatMap((field, at) => (at > 0 && Boolean(field.rare) === rare ? [controls[at].node] : []));
+  const nodes = (rare) =>
+    FIELDS.flatMap((field, at) => (at > 0 && Boolean(field.rare) === rare ? [controls[at].node] : []));
   const values = () => Object.fromEntries(controls.map(({ name, input }) => [name, input.value]));
   const before = values(); // as the browser has them, which ends each line its own way
   const kept = draft.read();
   for (const { name, input } of controls) input.value = kept?.[name] ?? before[name];
   const isChanged = () => Object.keys(changesOf(values(), before)).length > 0;
-  const more = h("details", { open: FIELDS.some(({ name, rare }) => rare && kept?.[name]) }, h("summary", {}, "More"), h("div", { class: "field-columns" }, nodes(true)));
+  const more = h(
+    "details",
+    { open: FIELDS.some(({ name, rare }) => rare && kept?.[name]) },
+    h("summary", {}, "More"),
+    h("div", { class: "field-columns" }, nodes(true)),
+  );
   const said = h("p", { class: "said bad", role: "alert", hidden: true });
   const submit = h("button", { type: "submit", class: "main", title: "Ctrl+Enter" }, "Store");
   const writing = kept || !memory ? text.node : fieldOrText(text, memory.text);
   const form = h(
     "form",
     { class: "edit", novalidate: true },
-    kept && restored(() => {
-      draft.drop();
-      put(body);
-      formIn(body, close, { memory, known, draft, store });
-    }),
-    memory?.type === "document" && h("p", { class: "said" }, "This is read from a file, which stays as it is. When the file changes, it is read anew and replaces what you store here."),
+    kept &&
+      restored(() => {
+        draft.drop();
+        put(body);
+        formIn(body, close, { memory, known, draft, store });
+      }),
+    memory?.type === "document" &&
+      h(
+        "p",
+        { class: "said" },
+        "This is read from a file, which stays as it is. When the file changes, it is read anew and replaces what you store here.",
+      ),
     writing,
     h("div", { class: "field-columns" }, nodes(false)),
     more,
     said,
-    h("p", { class: "actions" }, submit, h("button", { type: "button", onclick: leave }, "Cancel"), h("span", { class: "hint by-keys" }, "Ctrl+Enter stores")),
+    h(
+      "p",
+      { class: "actions" },
+      submit,
+      h("button", { type: "button", onclick: leave }, "Cancel"),
+      h("span", { class: "hint by-keys" }, "Ctrl+Enter stores"),
+    ),
   );
   async function leave() {
     if (isChanged() && !(await confirmed("Throw away what you wrote?", "Throw away"))) return;
@@ -103,7 +129,12 @@ function formIn(body, close, { memory, known, draft, store }) {
 }
 
 function restored(discard) {
-  return h("p", { class: "said" }, "What you had written and not stored is here again. ", h("button", { type: "button", onclick: discard }, "Start over"));
+  return h(
+    "p",
+    { class: "said" },
+    "What you had written and not stored is here again. ",
+    h("button", { type: "button", onclick: discard }, "Start over"),
+  );
 }
 
 /** What is typed, kept in this tab for who typed it: a reload, or a dialog closed too soon, loses nothing. */

@@ -29,7 +29,9 @@ export const FIELDS = [
 
 /** Return the values that a form begins with: of a memory, or of a new one. */
 export function valuesOf(memory) {
-  return Object.fromEntries(FIELDS.map((field) => [field.name, memory ? written(field, memory[field.name]) : (field.fresh ?? "")]));
+  return Object.fromEntries(
+    FIELDS.map((field) => [field.name, memory ? written(field, memory[field.name]) : (field.fresh ?? "")]),
+  );
 }
 
 function written({ kind }, value) {
@@ -45,7 +47,11 @@ export function changesOf(values, before) {
 }
 
 function sent(kind, value) {
-  if (kind === "lines") return value.split("\n").map((one) => one.trim()).filter(Boolean);
+  if (kind === "lines")
+    return value
+      .split("\n")
+      .map((one) => one.trim())
+      .filter(Boolean);
   return kind === "time" && value ? new Date(value).toISOString() : value;
 }
 
@@ -58,12 +64,28 @@ function localTime(iso) {
 /** Make the control of a field; `known` has the words that are offered: `{types, collections, namespaces}`. */
 export function controlOf({ name, label, kind, rows, list }, value, known) {
   const id = fresh(`field-${name}`);
-  const words = list && h("datalist", { id: `${id}-list` }, offered(list, known).map((one) => h("option", { value: one })));
+  const words =
+    list &&
+    h(
+      "datalist",
+      { id: `${id}-list` },
+      offered(list, known).map((one) => h("option", { value: one })),
+    );
   const props = { id, name, dir: "auto", autocomplete: "off" };
   let input;
   if (kind === "long" || kind === "lines") input = h("textarea", { ...props, rows: rows ?? 2 });
-  else if (kind === "choice") input = h("select", { id, name }, SEVERITIES.map((one) => h("option", { value: one }, one || "none")));
-  else input = h("input", { ...props, type: kind === "time" ? "datetime-local" : "text", list: words ? `${id}-list` : null });
+  else if (kind === "choice")
+    input = h(
+      "select",
+      { id, name },
+      SEVERITIES.map((one) => h("option", { value: one }, one || "none")),
+    );
+  else
+    input = h("input", {
+      ...props,
+      type: kind === "time" ? "datetime-local" : "text",
+      list: words ? `${id}-list` : null,
+    });
   input.value = value;
   return { name, input, node: h("label", { class: "field", for: id }, label, input, words) };
 }

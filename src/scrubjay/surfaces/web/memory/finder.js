@@ -49,7 +49,8 @@ export function finder(label, hrefOf, chosen) {
 
   function show(hits, { asked = true } = {}) {
     const nothing = asked && box.value.trim() !== "" && !hits.length;
-    const row = (hit) => h("li", {}, h("a", { href: hrefOf(hit.id), onclick: take(hit), dir: "auto" }, nameOf(hit, LONGEST)));
+    const row = (hit) =>
+      h("li", {}, h("a", { href: hrefOf(hit.id), onclick: take(hit), dir: "auto" }, nameOf(hit, LONGEST)));
     put(list, hits.map(row), nothing && h("li", { class: "hint" }, "Nothing found."));
     list.hidden = !hits.length && !nothing;
     put(said, nothing ? "Nothing found" : hits.length ? `${hits.length} found, arrow down to choose` : "");

@@ -1,16 +1,36 @@
 // Forgetting: asked before, and brought back as far as that goes.
 
-import { alone } from "../app/once.js";
 import { ask } from "../app/api.js";
 import { confirmed } from "../app/dialog.js";
+import { many } from "../app/format.js";
+import { alone } from "../app/once.js";
 import { nameOf } from "../app/stored_text.js";
 import { saying, toast } from "../app/toast.js";
-import { many } from "../app/format.js";
 
 // What `add` takes; the rest of a memory follows from these.
 const FIELDS = [
-  "text", "id", "title", "type", "topics", "namespace", "collection", "session", "role", "owner", "agent", "severity",
-  "domain", "context", "created_at", "updated_at", "event_time", "event_until", "valid_from", "valid_until", "source", "metadata",
+  "text",
+  "id",
+  "title",
+  "type",
+  "topics",
+  "namespace",
+  "collection",
+  "session",
+  "role",
+  "owner",
+  "agent",
+  "severity",
+  "domain",
+  "context",
+  "created_at",
+  "updated_at",
+  "event_time",
+  "event_until",
+  "valid_from",
+  "valid_until",
+  "source",
+  "metadata",
 ];
 
 /** Forget a memory if they mean it; calls `after` when it is gone, and again when it is back. Gives whether it is gone. */
@@ -31,7 +51,8 @@ export const forget = alone(async (id, after) => {
 
 /** Say before what cannot be had back after. */
 function warning({ type }) {
-  if (type === "document") return "Its file stays as it is, and brings it back when it changes or is ingested again. There is no Undo.";
+  if (type === "document")
+    return "Its file stays as it is, and brings it back when it changes or is ingested again. There is no Undo.";
   const drawn = type === "message" ? " Facts drawn from it alone go with it, and do not come back." : "";
   return `For some seconds you can undo this; its history is lost all the same.${drawn}`;
 }
@@ -46,7 +67,9 @@ function tell(memory, facts, after) {
 async function restore(memory, facts, after) {
   const answer = await saying(() => ask("add", asAdded(memory)));
   if (!answer) return;
-  toast(`Stored again with its fields and links. Its history${facts ? ", and the facts drawn from it," : ""} cannot come back.`);
+  toast(
+    `Stored again with its fields and links. Its history${facts ? ", and the facts drawn from it," : ""} cannot come back.`,
+  );
   after();
 }
 

@@ -1,8 +1,8 @@
 // A text that is too long for a form to open quickly: read first, and written in only if somebody wants to wait.
 
 import { h } from "../app/dom.js";
-import { whole } from "../app/stored_text.js";
 import { count } from "../app/format.js";
+import { whole } from "../app/stored_text.js";
 
 const LONG_CHARS = 200_000;
 
@@ -12,7 +12,12 @@ export function fieldOrText({ node, input }, text) {
   const shown = h(
     "div",
     { class: "large" },
-    h("p", {}, `The text has ${count(text.length)} characters. The browser needs a while to let you edit that much. `, h("button", { type: "button", onclick: edit }, "Edit the text anyway")),
+    h(
+      "p",
+      {},
+      `The text has ${count(text.length)} characters. The browser needs a while to let you edit that much. `,
+      h("button", { type: "button", onclick: edit }, "Edit the text anyway"),
+    ),
     h("div", { class: "readable", tabindex: "0", role: "region", "aria-label": "Text" }, whole(text)),
   );
   function edit() {

@@ -1,13 +1,13 @@
 // The links of one memory: followed, made and taken away, with a way back.
 
-import { alone } from "../app/once.js";
 import { ask } from "../app/api.js";
 import { h } from "../app/dom.js";
-import { nameOf } from "../app/stored_text.js";
-import { connection } from "./connect.js";
-import { link as address } from "../app/route.js";
-import { saying, toast } from "../app/toast.js";
 import { count, figure } from "../app/format.js";
+import { alone } from "../app/once.js";
+import { link as address } from "../app/route.js";
+import { nameOf } from "../app/stored_text.js";
+import { saying, toast } from "../app/toast.js";
+import { connection } from "./connect.js";
 
 const MOST = 50; // a memory that everything links to has thousands; the graph shows those
 const BY_LIKENESS = "related"; // the kind that the store makes by itself, too
@@ -29,9 +29,18 @@ export function linkList(memory, links, of) {
     "section",
     {},
     h("h3", {}, "Links"),
-    h("ul", { class: "plain links" }, links.map((one) => row(memory, one, of))),
+    h(
+      "ul",
+      { class: "plain links" },
+      links.map((one) => row(memory, one, of)),
+    ),
     left > 0 && h("p", {}, h("a", { href: address("graph", { id: memory.id }) }, `${count(left)} more in the graph`)),
-    of.write && h("p", { class: "actions" }, h("button", { type: "button", onclick: () => connect(memory, of.changed) }, "Connect…")),
+    of.write &&
+      h(
+        "p",
+        { class: "actions" },
+        h("button", { type: "button", onclick: () => connect(memory, of.changed) }, "Connect…"),
+      ),
   );
 }
 
@@ -54,7 +63,12 @@ const connect = alone(async ({ id, links }, changed) => {
   if (!made) return;
   const former = links.find(({ to, kind }) => to === made.to && kind === made.kind);
   changed();
-  offerUndo(former ? "The link has another strength now." : `Connected with “${made.name}”.`, id, () => (former ? tie(id, former) : untie(id, made)), changed);
+  offerUndo(
+    former ? "The link has another strength now." : `Connected with “${made.name}”.`,
+    id,
+    () => (former ? tie(id, former) : untie(id, made)),
+    changed,
+  );
 });
 
 const part = alone(async ({ id }, one, changed) => {

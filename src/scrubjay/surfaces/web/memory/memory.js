@@ -3,30 +3,37 @@
 import { ask, server } from "../app/api.js";
 import { opened } from "../app/dialog.js";
 import { h, put } from "../app/dom.js";
+import { who } from "../app/login.js";
+import { link } from "../app/route.js";
+import { copyLink } from "../app/share.js";
+import { visible } from "../app/stored_text.js";
+import { saying } from "../app/toast.js";
+import { feedback, given, VERDICTS } from "../search/feedback.js";
+import { fieldsOf, historyOf } from "./details.js";
 import { edited } from "./edit.js";
 import { forget } from "./forget.js";
-import { visible } from "../app/stored_text.js";
-import { fieldsOf, historyOf } from "./details.js";
 import { linkList, linksOf } from "./links.js";
 import { textOf } from "./text.js";
 import { TURNS, turnsOf } from "./turns.js";
-import { link } from "../app/route.js";
-import { who } from "../app/login.js";
-import { copyLink } from "../app/share.js";
-import { saying } from "../app/toast.js";
-import { feedback, given, VERDICTS } from "../search/feedback.js";
 
 /**
  * Open one memory from any view. With a `query`, feedback is offered; `forms` are words to mark, and `lines` the first and
  * last of the passage to begin with. `changed({id, gone})` is called when it was edited, linked or forgotten, or turned
  * out to be gone; `signal` closes it, and without one any change of the address. Ends when it is closed.
  */
-export function openMemory(id, { query = "", forms = [], lines = null, changed = () => {}, signal = untilMoved() } = {}) {
-  return opened("Memory", (body, close) => {
-    signal.addEventListener("abort", () => close());
-    body.addEventListener("click", (event) => event.target.closest("a[href]") && close()); // it leads elsewhere
-    new Shown(body, { query, forms, lines, changed, close }).load(id);
-  }, { wide: true });
+export function openMemory(
+  id,
+  { query = "", forms = [], lines = null, changed = () => {}, signal = untilMoved() } = {},
+) {
+  return opened(
+    "Memory",
+    (body, close) => {
+      signal.addEventListener("abort", () => close());
+      body.addEventListener("click", (event) => event.target.closest("a[href]") && close()); // it leads elsewhere
+      new Shown(body, { query, forms, lines, changed, close }).load(id);
+    },
+    { wide: true },
+  );
 }
 
 function untilMoved() {
@@ -53,7 +60,14 @@ class Shown {
       const isTurn = memory.type === "message" && memory.session;
       const [links, around] = await Promise.all([linksOf(memory), isTurn ? ask("around", { id, turns: TURNS }) : null]);
       if (this.id !== id) return;
-      this.draw({ memory, tier: got.tiers?.[id], changes, links, turns: around?.memories ?? [], write: scopes.includes("write") });
+      this.draw({
+        memory,
+        tier: got.tiers?.[id],
+        changes,
+        links,
+        turns: around?.memories ?? [],
+        write: scopes.includes("write"),
+      });
     } catch (error) {
       if (!error.kind) throw error;
       if (this.id === id) this.fail(error);
@@ -63,9 +77,18 @@ class Shown {
   fail({ kind, detail }) {
     const gone = kind === "not-found";
     put(this.heading, gone ? "It is gone" : "Memory");
-    put(this.body, h("p", { class: "said bad", role: "alert" }, gone ? "This memory is no longer stored: it was forgotten, or is not yours to see." : detail), this.back());
+    put(
+      this.body,
+      h(
+        "p",
+        { class: "said bad", role: "alert" },
+        gone ? "This memory is no longer stored: it was forgotten, or is not yours to see." : detail,
+      ),
+      this.back(),
+    );
     if (gone) this.changed({ id: this.id, gone: true });
-    if (kind === "away") server.addEventListener("back", () => this.body.isConnected && this.load(this.id), { once: true });
+    if (kind === "away")
+      server.addEventListener("back", () => this.body.isConnected && this.load(this.id), { once: true });
   }
 
   draw({ memory, tier, changes, links, turns, write }) {
@@ -96,7 +119,10 @@ class Shown {
 
   back() {
     const from = this.trail.at(-1);
-    return from !== undefined && h("p", {}, h("button", { type: "button", class: "quiet", onclick: () => this.load(this.trail.pop()) }, "← Back"));
+    return (
+      from !== undefined &&
+      h("p", {}, h("button", { type: "button", class: "quiet", onclick: () => this.load(this.trail.pop()) }, "← Back"))
+    );
   }
 
   follow(id) {
@@ -113,7 +139,9 @@ class Shown {
       { class: "actions" },
       write && button("Edit", () => this.edit(memory)),
       write && button("Forget", () => this.forget(id)),
-      write && (isDone || memory.type === "task") && button(isDone ? "Not done" : "Done", () => this.mark(id, isDone ? "undone" : "done")),
+      write &&
+        (isDone || memory.type === "task") &&
+        button(isDone ? "Not done" : "Done", () => this.mark(id, isDone ? "undone" : "done")),
       h("a", { class: "button", href: link("graph", { id }) }, "Graph"),
       button("Copy link", () => copyLink(new URL(link("search", { id }), location.href).href)),
       write && this.query && !this.trail.length && this.verdicts(id),
@@ -123,8 +151,20 @@ class Shown {
   verdicts(id) {
     const group = h("span", { class: "feedback", role: "group", "aria-label": "Feedback" });
     const draw = () =>
-      put(group, Object.entries(VERDICTS).map(([action, word]) =>
-        h("button", { type: "button", "aria-pressed": String(given(this.query, id) === action), onclick: () => feedback(this.query, id, action, draw) }, word)));
+      put(
+        group,
+        Object.entries(VERDICTS).map(([action, word]) =>
+          h(
+            "button",
+            {
+              type: "button",
+              "aria-pressed": String(given(this.query, id) === action),
+              onclick: () => feedback(this.query, id, action, draw),
+            },
+            word,
+          ),
+        ),
+      );
     draw();
     return group;
   }

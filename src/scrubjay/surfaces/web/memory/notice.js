@@ -17,7 +17,11 @@ export function tellEdited(former, changes, result, again) {
   if (!names.length) return toast("Nothing was changed.");
   const said = names.map((one) => one.replaceAll("_", " ")).join(", ");
   const act = () => putBack(former, names, result.memory, again);
-  return toast(`Changed: ${said}.${"text" in changes ? ` ${found(result)}` : ""}`, { action: "Undo", act, about: former.id });
+  return toast(`Changed: ${said}.${"text" in changes ? ` ${found(result)}` : ""}`, {
+    action: "Undo",
+    act,
+    about: former.id,
+  });
 }
 
 function found({ embedded, why_pending: why }) {

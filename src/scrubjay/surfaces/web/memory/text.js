@@ -1,8 +1,8 @@
 // The text of one memory: a document in signs of one width, and from where a search found something in it.
 
 import { h, put } from "../app/dom.js";
-import { whole } from "../app/stored_text.js";
 import { count } from "../app/format.js";
+import { whole } from "../app/stored_text.js";
 
 const SLICE_CHARS = 10_000; // one block of `whole`, which is laid out at once: the passage stays where it was scrolled to
 const MORE_SLICES = 10;
@@ -16,7 +16,12 @@ export function textOf({ type, text }, forms, lines) {
   return put(
     node,
     start > 0 && before(text.slice(0, start), forms),
-    h("div", { class: "passage", role: "group", "aria-label": "The passage that was found" }, h("p", { class: "hint" }, `${said}: found here`), whole(text.slice(start, stop), forms)),
+    h(
+      "div",
+      { class: "passage", role: "group", "aria-label": "The passage that was found" },
+      h("p", { class: "hint" }, `${said}: found here`),
+      whole(text.slice(start, stop), forms),
+    ),
     stop < text.length && whole(text.slice(stop), forms),
   );
 }

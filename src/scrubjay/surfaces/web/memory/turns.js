@@ -1,8 +1,8 @@
 // What was said before and after a message, in the order in which it was said.
 
 import { h } from "../app/dom.js";
-import { beginning, visible } from "../app/stored_text.js";
 import { link } from "../app/route.js";
+import { beginning, visible } from "../app/stored_text.js";
 
 export const TURNS = 3; // to each side
 const BEGINS_CHARS = 300;
@@ -16,7 +16,9 @@ export function turnsOf(memory, around, follow) {
       "li",
       { "aria-current": isThis && "true" },
       h("span", { class: "hint" }, visible(one.role ?? "somebody"), isThis && " (this message)"),
-      isThis ? h("p", { class: "stored", dir: "auto" }, text) : h("button", { type: "button", class: "linked", dir: "auto", onclick: () => follow(one.id) }, text),
+      isThis
+        ? h("p", { class: "stored", dir: "auto" }, text)
+        : h("button", { type: "button", class: "linked", dir: "auto", onclick: () => follow(one.id) }, text),
     );
   };
   return [

@@ -1,8 +1,8 @@
 // What an answer says as a whole: how much, how sure, what it lacks, and what to try where it is empty.
 
-import { active } from "./query.js";
 import { h } from "../app/dom.js";
 import { count, duration, many } from "../app/format.js";
+import { active } from "./query.js";
 
 const LOW = 0.57; // about a tenth of wrong first hits has less, as scrubjay.surfaces.mcp.sure has it
 const HIGH = 0.83; // and a tenth more
@@ -14,7 +14,9 @@ function sure({ confidence, degraded, mode }) {
   if (confidence === null) return "";
   if (confidence >= HIGH) return "high";
   if (confidence >= LOW) return "fair, so look whether the hits answer it";
-  return degraded.length || ONE_WAY.includes(mode) ? "low: it may not be stored, or only in other words" : "low: it may not be stored";
+  return degraded.length || ONE_WAY.includes(mode)
+    ? "low: it may not be stored, or only in other words"
+    : "low: it may not be stored";
 }
 
 /** Draw what stands above the hits. */
@@ -27,7 +29,11 @@ export function answerHead(results, asked, of) {
       { class: "outcome" },
       h("strong", {}, many(results.hits.length, "hit", "hits")),
       ` in ${duration(results.took_ms)}`,
-      said && results.hits.length > 0 && [" · ", h("span", { class: "sure", title: "From 0 to 1" }, `confidence ${results.confidence.toFixed(2)}: ${said}`)],
+      said &&
+        results.hits.length > 0 && [
+          " · ",
+          h("span", { class: "sure", title: "From 0 to 1" }, `confidence ${results.confidence.toFixed(2)}: ${said}`),
+        ],
       cut && ` · this profile gives no more than ${count(results.hits.length)}`,
     ),
     lacking(results),
@@ -37,21 +43,44 @@ export function answerHead(results, asked, of) {
 
 function lacking({ degraded, counts }) {
   const changed = counts.changed_files ?? 0;
-  const files = changed ? [`${many(changed, "file has", "files have")} changed since being read: scrubjay ingest reads them anew`] : [];
+  const files = changed
+    ? [`${many(changed, "file has", "files have")} changed since being read: scrubjay ingest reads them anew`]
+    : [];
   const all = [...degraded, ...files];
   if (!all.length) return null;
-  return h("div", { class: "said" }, h("p", {}, "This answer is less than it could be:"), h("ul", {}, all.map((one) => h("li", {}, one))));
+  return h(
+    "div",
+    { class: "said" },
+    h("p", {}, "This answer is less than it could be:"),
+    h(
+      "ul",
+      {},
+      all.map((one) => h("li", {}, one)),
+    ),
+  );
 }
 
 function topicsOf(topics, asked, of) {
-  const rest = Object.entries(topics).filter(([topic]) => !asked.topics.includes(topic)).slice(0, MOST_TOPICS);
+  const rest = Object.entries(topics)
+    .filter(([topic]) => !asked.topics.includes(topic))
+    .slice(0, MOST_TOPICS);
   if (!rest.length) return null;
-  return h("p", { class: "topics" }, h("span", { class: "hint" }, "Topics here: "), rest.map(([topic, memories]) => topicChip(topic, memories, of)));
+  return h(
+    "p",
+    { class: "topics" },
+    h("span", { class: "hint" }, "Topics here: "),
+    rest.map(([topic, memories]) => topicChip(topic, memories, of)),
+  );
 }
 
 /** Draw a topic that is chosen by a click. */
 export function topicChip(topic, memories, of) {
-  return h("button", { type: "button", class: "chip", onclick: () => of.filter("topics", topic) }, h("bdi", {}, topic), h("span", { class: "hint" }, ` ${count(memories)}`));
+  return h(
+    "button",
+    { type: "button", class: "chip", onclick: () => of.filter("topics", topic) },
+    h("bdi", {}, topic),
+    h("span", { class: "hint" }, ` ${count(memories)}`),
+  );
 }
 
 /** Draw what to try where nothing was found: fewer filters, another mode, topics that are like it. */
@@ -65,20 +94,52 @@ export function nothing(results, asked, topics, modes, of) {
     { class: "panel nothing" },
     h("h2", {}, "Nothing found"),
     searched.map((one) => h("p", {}, `Searched: ${one}.`)),
-    set.length > 0 && h("p", {}, "Without a filter: ", set.map((one) => choice(`${one.label}: ${one.value}`, () => of.without(one)))),
-    others.length > 0 && h("p", {}, "In another mode: ", others.map(({ name, summary }) => choice(name || "default", () => of.mode(name), summary))),
-    near.length > 0 && h("p", {}, "By topic: ", near.map(({ topic, memories }) => topicChip(topic, memories, { filter: (_, value) => of.only(value) }))),
+    set.length > 0 &&
+      h(
+        "p",
+        {},
+        "Without a filter: ",
+        set.map((one) => choice(`${one.label}: ${one.value}`, () => of.without(one))),
+      ),
+    others.length > 0 &&
+      h(
+        "p",
+        {},
+        "In another mode: ",
+        others.map(({ name, summary }) => choice(name || "default", () => of.mode(name), summary)),
+      ),
+    near.length > 0 &&
+      h(
+        "p",
+        {},
+        "By topic: ",
+        near.map(({ topic, memories }) => topicChip(topic, memories, { filter: (_, value) => of.only(value) })),
+      ),
     !set.length && h("p", {}, "Or try other words, or fewer of them."),
   );
 }
 
-const choice = (text, onclick, title) => h("button", { type: "button", class: "chip", title, onclick }, h("bdi", {}, text));
+const choice = (text, onclick, title) =>
+  h("button", { type: "button", class: "chip", title, onclick }, h("bdi", {}, text));
 
 /** Return the topics that share a beginning with a word of the query, the longest first; else those used most. */
 function nearest(query, topics) {
-  const words = query.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter((word) => word.length > 2);
-  const shared = (topic) => Math.max(0, ...topic.toLowerCase().split(/[^\p{L}\p{N}]+/u).flatMap((part) => words.map((word) => common(part, word))));
-  const like = topics.map((one) => ({ ...one, shared: shared(one.topic) })).filter((one) => one.shared > 2).sort((a, b) => b.shared - a.shared);
+  const words = query
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word.length > 2);
+  const shared = (topic) =>
+    Math.max(
+      0,
+      ...topic
+        .toLowerCase()
+        .split(/[^\p{L}\p{N}]+/u)
+        .flatMap((part) => words.map((word) => common(part, word))),
+    );
+  const like = topics
+    .map((one) => ({ ...one, shared: shared(one.topic) }))
+    .filter((one) => one.shared > 2)
+    .sort((a, b) => b.shared - a.shared);
   return (like.length ? like : topics).slice(0, 8);
 }
 

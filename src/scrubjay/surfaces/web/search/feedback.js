@@ -62,7 +62,10 @@ async function tell(key, action, after) {
   const said = known.get(key);
   const counts = await saying(() => ask("weights", { profile: LEARNS }));
   if (known.get(key) !== said) return; // it is something else by now
-  const undo = () => takenBack(key).then((done) => done && saidBack(key)).then(after);
+  const undo = () =>
+    takenBack(key)
+      .then((done) => done && saidBack(key))
+      .then(after);
   toast(`Noted as ${action}. ${counts ? whatFollows(counts) : ""}`, { about: key, action: "Undo", act: undo });
 }
 

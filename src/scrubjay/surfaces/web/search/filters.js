@@ -1,10 +1,10 @@
 // The fields of the filters: each offers what is stored, and one that takes several adds at Enter.
 
 import { ask } from "../app/api.js";
-import { FILTERS } from "./query.js";
 import { fresh, h, put } from "../app/dom.js";
 import { splitSets } from "../app/settings.js";
 import { saying } from "../app/toast.js";
+import { FILTERS } from "./query.js";
 
 const MOST = 500; // names that a list offers
 
@@ -24,8 +24,14 @@ function fieldOf({ name, label, several, type = "text", hint }) {
   const list = h("datalist", { id: fresh("known") });
   const isNumber = type === "number";
   const field = h("input", {
-    id, type, dir: "auto", autocomplete: "off", placeholder: hint ?? (several ? "Enter adds one" : null),
-    list: type === "text" ? list.id : null, step: isNumber ? "any" : null, min: isNumber ? 0 : null,
+    id,
+    type,
+    dir: "auto",
+    autocomplete: "off",
+    placeholder: hint ?? (several ? "Enter adds one" : null),
+    list: type === "text" ? list.id : null,
+    step: isNumber ? "any" : null,
+    min: isNumber ? 0 : null,
   });
   let before = []; // of several, what is set already
   const split = name === "overrides" ? splitSets : (text) => [text.trim()].filter(Boolean); // a topic may have a comma
@@ -41,13 +47,21 @@ function fieldOf({ name, label, several, type = "text", hint }) {
       before = value;
       if (split(field.value).every((one) => value.includes(one))) field.value = ""; // it is a chip now
     },
-    know: (names) => put(list, names.map((one) => h("option", { value: one }))),
+    know: (names) =>
+      put(
+        list,
+        names.map((one) => h("option", { value: one })),
+      ),
   };
 }
 
 /** Put into the lists what is there to choose; a number of stages is not there, but in the profile. */
 async function offer(fields) {
-  const [status, { topics }, { sessions }] = await Promise.all([ask("status"), ask("topics", { limit: MOST }), ask("sessions", { limit: MOST })]);
+  const [status, { topics }, { sessions }] = await Promise.all([
+    ask("status"),
+    ask("topics", { limit: MOST }),
+    ask("sessions", { limit: MOST }),
+  ]);
   const known = {
     types: Object.keys(status.types),
     topics: topics.map(({ topic }) => topic),

@@ -1,12 +1,12 @@
 // The form of a search: the box, which way, how many, and filters that say what they leave out.
 
 import { ask } from "../app/api.js";
-import { active, comparedTo } from "./query.js";
 import { debounced, h, put } from "../app/dom.js";
-import { filterFields } from "./filters.js";
 import { link } from "../app/route.js";
 import { copyLink } from "../app/share.js";
 import { saying } from "../app/toast.js";
+import { filterFields } from "./filters.js";
+import { active, comparedTo } from "./query.js";
 
 const TYPING_MS = 150;
 const LIMITS = ["5", "10", "20", "50", "100"];
@@ -19,7 +19,13 @@ const OWN_LIMITS = { gnosis: "32", "gnosis:standard": "32", "gnosis:deep": "100"
  */
 export function searchForm(on) {
   const box = h("input", {
-    type: "search", id: "q", placeholder: "Search memories and documents", autocomplete: "off", spellcheck: "false", dir: "auto", "aria-label": "Search",
+    type: "search",
+    id: "q",
+    placeholder: "Search memories and documents",
+    autocomplete: "off",
+    spellcheck: "false",
+    dir: "auto",
+    "aria-label": "Search",
   });
   const profile = h("select", { id: "profile" });
   const mode = h("select", { id: "mode" });
@@ -35,7 +41,11 @@ export function searchForm(on) {
   const chips = h("p", { class: "narrowed" });
   const compare = h("a", { title: "The same query in another way, side by side" }, "Compare");
   const map = h("a", { title: "Where the query lands among all memories" }, "On the map");
-  const copy = h("button", { type: "button", class: "quiet small", title: "Copy the address of this search", onclick: copyLink }, "Copy link");
+  const copy = h(
+    "button",
+    { type: "button", class: "quiet small", title: "Copy the address of this search", onclick: copyLink },
+    "Copy link",
+  );
   let ways = []; // the profiles, each with its modes
   let usual = "default"; // the profile of the store, until the server names another
   let latest;
@@ -102,7 +112,10 @@ export function searchForm(on) {
     filters.write(asked);
     const set = active(asked);
     put(summary, set.length ? ` (${set.length} on)` : "");
-    put(chips, set.map((one) => chipOf(one, () => on.without(one))));
+    put(
+      chips,
+      set.map((one) => chipOf(one, () => on.without(one))),
+    );
     chips.hidden = !set.length;
     map.href = link("map", { q: asked.q, topics: asked.topics, types: asked.types });
     for (const one of [compare, map]) one.hidden = !asked.q.trim();
@@ -117,7 +130,10 @@ export function searchForm(on) {
   const fillWays = () => {
     const names = ways.map(({ name }) => name).filter((name) => name !== usual);
     const all = [...new Set(["", ...names, latest.profile])]; // one that is unknown, too: the answer says so
-    put(profile, all.map((one) => option(one, one || `${usual} (the store’s)`, latest.profile, wayOf(one)?.summary)));
+    put(
+      profile,
+      all.map((one) => option(one, one || `${usual} (the store’s)`, latest.profile, wayOf(one)?.summary)),
+    );
     fillModes(mode, modesOf(latest.profile), latest.mode);
     fillLimits(limit, [latest.profile || usual, latest.mode].filter(Boolean).join(":"), latest.limit);
     compare.href = link("compare", comparedTo(latest, usual));
@@ -141,7 +157,13 @@ const named = (label, select) => h("label", {}, h("span", { class: "hint" }, lab
 const option = (value, text, current, title) => h("option", { value, title, selected: value === current }, text);
 
 function chipOf({ label, value }, drop) {
-  return h("button", { type: "button", class: "chip", onclick: drop, "aria-label": `Remove ${label}: ${value}` }, `${label}: `, h("bdi", {}, value), " ✕");
+  return h(
+    "button",
+    { type: "button", class: "chip", onclick: drop, "aria-label": `Remove ${label}: ${value}` },
+    `${label}: `,
+    h("bdi", {}, value),
+    " ✕",
+  );
 }
 
 /** Gather `gno`, `gno:fast`, … into profiles with their modes. */
@@ -157,7 +179,11 @@ function waysOf(profiles) {
 
 function fillModes(select, modes, current) {
   const unknown = current && !modes.some(({ name }) => name === current) ? [{ name: current, summary: "" }] : [];
-  put(select, option("", "default", current), [...modes, ...unknown].map(({ name, summary }) => option(name, name, current, summary)));
+  put(
+    select,
+    option("", "default", current),
+    [...modes, ...unknown].map(({ name, summary }) => option(name, name, current, summary)),
+  );
   select.disabled = select.options.length < 2;
 }
 
@@ -165,5 +191,8 @@ function fillModes(select, modes, current) {
 function fillLimits(select, way, current) {
   const own = OWN_LIMITS[way] ?? LIMIT;
   const all = [...new Set([...LIMITS, own, current])].filter(Boolean).sort((a, b) => a - b);
-  put(select, all.map((one) => option(one === own && one !== current ? "" : one, one, current)));
+  put(
+    select,
+    all.map((one) => option(one === own && one !== current ? "" : one, one, current)),
+  );
 }

@@ -2,15 +2,19 @@
 
 import { ask } from "../app/api.js";
 import { fresh, h, put } from "../app/dom.js";
-import { beginning, formsOf, marked, visible, whole } from "../app/stored_text.js";
+import { age, figure, moment } from "../app/format.js";
 import { link } from "../app/route.js";
-import { sum } from "./sum.js";
+import { beginning, formsOf, marked, visible, whole } from "../app/stored_text.js";
 import { saying } from "../app/toast.js";
 import { VERDICTS } from "./feedback.js";
-import { age, figure, moment } from "../app/format.js";
+import { sum } from "./sum.js";
 
 const BEGINS_CHARS = 400;
-const BANDS = [["excellent", 0.3], ["good", 0.2], ["weak", -Infinity]]; // of gnosis, as scrubjay.profiles.gnosis has them
+const BANDS = [
+  ["excellent", 0.3],
+  ["good", 0.2],
+  ["weak", -Infinity],
+]; // of gnosis, as scrubjay.profiles.gnosis has them
 const KEYS = { accepted: "a", modified: "m", dismissed: "d" };
 const FULL = 1; // a score at which a bar is full, unless there is a greater one: as at the shell
 
@@ -26,7 +30,12 @@ export function card(hit, rank, of) {
   const node = h(
     "article",
     { class: "card", tabindex: "-1", "aria-labelledby": title, data: { id: hit.id } },
-    h("header", {}, h("h3", { id: title }, rank > 0 && h("span", { class: "place" }, `${rank}`), name), of.results && scoreOf(hit, of)),
+    h(
+      "header",
+      {},
+      h("h3", { id: title }, rank > 0 && h("span", { class: "place" }, `${rank}`), name),
+      of.results && scoreOf(hit, of),
+    ),
     rest,
     h("div", { class: "foot" }, h("p", { class: "about" }, about(hit, of)), actions(hit, of, why?.button)),
     why?.panel,
@@ -83,7 +92,16 @@ function scoreOf(hit, { results, best }) {
 
 function about(hit, of) {
   const chip = (name, value) =>
-    h("button", { type: "button", class: name === "types" ? "chip sort" : "chip", title: `Only ${name} “${value}”`, onclick: () => of.filter(name, value) }, h("bdi", {}, value));
+    h(
+      "button",
+      {
+        type: "button",
+        class: name === "types" ? "chip sort" : "chip",
+        title: `Only ${name} “${value}”`,
+        onclick: () => of.filter(name, value),
+      },
+      h("bdi", {}, value),
+    );
   return [
     chip("types", hit.type),
     hit.topics.map((topic) => chip("topics", topic)),
@@ -94,16 +112,25 @@ function about(hit, of) {
     hit.tier && h("span", {}, `tier ${hit.tier}`),
     hit.severity && h("span", {}, `severity ${hit.severity}`),
     hit.role && h("span", {}, `said by ${hit.role}`),
-    hit.session && hit.session !== of.session && h("span", {}, "in the conversation ", h("a", { href: conversation(hit) }, h("bdi", {}, visible(hit.session)))),
+    hit.session &&
+      hit.session !== of.session &&
+      h("span", {}, "in the conversation ", h("a", { href: conversation(hit) }, h("bdi", {}, visible(hit.session)))),
     hit.valid_until && h("span", { title: moment(hit.valid_until) }, `valid until ${moment(hit.valid_until)}`),
-    hit.stale && h("span", { class: "warned" }, hit.stale === "missing" ? "the file is gone" : "the file has changed since"),
+    hit.stale &&
+      h("span", { class: "warned" }, hit.stale === "missing" ? "the file is gone" : "the file has changed since"),
     hit.near_duplicates?.length > 0 &&
-      h("span", {}, "nearly the same: ", hit.near_duplicates.map((id, at) => [at > 0 && ", ", h("a", { href: of.href(id) }, beginning(id, 12).text)])),
+      h(
+        "span",
+        {},
+        "nearly the same: ",
+        hit.near_duplicates.map((id, at) => [at > 0 && ", ", h("a", { href: of.href(id) }, beginning(id, 12).text)]),
+      ),
   ];
 }
 
 /** Return where a conversation is read from beginning to end. */
-export const conversation = ({ session, namespace }) => link("search", { session, namespace: namespace === "default" ? "" : namespace });
+export const conversation = ({ session, namespace }) =>
+  link("search", { session, namespace: namespace === "default" ? "" : namespace });
 
 function placed({ source, lines, page }) {
   if (page) return `${source}, page ${page}`;
@@ -116,9 +143,21 @@ function actions(hit, of, why) {
   return h(
     "div",
     { class: "actions" },
-    results && may.write && h("span", { class: "feedback", role: "group", "aria-label": "Feedback" }, Object.keys(VERDICTS).map((one) => verdict(hit, one, of))),
-    may.write && h("button", { type: "button", class: "quiet small", title: "Edit (e)", onclick: () => of.edit(hit.id) }, "Edit"),
-    may.write && h("button", { type: "button", class: "quiet small", title: "Forget (x)", onclick: () => of.forget(hit.id) }, "Forget"),
+    results &&
+      may.write &&
+      h(
+        "span",
+        { class: "feedback", role: "group", "aria-label": "Feedback" },
+        Object.keys(VERDICTS).map((one) => verdict(hit, one, of)),
+      ),
+    may.write &&
+      h("button", { type: "button", class: "quiet small", title: "Edit (e)", onclick: () => of.edit(hit.id) }, "Edit"),
+    may.write &&
+      h(
+        "button",
+        { type: "button", class: "quiet small", title: "Forget (x)", onclick: () => of.forget(hit.id) },
+        "Forget",
+      ),
     why,
   );
 }
@@ -141,7 +180,18 @@ function verdict(hit, action, of) {
 /** Make the button that unfolds why a hit is here, and what it unfolds: below the card's line, which stays as it is. */
 function reasons(hit, results) {
   const panel = h("div", { class: "reasons", id: fresh("why"), hidden: true });
-  const button = h("button", { type: "button", class: "quiet small why", title: "Why it is here (y)", "aria-expanded": "false", "aria-controls": panel.id, onclick: turn }, "Why");
+  const button = h(
+    "button",
+    {
+      type: "button",
+      class: "quiet small why",
+      title: "Why it is here (y)",
+      "aria-expanded": "false",
+      "aria-controls": panel.id,
+      onclick: turn,
+    },
+    "Why",
+  );
   function turn() {
     if (!panel.childElementCount) put(panel, sum(hit, results));
     panel.hidden = !panel.hidden;

@@ -1,11 +1,11 @@
 // A list of what is stored, a part at a time: newest first, or a conversation as it was said, whose end is shown first.
 
-import { alone } from "../app/once.js";
 import { ask } from "../app/api.js";
-import { listBody } from "./query.js";
 import { h, put } from "../app/dom.js";
-import { card } from "./hit.js";
+import { alone } from "../app/once.js";
 import { saying } from "../app/toast.js";
+import { card } from "./hit.js";
+import { listBody } from "./query.js";
 
 const PAGE = 20;
 const PAGE_SAID = 50; // messages are short, and read one after the other

@@ -1,8 +1,8 @@
 // Where a hit stood in each list that was asked, and which lists did not have it.
 
 import { h, s } from "../app/dom.js";
-import { walked } from "./trace.js";
 import { count, figure } from "../app/format.js";
+import { walked } from "./trace.js";
 
 const STRIP = { width: 120, height: 12, edge: 4 };
 

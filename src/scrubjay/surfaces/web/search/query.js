@@ -28,7 +28,12 @@ export function askedBy(params) {
 
 /** Return the filters that are set, each value by itself: `[{name, label, value}]`. */
 export function active(asked) {
-  return FILTERS.flatMap(({ name, label }) => [asked[name]].flat().filter(Boolean).map((value) => ({ name, label, value })));
+  return FILTERS.flatMap(({ name, label }) =>
+    [asked[name]]
+      .flat()
+      .filter(Boolean)
+      .map((value) => ({ name, label, value })),
+  );
 }
 
 /** Return what is asked without one value of a filter. */
@@ -61,11 +66,21 @@ export function comparedTo(asked, profile) {
   const { q, limit, overrides } = asked;
   const a = [asked.profile || profile, asked.mode].filter(Boolean).join(":");
   const shared = ["since", "until", ...LISTED].map((name) => [name, asked[name]]);
-  return { q, a, aset: overrides, b: a.startsWith("gno:") || a === "gno" ? "default" : "gno", limit, ...Object.fromEntries(shared) };
+  return {
+    q,
+    a,
+    aset: overrides,
+    b: a.startsWith("gno:") || a === "gno" ? "default" : "gno",
+    limit,
+    ...Object.fromEntries(shared),
+  };
 }
 
 /** Return the labels of filters that are set and that only a search knows. */
-export const onlySearched = (asked) => active(asked).filter(({ name }) => !LISTED.includes(name)).map(({ label }) => label);
+export const onlySearched = (asked) =>
+  active(asked)
+    .filter(({ name }) => !LISTED.includes(name))
+    .map(({ label }) => label);
 
 function numberOf(label, text) {
   const value = Number(text);

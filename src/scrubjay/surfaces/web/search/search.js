@@ -1,25 +1,25 @@
 // The search: a form, an answer as it is typed, and a way through it by keys alone.
 
 import { ask, server } from "../app/api.js";
-import { answerHead, nothing } from "./answer.js";
-import { askedBy, searchBody, withOnly, without } from "./query.js";
-import { Cards } from "./cards.js";
 import { h, put } from "../app/dom.js";
+import { many } from "../app/format.js";
+import { who } from "../app/login.js";
+import { go, here, link, note } from "../app/route.js";
+import { formsOf } from "../app/stored_text.js";
+import { saying } from "../app/toast.js";
 import { added, edited } from "../memory/edit.js";
 import { forget } from "../memory/forget.js";
-import { card } from "./hit.js";
-import { formsOf } from "../app/stored_text.js";
 import { openMemory } from "../memory/memory.js";
-import { overview } from "./overview.js";
-import { go, here, link, note } from "../app/route.js";
-import { searchForm } from "./form.js";
-import { keysOf } from "./keys.js";
-import { who } from "../app/login.js";
-import { Standing } from "./pending.js";
-import { saying } from "../app/toast.js";
+import { answerHead, nothing } from "./answer.js";
+import { Cards } from "./cards.js";
 import { feedback, given, givenBefore } from "./feedback.js";
+import { searchForm } from "./form.js";
+import { card } from "./hit.js";
+import { keysOf } from "./keys.js";
+import { overview } from "./overview.js";
+import { Standing } from "./pending.js";
+import { askedBy, searchBody, withOnly, without } from "./query.js";
 import { waterfall } from "./waterfall.js";
-import { many } from "../app/format.js";
 
 const HOW = "scrubjay.how"; // whether the stages are shown
 
@@ -37,12 +37,24 @@ class Search {
       without: (one) => this.turn(without(this.asked, one), go),
       down: () => this.cards.focus(0),
     });
-    this.how = h("button", { type: "button", class: "quiet", title: "How it was found (w)", onclick: () => this.turnHow() }, "How it was found");
+    this.how = h(
+      "button",
+      { type: "button", class: "quiet", title: "How it was found (w)", onclick: () => this.turnHow() },
+      "How it was found",
+    );
     this.told = h("p", { class: "hushed", role: "status" }); // stays, so that each new answer is read out
     this.standing = new Standing(() => [this.results?.query, this.asked.q]);
     Object.assign(this, { head: this.standing.head, body: this.standing.body });
     this.cards = new Cards(this.body, () => this.form.focus());
-    put(root, h("h1", { class: "hushed" }, "Search"), this.form.node, this.told, this.standing.old, this.head, this.body);
+    put(
+      root,
+      h("h1", { class: "hushed" }, "Search"),
+      this.form.node,
+      this.told,
+      this.standing.old,
+      this.head,
+      this.body,
+    );
     this.asked = askedBy(new URLSearchParams());
     this.results = null;
     this.shown = ""; // the address whose answer is on the screen
@@ -129,13 +141,30 @@ class Search {
   drawHead() {
     const shown = Boolean(localStorage.getItem(HOW));
     this.how.setAttribute("aria-pressed", String(shown));
-    put(this.head, h("div", { class: "headline" }, answerHead(this.results, this.asked, this.handle(this.asked, this.results)), this.how), shown && waterfall(this.results));
+    put(
+      this.head,
+      h(
+        "div",
+        { class: "headline" },
+        answerHead(this.results, this.asked, this.handle(this.asked, this.results)),
+        this.how,
+      ),
+      shown && waterfall(this.results),
+    );
   }
 
   drawBody(topics) {
     const { results, asked } = this;
     const of = this.handle(asked, results);
-    if (results.hits.length) this.swap([h("h2", { class: "hushed" }, "Hits"), h("ol", { class: "cards" }, results.hits.map((hit, index) => h("li", {}, card(hit, index + 1, of))))]);
+    if (results.hits.length)
+      this.swap([
+        h("h2", { class: "hushed" }, "Hits"),
+        h(
+          "ol",
+          { class: "cards" },
+          results.hits.map((hit, index) => h("li", {}, card(hit, index + 1, of))),
+        ),
+      ]);
     else this.swap(nothing(results, asked, topics, this.form.modesOf(asked.profile), of));
   }
 
@@ -177,9 +206,16 @@ class Search {
     const opening = (this.opening = new AbortController());
     this.opened = id;
     const hit = this.results?.hits.find((one) => one.id === id);
-    await openMemory(id, { query: this.asked.q.trim() && this.asked.q, forms: hit ? formsOf(hit) : [], lines: hit?.lines, changed: ({ gone }) => gone && this.run(), signal: opening.signal });
+    await openMemory(id, {
+      query: this.asked.q.trim() && this.asked.q,
+      forms: hit ? formsOf(hit) : [],
+      lines: hit?.lines,
+      changed: ({ gone }) => gone && this.run(),
+      signal: opening.signal,
+    });
     if (this.opening === opening) this.opened = null;
-    if (location.hash === at) { // else somebody went on, or back
+    if (location.hash === at) {
+      // else somebody went on, or back
       if (isStep) history.back();
       else note("search", this.asked);
       this.seen = location.hash;

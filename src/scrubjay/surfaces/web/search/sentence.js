@@ -1,7 +1,7 @@
 // How a hit was found, in a sentence: "Found by its words (first of 3) and its meaning (2nd of 64)."
 
-import { lists } from "./lists.js";
 import { count } from "../app/format.js";
+import { lists } from "./lists.js";
 
 const BY = {
   keyword: "its words",
@@ -15,7 +15,13 @@ const BY = {
   semantic: "another way to say it",
   hyde: "an answer as it might be written",
 };
-const FROM = { ...BY, late: "comparing word by word", cross_encoder: "the reranker", rerank: "the reranker", recency: "being recent" };
+const FROM = {
+  ...BY,
+  late: "comparing word by word",
+  cross_encoder: "the reranker",
+  rerank: "the reranker",
+  recency: "being recent",
+};
 const MOST = 0.5; // of a score, so that one part is named
 
 /** Say by which lists a hit was found, at which place, by which it was not, and what its score is mostly made of. */
@@ -25,7 +31,12 @@ export function sentence(hit, results) {
   const missed = asked.filter(({ name, length }) => length && !hit.found[name]);
   const found = ranked.map(({ name, length }) => `${by(name)} (${placed(hit.found[name].rank, length)})`);
   const first = found.length ? `Found by ${listed(found)}` : "Found without a place in any list";
-  const not = missed.length ? `, not by ${listed(missed.map(({ name }) => by(name)), "or")}` : "";
+  const not = missed.length
+    ? `, not by ${listed(
+        missed.map(({ name }) => by(name)),
+        "or",
+      )}`
+    : "";
   return `${first}${not}.${also(hit)}${mostly(hit)}`;
 }
 

@@ -43,7 +43,12 @@ export function sum(hit, results) {
     "div",
     { class: "sum" },
     h("p", { class: "told" }, sentence(hit, results)),
-    h("section", {}, h("h3", {}, "How the score came about"), hit.sum ? [steps(hit, best(results)), workings(hit)] : unexplained()),
+    h(
+      "section",
+      {},
+      h("h3", {}, "How the score came about"),
+      hit.sum ? [steps(hit, best(results)), workings(hit)] : unexplained(),
+    ),
     h("section", {}, h("h3", {}, "Where it was found"), places(hit, results)),
   );
 }
@@ -72,7 +77,10 @@ const minus = (units) => (units < 0 ? "−" : "");
 const best = (results) => Math.max(...results.hits.map((one) => one.score));
 
 function steps({ score, sum: { parts } }, highest) {
-  const units = rounded(parts.map((one) => one.amount), score);
+  const units = rounded(
+    parts.map((one) => one.amount),
+    score,
+  );
   let at = 0;
   const spans = units.map((one) => [at, (at += one)]);
   const span = [Math.min(0, ...spans.flat()), Math.max(1, highest * 10 ** THREE, ...spans.flat())];
@@ -95,7 +103,12 @@ function step(part, units, [from, to], span, first) {
   return h(
     "li",
     { class: units ? "part" : "part zero", data: { part: part.name } },
-    h("span", { class: "name" }, h("b", {}, part.name), MEANS[part.name] && h("span", { class: "means" }, ` ${MEANS[part.name]}`)),
+    h(
+      "span",
+      { class: "name" },
+      h("b", {}, part.name),
+      MEANS[part.name] && h("span", { class: "means" }, ` ${MEANS[part.name]}`),
+    ),
     track([from, to], span, kind),
     h("span", { class: "amount" }, signed(units, first)),
   );
@@ -103,15 +116,28 @@ function step(part, units, [from, to], span, first) {
 
 /** The same with all figures that count, how each came about, and what each stands for. */
 function workings({ score, sum: { parts, where } }) {
-  const units = rounded(parts.map((one) => one.amount), score, SIX);
+  const units = rounded(
+    parts.map((one) => one.amount),
+    score,
+    SIX,
+  );
   const total = units.reduce((all, one) => all + one, 0);
-  const term = (part, index) => [index || units[index] < 0 ? (units[index] < 0 ? " − " : " + ") : "", written(units[index], SIX), ` ${part.name}`];
+  const term = (part, index) => [
+    index || units[index] < 0 ? (units[index] < 0 ? " − " : " + ") : "",
+    written(units[index], SIX),
+    ` ${part.name}`,
+  ];
   return h(
     "details",
     { class: "workings" },
     h("summary", {}, "Working"),
     h("p", { class: "whole" }, `${minus(total)}${written(total, SIX)} = `, parts.map(term)),
-    h("ul", {}, parts.map((part, index) => worked(part, units[index])), where.map((line) => h("li", { class: "where" }, named(line)))),
+    h(
+      "ul",
+      {},
+      parts.map((part, index) => worked(part, units[index])),
+      where.map((line) => h("li", { class: "where" }, named(line))),
+    ),
   );
 }
 

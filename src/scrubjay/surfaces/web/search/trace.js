@@ -38,7 +38,9 @@ export function shown(value) {
   if (typeof value === "number") return String(Number(value.toPrecision(6)));
   if (Array.isArray(value)) return `[${value.map(shown).join(", ")}]`;
   if (value && typeof value === "object") {
-    return `{${Object.entries(value).map(([key, one]) => `${key}: ${shown(one)}`).join(", ")}}`;
+    return `{${Object.entries(value)
+      .map(([key, one]) => `${key}: ${shown(one)}`)
+      .join(", ")}}`;
   }
   return value === null ? "none" : String(value);
 }

@@ -1,8 +1,8 @@
 // The stages of a search as bars on one axis of time, with what went in and came out of each.
 
 import { h, put, s } from "../app/dom.js";
-import { brief, marks, placed, shown, took, walked } from "./trace.js";
 import { count, many } from "../app/format.js";
+import { brief, marks, placed, shown, took, walked } from "./trace.js";
 
 const LEAST_PX = 3; // a stage of no time at all is still seen; its figure says how short it was
 const FUNNEL = { width: 44, height: 18 };
@@ -18,7 +18,11 @@ export function waterfall(results) {
     root,
     losses(results.degraded),
     heading(drawing, root),
-    h("ol", { class: "stages" }, stages.map((one) => stage(one, 0, drawing))),
+    h(
+      "ol",
+      { class: "stages" },
+      stages.map((one) => stage(one, 0, drawing)),
+    ),
     total(results, betweenMs),
   );
 }
@@ -37,7 +41,11 @@ function heading({ lengthMs, marks: ticks }, root) {
     { class: "row scale" },
     h("span", { class: "name" }, "Stage ", every),
     h("span", { class: "flow", "aria-hidden": "true" }, "in → out"),
-    h("span", { class: "track", "aria-hidden": "true" }, ticks.map((ms) => tick(ms, lengthMs))),
+    h(
+      "span",
+      { class: "track", "aria-hidden": "true" },
+      ticks.map((ms) => tick(ms, lengthMs)),
+    ),
     h("span", { class: "took", "aria-hidden": "true" }, "time"),
   );
 }
@@ -68,7 +76,11 @@ function stage({ step, beganMs, inner }, depth, drawing) {
       more(step, beganMs, drawing.lengthMs),
     ),
     step.lost && h("p", { class: "loss" }, warning(), `Lost: ${step.lost}`),
-    inner.length > 0 && within(step, inner.map((one) => stage(one, depth + 1, drawing))),
+    inner.length > 0 &&
+      within(
+        step,
+        inner.map((one) => stage(one, depth + 1, drawing)),
+      ),
   );
 }
 
@@ -125,7 +137,12 @@ function funnel(step, most) {
   const { width, height } = FUNNEL;
   const half = (amount) => (amount ? Math.max(1, (amount / most) * height) / 2 : 0.25);
   const [left, right, middle] = [half(step.went_in), half(step.came_out), height / 2];
-  const points = [[0, middle - left], [width, middle - right], [width, middle + right], [0, middle + left]];
+  const points = [
+    [0, middle - left],
+    [width, middle - right],
+    [width, middle + right],
+    [0, middle + left],
+  ];
   const shape = s("polygon", { points: points.join(" ") });
   return s("svg", { class: "funnel", width, height, viewBox: `0 0 ${width} ${height}` }, shape);
 }
