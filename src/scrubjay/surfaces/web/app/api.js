@@ -9,7 +9,10 @@ const NOBODY_BEHIND = [502, 503, 504]; // what a proxy answers when the server i
 export class Problem extends Error {
   constructor(kind, detail, status = 0, title = "") {
     super(detail);
-    Object.assign(this, { kind, detail, status, title });
+    this.kind = kind;
+    this.detail = detail;
+    this.status = status;
+    this.title = title;
   }
 }
 
@@ -17,7 +20,12 @@ export class Problem extends Error {
 export const server = new EventTarget();
 let away = false;
 
-/** Ask a verb: `await ask("search", {query})`. Throws a Problem; an aborted one throws AbortError. */
+/**
+ * Call a verb: `await ask("search", {query})`. Throws a Problem; a call that was aborted throws an AbortError.
+ * @param {string} verb
+ * @param {object} [given]
+ * @param {{signal?: AbortSignal}} [options]
+ */
 export async function ask(verb, given = {}, { signal } = {}) {
   const answer = await send("POST", `/v1/${verb}`, given, signal);
   if (WRITES.includes(verb)) server.dispatchEvent(new Event("written"));

@@ -32,6 +32,18 @@ export function put(node, ...children) {
   return node;
 }
 
+/**
+ * Return the elements of a node that match a selector, as an array.
+ * @returns {HTMLElement[]}
+ */
+export const elements = (node, selector) => [...node.querySelectorAll(selector)];
+
+/**
+ * Return the element that has the focus; with a selector, its nearest ancestor that matches, or null.
+ * @returns {HTMLElement | null}
+ */
+export const focused = (selector = "*") => document.activeElement?.closest(selector) ?? null;
+
 let last = 0;
 
 /** Return an id that no other element has. */

@@ -1,5 +1,6 @@
 // Numbers, times and sizes as people read them.
 
+/** @type {[Intl.RelativeTimeFormatUnit, number][]} */
 const UNITS = [
   ["year", 31557600],
   ["month", 2629800],

@@ -2,7 +2,7 @@
 
 import { account } from "./account.js";
 import { KEY, lost, Problem, server } from "./api.js";
-import { h, put } from "./dom.js";
+import { elements, h, put } from "./dom.js";
 import * as keys from "./keys.js";
 import { comeBackTo, goOn, who } from "./login.js";
 import { go, here, note } from "./route.js";
@@ -88,9 +88,9 @@ async function present(view, params) {
     scrollTo(0, 0);
   }
   document.title = `${TITLES[view]} · scrubjay`;
-  for (const one of document.querySelectorAll("nav [data-view]")) {
-    if (one.dataset.view === (WITHIN[view] ?? view)) one.setAttribute("aria-current", "page");
-    else one.removeAttribute("aria-current");
+  for (const entry of elements(document, "nav [data-view]")) {
+    if (entry.dataset.view === (WITHIN[view] ?? view)) entry.setAttribute("aria-current", "page");
+    else entry.removeAttribute("aria-current");
   }
   const showing = shown.show(params);
   if (before && before !== shown) read(shown.root);
@@ -117,7 +117,7 @@ function failed(error) {
 /** Offer what somebody may do, and nothing else. */
 function offer(person) {
   const writes = person.scopes.includes("write");
-  document.querySelector(".top nav").hidden = !person.signed_in;
+  elements(document, ".top nav")[0].hidden = !person.signed_in;
   const you = document.getElementById("who");
   you.hidden = !person.signed_in;
   put(you, h("span", { class: "name", dir: "auto" }, person.name || person.store), " ▾");
@@ -143,7 +143,7 @@ function aside() {
     toast("The server is back.");
     turnTo();
   });
-  server.addEventListener("signed-out", (event) => {
+  server.addEventListener("signed-out", (/** @type {CustomEvent} */ event) => {
     if (here().view !== "signin") toSignIn(event.detail.detail);
   });
   // In another tab somebody signed in or out: whoever it is, nothing of the one before is left.

@@ -18,16 +18,16 @@ export function settings(sets) {
   for (const one of sets) {
     const [, name, said] = /^\s*([^=\s]+)\s*=\s*(.+?)\s*$/s.exec(one) ?? [];
     if (said === undefined) throw new Problem("invalid", `“${one}” is no setting; write it as rrf.k=30.`);
-    if (name === WEIGHTS) out.weights = valueOf(said);
+    if (name === WEIGHTS) out.weights = parseValue(said);
     else if (name.startsWith(`${WEIGHTS}.`))
-      out.weights = { ...out.weights, [name.slice(WEIGHTS.length + 1)]: valueOf(said) };
-    else out.overrides = { ...out.overrides, [name]: valueOf(said) };
+      out.weights = { ...out.weights, [name.slice(WEIGHTS.length + 1)]: parseValue(said) };
+    else out.overrides = { ...out.overrides, [name]: parseValue(said) };
   }
   return out;
 }
 
 /** A value as it is written at the shell: 30, false, semantic, {title=2}. */
-function valueOf(text) {
+function parseValue(text) {
   try {
     return JSON.parse(text.replace(/([{,]\s*)(\w+)\s*=/g, '$1"$2":'));
   } catch {

@@ -11,10 +11,13 @@ const MOST_FORMS = 200;
 
 /** Show characters that have no shape as their pictures, one for one, so that marks keep their places. */
 export function visible(text) {
-  return text
-    .replace(/[\0-\x08\x0b\x0c\x0e-\x1f]/g, (one) => String.fromCharCode(0x2400 + one.charCodeAt(0)))
-    .replace(/\x7f/g, "␡")
-    .replace(/[\x80-\x9f]/g, "�");
+  return text.replace(/(?![\t\n\r])\p{Cc}/gu, pictureOf);
+}
+
+function pictureOf(control) {
+  const code = control.charCodeAt(0);
+  if (code === 0x7f) return "␡";
+  return code < 0x20 ? String.fromCharCode(0x2400 + code) : "�";
 }
 
 /** Return a text as nodes, with what lies between the offsets marked: `marks` as a search gives them. */

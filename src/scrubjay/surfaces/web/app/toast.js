@@ -1,6 +1,6 @@
 // A line at the edge that says what was done, with a way back where there is one.
 
-import { h } from "./dom.js";
+import { elements, h } from "./dom.js";
 
 const SHOWN_MS = 6000;
 const WITH_ACTION_MS = 12000;
@@ -8,10 +8,15 @@ const WITH_ACTION_MS = 12000;
 /**
  * Say something: `toast("Forgotten", {action: "Undo", act})`. One that is `bad` stays until it is closed. One `about` a
  * thing takes the place of an earlier one about it, whose way back leads nowhere any more.
+ * @param {string} text
+ * @param {{bad?: boolean, action?: string, act?: () => void, about?: string}} [options]
  */
 export function toast(text, { bad = false, action = "", act, about = "" } = {}) {
   const all = document.getElementById("toasts");
-  if (about) [...all.children].find((one) => one.dataset.about === about)?.remove();
+  if (about)
+    elements(all, ".toast")
+      .find((earlier) => earlier.dataset.about === about)
+      ?.remove();
   const gone = () => shown.remove();
   const shown = h(
     "div",

@@ -1,7 +1,7 @@
 // Compare: one query, two ways of asking it, and how far each memory moves between them.
 
 import { ask } from "../app/api.js";
-import { debounced, h, put } from "../app/dom.js";
+import { debounced, elements, focused, h, put } from "../app/dom.js";
 import { figure } from "../app/format.js";
 import { go, note } from "../app/route.js";
 import { nameOf } from "../app/stored_text.js";
@@ -91,7 +91,7 @@ export function make(root) {
     const empty = !state.query.trim();
     const rows = beside(answers.a?.results?.hits ?? [], answers.b?.results?.hits ?? []);
     const both = Boolean(answers.a?.results && answers.b?.results);
-    put(summary, both ? told(rows, answers) : null);
+    put(summary, both ? comparison(rows, answers.a.results, answers.b.results) : null);
     put(found, empty ? hint() : columns({ state, answers, rows, both, open, why }));
     form.refuse(Object.fromEntries(SIDES.map((side) => [side, answers[side]?.problem?.detail ?? ""])));
     found.setAttribute("aria-busy", String(!empty && !SIDES.every((side) => answers[side])));
@@ -138,7 +138,7 @@ export function make(root) {
       {
         keys: "y",
         does: "Why the hit stands there, on both sides",
-        act: () => why(document.activeElement?.closest?.(".hit")?.dataset.id),
+        act: () => why(focused(".hit")?.dataset.id),
       },
       { keys: "x", does: "Swap the sides", act: () => form.swap() },
     ],
@@ -150,10 +150,10 @@ function hint() {
   return h("p", { class: "hint" }, `Write a query above. ${does} Whatever is set here is in the address, to share.`);
 }
 
-function told(rows, { a, b }) {
+function comparison(rows, left, right) {
   const { common, depth, overlap, weighted, mover } = likeness(rows);
   if (!depth) return h("p", {}, "Neither side found anything.");
-  const times = [a, b].map(({ results }) => results.took_ms.toFixed(0)).join(" / ");
+  const times = [left, right].map((results) => results.took_ms.toFixed(0)).join(" / ");
   return h(
     "dl",
     {},
@@ -171,20 +171,19 @@ function fact(name, value, more) {
 const moved = (row) => `${nameOf(row.hit)}, ${row.a} → ${row.b}`;
 const still = (common) => (common ? "what both have stands in one order" : "nothing in common");
 
-const visible = (found) => [...found.querySelectorAll(".hit")].filter((one) => one.offsetParent);
+const visibleHits = (root) => elements(root, ".hit").filter((hit) => hit.offsetParent);
 
 function step(found, by) {
-  const all = visible(found);
-  const now = document.activeElement?.closest?.(".hit");
-  const column = all.filter((one) => !now || one.dataset.side === now.dataset.side);
+  const now = focused(".hit");
+  const column = visibleHits(found).filter((hit) => !now || hit.dataset.side === now.dataset.side);
   const next = now ? column[column.indexOf(now) + by] : column[0];
   next?.focus();
 }
 
 /** To the same memory on the other side; to the same rank where it is not there. */
 function across(found, side) {
-  const now = document.activeElement?.closest?.(".hit");
-  const column = visible(found).filter((one) => one.dataset.side === side);
-  const twin = column.find((one) => one.dataset.id === now?.dataset.id);
+  const now = focused(".hit");
+  const column = visibleHits(found).filter((hit) => hit.dataset.side === side);
+  const twin = column.find((hit) => hit.dataset.id === now?.dataset.id);
   (twin ?? column[Math.min(Number(now?.dataset.rank ?? 1), column.length) - 1])?.focus();
 }

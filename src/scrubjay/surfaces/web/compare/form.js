@@ -63,7 +63,9 @@ export function formOf({ typed, chosen }) {
     filters.hidden = !narrowed.length;
     narrowing.draw(next.filters);
   }
-  const refuse = (details) => Object.entries(details).forEach(([name, detail]) => sides[name].refuse(detail));
+  const refuse = (details) => {
+    for (const [name, detail] of Object.entries(details)) sides[name].refuse(detail);
+  };
   return { node, show, swap, refuse, focus: () => query.focus() };
 }
 

@@ -1,6 +1,6 @@
 // Health: how the store and its server are, looked at again every half minute while somebody looks at it.
 
-import { ask, send } from "../app/api.js";
+import { ask, Problem, send } from "../app/api.js";
 import { h, put } from "../app/dom.js";
 import { moment } from "../app/format.js";
 import { who } from "../app/login.js";
@@ -92,14 +92,15 @@ export function make(root) {
   async function look() {
     looking?.abort();
     clearTimeout(timer);
-    const mine = (looking = new AbortController());
+    const mine = new AbortController();
+    looking = mine;
     root.setAttribute("aria-busy", "true");
     const got = await answers(at.span, mine.signal, at.refused);
     if (mine.signal.aborted) return;
     if (got.figures.kind === "not-allowed") at.refused = got.figures; // and is not asked for again in this visit
     root.setAttribute("aria-busy", "false");
     timer = setTimeout(() => document.visibilityState === "visible" && look(), AGAIN_MS);
-    if (Object.values(got).some((one) => one instanceof Error && one.kind === "away")) return;
+    if (Object.values(got).some((one) => one instanceof Problem && one.kind === "away")) return;
     at.got = got;
     at.looked = Date.now();
     draw();
@@ -125,13 +126,13 @@ export function make(root) {
     const tenants = sound(at.got.figures)?.tenants ?? [];
     const chosen = tenants.find((one) => one.tenant === at.tenant && at.tenant);
     const own = at.got.hits;
-    parts.hits.show(own instanceof Error ? own : {});
-    if (own instanceof Error) return;
+    parts.hits.show(own instanceof Problem ? own : {});
+    if (own instanceof Problem) return;
     hits.show(chosen ? hoursOf(chosen.hits) : own.hours, { span: at.span, tenant: at.tenant, tenants });
   }
 
   function drawFigures(figures) {
-    const may = !(figures instanceof Error);
+    const may = !(figures instanceof Problem);
     for (const name of ["queries", "stages"]) parts[name].node.hidden = !may;
     parts.tenants.node.hidden = !may || figures.tenants.length < 2;
     whole.hidden = may;
@@ -190,10 +191,10 @@ export function make(root) {
 }
 
 const address = ({ span, tenant }) => ({ span: span === "24h" ? "" : span, tenant });
-const sound = (answer) => (answer instanceof Error ? undefined : answer);
+const sound = (answer) => (answer instanceof Problem ? undefined : answer);
 
 function both(part, answers_, data) {
-  part.show(answers_.find((one) => one instanceof Error) ?? data());
+  part.show(answers_.find((one) => one instanceof Problem) ?? data());
 }
 
 function to(part) {

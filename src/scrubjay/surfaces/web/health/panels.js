@@ -1,6 +1,7 @@
 // What the parts of Health are made of: panels that draw anew only what changed, states in words, small tables.
 
-import { fresh, h, put } from "../app/dom.js";
+import { Problem } from "../app/api.js";
+import { elements, focused, fresh, h, put } from "../app/dom.js";
 import { count } from "../app/format.js";
 
 const MOST = 10; // of a tally
@@ -15,7 +16,7 @@ export function panel(title, draw, { wide = false } = {}) {
   const body = h("div", { class: "part-body" }, h("p", { class: "hint" }, "Loading…"));
   const heading = h("h2", { id, tabindex: "-1" }, title);
   const node = h("section", { class: wide ? "panel wide-part" : "panel", "aria-labelledby": id }, heading, body);
-  const show = steady(body, (data) => (data instanceof Error ? refused(data) : draw(data)));
+  const show = steady(body, (data) => (data instanceof Problem ? refused(data) : draw(data)));
   return { node, show };
 }
 
@@ -23,7 +24,7 @@ export function panel(title, draw, { wide = false } = {}) {
 export function steady(node, draw) {
   let before = null;
   return (data) => {
-    const now = data instanceof Error ? data.detail : JSON.stringify(data);
+    const now = data instanceof Problem ? data.detail : JSON.stringify(data);
     if (now === before) return;
     before = now;
     keeping(node, () => put(node, draw(data)));
@@ -36,10 +37,12 @@ function refused(problem) {
 
 /** Change what is in a node; the focus goes to the element that has the same `data-keep` as the one that had it. */
 export function keeping(node, change) {
-  const focused = node.contains(document.activeElement) ? document.activeElement.dataset.keep : undefined;
+  const key = node.contains(document.activeElement) ? focused().dataset.keep : undefined;
   change();
-  if (!focused) return;
-  [...node.querySelectorAll("[data-keep]")].find((one) => one.dataset.keep === focused)?.focus({ preventScroll: true });
+  if (!key) return;
+  elements(node, "[data-keep]")
+    .find((element) => element.dataset.keep === key)
+    ?.focus({ preventScroll: true });
 }
 
 /** A state as icon and word: colour is not the only thing that says it. */

@@ -23,13 +23,21 @@ export class Chart {
   #landing = null;
   #cursor = -1;
   #hovered = -1;
+  plane = new Plane();
+  dots = new Dots([]);
+  off = new Set();
+  by = "topic";
+  numbers = new Map(); // the index of each memory's point, by id
+  landed = null;
+  /** @type {ReturnType<typeof grouped>["groups"]} */
+  groups = [];
+  /** @type {ReturnType<typeof grouped>["of"]} */
+  of = [];
+  /** @type {ReturnType<typeof namePlaces>} */
+  names = [];
 
   constructor(on) {
     this.on = on;
-    this.plane = new Plane();
-    this.dots = new Dots([]);
-    this.off = new Set();
-    Object.assign(this, { groups: [], of: [], names: [], by: "topic" });
     this.#make();
     this.painter = new Painter(this.canvas, this.probe);
     this.#watch();
@@ -51,7 +59,7 @@ export class Chart {
   /** Colour by topic, type or age. */
   colour(by) {
     this.by = by;
-    Object.assign(this, grouped(this.dots.points, by));
+    ({ groups: this.groups, of: this.of } = grouped(this.dots.points, by));
     this.names = by === "age" ? [] : namePlaces(this.dots.points, this, this.plane.all);
     this.painter.renew();
     this.draw();
@@ -84,7 +92,7 @@ export class Chart {
 
   /** Mark a memory for a moment, as a list does that somebody points into; null takes it away. */
   hint(id) {
-    this.#hover(this.numbers?.get(id) ?? -1);
+    this.#hover(this.numbers.get(id) ?? -1);
   }
 
   step(direction) {

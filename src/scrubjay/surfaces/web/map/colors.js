@@ -9,6 +9,7 @@ const SHAPES = ["disc", "square", "triangle", "diamond", "cross", "down", "bar"]
 const LEAST_TOGETHER = 0.2; // of a group, so that its name stands somewhere
 const MOST_TRIED = 60;
 const DAY_MS = 86_400_000;
+/** @type {[string, number][]} */
 const AGES = [
   ["the last day", 1],
   ["the last week", 7],

@@ -32,7 +32,8 @@ export function steered(canvas, plane, on) {
       return;
     }
     const now = at(event);
-    if (down.size === 2) pinched(plane, [...down.values()], before, now);
+    const still = [...down.values()].find((place) => place !== before);
+    if (down.size === 2) pinched(plane, still, before, now);
     else if (!began || apart(began, now) > CLICK_PX) {
       began = null;
       plane.pan(now[0] - before[0], now[1] - before[1]);
@@ -78,8 +79,7 @@ export function stepped(plane, direction) {
   plane.zoomBy(direction > 0 ? STEP : 1 / STEP);
 }
 
-function pinched(plane, [one, other], before, now) {
-  const still = one === before ? other : one;
+function pinched(plane, still, before, now) {
   const middle = [(still[0] + now[0]) / 2, (still[1] + now[1]) / 2];
   plane.pan((now[0] - before[0]) / 2, (now[1] - before[1]) / 2);
   plane.zoomBy(apart(still, now) / Math.max(apart(still, before), 1), ...middle);

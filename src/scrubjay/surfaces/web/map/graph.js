@@ -85,7 +85,8 @@ class GraphView {
 
   async #ask() {
     this.#asking?.abort();
-    const mine = (this.#asking = new AbortController());
+    const mine = new AbortController();
+    this.#asking = mine;
     try {
       this.#graph = await ask("surroundings", { id: this.#id, depth: this.#depth }, mine);
     } catch (error) {

@@ -52,7 +52,7 @@ export function sample(made) {
 function ringOf(ring, { middle }) {
   return Object.entries(ring.spans).map(([side, [from, to]]) => {
     const downs = Array.from({ length: 41 }, (_, index) => from + (index * (to - from)) / 40);
-    const points = downs.map((down) => `${middle.x + side * along(ring, down)},${middle.y + down}`);
+    const points = downs.map((down) => `${middle.x + Number(side) * along(ring, down)},${middle.y + down}`);
     return s("polyline", { class: "ring", points: points.join(" ") });
   });
 }

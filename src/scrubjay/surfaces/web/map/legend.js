@@ -1,13 +1,13 @@
 // What the colours of a map mean, with how many have each; an entry hides its points, or all others.
 
-import { h, put } from "../app/dom.js";
+import { elements, focused, h, put } from "../app/dom.js";
 import { count } from "../app/format.js";
 import { swatch } from "./colors.js";
 
 /** Fill a node with the groups; `change(names)` is told which are hidden from now on. */
 export function drawLegend(node, groups, off, change) {
   const names = groups.map((one) => one.name);
-  const focused = node.contains(document.activeElement) ? document.activeElement.dataset.does : null;
+  const action = node.contains(document.activeElement) ? focused().dataset.does : null;
   const flip = (name) => change(off.has(name) ? [...off].filter((one) => one !== name) : [...off, name]);
   const isAlone = (name) => names.every((one) => (one === name) !== off.has(one));
   const alone = (name) => change(isAlone(name) ? [] : names.filter((one) => one !== name));
@@ -48,5 +48,8 @@ export function drawLegend(node, groups, off, change) {
     "Show all again",
   );
   put(node, h("ul", { class: "legend" }, groups.filter((one) => one.count).map(row)), off.size > 0 && all);
-  if (focused) [...node.querySelectorAll("button")].find((one) => one.dataset.does === focused)?.focus();
+  if (action)
+    elements(node, "button")
+      .find((button) => button.dataset.does === action)
+      ?.focus();
 }

@@ -61,10 +61,15 @@ class MapView {
   async show(params) {
     const by = WAYS[params.get("by")] ? params.get("by") : "topic";
     const before = this.#now;
-    const several = Object.fromEntries(
-      ["collection", "topics", "types", "hide"].map((name) => [name, params.getAll(name)]),
-    );
-    this.#now = { q: params.get("q") ?? "", by, ...several, at: params.get("at") ?? "" };
+    this.#now = {
+      q: params.get("q") ?? "",
+      by,
+      collection: params.getAll("collection"),
+      topics: params.getAll("topics"),
+      types: params.getAll("types"),
+      hide: params.getAll("hide"),
+      at: params.get("at") ?? "",
+    };
     const address = link("map", this.#address());
     const isSame = this.#answer !== null && address === this.#seen; // but for what is open
     const isAgain = location.hash === this.#hash; // the server came back
@@ -130,7 +135,8 @@ class MapView {
 
   async #ask({ again = false } = {}) {
     this.#asking?.abort();
-    const mine = (this.#asking = new AbortController());
+    const mine = new AbortController();
+    this.#asking = mine;
     const filters = this.#filters();
     const key = JSON.stringify(filters);
     const isHere = !again && this.#answer !== null && this.#shownFor === key;

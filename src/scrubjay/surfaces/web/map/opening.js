@@ -8,7 +8,8 @@ export class Opening {
   #id = "";
 
   constructor(view, open) {
-    Object.assign(this, { view, open });
+    this.view = view;
+    this.open = open;
   }
 
   /** Open or close as the address says now: `state` is what else it says, `isStep` whether Back leads to that. */
@@ -17,7 +18,8 @@ export class Opening {
     this.close();
     if (!id) return;
     this.#id = id;
-    const closing = (this.#closing = new AbortController());
+    const closing = new AbortController();
+    this.#closing = closing;
     await this.open(id, closing.signal);
     if (this.#closing !== closing) return;
     this.#id = "";

@@ -22,7 +22,9 @@ export class Painter {
   #ink = null;
 
   constructor(canvas, probe) {
-    Object.assign(this, { canvas, probe, context: canvas.getContext("2d", { alpha: false }) });
+    this.canvas = canvas;
+    this.probe = probe;
+    this.context = canvas.getContext("2d", { alpha: false });
     this.raster = new Raster(this.context);
   }
 

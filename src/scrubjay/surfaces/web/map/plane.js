@@ -6,9 +6,12 @@ const LEAST = 0.2; // of the plane is seen, however close the points are
 
 /** The view of a plane; y grows upwards there, and downwards on a screen. */
 export class Plane {
-  constructor() {
-    Object.assign(this, { width: 0, height: 0, x: 0, y: 0, zoom: 1, all: { x: 0, y: 0, wide: 2, high: 2 } });
-  }
+  width = 0;
+  height = 0;
+  x = 0;
+  y = 0;
+  zoom = 1;
+  all = { x: 0, y: 0, wide: 2, high: 2 };
 
   /** Take these points for all there is: a zoom of 1 shows them, and no more. */
   settle(points) {

@@ -6,10 +6,11 @@ const CELLS = 64; // along each side: with 10,000 points a cell has few
 /** Points `{x, y, …}` in -1..1, found by their place. `shown(index)` says which take part. */
 export class Dots {
   #cells = new Map();
+  /** @type {(index: number) => boolean} */
+  shown = () => true;
 
   constructor(points) {
     this.points = points;
-    this.shown = () => true;
     points.forEach((one, index) => {
       const key = cellOf(one.x) * CELLS + cellOf(one.y);
       if (this.#cells.has(key)) this.#cells.get(key).push(index);

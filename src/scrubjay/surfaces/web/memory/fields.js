@@ -5,8 +5,12 @@ import { fresh, h } from "../app/dom.js";
 const SEVERITIES = ["", "critical", "warning", "suggestion"];
 const TYPES = ["fact", "preference", "decision", "task", "summary", "result", "event"];
 
+/**
+ * @typedef {{name: string, label: string, kind?: string, rows?: number, list?: string, fresh?: string, rare?: boolean}} Field
+ */
+
 /** Fields in the order of the form; those that are `rare` are folded away. */
-export const FIELDS = [
+export const FIELDS = /** @type {Field[]} */ ([
   { name: "text", label: "Text", kind: "long", rows: 7 },
   { name: "title", label: "Title" },
   { name: "type", label: "Type", list: "types", fresh: "fact" },
@@ -25,16 +29,16 @@ export const FIELDS = [
   { name: "role", label: "Said by", rare: true },
   { name: "owner", label: "Owner", rare: true },
   { name: "agent", label: "Agent", rare: true },
-];
+]);
 
 /** Return the values that a form begins with: of a memory, or of a new one. */
 export function valuesOf(memory) {
   return Object.fromEntries(
-    FIELDS.map((field) => [field.name, memory ? written(field, memory[field.name]) : (field.fresh ?? "")]),
+    FIELDS.map((field) => [field.name, memory ? written(field.kind, memory[field.name]) : (field.fresh ?? "")]),
   );
 }
 
-function written({ kind }, value) {
+function written(kind, value) {
   if (value === null) return "";
   if (kind === "lines") return value.join("\n");
   return kind === "time" ? localTime(value) : value;
@@ -58,10 +62,13 @@ function sent(kind, value) {
 /** An ISO time → "2026-11-16T09:30", in the reader's zone, as the browser's own field wants it. */
 function localTime(iso) {
   const at = new Date(iso);
-  return new Date(at - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-/** Make the control of a field; `known` has the words that are offered: `{types, collections, namespaces}`. */
+/**
+ * Make the control of a field; `known` has the words that are offered: `{types, collections, namespaces}`.
+ * @param {Field} field
+ */
 export function controlOf({ name, label, kind, rows, list }, value, known) {
   const id = fresh(`field-${name}`);
   const words =

@@ -20,6 +20,9 @@ import { TURNS, turnsOf } from "./turns.js";
  * Open one memory from any view. With a `query`, feedback is offered; `forms` are words to mark, and `lines` the first and
  * last of the passage to begin with. `changed({id, gone})` is called when it was edited, linked or forgotten, or turned
  * out to be gone; `signal` closes it, and without one any change of the address. Ends when it is closed.
+ * @param {string} id
+ * @param {{query?: string, forms?: string[], lines?: number[] | null, signal?: AbortSignal,
+ *   changed?: (change: {id: string, gone: boolean}) => unknown}} [options]
  */
 export function openMemory(
   id,
@@ -44,8 +47,14 @@ function untilMoved() {
 
 /** The dialog while it is open: which memory it shows, and by which links it came there. */
 class Shown {
-  constructor(body, given) {
-    Object.assign(this, { body, trail: [], ...given });
+  constructor(body, { query, forms, lines, changed, close }) {
+    this.body = body;
+    this.trail = []; // the ids of the memories that were shown before, each left by a link
+    this.query = query;
+    this.forms = forms;
+    this.lines = lines;
+    this.changed = changed;
+    this.close = close;
     this.heading = body.parentElement.querySelector("h2");
     this.heading.dir = "auto";
     this.heading.tabIndex = -1; // takes the focus when what had it is drawn anew

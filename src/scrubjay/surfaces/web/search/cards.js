@@ -1,14 +1,17 @@
 // The cards of a list as keys go through them: which has the focus, the next, and the same again after a new drawing.
 
+import { elements, focused } from "../app/dom.js";
+
 /** Cards in a node; `leave()` is where a step before the first leads. */
 export class Cards {
   constructor(node, leave) {
-    Object.assign(this, { node, leave });
+    this.node = node;
+    this.leave = leave;
     node.addEventListener("keydown", (event) => this.pressed(event));
   }
 
   all() {
-    return [...this.node.querySelectorAll("article.card")];
+    return elements(this.node, "article.card");
   }
 
   /** Return the card of an id. */
@@ -17,7 +20,7 @@ export class Cards {
   }
 
   current() {
-    return document.activeElement?.closest?.("article.card");
+    return focused("article.card");
   }
 
   place() {

@@ -14,11 +14,14 @@ export function filterFields() {
   return {
     nodes: fields.map(({ node }) => node),
     read: () => Object.fromEntries(fields.map(({ name, get }) => [name, get()])),
-    write: (asked) => fields.forEach(({ name, set }) => set(asked[name])),
+    write: (asked) => {
+      for (const { name, set } of fields) set(asked[name]);
+    },
     offer: () => saying(() => offer(fields)),
   };
 }
 
+/** @param {import("./query.js").Filter} filter */
 function fieldOf({ name, label, several, type = "text", hint }) {
   const id = fresh(name);
   const list = h("datalist", { id: fresh("known") });

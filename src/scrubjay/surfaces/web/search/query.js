@@ -3,8 +3,10 @@
 import { Problem } from "../app/api.js";
 import { settings } from "../app/settings.js";
 
+/** @typedef {{name: string, label: string, several?: boolean, type?: string, hint?: string}} Filter */
+
 /** Filters in the order in which the form has them; one that is `several` may stand in the address more than once. */
-export const FILTERS = [
+export const FILTERS = /** @type {Filter[]} */ ([
   { name: "types", label: "Types", several: true },
   { name: "topics", label: "Topics", several: true },
   { name: "collection", label: "Collection" },
@@ -15,7 +17,7 @@ export const FILTERS = [
   { name: "until", label: "Until", type: "date" },
   { name: "min_score", label: "Least score", type: "number" },
   { name: "overrides", label: "Settings", several: true, hint: "such as rrf.k=30" },
-];
+]);
 const LISTED = ["types", "topics", "collection", "namespace", "session", "owner"]; // what a list without a query knows
 
 /** Return what the address asks: `{q, profile, mode, limit}` and each filter, a list where there may be several. */

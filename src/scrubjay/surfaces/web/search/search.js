@@ -1,7 +1,7 @@
 // The search: a form, an answer as it is typed, and a way through it by keys alone.
 
 import { ask, server } from "../app/api.js";
-import { h, put } from "../app/dom.js";
+import { elements, h, put } from "../app/dom.js";
 import { many } from "../app/format.js";
 import { who } from "../app/login.js";
 import { go, here, link, note } from "../app/route.js";
@@ -44,7 +44,8 @@ class Search {
     );
     this.told = h("p", { class: "hushed", role: "status" }); // stays, so that each new answer is read out
     this.standing = new Standing(() => [this.results?.query, this.asked.q]);
-    Object.assign(this, { head: this.standing.head, body: this.standing.body });
+    this.head = this.standing.head;
+    this.body = this.standing.body;
     this.cards = new Cards(this.body, () => this.form.focus());
     put(
       root,
@@ -99,7 +100,8 @@ class Search {
   /** Ask the server what is asked now; what is on the screen stays, dimmed, until the answer is there. */
   async run() {
     this.asking?.abort();
-    const { signal } = (this.asking = new AbortController());
+    this.asking = new AbortController();
+    const { signal } = this.asking;
     const asked = this.asked;
     this.standing.wait();
     try {
@@ -203,7 +205,8 @@ class Search {
   async openHere(id) {
     const at = location.hash;
     const isStep = this.shown === link("search", this.asked); // opened from a list, so Back leads there
-    const opening = (this.opening = new AbortController());
+    const opening = new AbortController();
+    this.opening = opening;
     this.opened = id;
     const hit = this.results?.hits.find((one) => one.id === id);
     await openMemory(id, {
@@ -252,6 +255,6 @@ class Search {
   }
 
   turnWhy() {
-    this.cards.current().querySelector("button.why")?.click();
+    elements(this.cards.current(), "button.why")[0]?.click();
   }
 }

@@ -82,7 +82,13 @@ function steps({ score, sum: { parts } }, highest) {
     score,
   );
   let at = 0;
-  const spans = units.map((one) => [at, (at += one)]);
+  /** @type {[number, number][]} */
+  const spans = units.map((unit) => {
+    const from = at;
+    at += unit;
+    return [from, at];
+  });
+  /** @type {[number, number]} */
   const span = [Math.min(0, ...spans.flat()), Math.max(1, highest * 10 ** THREE, ...spans.flat())];
   return h(
     "ol",
