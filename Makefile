@@ -1,5 +1,5 @@
 # Every verb sets up what it needs, on a machine with Python 3.11, npm, make and package indexes;
-# the tests of the page want a Chromium, Chrome or Edge, too.
+# the tests of the web UI also need a Chromium, Chrome or Edge.
 # PYTHON=python3.12 make test picks another interpreter.
 
 PYTHON ?= python3
@@ -9,6 +9,9 @@ else
 BIN := .venv/bin
 endif
 PY := $(BIN)/python
+WEB := src/scrubjay/surfaces/web tests/surfaces/web/unit
+BIOME := node tools/web/node_modules/@biomejs/biome/bin/biome
+TSC := node tools/web/node_modules/typescript/bin/tsc
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-fast check fix docs screenshots eval bench clean
@@ -40,6 +43,11 @@ help: ## what can be made
 	$(PY) -m tools.servers
 	@$(PY) -c "open('.venv/servers', 'w').close()"
 
+# Without a lock file, which would name a registry; package.json names exact versions.
+.venv/web: .venv/made tools/web/package.json
+	npm install --prefix tools/web --no-package-lock --no-audit --no-fund
+	@$(PY) -c "open('.venv/web', 'w').close()"
+
 demo: .venv/installed ## install, fetch the model, index these docs, answer two questions and explain them
 	$(BIN)/scrubjay models pull
 	$(BIN)/scrubjay demo --docs docs --keep .cache/demo.db
@@ -51,22 +59,25 @@ test: .venv/servers ## install what the tests need, run every test, print the 25
 test-fast: .venv/developing ## run the tests that need no server, browser or model, in under a minute
 	$(PY) -m tools.run_tests -m "not (model or slow or server or browser)" --ignore=tests/fuzz
 
-check: .venv/developing ## lint, types, and whether the generated docs are current
+check: .venv/developing .venv/web ## lint, formatting and types of Python and of the web UI, and whether the generated docs are current
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
 	$(PY) -m mypy
+	$(BIOME) ci --config-path=tools/web $(WEB)
+	$(TSC) -p tools/web
 	$(PY) -m cogapp --check -PI. README.md docs/*.md docs/profiles/*.md
 
-fix: .venv/developing ## repair what can be repaired by itself
+fix: .venv/developing .venv/web ## format the code and fix what the linters can fix automatically
 	$(PY) -m ruff check --fix
 	$(PY) -m ruff format
+	$(BIOME) check --write --config-path=tools/web $(WEB)
 
 docs: .venv/developing ## print the generated parts of the docs from the code
 	$(PY) -m cogapp -r -PI. README.md docs/*.md docs/profiles/*.md
 	$(BIN)/scrubjay models pull
 	$(PY) -m tools.walk --write
 
-screenshots: .venv/servers ## take the pictures of the page that the docs show
+screenshots: .venv/servers ## take the screenshots of the web UI for the docs
 	$(PY) -m tools.screenshots
 
 eval: .venv/developing ## quality on the test sets in the folder that SCRUBJAY_EVAL_DATA names
@@ -77,4 +88,4 @@ bench: .venv/benching .venv/servers ## speed beside LanceDB and Chroma, in one r
 	$(PY) -m bench
 
 clean: ## remove the environment and everything cached here
-	$(PYTHON) -c "import shutil; [shutil.rmtree(p, ignore_errors=True) for p in ('.venv', '.cache', '.mypy_cache', '.ruff_cache', '.pytest_cache', '.hypothesis')]"
+	$(PYTHON) -c "import shutil; [shutil.rmtree(p, ignore_errors=True) for p in ('.venv', '.cache', '.mypy_cache', '.ruff_cache', '.pytest_cache', '.hypothesis', 'tools/web/node_modules')]"
