@@ -57,7 +57,7 @@ def test_every_verb_is_described_and_nothing_else():
         methods = {"get", "post"} if verb.scope == "read" else {"post"}
         assert set(paths[f"/v1/{name}"]) == methods
         for operation in paths[f"/v1/{name}"].values():
-            assert operation["summary"] == verb.told
+            assert operation["summary"] == verb.help
             problems = {str(one.status) for one in PROBLEM_TYPES.values()}
             assert set(operation["responses"]) == {"200", *problems}
 

@@ -249,7 +249,7 @@ def _add(parser: Any, param: Param, text: str = "", *, merged: bool = False) -> 
     """Add one parameter to a parser; of one that several actions share, the default comes later."""
     schema = param.kind.schema
     kind = schema.get("type")
-    how: dict[str, Any] = {"help": (text or param.told).replace("%", "%%")}
+    how: dict[str, Any] = {"help": (text or param.description).replace("%", "%%")}
     if kind in ("integer", "number"):
         how["type"] = int if kind == "integer" else float
     if not merged and param.default is not None:
@@ -288,7 +288,7 @@ def _add_actions(parser: argparse.ArgumentParser, command: Command) -> None:
     options: dict[str, tuple[Param, list[str]]] = {}
     for word, action in command.actions.items():
         for place, param in enumerate(filter(_is_positional, _params(action))):
-            slots.setdefault(place, {}).setdefault(param.told, []).append(word)
+            slots.setdefault(place, {}).setdefault(param.description, []).append(word)
     for word, param in _params_by_action(command):
         if not _is_positional(param):
             options.setdefault(param.name, (param, []))[1].append(word)
@@ -302,7 +302,7 @@ def _add_actions(parser: argparse.ArgumentParser, command: Command) -> None:
         told = "; ".join(f"{', '.join(words)}: {text}" for text, words in texts.items())
         parser.add_argument(f"slot{place}", nargs="?", metavar="|".join(names), help=told)
     for param, words in options.values():
-        _add(parser, param, f"{', '.join(words)}: {param.told}", merged=True)
+        _add(parser, param, f"{', '.join(words)}: {param.description}", merged=True)
 
 
 def _choose_action(command: Command, args: argparse.Namespace) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.surfaces.cli.session import (
     NOTHING_FOUND,
+    filters_of,
     open_store,
     resolve_ids,
     warn,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from scrubjay.write.fields import Change
 
 _LIMIT = 50
-_LS_FILTERS = "namespace types topics collection session owner agent".split()
 
 
 def get(args: Namespace, screen: Screen) -> int:
@@ -94,7 +94,7 @@ def ls(args: Namespace, screen: Screen) -> int:
         found = store.ls(
             limit=_LIMIT if args.limit is None else args.limit,
             offset=args.offset,
-            **{name: getattr(args, name) for name in _LS_FILTERS},
+            **filters_of(args),
         )
     if args.json:
         out(dumps(listed(found)))

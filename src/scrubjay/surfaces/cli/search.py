@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from scrubjay.errors import InvalidInput
 from scrubjay.surfaces.cli.session import (
     NOTHING_FOUND,
+    filters_of,
     open_store,
     parse_overrides,
     profile_of,
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 
 _MODES = {"search": "keyword", "vsearch": "vector"}
 _MODE_FLAGS = ("fast", "thorough", "deep", "scan")
-_FILTERS = (
-    "namespace collection topics types since until session owner agent only_domain include_expired"
-).split()
 
 
 def search(args: Namespace, screen: Screen) -> int:
@@ -63,7 +61,7 @@ def search(args: Namespace, screen: Screen) -> int:
             min_score=args.min_score,
             weights=weights,
             overrides=overrides,
-            **{name: getattr(args, name) for name in _FILTERS},
+            **filters_of(args),
         )
     _show(found, _MODES.get(args.command) or mode or "default", args, screen)
     return 0 if len(found) else NOTHING_FOUND

@@ -205,6 +205,14 @@ def text_of(words: list[str]) -> str:
         raise InvalidInput(f"Standard input is not text in UTF-8 ({error.reason})") from error
 
 
+def filters_of(args: Namespace) -> dict[str, Any]:
+    """Return the values of the filters that a command has."""
+    from scrubjay.surfaces.verbs.params import FILTER_NAMES
+
+    names = (param.name for param in args.record.params if param.name in FILTER_NAMES)
+    return {name: getattr(args, name) for name in names}
+
+
 def resolve_ids(store: Store, given: list[str]) -> tuple[list[str], list[str]]:
     """Return full ids for ids or beginnings of ids, and those that match nothing."""
     ids, missing = [], []

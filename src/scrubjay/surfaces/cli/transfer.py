@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.runtime.progress import ProgressBar
-from scrubjay.surfaces.cli.session import FAILED, NOTHING_FOUND, open_store, settings_of
+from scrubjay.surfaces.cli.session import (
+    FAILED,
+    NOTHING_FOUND,
+    filters_of,
+    open_store,
+    settings_of,
+)
 from scrubjay.surfaces.render.json import dumps, plain, reasons
 from scrubjay.surfaces.render.results import plural, size
 from scrubjay.surfaces.render.terminal import one_line, out, path_line
@@ -25,7 +31,6 @@ if TYPE_CHECKING:
     from scrubjay.types.reports import Exported, Imported, Moved, Reindexed
 
 _MOST_SHOWN = 20  # of each kind; --json lists all
-_FILTERS = "namespace types topics collection session".split()
 
 
 def export(args: Namespace, screen: Screen) -> int:
@@ -57,7 +62,7 @@ def export(args: Namespace, screen: Screen) -> int:
 
 
 def _export(store: Store, args: Namespace, place: str | None, stream: Any) -> Exported:
-    how: dict[str, Any] = {name: getattr(args, name) for name in _FILTERS}
+    how = filters_of(args)
     # Lines that go to the same terminal would be mixed with a progress bar.
     if place is None and (args.json or sys.stdout.isatty()):
         return store.export_jsonl(stream, **how)

@@ -121,7 +121,7 @@ class _Response:
 
 def _problem_for(error: ScrubjayError, scope: Scope, request_id: str) -> Problem:
     caller = scope.get("state", {}).get("principal")
-    problem = problem_of(error, told_all=caller is not None and caller.may("admin"))
+    problem = problem_of(error, is_admin=caller is not None and caller.may("admin"))
     if problem.status >= 500:
         log.warning("request %s: %s", request_id, one_line(str(error)))
     return problem

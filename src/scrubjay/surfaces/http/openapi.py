@@ -52,7 +52,7 @@ def description() -> Json:
                 "token": {
                     "type": "http",
                     "scheme": "bearer",
-                    "description": f"From `scrubjay token create`, with a scope: {', '.join(SCOPES)}."
+                    "description": f"From `scrubjay key create`, with a scope: {', '.join(SCOPES)}."
                     " A server on loopback whose database has no API key requires none.",
                 }
             },
@@ -108,7 +108,7 @@ def _query_parameter(param: Param) -> Json:
         "name": param.name,
         "in": "query",
         "required": param.required,
-        "description": param.told,
+        "description": param.description,
     }
     if "object" in str(param.kind.schema):  # as one JSON value
         return {**shape, "content": {JSON_TYPE: {"schema": param.kind.schema}}}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.errors import InvalidInput, NotFound, ScrubjayError
-from scrubjay.surfaces.render.redaction import said_of
+from scrubjay.surfaces.render.redaction import error_message
 from scrubjay.types import NOTHING
 
 if TYPE_CHECKING:
@@ -88,11 +88,11 @@ def retry_after(seconds: float = RETRY_S) -> dict[str, str]:
     return {"Retry-After": str(max(1, -int(-seconds // 1)))}
 
 
-def problem_of(error: ScrubjayError, *, told_all: bool) -> Problem:
+def problem_of(error: ScrubjayError, *, is_admin: bool) -> Problem:
     """Return the problem for one of our errors; only an admin sees paths and addresses in it."""
     if isinstance(error, InvalidInput):
         return Problem("invalid", str(error))
     if isinstance(error, NotFound):
         hint = "; /v1/ls lists the ids" if error.of == "memory" else ""
         return Problem("not-found", f"{error}{hint}")
-    return Problem("unavailable", said_of(error, told_all=told_all), retry_after())
+    return Problem("unavailable", error_message(error, is_admin=is_admin), retry_after())

@@ -17,7 +17,7 @@ from scrubjay.surfaces.http.request_input import (
     read_body,
 )
 from scrubjay.surfaces.render.json import line
-from scrubjay.surfaces.render.redaction import shown
+from scrubjay.surfaces.render.redaction import redact
 from scrubjay.surfaces.verbs import ADMIN, READ
 from scrubjay.surfaces.verbs.table import VERBS, ask
 
@@ -73,7 +73,7 @@ class VerbEndpoint(NamedTuple):
     def _call(self, caller: Principal, verb: Verb, given: dict[str, object]) -> str:
         with self.stores.lend(caller) as store:
             answer = ask(store, verb, given)
-        return line(shown(answer, verb.answer, told_all=caller.may(ADMIN)))
+        return line(redact(answer, verb.answer, is_admin=caller.may(ADMIN)))
 
 
 def _verb_named(name: str) -> Verb:

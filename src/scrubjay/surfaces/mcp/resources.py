@@ -11,7 +11,7 @@ from scrubjay.errors import NotFound
 from scrubjay.surfaces.mcp import text
 from scrubjay.surfaces.mcp.compact import memories, without_empty
 from scrubjay.surfaces.render.json import line, plain
-from scrubjay.surfaces.render.redaction import shown
+from scrubjay.surfaces.render.redaction import redact
 from scrubjay.surfaces.verbs.table import VERBS
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ def list_templates() -> list[types.ResourceTemplate]:
     ]
 
 
-def read(store: Store, *, uri: str, told_all: bool = True) -> types.TextResourceContents:
-    """Return a resource; NotFound for an unknown URI. Without `told_all` the status shows no paths."""
+def read(store: Store, *, uri: str, is_admin: bool = True) -> types.TextResourceContents:
+    """Return a resource; NotFound for an unknown URI. Without `is_admin` the status shows no paths."""
     kind, _, name = uri.removeprefix("scrubjay://").partition("/")
     if not uri.startswith("scrubjay://") or bool(name) != (kind in ("memory", "profile")):
         kind = ""
@@ -73,7 +73,7 @@ def read(store: Store, *, uri: str, told_all: bool = True) -> types.TextResource
         case "landscape":
             return _contents(uri, _MARKDOWN, text.landscape(store))
         case "status":
-            status = shown(plain(store.status()), "status", told_all=told_all)
+            status = redact(plain(store.status()), "status", is_admin=is_admin)
             return _contents(uri, _JSON, line(without_empty(status)))
         case "profiles":
             names = ("name", "summary")

@@ -25,7 +25,7 @@ from scrubjay._version import __version__
 from scrubjay.errors import InvalidInput, NotFound, ScrubjayError
 from scrubjay.surfaces.mcp import prompts, resources
 from scrubjay.surfaces.mcp.toolsets import DEFAULT, tools_of, unknown_tool
-from scrubjay.surfaces.render.redaction import LOG_SAYS, said_of
+from scrubjay.surfaces.render.redaction import SEE_LOG, error_message
 from scrubjay.types.key_scopes import ADMIN, READ
 
 if TYPE_CHECKING:
@@ -152,11 +152,11 @@ class _Handlers:
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, unknown_tool(params.name, list(self._tools)))
         caller = self._caller_of(context)
-        call = partial(tool.call, given=params.arguments or {}, told_all=caller.may(ADMIN))
+        call = partial(tool.call, given=params.arguments or {}, is_admin=caller.may(ADMIN))
         try:
             answer = await self._run(caller, tool.verb.scope, tool.name, call)
         except ScrubjayError as error:
-            message = self._message(error, told_all=caller.may(ADMIN))
+            message = self._message(error, is_admin=caller.may(ADMIN))
             return types.CallToolResult(content=[_text(message)], is_error=True)
         return types.CallToolResult(
             content=[_text(answer.text)], structured_content=answer.structured
@@ -174,7 +174,7 @@ class _Handlers:
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         is_admin = self._caller_of(context).may(ADMIN)
-        read = partial(resources.read, uri=params.uri, told_all=is_admin)
+        read = partial(resources.read, uri=params.uri, is_admin=is_admin)
         return types.ReadResourceResult(contents=[await self._read(context, "the resource", read)])
 
     async def list_prompts(self, context: Context, _: object) -> types.ListPromptsResult:
@@ -202,7 +202,7 @@ class _Handlers:
         except ScrubjayError as error:
             is_wrong = isinstance(error, NotFound | InvalidInput)
             code = types.INVALID_PARAMS if is_wrong else types.INTERNAL_ERROR
-            message = self._message(error, told_all=is_wrong or caller.may(ADMIN))
+            message = self._message(error, is_admin=is_wrong or caller.may(ADMIN))
             raise MCPError(code, message) from None
 
     async def _run(
@@ -218,20 +218,20 @@ class _Handlers:
                 raise
             except Exception:  # noqa: BLE001 - the SDK would send its text, whatever it quotes, to the client
                 _log.exception("%s failed", what)
-                raise _Failed(f"{what} failed; {LOG_SAYS}") from None
+                raise _Failed(f"{what} failed; {SEE_LOG}") from None
 
         if not caller.may(scope):
             raise InvalidInput(f"{what} needs the scope {scope}, which you do not have")
         return await self._in_thread(caller, run)
 
-    def _message(self, error: ScrubjayError, *, told_all: bool) -> str:
+    def _message(self, error: ScrubjayError, *, is_admin: bool) -> str:
         """Return an error for a client; the log has what only an admin may see."""
         if isinstance(error, _Failed):
             return str(error)
         if not isinstance(error, InvalidInput | NotFound):
             _log.warning("%s", error)
         if not isinstance(error, NotFound) or error.of != "memory":
-            return said_of(error, told_all=told_all)
+            return error_message(error, is_admin=is_admin)
         search = "memory_search" if "memory_search" in self._tools else "search"
         return f"{error}; find its id with {search}"
 

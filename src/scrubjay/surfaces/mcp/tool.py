@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrubjay.errors import NotFound
 from scrubjay.surfaces.mcp.compact import id_in
 from scrubjay.surfaces.render.json import Json
-from scrubjay.surfaces.render.redaction import shown
+from scrubjay.surfaces.render.redaction import redact
 from scrubjay.surfaces.verbs import Given, Param, Verb, checked, schema_of
 
 if TYPE_CHECKING:
@@ -78,15 +78,15 @@ class Tool(NamedTuple):
             )
         return schema
 
-    def call(self, store: Store, given: Mapping[str, object], *, told_all: bool = True) -> Answer:
-        """Check the arguments and call the verb; without `told_all` no paths are shown."""
+    def call(self, store: Store, given: Mapping[str, object], *, is_admin: bool = True) -> Answer:
+        """Check the arguments and call the verb; without `is_admin` no paths are shown."""
         params = (*self.verb.params, *self.extra)
         parsed = _parse_texts(params, self.verb.aliases, given)
         taken = checked(self.name, params, self.verb.aliases, parsed)
         taken = _with_whole_ids(store, self.verb.name, taken)
         own = {param.name for param in self.extra}
         for_verb = {name: value for name, value in taken.items() if name not in own}
-        answer = shown(self.verb.call(store, for_verb), self.verb.answer, told_all=told_all)
+        answer = redact(self.verb.call(store, for_verb), self.verb.answer, is_admin=is_admin)
         structured = self.compact(answer, taken)
         return Answer(structured, self.to_text(structured, taken))
 

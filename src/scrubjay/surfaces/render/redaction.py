@@ -12,24 +12,24 @@ if TYPE_CHECKING:
     from scrubjay.errors import ScrubjayError
     from scrubjay.surfaces.render.json import Json
 
-LOG_SAYS = "the log of the server has the reason"
-ADMINS_KNOW = "an API key with the scope admin shows the reason"
+SEE_LOG = "the log of the server has the reason"
+NEEDS_ADMIN = "an API key with the scope admin shows the reason"
 _REDACTED = ("status", "tiers", "servers")
 
 
-def said_of(error: ScrubjayError, *, told_all: bool) -> str:
+def error_message(error: ScrubjayError, *, is_admin: bool) -> str:
     """Return the message of an error; errors of a store name files and servers."""
-    if told_all or isinstance(error, InvalidInput | NotFound):
+    if is_admin or isinstance(error, InvalidInput | NotFound):
         return str(error)
-    return f"the store cannot be read or written now; {LOG_SAYS}"
+    return f"the store cannot be read or written now; {SEE_LOG}"
 
 
-def shown(shape: Json, answer: str, *, told_all: bool) -> Json:
+def redact(shape: Json, answer: str, *, is_admin: bool) -> Json:
     """Return the JSON of a verb with the schema `answer`, redacted.
 
     A path keeps the name of the file, a server address its kind, and reasons are replaced.
     """
-    if told_all or answer not in _REDACTED:
+    if is_admin or answer not in _REDACTED:
         return shape
     redacted: Json = _redact(shape)
     return redacted
@@ -46,12 +46,12 @@ def _redact(value: Any) -> Any:
             redacted[name] = _redact_place(redacted[name])
     for name in ("reason", "why_pending"):
         if redacted.get(name):
-            redacted[name] = ADMINS_KNOW
+            redacted[name] = NEEDS_ADMIN
     match redacted.get("failures"):
         case [_, *_]:
-            redacted["failures"] = [ADMINS_KNOW]
+            redacted["failures"] = [NEEDS_ADMIN]
         case {**counts} if counts:
-            redacted["failures"] = {ADMINS_KNOW: sum(counts.values())}
+            redacted["failures"] = {NEEDS_ADMIN: sum(counts.values())}
     return redacted
 
 

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
-from scrubjay.surfaces.verbs.kinds import Kind, check_plain, or_null, shown
+from scrubjay.surfaces.verbs.kinds import Kind, check_plain, or_null, short_repr
 from scrubjay.types.key_scopes import ADMIN as ADMIN
 from scrubjay.types.key_scopes import READ as READ
 from scrubjay.types.key_scopes import WRITE as WRITE
@@ -42,7 +42,7 @@ class Param(NamedTuple):
     usage: str = ""
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """The help with the default."""
         return f"{self.help} (default: {self.default})" if self.default else self.help
 
@@ -79,11 +79,6 @@ class Verb(NamedTuple):
 
         shape: Json = plain(result)
         return shape
-
-    @property
-    def told(self) -> str:
-        """The help."""
-        return self.help
 
 
 def verb(
@@ -176,7 +171,7 @@ def _unknown(
     hint = did_you_mean(asked, [*known, *aliases])
     if asked in _FILTER_NAMES and "topics" in known:
         hint = " (each filter is a separate parameter, such as topics, types or since)"
-    return f"{verb} has no parameter {shown(name)}{hint}; it takes: {takes}"
+    return f"{verb} has no parameter {short_repr(name)}{hint}; it takes: {takes}"
 
 
 def schema_of(params: tuple[Param, ...], *, all_forms: bool = False) -> Json:
@@ -190,7 +185,7 @@ def schema_of(params: tuple[Param, ...], *, all_forms: bool = False) -> Json:
         "properties": {
             param.name: {
                 **(_all_forms(param) if all_forms else param.kind.schema),
-                "description": param.told,
+                "description": param.description,
             }
             for param in params
         },

@@ -25,7 +25,7 @@ _SHOWN_CHARS = 80  # of a wrong value: a megabyte of it would hide what would be
 _TRUE, _FALSE = ("true", "1", "yes", ""), ("false", "0", "no")
 
 
-def shown(value: object) -> str:
+def short_repr(value: object) -> str:
     """Return a value as an error names it: the beginning of its repr."""
     text = repr(value)
     return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
@@ -107,7 +107,7 @@ class Kind(NamedTuple):
             parts = value.split(self.listed) if self.listed else [value]
             value = [part.strip() for part in parts if part.strip()] if self.listed else parts
         if not self.accepts(value):
-            raise InvalidInput(f"{name} is {shown(value)}; it must be {self.right}")
+            raise InvalidInput(f"{name} is {short_repr(value)}; it must be {self.right}")
         return self.made(name, value)
 
 

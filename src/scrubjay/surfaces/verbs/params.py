@@ -62,6 +62,9 @@ _FILTERS = {
 }
 
 
+FILTER_NAMES = tuple(_FILTERS)
+
+
 def filters(names: str) -> tuple[Param, ...]:
     """Return filters by their names."""
     return tuple(_FILTERS[name] for name in names.split())
