@@ -25,13 +25,11 @@ class Backoff:
         return max(self._next_try - time.monotonic(), 0.0)
 
     def failed(self) -> None:
-        """Count a failure and put off the next try."""
         self._failures += 1
         delay_s = delay_after(self._failures, self._first_s, self._longest_s)
         self._next_try = time.monotonic() + delay_s
 
     def succeeded(self) -> None:
-        """Forget all failures."""
         self._failures, self._next_try = 0, 0.0
 
     def try_now(self) -> None:

@@ -8,7 +8,6 @@ ADD = 'add "…"'
 
 
 def to_type(words: str, db: str | None = None) -> str:
-    """Return the command to type, for the same store as this one."""
     if (
         db is not None and "://" in db
     ):  # without the password: the command is shown, and stored in the shell's history

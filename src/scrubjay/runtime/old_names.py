@@ -22,7 +22,6 @@ MOVED = {
 
 
 def new_name(name: str) -> str | None:
-    """Return the new name of a module; None when it was not moved."""
     moved = ".".join(name.split(".")[:2])
     return MOVED[moved] + name.removeprefix(moved) if moved in MOVED else None
 

@@ -59,7 +59,6 @@ class Worker:
 
     @property
     def running(self) -> bool:
-        """True while the thread works or pauses."""
         return self._thread is not None
 
     def wake(self) -> None:
@@ -75,7 +74,6 @@ class Worker:
             _stop_at_exit(self._owner)
 
     def join(self, timeout_s: float | None = None) -> bool:
-        """Wait until the thread has ended; True when it has."""
         thread = self._thread
         if thread is None:
             return True

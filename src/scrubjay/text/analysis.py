@@ -112,10 +112,7 @@ def fold_label(text: str) -> str:
 
 
 def fold_text(text: str) -> str:
-    """Return a text for comparison: as a label, without punctuation at its ends.
-
-    A text of punctuation alone keeps it: `?` is not `!`.
-    """
+    """Return a text as a label, without punctuation at its ends; `?` alone stays, and is not `!`."""
     folded = fold_label(text)
     begin, end = 0, len(folded)
     while begin < end and _is_punctuation(folded[begin]):
@@ -139,7 +136,6 @@ def fold(word: str) -> str:
 
 
 def tokens(text: str, language: str = "") -> list[str]:
-    """Return the index tokens of a text in a language, in order."""
     stemmer = stemmer_for(language)
     return [token for word in words(text) for token in word_tokens(word, stemmer)]
 
@@ -150,7 +146,6 @@ def words(text: str) -> list[str]:
 
 
 def word_pattern(text: str) -> re.Pattern[str]:
-    """Return the pattern that finds the words of a text."""
     return _patterns(text).word
 
 
@@ -175,7 +170,6 @@ def without_stop_words(words: list[str], stop_words: frozenset[str] = STOP_WORDS
 
 @lru_cache(maxsize=MAX_CACHED_WORDS)
 def word_tokens(word: str, stemmer: str = "english") -> tuple[str, ...]:
-    """Return every index token of a word."""
     return make_tokens(word, stemmer)
 
 
@@ -250,7 +244,6 @@ def unspaced_runs(word: str, stemmer: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def split_by_script(word: str) -> list[str]:
-    """Return a word split where a script without spaces begins or ends."""
     return [part for part in re.split(f"({_UNSPACED})", word) if part]
 
 

@@ -45,7 +45,6 @@ def parse_front_matter(text: str) -> dict[str, Any]:
 
 
 def title_in(front: Mapping[str, Any]) -> str:
-    """Return the title, or "" without one."""
     value = first_value(front, ("title",))
     return " ".join(str(value).split()) if isinstance(value, str | int | float) else ""
 
@@ -60,7 +59,6 @@ def id_in(front: Mapping[str, Any]) -> str:
 
 
 def topics_in(front: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the topics, from lists or from texts."""
     lowered = {key.lower(): value for key, value in front.items()}
     for key in _TOPIC_KEYS:
         yield from split_topics(lowered.get(key))
@@ -79,12 +77,10 @@ def split_topics(value: object) -> Iterator[str]:
 
 
 def created_in(front: Mapping[str, Any]) -> datetime | None:
-    """Return when the document was written."""
     return parse_date(first_value(front, _CREATED_KEYS))
 
 
 def updated_in(front: Mapping[str, Any]) -> datetime | None:
-    """Return when the document was last changed."""
     return parse_date(first_value(front, _UPDATED_KEYS))
 
 
@@ -105,10 +101,7 @@ def first_value(front: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
 
 
 def entry_fields(front: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return the fields of an entry, and a note for each value that was ignored.
-
-    The file may be anyone's and contain anything: invalid values are not an error.
-    """
+    """Return the fields of an entry, and a note for each invalid value: those are ignored, not an error."""
     fields: dict[str, Any] = {}
     notes: list[str] = []
     severity = first_value(front, ("severity",))

@@ -96,11 +96,7 @@ def detect(text: str, among: Collection[str] | None = None) -> str:
 
 
 def stop_words(code: str) -> frozenset[str]:
-    """Return the function words of a language, in lower case with their accents.
-
-    They are safe to drop from a query. Empty for a language without a list and for English,
-    whose list is `scrubjay.text.analysis.STOP_WORDS`.
-    """
+    """Return the function words of a language, lower case with accents; none for English (STOP_WORDS)."""
     if code == "en":
         return frozenset()
     words = word_lists().get("no" if code in ("nb", "nn") else code, "").partition("|")[0].split()
@@ -109,7 +105,6 @@ def stop_words(code: str) -> frozenset[str]:
 
 
 def _prose(text: str) -> str:
-    """Return a text without code, tags and URLs."""
     if "`" in text or "://" in text or "<" in text or "~~~" in text:
         return re.sub(_NOT_PROSE, " ", text)
     return text
@@ -216,7 +211,6 @@ def _scores(amounts: dict[str, float], letters: str, possible: frozenset[str]) -
 
 @lru_cache(maxsize=1)
 def word_lists() -> dict[str, str]:
-    """Return the lists of each language in `function_words.txt`."""
     path = os.path.join(os.path.dirname(__file__), "function_words.txt")
     with open(path, encoding="utf-8") as file:
         text = "".join(line for line in file if line[0] != "#")
@@ -226,7 +220,6 @@ def word_lists() -> dict[str, str]:
 
 @lru_cache(maxsize=8)
 def _codes(script: str) -> frozenset[str]:
-    """Return the languages of a script that are recognized by their words."""
     if script != "latin":
         return frozenset(_SHARED[script].split())
     others = {code for codes in _SHARED.values() for code in codes.split()}

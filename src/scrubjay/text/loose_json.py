@@ -76,10 +76,7 @@ def value(text: str) -> Any:
 
 
 def _extent(text: str, start: int) -> tuple[int, list[str]]:
-    """Return where the object at `start` ends, and its JSON: of a cut object, the ways to complete it.
-
-    An object that is nested too deeply has no length.
-    """
+    """Return where the object at `start` ends, and its JSON, completed if cut; none if nested too deeply."""
     closers = ""
     complete = (start, "")  # where the last complete value ends, and what closes it there
     is_open = False  # inside a string

@@ -42,7 +42,6 @@ def headings(text: str) -> Iterator[Heading]:
 
 
 def first_heading(text: str) -> str:
-    """Return the text of the first heading, or ""."""
     first = next(headings(text), None)
     return first.text if first else ""
 

@@ -67,7 +67,6 @@ class ParsedQuery(NamedTuple):
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """Every token that may be highlighted in a hit."""
         return tuple(
             dict.fromkeys(token for term in (*self.words, *self.holds) for token in term.tokens)
         )
@@ -132,7 +131,6 @@ def parse_query(
 
 
 def operators_in(query: str) -> Iterator[re.Match[str]]:
-    """Yield the phrases, prefixes and negations of a query, in order."""
     # Compiling the pattern takes longer than a search, and most queries have no operators.
     if any(sign in query for sign in '-*"“„«「『'):
         yield from re.finditer(_OPERATORS, query)
@@ -144,14 +142,12 @@ def operator_kind(operator: re.Match[str]) -> str:
 
 
 def operator_text(operator: re.Match[str]) -> str:
-    """Return what an operator applies to."""
     quoted = operator["quoted"] or operator["inside"]
     return operator["prefix"] or operator["word"] or quoted[1:-1]
 
 
 @lru_cache(maxsize=8)
 def folded_stop_words(language: str) -> frozenset[str]:
-    """Return the folded stop words of a language."""
     if language in ("", "en"):
         return STOP_WORDS
     return frozenset(map(fold, stop_words(language)))

@@ -77,7 +77,6 @@ def recalled_spans(text: str) -> list[tuple[int, int]]:
 
 
 def without_recalled(text: str) -> str:
-    """Return a text without its recalled parts."""
     spans = recalled_spans(text)
     return _replace(text, spans, lambda _: " ").strip() if spans else text
 
@@ -123,7 +122,6 @@ def fit_hits(hits: Iterable[Hit], most_chars: int | None = None) -> dict[str, st
 
 
 def _dates(hit: Hit) -> dict[str, str]:
-    """Return when a hit was stored or said, and the time of its event."""
     moment = hit.created_at or hit.updated_at
     name = "said" if hit.type == "message" else "stored"
     dates = {name: moment.date().isoformat()} if moment else {}
@@ -143,7 +141,6 @@ def _own_text(hit: Hit) -> str:
 
 
 def _with_turns(hit: Hit, text: str) -> str:
-    """Return a message in its place between the turns around it."""
     lines = hit.context.split("\n")
     if hit.type != "message" or _OWN_TURN not in lines:
         return text
@@ -203,7 +200,6 @@ _FOLDS = _Folds()
 
 
 def _without_lookalikes(text: str) -> str:
-    """Return a text in which everything that looks like a recall tag has lost its bracket."""
     tags = list(_LOOKALIKE_TAG.finditer(text.translate(_FOLDS)))
     if not tags:
         return text

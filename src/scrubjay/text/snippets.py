@@ -29,7 +29,6 @@ class TermMatcher:
         return bool(self._tokens or self._prefixes)
 
     def terms_in(self, word: str) -> set[str]:
-        """Return the terms that a word of a text matches."""
         # Sentences without spaces and blobs do not come again, so they are not cached.
         is_cached = len(word) <= MAX_TOKEN_CHARS and not is_unspaced(word)
         tokens = (word_tokens if is_cached else make_tokens)(word, self._stemmer)
@@ -81,7 +80,6 @@ class TermMatcher:
 def highlight(
     text: str, terms: tuple[str, ...], before: str, after: str, language: str = ""
 ) -> str:
-    """Put `before` and `after` around each word of a text that matches one of the terms."""
     parts: list[str] = []
     end = 0
     for start, stop, _ in TermMatcher(terms, language).places(text):
@@ -91,7 +89,6 @@ def highlight(
 
 
 def count_matches(texts: Sequence[str], terms: tuple[str, ...], language: str = "") -> list[int]:
-    """Return how many of the terms each text contains."""
     matcher = TermMatcher(terms, language)
     if not matcher:
         return [0] * len(texts)
@@ -106,7 +103,6 @@ def count_matches(texts: Sequence[str], terms: tuple[str, ...], language: str = 
 
 
 def snippet(text: str, terms: tuple[str, ...], width_chars: int = 240, language: str = "") -> str:
-    """Return the part of a text with the most terms, cut at words."""
     if len(text) <= width_chars:
         return text
     start = _densest(text, TermMatcher(terms, language), width_chars)
@@ -117,7 +113,6 @@ def snippet(text: str, terms: tuple[str, ...], width_chars: int = 240, language:
 
 
 def _densest(text: str, matcher: TermMatcher, width_chars: int) -> int:
-    """Return the start of the first window with the most distinct terms."""
     places = list(matcher.places(text)) if matcher else []
     best, best_at = 0, 0
     for index, (at, *_) in enumerate(places):
@@ -135,7 +130,6 @@ def _densest(text: str, matcher: TermMatcher, width_chars: int) -> int:
 
 
 def preview(text: str, width_chars: int) -> str:
-    """Return the beginning of a text, up to the end of a word."""
     if len(text) <= width_chars:
         return text
     beginning = text[: width_chars + 1]

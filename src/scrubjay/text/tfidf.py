@@ -25,7 +25,6 @@ class Bag(NamedTuple):
 
 
 def merge_counts(counts: Iterable[TokenCounts]) -> TokenCounts:
-    """Return the counts of several databases as if they were one."""
     memories, held_by = 0, dict[str, int]()
     for each in counts:
         memories += each.memories
@@ -40,15 +39,11 @@ def idf(memories: int, held_by: int) -> float:
 
 
 def idfs(counted: TokenCounts) -> dict[str, float]:
-    """Return the IDF of each token that any memory contains."""
     return {token: idf(counted.memories, held) for token, held in counted.held_by.items()}
 
 
 def cosine(query: Mapping[str, int], bag: Mapping[str, int], idf: Mapping[str, float]) -> float:
-    """Return the similarity of two counts of tokens, from 0 to 1; a token without an IDF is ignored.
-
-    The sums are exact: the order of the tokens does not matter, and a text is similar to itself by 1.0.
-    """
+    """Return the similarity from 0 to 1, by exact sums; a token without an IDF is ignored."""
     one = _weights(query, idf)
     other = _weights(bag, idf)
     if not one or not other:

@@ -37,11 +37,7 @@ def rotate(tokens: Matrix, rotation: Matrix | None) -> Matrix:
 
 
 def _product(rows: Matrix, matrix: Matrix) -> Matrix:
-    """Multiply in small blocks.
-
-    A larger product wakes threads of the matrix library, which then wait in a busy loop for ten times
-    as long as the product took.
-    """
+    """Multiply in small blocks: a larger product wakes threads that wait in a busy loop long after it."""
     step = max(1, _MAX_PRODUCTS // matrix.size)
     product = np.empty((len(rows), matrix.shape[1]), np.float32)
     for at in range(0, len(rows), step):
@@ -62,7 +58,6 @@ def pack(tokens: Matrix) -> bytes:
 
 
 def unpack(stored: bytes, dims: int) -> TokenCodes:
-    """Return what `pack` was given, to the nearest step."""
     scale = float(np.frombuffer(stored, "<f4", 1)[0])
     halves = np.frombuffer(stored, np.uint8, offset=_SCALE_BYTES).reshape(-1, -(-dims // 2))
     codes = np.empty((len(halves), 2 * halves.shape[1]), np.int8)
@@ -71,10 +66,7 @@ def unpack(stored: bytes, dims: int) -> TokenCodes:
 
 
 def max_sim(query: Matrix, passages: Sequence[TokenCodes]) -> list[float]:
-    """Return, for each passage, the mean over the query's tokens of the nearest passage token's cosine.
-
-    A passage without tokens scores 0.
-    """
+    """Return each passage's mean, over the query's tokens, of the nearest cosine; 0 without tokens."""
     if not len(query):
         return [0.0] * len(passages)
     return [_max_sim(query, passage) if len(passage.codes) else 0.0 for passage in passages]

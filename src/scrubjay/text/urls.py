@@ -63,14 +63,12 @@ class ServerAddress(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The URL without password and options."""
         user = f"{self.user}@" if self.user else ""
         host = f"[{self.host}]" if ":" in self.host else self.host
         scheme = f"{self.kind.schemes[0]}{'s' if self.tls else ''}"
         return f"{scheme}://{user}{host}:{self.port}/{self.name}"
 
     def __repr__(self) -> str:
-        """Show everything but the password."""
         return f"ServerAddress({self.shown!r})"
 
 
@@ -156,7 +154,6 @@ def parse_replica_urls(vectors: str | None, graph: str | None) -> ReplicaAddress
 
 
 def is_server_url(place: str) -> bool:
-    """True when a store is given as a URL, not as a file."""
     return "://" in place
 
 
@@ -187,7 +184,6 @@ def check_tenant(tenant: str) -> str:
 
 
 def tenant_schema(tenant: str | None) -> str:
-    """Return the Postgres schema of a tenant's store, or of the only store."""
     return "scrubjay" if tenant is None else f"{TENANT_SCHEMA_PREFIX}{check_tenant(tenant)}"
 
 

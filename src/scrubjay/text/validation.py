@@ -26,7 +26,6 @@ def check_name(name: str, value: object, example: str = "fact") -> str:
 
 
 def check_text(name: str, value: object) -> str:
-    """Return a text that can be stored."""
     if not isinstance(value, str):
         raise InvalidInput(f"{name} is {value!r}; it must be a text")
     if not is_valid_unicode(value):

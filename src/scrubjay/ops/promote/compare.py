@@ -113,7 +113,6 @@ def difference(ours: Scores, theirs: Scores, limit: int) -> str | None:
 
 
 def _samples(db: Connection, count: int) -> Iterator[tuple[int, str]]:
-    """Yield some memories, by number and id: the same ones for the same store."""
     first, last = db.execute("SELECT min(n), max(n) FROM memories").fetchone()
     if first is None:
         return
@@ -129,7 +128,6 @@ def _samples(db: Connection, count: int) -> Iterator[tuple[int, str]]:
 def _searches(
     of: Database, n: int, id_: str, *, vectors: bool = True
 ) -> Iterator[tuple[str, Callable[[Database], Scores]]]:
-    """Yield the searches for one memory, each with a name."""
     with of.read() as db:
         line = db.execute("SELECT title, text FROM words WHERE rowid = ?", (n,)).fetchone()
         own = db.execute(

@@ -46,10 +46,7 @@ class Mirrored(NamedTuple):
 def mirror(
     source: Database, target: Database, mark: int, progress: Progress | None = None
 ) -> Mirrored:
-    """Make the target the same as the source is now; the target must carry our mark.
-
-    Inside a write of the source, the source cannot change. Outside, the state at the start is copied.
-    """
+    """Make the target, which carries our mark, the same as the source is now, or was when a copy began."""
     run = _Run(source, target, mark, progress)
     with source.watched() as (db, _):
         counts = {table.name: _count_rows(db, table) for table in MIRRORED}
@@ -72,10 +69,7 @@ def _count_rows(db: Connection, table: Table) -> int:
 def grouped_rows(
     of: Database, read: Reader, table: Table, columns: Sequence[str] | None = None
 ) -> Iterator[tuple[Row, tuple[Row, ...]]]:
-    """Yield every key of a table in order, with its rows: one, unless the table has no unique key.
-
-    Texts are decoded by the codec of the database.
-    """
+    """Yield every key of a table in order, with its rows as its codec decodes them."""
     named = table.columns if columns is None else columns
     key = itemgetter(*map(named.index, table.key))
     several = len(table.key) > 1
@@ -112,10 +106,7 @@ class _Run:
         self.done = Mirrored()
 
     def remove(self, db: Connection, table: Table) -> None:
-        """Delete rows that the source does not have, and rows that block others.
-
-        A row blocks another when it has a unique value that the other is to have.
-        """
+        """Delete rows that the source lacks, and rows with a unique value that another row is to have."""
         with self._target.read() as there:
             if there.execute(f"SELECT 1 FROM {table.name} LIMIT 1").fetchone() is None:
                 return
@@ -130,7 +121,6 @@ class _Run:
         self._delete(table, extra)
 
     def fill(self, db: Connection, table: Table) -> None:
-        """Insert missing rows, and update different ones."""
         missing: list[Row] = []
         different: list[tuple[Row, tuple[Row, ...]]] = []
         seen = 0
@@ -148,7 +138,6 @@ class _Run:
         self._write(table, missing, different, seen)
 
     def finish(self, numbers: dict[str, int]) -> None:
-        """Update what the target derives from its rows."""
         with filled(self._target, self._mark) as db:
             self._target.mirror.set_numbers(db, numbers)
             self._target.mirror.settle()

@@ -62,10 +62,7 @@ def promote(
     graph: str | None = None,
     progress: Progress | None = None,
 ) -> Moved:
-    """Move the store in a file to Postgres, and fill the replicas of vectors and graph if given.
-
-    The file is renamed to `….promoted`; with `keep` it stays, and is a separate copy from then on.
-    """
+    """Move the store in a file to Postgres; the file becomes `….promoted`, or with `keep` a copy."""
     here, there = parse_place(source, tenant), parse_place(target, tenant)
     if not isinstance(here, FilePlace) or not isinstance(there, SchemaPlace):
         raise InvalidInput("promote moves a file to postgres://…; for the other way use demote")
@@ -82,10 +79,7 @@ def demote(
     graph: str | None = None,
     progress: Progress | None = None,
 ) -> Moved:
-    """Move the store in Postgres into a file.
-
-    The schema is renamed to `….demoted`; with `keep` it stays, and is a separate copy from then on.
-    """
+    """Move the store in Postgres into a file; the schema becomes `….demoted`, or with `keep` a copy."""
     here, there = parse_place(source, tenant), parse_place(target, tenant)
     if not isinstance(here, SchemaPlace) or not isinstance(there, FilePlace):
         raise InvalidInput("demote moves postgres://… into a file; for the other way use promote")
@@ -105,11 +99,9 @@ class FilePlace:
         return SqliteDatabase(self.path)
 
     def moved(self) -> str | None:
-        """Return where the memories of the file were moved."""
         return moved_to(self.path)
 
     def filling(self) -> Database:
-        """Open the file that is filled."""
         return SqliteDatabase(f"{self.path}{FILLING}")
 
     def put_aside(self) -> str:
@@ -156,13 +148,11 @@ class SchemaPlace:
             return None
 
     def moved(self) -> str | None:
-        """Return where the memories of the schema were moved."""
         from scrubjay.storage.postgres.existing import moved_from
 
         return moved_from(self.address, self.schema)
 
     def filling(self) -> Database:
-        """Open the schema that is filled."""
         from scrubjay.storage.postgres.connection import PostgresDatabase
 
         return PostgresDatabase(self.address, schema=f"{self.schema}{FILLING}")
@@ -179,7 +169,6 @@ Place = FilePlace | SchemaPlace
 
 
 def parse_place(path: Path, tenant: str | None = None) -> Place:
-    """Return the place of a path or a URL, for a tenant if given."""
     place = os.fspath(path)
     if not place:
         raise InvalidInput("the path of a store is empty; give a file or postgres://…")
@@ -221,7 +210,6 @@ class _Move:
         self._progress = progress
 
     def run(self) -> Moved:
-        """Move the store, and fill the replicas."""
         ours = self._source.existing()
         if ours is None:
             place = self._source.moved()

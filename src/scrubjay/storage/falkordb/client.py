@@ -53,7 +53,6 @@ class FalkorServer:
             return _rows(graph.ro_query(query, dict(arguments)))
 
     def write(self, query: str, arguments: Mapping[str, object]) -> None:
-        """Run a query that changes the graph; the graph is created if needed."""
         with self._errors():
             self._connected().query(query, dict(arguments))
 
@@ -67,7 +66,6 @@ class FalkorServer:
                     raise
 
     def drop(self) -> None:
-        """Delete the graph of this store, if there is one."""
         with self._errors() as redis:
             try:
                 self._connected().delete()
@@ -76,12 +74,10 @@ class FalkorServer:
                     raise
 
     def ping(self) -> None:
-        """Raise Unavailable when the server does not answer."""
         with self._errors():
             self._connected().client.connection.ping()
 
     def close(self) -> None:
-        """Close every connection. It may be called twice."""
         with self._connecting:
             graph, self._graph = self._graph, None
         if graph is not None:
@@ -200,7 +196,6 @@ def _rows(result: falkordb.QueryResult) -> list[list[Any]]:
 
 
 def _message(error: Exception) -> str:
-    """Return an error in one short line."""
     message = " ".join(str(error).split()).rstrip(".")
     return message if len(message) <= _MAX_REPLY_CHARS else f"{message[:_MAX_REPLY_CHARS]}…"
 

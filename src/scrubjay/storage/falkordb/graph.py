@@ -43,10 +43,7 @@ class FalkorGraph(SqlGraph):
     def walk(
         self, seeds: Sequence[str], scope: Scope, depth: int, limit: int | None
     ) -> list[Neighbor]:
-        """Return what the seeds reach: one query for each level, which the database then checks.
-
-        So a memory that was deleted a moment ago is neither returned nor walked through.
-        """
+        """Return what the seeds reach; the database checks each level for memories deleted meanwhile."""
         origin = self.visible(seeds, scope)
         if not origin:
             return []
@@ -73,5 +70,4 @@ class FalkorGraph(SqlGraph):
         return rank_neighbors(reached, ages_us, limit)
 
     def close(self) -> None:
-        """Stop pinging the server; its owner closes the connections."""
         self.breaker.close()

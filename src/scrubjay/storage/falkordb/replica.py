@@ -36,13 +36,11 @@ class FalkorReplica:
         self.place = server.address.shown
 
     def put(self, memories: Sequence[ReplicaRecord]) -> None:
-        """Write memories in place of what the server has of them."""
         for part in _batches(memories):
             self._create_index()
             self._server.write(_PUT, {"rows": [_properties(memory) for memory in part]})
 
     def remove(self, ids: Sequence[str]) -> None:
-        """Delete memories with their links."""
         for part in _batches(ids):
             self._server.write(_REMOVE, {"ids": [plain(id_) for id_ in part]})
 
@@ -63,16 +61,13 @@ class FalkorReplica:
             )
 
     def clear(self) -> None:
-        """Delete the graph of this store."""
         self._server.drop()
 
     def count(self) -> int:
-        """Return the number of memories of this store on the server."""
         rows = self._server.read("MATCH (m:Memory) RETURN count(m)", {})
         return int(rows[0][0]) if rows else 0
 
     def ping(self) -> None:
-        """Raise Unavailable when the server does not answer."""
         self._server.ping()
 
     def _create_index(self) -> None:

@@ -63,7 +63,6 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """Give a connection for reading; inside a write it is the writer's, so it sees its own rows."""
         outer: Session | None = self._local.connection
         if outer is not None:  # of a write, or of a read around this one
             self._check_open()
@@ -79,7 +78,6 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def watched(self) -> Iterator[tuple[Session, int | None]]:
-        """Give a connection for reading, and a number that changes with every commit."""
         if self.in_write:
             with self.read() as session:
                 yield session, None
@@ -95,7 +93,6 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def write(self, wait_s: float | None = None) -> Iterator[Session]:
-        """Give the writer inside one transaction: all of it is durable afterwards, or none of it."""
         if self.in_write:  # a write inside a write is part of it
             yield self._local.connection
             return
@@ -126,35 +123,30 @@ class PostgresDatabase(Database):
 
     @cached_property
     def words(self) -> PostgresWords:
-        """The writer of the keyword index."""
         from scrubjay.storage.postgres.words import PostgresWords
 
         return PostgresWords(self)
 
     @cached_property
     def keyword(self) -> PostgresKeyword:
-        """The keyword index."""
         from scrubjay.storage.postgres.keyword import PostgresKeyword
 
         return PostgresKeyword(self)
 
     @cached_property
     def vectors(self) -> PostgresVector:
-        """The vectors of this schema, searched by pgvector."""
         from scrubjay.storage.postgres.vectors import PostgresVector
 
         return PostgresVector(self)
 
     @cached_property
     def mirror(self) -> PostgresMirror:
-        """Fills this schema with the rows of another store, and puts it in place or aside."""
         from scrubjay.storage.postgres.mirror import PostgresMirror
 
         return PostgresMirror(self)
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of the tables and indexes of this schema."""
         with self.read() as session:
             (size,) = session.execute(
                 "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class AS c"
@@ -164,25 +156,21 @@ class PostgresDatabase(Database):
         return int(size)
 
     def holding(self, term: Term) -> tuple[Clause, Clause]:
-        """Return queries for the memories that contain a term: in any field, and not in the context."""
         from scrubjay.storage.postgres.words import holding
 
         return holding(term, self.codec)
 
     def ping(self) -> None:
-        """Raise StoreError when the server does not answer."""
         with self.read() as session:
             session.execute("SELECT 1").fetchone()
 
     def close(self) -> None:
-        """Close every connection. May be called twice."""
         self.closed = True
         if self._pool is not None and self._pid == os.getpid():
             self._pool.close(timeout=5.0)
 
     @contextmanager
     def _connection(self) -> Iterator[psycopg.Connection[Any]]:
-        """Give a connection of the pool."""
         from psycopg_pool import PoolTimeout
 
         self._check_open()

@@ -40,7 +40,6 @@ def _session(login: Login) -> Iterator[Session]:
 
 
 def server_info(address: ServerAddress, schema: str) -> ServerInfo:
-    """Return the versions on a server; StoreError when it does not answer."""
     login = Login(address, schema)
     with _session(login) as session:
         row = session.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
@@ -50,7 +49,6 @@ def server_info(address: ServerAddress, schema: str) -> ServerInfo:
 
 
 def moved_from(address: ServerAddress, schema: str) -> str | None:
-    """Return where the store of a schema was moved; None when it was not."""
     login = Login(address, schema)
     with _session(login) as session:
         return login.moved_to(session)

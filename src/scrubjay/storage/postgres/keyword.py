@@ -80,7 +80,6 @@ class PostgresKeyword:
         *,
         every_first: bool = True,
     ) -> RankedList:
-        """Return the memories that contain any term, by BM25; by default those with all terms first."""
         if not terms:
             return RankedList("keyword")
         if self._db.in_write:
@@ -108,7 +107,6 @@ class PostgresKeyword:
             return best_of(db, ranked, limit, idfs)
 
     def rarity(self, term: Term) -> float:
-        """Return the weight of a term in a small store."""
         if self._db.in_write:
             self._db.write_gathered()
         with self._db.read() as db:
@@ -139,7 +137,6 @@ class _Counts(NamedTuple):
     cache: dict[tuple[str | None, Term | None], int]
 
     def held(self, terms: Sequence[Term], reader: str | None = None) -> list[int]:
-        """Count the memories with each term, of all or of those that a user may see."""
         missing = [term for term in dict.fromkeys(terms) if (reader, term) not in self.cache]
         seen = _in_scope(Scope(reader=reader), self.of)
         selects: list[str] = []
@@ -158,7 +155,6 @@ class _Counts(NamedTuple):
         return [self.cache[reader, term] for term in terms]
 
     def seen(self, reader: str) -> int:
-        """Count the memories that a user may see."""
         if (reader, None) not in self.cache:
             condition, arguments = where(Scope(reader=reader), self.of)
             statement = f"SELECT count(*) FROM memories AS m WHERE {condition}"
@@ -167,7 +163,6 @@ class _Counts(NamedTuple):
 
 
 def _in_scope(scope: Scope, db: Database) -> Clause:
-    """Return the condition that `w.memory` is in scope."""
     condition, arguments = where(scope, db)
     if condition == EVERYTHING:
         return Clause("", ())
@@ -185,19 +180,16 @@ class _Query(NamedTuple):
     limit: int
 
     def finds(self, term: Term) -> bool:
-        """True when any memory in scope contains a term."""
         held, _ = self.of.holding(term)
         condition, arguments = self.scope
         statement = f"SELECT 1 FROM ({held.sql}) AS w WHERE TRUE{condition} LIMIT 1"
         return self.db.execute(statement, (*held.arguments, *arguments)).fetchone() is not None
 
     def holding(self, terms: Sequence[Term]) -> Clause:
-        """Return the condition that a part contains any of the terms."""
         wanted = " | ".join(filter(None, (tsquery(term, self.of.codec) for term in terms)))
         return Clause(_HELD + self.scope.sql, (wanted, wanted, *self.scope.arguments))
 
     def of_holding(self, terms: Sequence[Term]) -> Clause:
-        """Return the condition that a part is of a memory that contains any of the terms."""
         held = self.holding(terms)
         picked = f"SELECT w.memory FROM word_parts AS w WHERE {held.sql}"
         return Clause(f"w.memory = ANY(ARRAY({picked}))", held.arguments)

@@ -54,7 +54,6 @@ class Login:
                 connection.close()
 
     def pool(self) -> ConnectionPool[psycopg.Connection[Any]]:
-        """Return a pool whose connections are checked before use."""
         from logging import NullHandler, getLogger
 
         from psycopg_pool import ConnectionPool
@@ -75,7 +74,6 @@ class Login:
         )
 
     def note_used(self, connection: psycopg.Connection[Any]) -> None:
-        """Record that a connection has answered just now."""
         self._used_s[connection] = time.monotonic()
 
     def _check_unused(self, connection: psycopg.Connection[Any]) -> None:
@@ -91,13 +89,11 @@ class Login:
             ConnectionPool.check_connection(connection)
 
     def limit_statements(self, connection: psycopg.Connection[Any]) -> None:
-        """Set the usual time-out of statements."""
         connection.execute(
             "SELECT set_config('statement_timeout', %s, FALSE)", (f"{int(_STATEMENT_S * 1000)}ms",)
         )
 
     def check_version(self, connection: psycopg.Connection[Any]) -> None:
-        """Refuse a server that is too old."""
         found = connection.info.server_version // 10_000
         if found < MIN_VERSION:
             raise StoreError(
@@ -189,7 +185,6 @@ def _register_types(connection: psycopg.Connection[Any]) -> None:
 def _explain(
     address: ServerAddress, schema: str, error: psycopg.Error, waited_s: float
 ) -> ScrubjayError:
-    """Return our error for one of the client."""
     from psycopg import errors
 
     here, message = address.shown, _message(address, error)
@@ -233,7 +228,6 @@ def _grant_advice(address: ServerAddress, schema: str, message: str) -> str:
 
 
 def _quoted(name: str) -> str:
-    """Return a name as SQL writes it: in quotes, unless it is plain."""
     return name if re.fullmatch(r"[a-z_][a-z0-9_]*|USER", name) else f'"{name}"'
 
 

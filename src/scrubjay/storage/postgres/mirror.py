@@ -38,11 +38,9 @@ class PostgresMirror:
             db.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
 
     def insert(self, db: Connection, table: Table, rows: Iterable[Sequence[Any]]) -> None:
-        """Insert many new rows, by COPY."""
         copy_rows(db, table.name, table.columns, rows)
 
     def numbers(self, db: Connection) -> dict[str, int]:
-        """Return the highest number that each table has given."""
         given: dict[str, int] = {}
         for name in NUMBERED:
             (sequence,) = db.execute("SELECT pg_get_serial_sequence(?, 'n')", (name,)).fetchone()
@@ -54,7 +52,6 @@ class PostgresMirror:
         return given
 
     def set_numbers(self, db: Connection, numbers: Mapping[str, int]) -> None:
-        """Have each table give only numbers above these."""
         for name, number in numbers.items():
             db.execute(
                 "SELECT setval(pg_get_serial_sequence(?, 'n'), greatest(?, 1), ?)",
@@ -75,7 +72,6 @@ class PostgresMirror:
                 PostgresVector(self._db)  # copies what is missing
 
     def retire(self, moved_to: str) -> str:
-        """Rename the schema, and leave one in its place that names the new store."""
         with self._db.write() as db:
             aside = self._free_name(db, f"{self._db.schema}.demoted")
             rename(db, self._db.schema, aside)
@@ -132,7 +128,6 @@ def _set_search_path(db: Connection, schema: str) -> None:
 def copy_rows(
     db: Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
 ) -> None:
-    """Insert many rows by COPY."""
     statement = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
     session = cast("Session", db)
     session.settle()  # COPY cannot run while statements are queued

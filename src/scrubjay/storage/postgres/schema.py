@@ -159,7 +159,6 @@ def p010_all(execute: Callable[[str], Any]) -> None:
 
 
 def p011_access(execute: Callable[[str], Any]) -> None:
-    """Add API keys."""
     _create_tables(execute, 11)
 
 

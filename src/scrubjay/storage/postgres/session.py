@@ -47,7 +47,6 @@ class Translated(NamedTuple):
     order: tuple[int, ...] | None
 
     def arguments(self, given: Sequence[Any]) -> Sequence[Any]:
-        """Return the arguments in the order of the placeholders."""
         return given if self.order is None else [given[place] for place in self.order]
 
 
@@ -88,7 +87,6 @@ class Session:
         self._exit = ExitStack()
 
     def execute(self, statement: str, arguments: Sequence[Any] = (), /) -> Cursor:
-        """Run one statement with its arguments."""
         self._begin()
         translated = translate(statement)
         cursor = self.connection.execute(
@@ -97,10 +95,7 @@ class Session:
         return cast("Cursor", cursor if self._queue is None else _Queued(cursor, self._queue))
 
     def executemany(self, statement: str, several: Iterable[Sequence[Any]], /) -> None:
-        """Run one statement for each list of arguments, without waiting in between.
-
-        Inserted rows go several in one statement, so no two of them may replace the same row.
-        """
+        """Run one statement for each list; rows go several in one, so no two may replace the same row."""
         self._begin()
         translated = translate(statement)
         rows = [translated.arguments(given) for given in several]
@@ -121,7 +116,6 @@ class Session:
                 rows = rows[whole:]
 
     def settle(self) -> None:
-        """Wait until all queued statements are done."""
         self._queue = None
         self._exit.close()
 
@@ -139,7 +133,6 @@ class Session:
 
 @lru_cache(maxsize=256)
 def _widened(sql: str, size: int) -> str | None:
-    """Return the insert of one row as an insert of several; None for any other statement."""
     found = _INSERT.match(sql)
     if found is None:
         return None
@@ -159,7 +152,6 @@ class _Queued:
 
     @property
     def rowcount(self) -> int:
-        """The number of changed rows."""
         self._queue.sync()
         return self._cursor.rowcount
 

@@ -50,7 +50,6 @@ class PostgresVector(SqlVectors):
         shortlist: int | None = None,
         short_dims: int | None = None,
     ) -> RankedList:
-        """Return the memories with the nearest chunk, by cosine, each with its best chunk."""
         check_positive("shortlist", shortlist)
         check_positive("short_dims", short_dims)
         if scope.ids is not None:
@@ -85,13 +84,11 @@ class PostgresVector(SqlVectors):
         vectors: Sequence[tuple[int, NDArray[np.float32]]],
         asked: Mapping[int, int] | None = None,
     ) -> None:
-        """Store the vectors of chunks that still exist and still need one, also for pgvector."""
         with self._postgres.write() as db:
             super().add(model, vectors, asked)
             self._copy(db, "v.n > (SELECT coalesce(max(vector), 0) FROM embeddings)")
 
     def fit_is_due(self, model: str, prefixes: Sequence[int]) -> bool:
-        """True when a model has enough vectors for an index."""
         with self._postgres.read() as db:
             row = db.execute("SELECT n, dims FROM models WHERE name = ?", (model,)).fetchone()
             if row is None or row[1] > _MAX_HALF_DIMS:
@@ -126,7 +123,6 @@ class PostgresVector(SqlVectors):
         return True
 
     def reindex(self) -> None:
-        """Copy all vectors to pgvector again."""
         with self._postgres.write() as db:
             db.execute("DELETE FROM embeddings")
             self._copy(db, "TRUE")
@@ -141,10 +137,7 @@ class PostgresVector(SqlVectors):
         *,
         by_index: bool,
     ) -> list[tuple[int, int, bytes]]:
-        """Return memory, ordinal and stored vector of the nearest chunks.
-
-        `model` is its number and its dimensions. The index may return fewer than there are.
-        """
+        """Return memory, ordinal and stored vector of the nearest chunks; an index may return too few."""
         condition, arguments = where(scope, self._postgres)
         query = _vector_text(vector)
         # The inner product of unit vectors is the cosine.
@@ -175,7 +168,6 @@ class PostgresVector(SqlVectors):
         return found
 
     def _prepare(self) -> None:
-        """Create the table that pgvector searches, and copy missing vectors to it."""
         from psycopg import errors
 
         with self._postgres.read() as db:
@@ -216,7 +208,6 @@ class PostgresVector(SqlVectors):
                 self._copy(db, "NOT EXISTS (SELECT 1 FROM embeddings WHERE vector = v.n)")
 
     def _copy(self, db: Session, which: str) -> None:
-        """Copy some of the vectors to pgvector."""
         import numpy as np
 
         unseal = self._postgres.codec.unseal_vector
@@ -256,12 +247,10 @@ def _index(model: int) -> str:
 
 
 def _indexed_as(dims: int) -> str:
-    """Return the type of vectors in an index."""
     return f"vector({dims})" if dims <= _MAX_WHOLE_DIMS else f"halfvec({dims})"
 
 
 def _vector_text(vector: NDArray[np.float32]) -> str:
-    """Return a vector in the syntax of pgvector."""
     return "[" + ",".join(map(repr, vector.astype("float64").tolist())) + "]"
 
 

@@ -35,7 +35,6 @@ class WatchedConnection(psycopg.Connection[Any]):
         return super().wait(self._watched(gen), interval, timeout)
 
     def _watched(self, gen: Waiting) -> Waiting:
-        """Wrap what is waited for, and check the server after some silence."""
         heard_s = time.monotonic()
         try:
             wanted = next(gen)

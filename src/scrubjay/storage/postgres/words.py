@@ -65,7 +65,6 @@ class Indexed(NamedTuple):
 
 
 def indexed(db: Connection) -> Indexed:
-    """Return the size of the keyword index."""
     rows = db.execute(
         "SELECT key, value FROM meta WHERE key IN (?, ?, 'commits')", (_MEMORIES, _TOKENS)
     )
@@ -74,7 +73,6 @@ def indexed(db: Connection) -> Indexed:
 
 
 def holding(term: Term, codec: Codec) -> tuple[Clause, Clause]:
-    """Return queries for the memories that contain a term: in any field, and not in the context."""
     spared = Term(tuple((token,) for token in term.unless))
     return (
         _holding(tsquery(term, codec), tsquery(spared, codec)),
@@ -101,10 +99,7 @@ def counting_query(run: Sequence[str], codec: Codec) -> str:
 
 
 def run_query(run: Sequence[str], codec: Codec, first: str = "", others: str = "") -> str:
-    """Return the query for neighbouring tokens, each with the labels that it may have.
-
-    A star at the end of the last token makes it a prefix.
-    """
+    """Return the query for neighbouring tokens, with the labels each may have; a star marks a prefix."""
     *before, last = run
     prefix = len(last) > 1 and last.endswith("*")
     tokens = _split(" ".join(map(codec.token, (*before, last[:-1] if prefix else last))))
@@ -125,7 +120,6 @@ class Growth(Gathered):
         self.tokens = 0
 
     def write(self, db: Connection) -> None:
-        """Update the stored size."""
         db.executemany(_ADD, [(_MEMORIES, self.memories), (_TOKENS, self.tokens)])
 
 
@@ -141,7 +135,6 @@ class PostgresWords(SqlWords):
             db.execute("DELETE FROM meta WHERE key IN (?, ?)", (_MEMORIES, _TOKENS))
 
     def put_lines(self, rows: Sequence[Sequence[Any]]) -> None:
-        """Add lines of tokens of another index, by COPY."""
         from scrubjay.storage.postgres.mirror import copy_rows
 
         made = {n: token_vectors(*lines) for n, *lines in rows}
@@ -214,7 +207,6 @@ class TokenVectors(NamedTuple):
 
 
 def token_vectors(title: str, text: str, topics: str, context: str, ident: str) -> TokenVectors:
-    """Return lines of tokens as token vectors."""
     mains = [(_split(title), TITLE), (_split(context), CONTEXT), (_split(text), TEXT)]
     idents = [(_split(topics), TOPICS), (_split(ident), IDENT)]
     first, second = list(_vectors(mains)), list(_vectors(idents))
@@ -234,7 +226,6 @@ class _Vector:
         self.last = 0
 
     def takes(self, token: str, most: int, most_alike: int, most_bytes: int) -> bool:
-        """True when there is room for one more token."""
         return self.last < most and self._alike[token] < most_alike and self._bytes < most_bytes
 
     def add(self, token: str, label: str) -> None:
@@ -269,7 +260,6 @@ def _vectors(fields: Sequence[tuple[list[str], str]]) -> Iterator[str]:
 
 
 def _add_ahead(vector: _Vector, tokens: list[str], at: int) -> None:
-    """Add the tokens of the next part, as far as there is room."""
     most = vector.last + MAX_AHEAD
     for token in tokens[at : at + MAX_AHEAD]:
         if not vector.takes(token, most, _MAX_ALIKE_AHEAD, _MAX_BYTES_AHEAD):

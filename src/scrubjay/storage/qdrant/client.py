@@ -41,11 +41,7 @@ class NoCollection(Unavailable):
 
 
 def import_client() -> None:
-    """Import Qdrant's client completely, in one thread, before any part of it is used.
-
-    When two threads began with different parts of it, each waited for the other, and Python reported
-    a deadlock.
-    """
+    """Import Qdrant's client completely, in one thread: two that began with different parts deadlocked."""
     with _IMPORTING:
         import qdrant_client  # noqa: F401
 
@@ -99,7 +95,6 @@ class QdrantServer:
         self.call(lambda apis: apis.collections_api.collection_exists(name))
 
     def collection_name(self, model: str, dims: int) -> str:
-        """Return the name of the collection for a model's vectors."""
         slug = re.sub(r"[^a-z0-9]+", "-", model.casefold()).strip("-")[:60]
         if slug != model:  # two models may get the same slug
             from hashlib import sha256
@@ -129,19 +124,16 @@ class QdrantServer:
             self._created.add(name)
 
     def forget_collection(self, name: str) -> None:
-        """Check again at the next call whether a collection exists."""
         self._verified.discard(name)
         self._created.discard(name)
 
     def close(self) -> None:
-        """Close all connections. It may be called twice."""
         with self._connecting:
             apis, self._apis = self._apis, None
         if apis is not None:
             apis.close()
 
     def __repr__(self) -> str:
-        """Show the address without the API key."""
         return f"QdrantServer({self.address.shown!r})"
 
     def _connected(self) -> Apis:
@@ -202,7 +194,6 @@ class QdrantServer:
         self._version_checked = True
 
     def _raise_refused(self, status: int, content: bytes) -> NoReturn:
-        """Report an error status of the server, without our API key."""
         if status in (401, 403):
             problem = "refuses the API key" if self.address.password else "requires an API key"
             raise Unavailable(
@@ -219,7 +210,6 @@ class QdrantServer:
         ) from None
 
     def _raise_failed(self, error: Exception) -> NoReturn:
-        """Report a request that failed, without our API key."""
         from httpx import RemoteProtocolError, TimeoutException, TransportError
 
         at, advice = self.address, "check that it runs and that the address is right"

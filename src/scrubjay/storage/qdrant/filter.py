@@ -22,12 +22,10 @@ _TOLERANCE_US = 1_000
 
 
 def of_store(store: str) -> FieldCondition:
-    """Return the condition that a point belongs to this store."""
     return FieldCondition(key="store", match=MatchValue(value=store))
 
 
 def of_these(field: str, values: Sequence[str]) -> FieldCondition:
-    """Return the condition that a field has one of these values."""
     return FieldCondition(key=field, match=MatchAny(any=list(values)))
 
 

@@ -60,7 +60,6 @@ class QdrantReplica:
                 )
 
     def remove(self, ids: Sequence[str]) -> None:
-        """Delete memories."""
         for name in self._collections():
             for some in _batches(ids, _IDS_PER_REQUEST):
                 self._delete_except(name, some, ())
@@ -79,7 +78,6 @@ class QdrantReplica:
             self._delete(name, Filter(must=[of_store(self._store)]))
 
     def count(self) -> int:
-        """Return the number of memories of this store with a vector on the server."""
         counts = {name: self._count(name) for name in self._collections()}
         counts = {name: count for name, count in counts.items() if count}
         if len(counts) <= 1:
@@ -97,7 +95,6 @@ class QdrantReplica:
             return dict(db.execute("SELECT name, dims FROM models").fetchall())
 
     def _collections(self) -> list[str]:
-        """Return the existing collections of the models in the database."""
         named = [
             (self._server.collection_name(model, dims), dims)
             for model, dims in self._models().items()

@@ -61,10 +61,7 @@ class QdrantVectors(SqlVectors):
         shortlist: int | None = None,
         short_dims: int | None = None,
     ) -> RankedList:
-        """Return the memories with the nearest chunk, by cosine, each with its best chunk.
-
-        `shortlist` and `short_dims` have no effect: the server has its own shortlist.
-        """
+        """Return the memories with the nearest chunk; `shortlist` and `short_dims` have no effect here."""
         check_positive("shortlist", shortlist)
         check_positive("short_dims", short_dims)
         if limit < 1:
@@ -76,13 +73,11 @@ class QdrantVectors(SqlVectors):
         return RankedList("vector", tuple(rows[:limit]))
 
     def is_current(self) -> bool:
-        """True when the server has every vector."""
         with self._db.read() as db:
             statement = "SELECT 1 FROM outbox WHERE tier = 'vectors' LIMIT 1"
             return db.execute(statement).fetchone() is None
 
     def close(self) -> None:
-        """Stop pinging the server; its owner closes the connections."""
         self.breaker.close()
 
     def _search(

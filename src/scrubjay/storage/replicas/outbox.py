@@ -110,7 +110,6 @@ class Outbox:
         self._db = db
 
     def store_id(self) -> str:
-        """Return the id by which servers tell this store from others."""
         with self._db.read() as db:
             row = db.execute("SELECT key FROM keys WHERE name = 'store'").fetchone()
         if row is None:
@@ -118,10 +117,7 @@ class Outbox:
         return bytes(row[0]).hex()
 
     def separate_copied_file(self) -> None:
-        """Give a file that was copied from another a new store id, and detach its replicas.
-
-        With one id, each file would delete on the servers what the other wrote.
-        """
+        """Give a copied file its own store id: two of one id would delete each other's data on servers."""
         here = self._db.path
         if here == ":memory:" or is_server_url(here):
             return
@@ -142,15 +138,11 @@ class Outbox:
             )
 
     def attached(self) -> Mapping[str, str]:
-        """Return the place of each attached replica, by kind."""
         with self._db.read() as db:
             return dict(db.execute("SELECT tier, place FROM projections ORDER BY tier").fetchall())
 
     def attach(self, kind: str, place: str) -> bool:
-        """Record changes for a replica from now on; a new one gets everything. True if it is new.
-
-        A kind has one replica for all processes. With two, each process would feed another one.
-        """
+        """Record changes for a replica; a new one (True) gets everything. A kind has one for all processes."""
         if self.is_attached(kind, place):
             return False
         with self._db.write() as db:
@@ -171,7 +163,6 @@ class Outbox:
         return attached == place
 
     def detach(self, kind: str) -> None:
-        """Stop recording changes for a replica, and drop those that are recorded."""
         with self._db.write() as db:
             db.execute("DELETE FROM projections WHERE tier = ?", (kind,))
             db.execute("DELETE FROM outbox WHERE tier = ?", (kind,))
@@ -208,7 +199,6 @@ class Outbox:
         return int(row[0])
 
     def next(self, kind: str, limit: int = 1_000) -> list[Change]:
-        """Return the oldest changes for a replica."""
         with self._db.read() as db:
             rows = db.execute(
                 "SELECT n, id, other FROM outbox WHERE tier = ? ORDER BY n LIMIT ?", (kind, limit)
@@ -244,7 +234,6 @@ class Outbox:
             return renewed.rowcount > 0
 
     def release(self, kind: str, owner: str) -> None:
-        """Give a lease back."""
         with self._db.write() as db:
             db.execute(
                 "UPDATE projections SET leased_by = '', leased_until_s = 0"
@@ -329,7 +318,6 @@ class ReplicaSource:
         return list(found)
 
     def links_of(self, ids: Sequence[str]) -> list[ReplicaLink]:
-        """Return all links of these memories."""
         found: dict[ReplicaLink, None] = {}
         select = _LINK.format("", "")
         with self._db.read() as db:

@@ -82,10 +82,7 @@ class Replicas:
         self._caught_up = self.worker.on_caught_up = callback
 
     def states(self) -> tuple[ServerState, ...]:
-        """Return the state of every replica, including those of other processes.
-
-        The servers of this process are pinged.
-        """
+        """Return the state of every replica, including those of other processes; ours are pinged."""
         mine = {k: one for k, one in self._replicas.items() if not self.worker.is_dropped(k)}
         places = {**self.outbox.attached(), **{kind: one.place for kind, one in mine.items()}}
         return tuple(

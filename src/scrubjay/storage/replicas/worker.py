@@ -54,28 +54,23 @@ class ReplicaWorker:
 
     @property
     def outage(self) -> dict[str, str]:
-        """Why replicas do not get changes now, by kind."""
         return {feed.kind: feed.outage for feed in self._feeds if feed.outage}
 
     @property
     def running(self) -> bool:
-        """True while the thread works or pauses."""
         return self._worker.running
 
     def wake(self) -> None:
-        """Start the thread, or have it check the outbox again."""
         if self._feeds:
             if not self._worker.running:
                 self._broken = False
             self._worker.wake()
 
     def stop(self) -> None:
-        """Finish the batch under way and stop."""
         if self._worker.stop():
             self._release_leases()
 
     def pending(self) -> int:
-        """Return the number of changes that replicas do not have yet."""
         return sum(self.pending_for(feed.kind) for feed in self._feeds)
 
     def pending_for(self, kind: str) -> int:
@@ -216,10 +211,7 @@ class ReplicaWorker:
 
     @contextmanager
     def _renewing_lease(self, feed: _Feed) -> Iterator[None]:
-        """Hold the lease for as long as a batch takes.
-
-        Two processes that lost their leases to each other in turn sent everything again and again.
-        """
+        """Hold the lease during a batch: processes that lost theirs to each other sent everything again."""
 
         def renew() -> float | None:
             try:
@@ -236,7 +228,6 @@ class ReplicaWorker:
             renewing.stop(None)
 
     def _send(self, replica: Replica, changes: Sequence[Change]) -> None:
-        """Send the current state of everything that the changes name."""
         if any(change.id == EVERYTHING for change in changes):
             replica.clear()
         ids = dict.fromkeys(c.id for c in changes if c.id != EVERYTHING and not c.other)
@@ -277,23 +268,19 @@ class _Feed:
 
     @property
     def checked(self) -> bool:
-        """True when it was seen a moment ago to have lost nothing."""
         return self.checked_s is not None and time.monotonic() - self.checked_s < CHECK_S
 
     def fail(self, reason: str) -> None:
-        """Put off the next try, longer each time."""
         self.outage = reason
         self.failed = True
         self.checked_s = None
         self.backoff.failed()
 
     def succeed(self) -> None:
-        """Record that the server answered."""
         self.outage = ""
         self.failed = False
         self.backoff.succeeded()
 
     def try_now(self) -> None:
-        """Try again without a delay."""
         self.outage = ""
         self.backoff.try_now()

@@ -30,10 +30,7 @@ _READERS_S = 10.0  # how long to wait for readers of the log
 def back_up(
     db: SqliteDatabase, path: str, *, force: bool, progress: Progress | None
 ) -> tuple[int, int]:
-    """Copy the file as it is now, while others use it, and check the copy; return bytes and memories.
-
-    The copy gets its name when it is complete: a killed backup leaves an older one as it was.
-    """
+    """Copy the file while it is used, check the copy, then give it its name; return bytes and memories."""
     path = os.path.abspath(path)
     if not os.path.isfile(path):
         check_path(path)
@@ -112,14 +109,12 @@ class SqliteMirror:
             db.execute(statement)
 
     def insert(self, db: Connection, table: Table, rows: Iterable[Sequence[Any]]) -> None:
-        """Insert many new rows."""
         columns = ", ".join(table.columns)
         db.executemany(
             f"INSERT INTO {table.name} ({columns}) VALUES ({marks(table.columns)})", rows
         )
 
     def numbers(self, db: Connection) -> dict[str, int]:
-        """Return the highest number that each table has given, as far as SQLite records it."""
         given = dict(db.execute("SELECT name, seq FROM sqlite_sequence").fetchall())
         for name in NUMBERED:
             (highest,) = db.execute(f"SELECT coalesce(max(n), 0) FROM {name}").fetchone()
@@ -127,7 +122,6 @@ class SqliteMirror:
         return {name: given[name] for name in NUMBERED}
 
     def set_numbers(self, db: Connection, numbers: Mapping[str, int]) -> None:
-        """Have each AUTOINCREMENT table give only numbers above these."""
         for name, number in numbers.items():
             counts = db.execute(
                 "SELECT 1 FROM sqlite_schema WHERE name = ? AND sql LIKE '%AUTOINCREMENT%'",
@@ -179,7 +173,6 @@ class SqliteMirror:
             _rename(self._db.path, path)
 
     def _empty_log(self) -> None:
-        """Move all of the log into the file; others cannot add to it, because we hold the lock."""
         deadline = time.monotonic() + _READERS_S
         with closing(sqlite3.connect(self._db.path, isolation_level=None)) as other:
             while True:
@@ -206,7 +199,6 @@ def open_files_stay() -> bool:
 
 
 def write_note(path: str, moved_to: str) -> None:
-    """Write the note that replaces a file whose memories were moved."""
     with open(path, "w", encoding="utf-8") as file:
         file.write(moved_note(moved_to))
         file.flush()

@@ -74,7 +74,6 @@ class _Reads:
             self._changed.notify_all()
 
     def wait_for_others(self, wait_s: float) -> bool:
-        """Wait until no other thread reads; False when one still does after `wait_s`."""
         mine = getattr(self._local, "count", 0)
         with self._changed:
             return self._changed.wait_for(lambda: self._count <= mine, wait_s)
@@ -125,11 +124,7 @@ class SqliteDatabase(Database):
 
     @contextmanager
     def watched(self) -> Iterator[tuple[sqlite3.Connection, int | None]]:
-        """Give a connection for reading, and a number that changes with every commit.
-
-        What was read here is valid as long as the number stays. Inside a write the number is None:
-        what is read there may be rolled back. Threads take turns.
-        """
+        """Give a reading connection, and a number that changes with every commit; None inside a write."""
         with self._reads, self._errors():
             self._check_open()
             if self._local.in_write:
@@ -153,10 +148,7 @@ class SqliteDatabase(Database):
 
     @contextmanager
     def write(self, wait_s: float | None = None) -> Iterator[sqlite3.Connection]:
-        """Give the writer inside one transaction: all of it is durable afterwards, or none of it.
-
-        `wait_s` limits the wait for other writers, instead of the usual limit.
-        """
+        """Give the writer inside one transaction: all of it is durable afterwards, or none of it."""
         if self._local.in_write:  # a write inside a write is part of it
             yield self._writer
             return
@@ -190,7 +182,6 @@ class SqliteDatabase(Database):
 
     @contextmanager
     def _busy_timeout(self, wait_s: float) -> Iterator[None]:
-        """Limit how long the writer waits for other processes."""
         self._writer.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
         try:
             yield
@@ -199,40 +190,34 @@ class SqliteDatabase(Database):
 
     @cached_property
     def words(self) -> SqlWords:
-        """The writer of the keyword index; imported late, because a search does not need it."""
         from scrubjay.storage.sql.words import SqlWords
 
         return SqlWords(self)
 
     @cached_property
     def keyword(self) -> SqliteKeyword:
-        """The keyword index."""
         from scrubjay.storage.sqlite.keyword import SqliteKeyword
 
         return SqliteKeyword(self)
 
     @cached_property
     def vectors(self) -> SqliteVector:
-        """The vectors of this file."""
         from scrubjay.storage.sqlite.vectors import SqliteVector
 
         return SqliteVector(self)
 
     @cached_property
     def mirror(self) -> SqliteMirror:
-        """Fills this file with the rows of another store, and puts it aside."""
         from scrubjay.storage.sqlite.backup import SqliteMirror
 
         return SqliteMirror(self)
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of the file and its write-ahead log."""
         files = (self.path, f"{self.path}-wal", f"{self.path}-shm")
         return sum(os.path.getsize(file) for file in files if os.path.isfile(file))
 
     def holding(self, term: Term) -> tuple[Clause, Clause]:
-        """Return queries for the memories that contain a term: in any field, and not in the context."""
         from scrubjay.storage.sql.scope import match
 
         wanted = match(term, self.codec)
@@ -265,7 +250,6 @@ class SqliteDatabase(Database):
                 connection.sqlite.close()
 
     def ping(self) -> None:
-        """Raise StoreError when the file is locked or no longer a database."""
         with self.read() as db:
             db.execute("PRAGMA schema_version").fetchone()
 
@@ -381,7 +365,6 @@ class SqliteDatabase(Database):
 
 
 def explain(path: str, error: sqlite3.Error, wait_s: float) -> str:
-    """Return an error of SQLite with the file and what to do."""
     message = str(error)
     if "not a database" in message or "file is encrypted" in message:
         return f"{path} is not a scrubjay store: the file is not an SQLite database"

@@ -34,13 +34,11 @@ class ExistingDatabase(SqliteDatabase):
 
     @contextmanager
     def write(self, wait_s: float | None = None) -> Iterator[sqlite3.Connection]:
-        """Give the writer inside one transaction, if this file may be written."""
         self.check_writable()
         with super().write(wait_s) as connection:
             yield connection
 
     def check_writable(self) -> None:
-        """Raise StoreError for a file that may not be written."""
         if self._why_not_written is not None:
             raise StoreError(self._why_not_written)
 
@@ -109,7 +107,6 @@ class ExistingDatabase(SqliteDatabase):
 
 
 def outdated(path: str) -> str:
-    """Return the error for a file of an older scrubjay."""
     return (
         f"{path} was written by an older scrubjay; migrate it once with: {to_type('status', path)}"
     )

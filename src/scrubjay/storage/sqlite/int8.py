@@ -106,7 +106,6 @@ class Int8Vectors:
         return self._count
 
     def extend(self, places: Sequence[Place], vectors: NDArray[np.float32]) -> None:
-        """Append vectors, a row each."""
         codes, scales = as_int8(vectors)
         with self._changing:
             start, stop = self._count, self._count + len(places)
@@ -234,7 +233,6 @@ def catch_up(
 
 
 def as_matrix(vectors: list[bytes], dims: int) -> NDArray[np.float32]:
-    """Return vectors, given as float32 bytes, as the rows of a matrix."""
     return np.frombuffer(b"".join(vectors), dtype="<f4").reshape(-1, dims)
 
 
@@ -255,7 +253,6 @@ def _int8_query(
 
 
 def _nth_best(scores: NDArray[np.float32], n: int) -> float:
-    """Return the lowest of the best `n` scores."""
     if n >= len(scores):
         return float("-inf")
     # A sample shows about where it is, so that most of the others need not be sorted.

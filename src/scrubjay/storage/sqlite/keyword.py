@@ -36,7 +36,6 @@ class _Query(NamedTuple):
     limit: int
 
     def score(self, matching: str) -> Scores:
-        """Score everything that matches."""
         return dict(self.db.execute(self.statement, (matching, *self.scope)))
 
     def best(self, matching: str) -> Scores:
@@ -52,7 +51,6 @@ class _Query(NamedTuple):
             fetch *= 4
 
     def finds(self, term: Term) -> bool:
-        """True when any memory in scope contains a term."""
         arguments = (match(term, self.codec), *self.scope)
         return self.db.execute(f"{self.statement} LIMIT 1", arguments).fetchone() is not None
 
@@ -72,7 +70,6 @@ class SqliteKeyword:
         *,
         every_first: bool = True,
     ) -> RankedList:
-        """Return the memories that contain any term, by BM25; by default those with all terms first."""
         if not terms:
             return RankedList("keyword")
         condition, arguments = where(scope, self._db)
@@ -117,7 +114,6 @@ class SqliteKeyword:
         return {term: _rarity(query, term, memories, _each_in(condition)) for term in terms}
 
     def rarity(self, term: Term) -> float:
-        """Return the weight of a term in a small store."""
         with self._db.read() as db:
             return idf(_rarity(_Query(db, self._db.codec, "", [], 0), term, _row_count(db)))
 
@@ -130,10 +126,7 @@ def _each_in(condition: str) -> str:
 
 
 def _all_in(condition: str) -> str:
-    """Collect all memories in scope first: faster where many match and the scope is smaller.
-
-    The plus keeps SQLite from querying FTS5 row by row, which would rank again for each.
-    """
+    """Collect all memories in scope first; the plus keeps SQLite from querying FTS5 row by row."""
     if condition == EVERYTHING:
         return ""
     return f" AND +words.rowid IN (SELECT m.n FROM memories AS m WHERE {condition})"
@@ -197,10 +190,7 @@ def _rarest(query: _Query, term: Term, memories: int, rarity: float) -> float:
 
 
 def _row_count(db: Connection) -> int:
-    """Return the number of rows in the index: the first number of FTS5's record of averages.
-
-    Counting the rows takes longer than the search.
-    """
+    """Return the number of rows, from FTS5's record of averages: counting takes longer than the search."""
     row = db.execute("SELECT block FROM words_data WHERE id = 1").fetchone()
     number = 0
     for byte in row[0] if row else b"":

@@ -30,7 +30,6 @@ def check_path(path: str) -> None:
 
 
 def moved_note(place: str) -> str:
-    """Return the text that replaces a file whose memories were moved."""
     note = f"{_MOVED}{place}".encode()[: _MIN_DATABASE_BYTES - 2]
     return note.decode(errors="ignore") + "\n"
 
@@ -46,7 +45,6 @@ def moved_to(path: str) -> str | None:
 
 
 def same_file(one: str, other: str) -> bool:
-    """True when two paths name the same file, whether or not it exists."""
     if ":memory:" in (one, other):
         return False
     try:

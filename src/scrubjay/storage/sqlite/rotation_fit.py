@@ -44,7 +44,6 @@ def fit(
     prefixes: Sequence[int],
     stopped: Callable[[], bool],
 ) -> bool:
-    """Fit a rotation, measure it and store it; False when nothing was stored."""
     with db.read() as reading:
         row = reading.execute("SELECT n, dims FROM models WHERE name = ?", (model,)).fetchone()
         if row is None:
@@ -101,7 +100,6 @@ def _spread(numbers: list[int], most: int) -> list[int]:
 def _read(
     db: Database, numbers: list[int], dims: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Return the numbers that still exist, and their vectors."""
     found: list[tuple[int, bytes]] = []
     with db.read() as reading:
         for several, part in in_parts(numbers):
@@ -136,7 +134,6 @@ class _Best:
         self.cosines = np.empty((queries, 0), np.float32)
 
     def add(self, scores: NDArray[np.float32], cosines: NDArray[np.float32]) -> None:
-        """Keep the best of these and of earlier ones."""
         scores = np.hstack([self._scores, scores])
         cosines = np.hstack([self.cosines, cosines])
         if scores.shape[1] > self._most:
@@ -155,7 +152,6 @@ class _Trial:
         self._listed = _Best(len(queries), SHORTLIST)
 
     def add(self, rows: NDArray[np.float32], cosines: NDArray[np.float32]) -> None:
-        """Compare more vectors, with their cosines, with every query."""
         codes, scales = as_int8(self._rotation.shorten(rows))
         scores = (self._queries @ codes.T.astype(np.float32)) * scales
         self._listed.add(np.where(np.isfinite(cosines), scores, -np.inf), cosines)

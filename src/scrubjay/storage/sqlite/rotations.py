@@ -42,7 +42,6 @@ class Rotation(NamedTuple):
     matrix: NDArray[np.float32] | None
 
     def shorten(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return short unit vectors."""
         import numpy as np
 
         short = rows[:, : self.dims] if self.matrix is None else rows @ self.matrix
@@ -51,7 +50,6 @@ class Rotation(NamedTuple):
         return units
 
     def shorten_query(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the short vector of a query, of any length."""
         import numpy as np
 
         if self.matrix is None:
@@ -137,7 +135,6 @@ class SqliteRotations:
         return None if row is None else (row[0], row[1])
 
     def of(self, model: str) -> RotationInfo | None:
-        """Return what is stored about a model's rotation."""
         with self._db.read() as db:
             row = db.execute(
                 "SELECT version, short_dims, fitted_on, shortlist, trials, recall, at_us"
@@ -147,7 +144,6 @@ class SqliteRotations:
         return None if row is None else RotationInfo(*row)
 
     def models(self) -> dict[str, int]:
-        """Return the models of the file, with the length of their vectors."""
         with self._db.read() as db:
             return dict(db.execute("SELECT name, dims FROM models ORDER BY n").fetchall())
 
@@ -167,11 +163,7 @@ class SqliteRotations:
         return "not fitted yet: that happens in the background, after the last chunk is embedded"
 
     def due(self, model: str, prefixes: Sequence[int], added: int) -> bool:
-        """True when there are enough vectors to fit, or far more than at the last fit.
-
-        `added` is the number of vectors that were ever added. They are counted only when that number
-        shows that there can be enough.
-        """
+        """True when there are enough vectors; counted only if `added`, ever, shows that there can be."""
         if added < self._check_at.get(model, 0):
             return False
         with self._db.read() as db:
@@ -212,7 +204,6 @@ class SqliteRotations:
         return True
 
     def _count_and_needed(self, db: Connection, model: str) -> tuple[int, int]:
-        """Return the number of a model's vectors, and how many the next fit needs."""
         (count,) = db.execute(
             "SELECT count(*) FROM vectors WHERE model = (SELECT n FROM models WHERE name = ?)",
             (model,),
@@ -263,12 +254,10 @@ class ShortVectorCache:
             return copy
 
     def wait(self) -> None:
-        """Wait until every copy is complete."""
         for worker in list(self._building.values()):
             worker.join()
 
     def _build(self, key: Key, new: ShortVectors) -> None:
-        """Fill a new copy in the background, and use it when it is complete."""
         from scrubjay.runtime.worker import Worker
         from scrubjay.storage.sqlite.int8 import catch_up
 

@@ -37,14 +37,12 @@ class SqliteVector(SqlVectors):
 
     @cached_property
     def rotations(self) -> SqliteRotations:
-        """The rotations that shorten vectors."""
         from scrubjay.storage.sqlite.rotations import SqliteRotations
 
         return SqliteRotations(self._db)
 
     @cached_property
     def short(self) -> ShortVectorCache:
-        """Copies of short vectors in memory."""
         from scrubjay.storage.sqlite.rotations import ShortVectorCache
 
         return ShortVectorCache(self._db, self.rotations)
@@ -89,10 +87,7 @@ class SqliteVector(SqlVectors):
         model: str,
         limit: int,
     ) -> Best:
-        """Return the nearest of these memories, by number, with ties of the last; cosine and chunk.
-
-        Memories without a vector are left out.
-        """
+        """Return the nearest of these memories with a vector, with ties of the last; cosine and chunk."""
         import numpy as np
 
         copy = self._refreshed(model) if len(memories) else None
@@ -114,10 +109,7 @@ class SqliteVector(SqlVectors):
     def fit(
         self, model: str, prefixes: Sequence[int], stopped: Callable[[], bool] = lambda: False
     ) -> bool:
-        """Fit a rotation if that is due; False when nothing was fitted.
-
-        `prefixes` are the lengths to which the model's vectors can be cut.
-        """
+        """Fit a rotation if that is due; `prefixes` are the lengths to which vectors can be cut."""
         if not self.fit_is_due(model, prefixes):
             return False
         from scrubjay.storage.sqlite.rotation_fit import fit
@@ -125,7 +117,6 @@ class SqliteVector(SqlVectors):
         return fit(self._db, self.rotations, model, prefixes, stopped)
 
     def _refreshed(self, model: str) -> Int8Vectors | None:
-        """Return the int8 copy of a model's vectors, in step with the file."""
         from scrubjay.storage.sqlite.int8 import Int8Vectors, catch_up
 
         with self._refreshing, self._db.read() as db:

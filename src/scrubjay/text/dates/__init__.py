@@ -50,10 +50,7 @@ def events_in(text: str, said_at: datetime) -> Window | None:
 
 
 def without(text: str, window: Window) -> str:
-    """Return a query without the words of its window and the prepositions before them, spaces folded.
-
-    The rest is the subject of the query: "dinner with Anna last week" asks for dinner with Anna.
-    """
+    """Return a query without the words of its window and the prepositions before them: its subject."""
     text, said = (unicodedata.normalize("NFC", one) for one in (text, window.said))
     place = re.search(rf"(?<!\w){re.escape(said)}(?!\w)", text)
     if not said or place is None:

@@ -18,12 +18,10 @@ class Span(NamedTuple):
 
 
 def days(first: date, count: int = 1) -> Span:
-    """Return whole days."""
     return Span(_midnight(first), _midnight(first + count * DAY))
 
 
 def until(first: date, end: date) -> Span:
-    """Return the days from one up to another, exclusive."""
     return Span(_midnight(first), _midnight(end))
 
 
@@ -80,7 +78,6 @@ def hours(day: date, first: int, end: int) -> Span:
 
 
 def easter(year: int) -> date:
-    """Return Easter Sunday in the Gregorian calendar."""
     golden, century = year % 19, year // 100
     skipped = century - century // 4
     # The age of the moon on the first of January, with both corrections of 1582.
@@ -91,10 +88,7 @@ def easter(year: int) -> date:
 
 
 def in_utc(moment: datetime, zone: tzinfo) -> datetime:
-    """Return a local moment in UTC, limited to the years 1 to 9999.
-
-    A midnight that daylight saving skips is the first moment of its day; of two midnights, the first counts.
-    """
+    """Return a local moment in UTC, from year 1 to 9999; a midnight that the clock skips is moved on."""
     local = moment if moment.tzinfo else moment.replace(tzinfo=zone)
     try:
         return local.astimezone(UTC)
@@ -140,7 +134,6 @@ class Context(NamedTuple):
 
     @property
     def today(self) -> date:
-        """The local day."""
         return self.now.date()
 
     def closing(self) -> datetime:
@@ -162,7 +155,6 @@ class Expression(NamedTuple):
         return next((value for kind, value in tokens if kind in kinds), None)
 
     def has(self, kinds: str) -> bool:
-        """True when a token is of one of these classes."""
         return any(kind in self.classes for kind in kinds)
 
     def units(self) -> tuple[str, int, int]:
@@ -190,7 +182,6 @@ class Expression(NamedTuple):
         return count if isinstance(count, tuple) else (count, count)
 
     def with_token(self, start: int, end: int, kind: str, value: Any) -> Expression:
-        """Return the expression with one token in place of some."""
         return Expression(
             self.classes[:start] + kind + self.classes[end:],
             [*self.values[:start], value, *self.values[end:]],
@@ -214,7 +205,6 @@ def in_year(context: Context, make: Callable[[int], Span], year: int | None = No
 
 
 def latest_begun(make: Callable[[int], Span], day: date) -> Span | None:
-    """Return the latest span that has begun on a day."""
     years = range(day.year, day.year - _YEARS_AROUND, -1)
     return next((one for one in _valid_spans(make, years) if one.begins.date() <= day), None)
 
@@ -222,7 +212,6 @@ def latest_begun(make: Callable[[int], Span], day: date) -> Span | None:
 def first_match(
     make: Callable[[int], Span], day: date, matches: Callable[[Span], bool]
 ) -> Span | None:
-    """Return the first span that matches, from the year before a day on."""
     years = range(day.year - 1, day.year + _YEARS_AROUND)
     return next((one for one in _valid_spans(make, years) if matches(one)), None)
 

@@ -191,7 +191,6 @@ class _Finder:
         return Expression(match[0], self._tokens.values[part], self._tokens.words[part])
 
     def _sentence(self, start: int, end: int) -> tuple[list[str], list[str]]:
-        """Return the words of the sentence before and after an expression."""
         before = self._tokens.classes[max(0, start - _SENTENCE_TOKENS) : start]
         after = self._tokens.classes[end : end + _SENTENCE_TOKENS]
         left = start - len(before) + 1 + max(before.rfind("."), before.rfind("!"))

@@ -77,7 +77,6 @@ def _steps(expression: Expression) -> int:
 
 
 def named_unit(expression: Expression, context: Context) -> Span | None:
-    """Return the last, this or next week, weekend, month, quarter or year."""
     unit = expression.get("wUa")
     if unit in (
         "minute",
@@ -91,7 +90,6 @@ def named_unit(expression: Expression, context: Context) -> Span | None:
 
 
 def _weekend(expression: Expression, context: Context) -> Span | None:
-    """Return the weekend without a word such as last: by the tense."""
     if expression.get("U") != "weekend":
         return None
     this = unit_at("weekend", context.today)
@@ -106,7 +104,6 @@ def _weekday_in(expression: Expression, context: Context) -> Span | None:
 
 
 def part_of(day: date, part: tuple[int, int] | None) -> Span:
-    """Return a day, or some hours of it."""
     return hours(day, *part) if part else days(day)
 
 

@@ -110,13 +110,11 @@ class Tokens(NamedTuple):
     words: list[str]
 
     def text_between(self, start: int, end: int) -> str:
-        """Return the text from one token up to another, as written."""
         places = [token.span() for token in _TOKEN.finditer(self.lower)]
         return self.text[places[start][0] : places[end - 1][1]]
 
 
 def tokenize(text: str, lower: str) -> Tokens:
-    """Return the tokens of a text, given the text in lower case without umlauts."""
     words = _TOKEN.findall(lower)
     table = _table()
     entries = [table[word] for word in words]
@@ -223,14 +221,12 @@ def _iso(word: str) -> tuple[str, datetime] | None:
 
 @cache
 def expression_pattern() -> re.Pattern[str]:
-    """Return the pattern of one expression; its group is named after the form."""
     named = "|".join(f"(?P<{name}>{pattern})" for name, pattern in _FORMS)
     return re.compile(f"{_FIRST}(?:{named})")
 
 
 @cache
 def range_end_pattern() -> re.Pattern[str]:
-    """Return the pattern of one end of a range."""
     named = "|".join(f"(?P<{name}>{pattern})" for name, pattern in (*_FORMS, *_SHORT))
     return re.compile(f"{_FIRST}(?:{named})")
 
