@@ -142,7 +142,7 @@ class Outbox:
             return dict(db.execute("SELECT tier, place FROM projections ORDER BY tier").fetchall())
 
     def attach(self, kind: str, place: str) -> bool:
-        """Record changes for a replica; a new one (True) gets everything. A kind has one for all processes."""
+        """Record changes for a replica; a new one (True) gets everything. A kind has only one."""
         if self.is_attached(kind, place):
             return False
         with self._db.write() as db:
