@@ -36,10 +36,7 @@ def cache_dir() -> str:
     if chosen := os.environ.get("SCRUBJAY_CACHE"):
         return os.path.expanduser(chosen)
     base = _platform_dir(
-        xdg="XDG_CACHE_HOME",
-        unix=(".cache",),
-        mac=("Library", "Caches"),
-        windows="LOCALAPPDATA",
+        xdg="XDG_CACHE_HOME", unix=(".cache",), mac=("Library", "Caches"), windows="LOCALAPPDATA"
     )
     # Windows has data and cache in one folder: without a subfolder, clearing the cache would
     # delete the memories.

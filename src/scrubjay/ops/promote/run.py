@@ -256,11 +256,7 @@ class _Move:
             return self._switch(ours, theirs, mark, self._retire)
 
     def _switch(
-        self,
-        ours: Database,
-        theirs: Database,
-        mark: int,
-        retire: Callable[[Database], str | None],
+        self, ours: Database, theirs: Database, mark: int, retire: Callable[[Database], str | None]
     ) -> Moved:
         """Copy the rest while no one can write, compare, and put the target in place."""
         with ours.write():

@@ -81,11 +81,7 @@ class PostgresMirror:
         return aside
 
     def publish(
-        self,
-        schema: str,
-        mark: int,
-        holds_memories: Callable[[Connection], bool],
-        in_the_way: str,
+        self, schema: str, mark: int, holds_memories: Callable[[Connection], bool], in_the_way: str
     ) -> None:
         """Rename this schema to one that is empty, or only names a moved store."""
         with filled(self._db, mark) as db:
@@ -131,9 +127,6 @@ def copy_rows(
     statement = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
     session = cast("Session", db)
     session.settle()  # COPY cannot run while statements are queued
-    with (
-        session.connection.cursor() as cursor,
-        cursor.copy(cast("Any", statement)) as copy,
-    ):
+    with session.connection.cursor() as cursor, cursor.copy(cast("Any", statement)) as copy:
         for row in rows:
             copy.write_row(row)

@@ -1,5 +1,5 @@
 -- The tables of a store in Postgres: the same as in SQLite, in an order in which they can be filled.
--- Indexes, triggers and the COLLATE clauses are added by schema.py.
+-- The COLLATE clauses are added by schema.py.
 
 CREATE TABLE meta (key TEXT PRIMARY KEY, value BIGINT NOT NULL);
 
@@ -193,3 +193,139 @@ CREATE TABLE word_parts (
     main TSVECTOR NOT NULL, ident TSVECTOR NOT NULL, length BIGINT NOT NULL,
     PRIMARY KEY (memory, part)
 );
+
+-- A B-tree takes no value above 2,704 bytes: an unbounded value, such as the target of a link, is
+-- indexed by its hash.
+CREATE INDEX memories_by_hash ON memories (content_hash, type, namespace);
+CREATE INDEX memories_by_age ON memories (namespace, updated_us);
+CREATE INDEX memories_by_session ON memories USING hash (session) WHERE session IS NOT NULL;
+CREATE INDEX memories_by_language ON memories (language);
+CREATE INDEX memories_by_collection ON memories (collection) WHERE collection IS NOT NULL;
+CREATE INDEX memories_by_type ON memories (type);
+CREATE INDEX memories_by_beginning ON memories (valid_from_us) WHERE valid_from_us IS NOT NULL;
+CREATE INDEX memories_by_end ON memories (valid_until_us) WHERE valid_until_us IS NOT NULL;
+CREATE INDEX messages_in_order ON memories (namespace, session, owner, agent, created_us, n)
+    WHERE type = 'message' AND session IS NOT NULL;
+CREATE INDEX messages_by_age ON memories (created_us) WHERE type = 'message';
+CREATE INDEX memories_by_moment ON memories (coalesce(event_us, created_us));
+CREATE INDEX memories_by_event_end ON memories (event_until_us) WHERE event_until_us IS NOT NULL;
+CREATE INDEX topics_by_memory ON topics (memory);
+CREATE INDEX wanting_by_chunk ON wanting (chunk);
+CREATE INDEX edges_back ON edges (b);
+CREATE INDEX feedback_by_memory ON feedback (memory);
+CREATE INDEX feedback_by_person ON feedback (person, action);
+CREATE INDEX files_by_digest ON files (digest);
+CREATE INDEX targets_by_memory ON targets (memory);
+CREATE INDEX targets_by_name ON targets USING hash (name);
+CREATE INDEX topic_hashes_by_memory ON topic_hashes (memory);
+CREATE INDEX history_by_memory ON history (memory);
+CREATE INDEX members_by_namespace ON members (namespace);
+CREATE INDEX published_by_memory ON published (memory);
+CREATE INDEX sketches_first ON sketches ((bits & 1048575));
+CREATE INDEX sketches_second ON sketches ((bits >> 20 & 1048575));
+CREATE INDEX sketches_third ON sketches ((bits >> 40 & 1048575));
+CREATE INDEX extractions_leased ON extractions (leased_until_s) WHERE leased_until_s > 0;
+CREATE INDEX spans_by_message ON spans (message);
+CREATE INDEX outbox_by_tier ON outbox (tier, n);
+CREATE INDEX parted_back ON parted (b);
+CREATE INDEX word_parts_main ON word_parts USING gin (main);
+CREATE INDEX word_parts_ident ON word_parts USING gin (ident);
+
+-- Triggers: as in SQLite's schema, which gives the reason for each.
+
+CREATE FUNCTION vector_made() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO unsketched SELECT new.n FROM chunks WHERE n = new.chunk AND ordinal = 0 ON
+        CONFLICT DO NOTHING;
+    INSERT INTO outbox (tier, id) SELECT p.tier, m.id FROM projections AS p, chunks AS c
+        JOIN memories AS m ON m.n = c.memory WHERE p.tier = 'vectors' AND c.n = new.chunk;
+    INSERT INTO unlinked SELECT c.memory FROM meta, chunks AS c
+        WHERE meta.key = 'links' AND c.n = new.chunk ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER vector_made AFTER INSERT ON vectors FOR EACH ROW EXECUTE FUNCTION vector_made();
+
+CREATE FUNCTION vector_gone() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO outbox (tier, id) SELECT p.tier, m.id FROM projections AS p, chunks AS c
+        JOIN memories AS m ON m.n = c.memory WHERE p.tier = 'vectors' AND c.n = old.chunk;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER vector_gone AFTER DELETE ON vectors FOR EACH ROW EXECUTE FUNCTION vector_gone();
+
+CREATE FUNCTION chunk_moved() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF new.ordinal <= 0 THEN
+        DELETE FROM sketches WHERE vector IN (SELECT n FROM vectors WHERE chunk = new.n);
+        INSERT INTO unsketched SELECT n FROM vectors WHERE chunk = new.n AND new.ordinal = 0
+            ON CONFLICT DO NOTHING;
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER chunk_moved AFTER UPDATE OF ordinal ON chunks FOR EACH ROW EXECUTE FUNCTION chunk_moved();
+
+CREATE FUNCTION memory_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF old.namespace <> new.namespace OR
+        (old.type IN ('message', 'document')) <> (new.type IN ('message', 'document')) THEN
+        INSERT INTO unsketched SELECT v.n FROM chunks AS c JOIN vectors AS v ON v.chunk = c.n
+            WHERE c.memory = new.n AND c.ordinal = 0 ON CONFLICT DO NOTHING;
+    END IF;
+    IF old.type = 'message' AND old.content_hash <> new.content_hash THEN
+        DELETE FROM extractions WHERE message = new.n;
+    END IF;
+    IF old.namespace <> new.namespace THEN
+        DELETE FROM edges WHERE a = new.n AND made = 'auto';
+        DELETE FROM edges WHERE b = new.n AND made = 'auto';
+        INSERT INTO unlinked SELECT new.n FROM meta WHERE key = 'links' ON CONFLICT DO NOTHING;
+    END IF;
+    INSERT INTO outbox (tier, id) SELECT tier, new.id FROM projections;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER memory_changed AFTER UPDATE ON memories FOR EACH ROW EXECUTE FUNCTION memory_changed();
+
+CREATE FUNCTION compared_anew() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    DELETE FROM sketches WHERE vector = new.vector;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER compared_anew AFTER INSERT ON unsketched FOR EACH ROW EXECUTE FUNCTION compared_anew();
+
+CREATE FUNCTION sketch_gone() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    DELETE FROM edges WHERE a = old.memory AND made = 'near';
+    DELETE FROM edges WHERE b = old.memory AND made = 'near';
+    RETURN NULL;
+END $$;
+CREATE TRIGGER sketch_gone AFTER DELETE ON sketches FOR EACH ROW EXECUTE FUNCTION sketch_gone();
+
+CREATE FUNCTION memory_made() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO outbox (tier, id) SELECT tier, new.id FROM projections WHERE tier = 'graph';
+    RETURN NULL;
+END $$;
+CREATE TRIGGER memory_made AFTER INSERT ON memories FOR EACH ROW EXECUTE FUNCTION memory_made();
+
+CREATE FUNCTION memory_gone() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO outbox (tier, id, other) SELECT tier, old.id, CASE tier WHEN 'graph' THEN '' END
+        FROM projections;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER memory_gone AFTER DELETE ON memories FOR EACH ROW EXECUTE FUNCTION memory_gone();
+
+CREATE FUNCTION link_inserted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO outbox (tier, id, other) SELECT p.tier, x.id, y.id
+        FROM projections AS p, memories AS x, memories AS y
+        WHERE p.tier = 'graph' AND x.n = new.a AND y.n = new.b;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER link_inserted AFTER INSERT ON edges FOR EACH ROW EXECUTE FUNCTION link_inserted();
+
+CREATE FUNCTION link_updated() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO outbox (tier, id, other) SELECT p.tier, x.id, y.id
+        FROM projections AS p, memories AS x, memories AS y
+        WHERE p.tier = 'graph' AND x.n = new.a AND y.n = new.b;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER link_updated AFTER UPDATE ON edges FOR EACH ROW EXECUTE FUNCTION link_updated();
+
+CREATE FUNCTION link_deleted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO outbox (tier, id, other) SELECT p.tier, x.id, y.id
+        FROM projections AS p, memories AS x, memories AS y
+        WHERE p.tier = 'graph' AND x.n = old.a AND y.n = old.b;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER link_deleted AFTER DELETE ON edges FOR EACH ROW EXECUTE FUNCTION link_deleted();
