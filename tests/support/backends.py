@@ -11,12 +11,11 @@ import pytest
 from clocks import NOON
 from numpy.typing import NDArray
 
-from scrubjay.storage.database import Database
+from scrubjay.storage.database import Database, KeywordIndex
 from scrubjay.storage.falkordb.client import FalkorServer
 from scrubjay.storage.falkordb.graph import FalkorGraph
 from scrubjay.storage.falkordb.replica import FalkorReplica
 from scrubjay.storage.postgres.connection import PostgresDatabase
-from scrubjay.storage.protocols import KeywordIndex
 from scrubjay.storage.qdrant.client import QdrantServer
 from scrubjay.storage.qdrant.replica import QdrantReplica
 from scrubjay.storage.qdrant.vectors import QdrantVectors

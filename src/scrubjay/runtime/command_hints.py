@@ -8,9 +8,8 @@ ADD = 'add "…"'
 
 
 def to_type(words: str, db: str | None = None) -> str:
-    if (
-        db is not None and "://" in db
-    ):  # without the password: the command is shown, and stored in the shell's history
+    if db is not None and "://" in db:
+        # Without the password: the command is shown, and stored in the shell's history.
         from scrubjay.text.urls import strip_credentials
 
         db = strip_credentials(db, keep_user=True)
@@ -30,10 +29,8 @@ def to_fetch(db: str | None = None, model: str = "") -> str:
 
 def to_make(path: str) -> str:
     """Return the command that creates a store at a path, and its folder, which no command creates."""
-    if "://" in path:
-        return to_type(ADD, path)
     folder = os.path.dirname(os.path.abspath(path))
-    if os.path.isdir(folder):
+    if "://" in path or os.path.isdir(folder):
         return to_type(ADD, path)
     make_folder = "mkdir" if os.name == "nt" else "mkdir -p"
     return f"{make_folder} {_quoted(folder)} && {to_type(ADD, path)}"

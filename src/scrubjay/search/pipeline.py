@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scrubjay.models.breaker import Notes
     from scrubjay.models.guard import GuardedEmbedder, GuardedGenerator, GuardedReranker
     from scrubjay.search.explanation import Explanation
-    from scrubjay.storage.protocols import KeywordIndex
+    from scrubjay.storage.database import KeywordIndex
     from scrubjay.storage.sql.collections import SqlCopies
     from scrubjay.storage.sql.feedback import SqlFeedback
     from scrubjay.storage.sql.files import SqlFiles

@@ -8,19 +8,19 @@ from __future__ import annotations
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
 from scrubjay.errors import StoreError
+from scrubjay.storage.schema import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from scrubjay.storage.codec import Codec
-    from scrubjay.storage.protocols import KeywordIndex
     from scrubjay.storage.sql.mirror import Mirror
     from scrubjay.storage.sql.vectors import SqlVectors
     from scrubjay.storage.sql.words import SqlWords
-    from scrubjay.types import Term
+    from scrubjay.types import RankedList, Scope, Term
 
 
 class Cursor(Protocol):
@@ -50,6 +50,24 @@ class Connection(Protocol):
 
     def executemany(self, statement: str, several: Iterable[Sequence[Any]], /) -> object:
         """Run one statement for each list of arguments; no two may replace the same row."""
+
+
+class KeywordIndex(Protocol):
+    """Finds memories by word (SQLite: FTS5, Postgres: BM25 in SQL), in a scope; higher scores are better."""
+
+    def search(
+        self,
+        terms: Sequence[Term],
+        scope: Scope,
+        limit: int,
+        weights: Mapping[str, float],
+        *,
+        every_first: bool = True,
+    ) -> RankedList:
+        """Return the memories that contain any term, best first; by default those with all terms first."""
+
+    def rarity(self, term: Term) -> float:
+        """Return how rare a term is: how many memories lack it for each one that contains it."""
 
 
 # Stores a number under a key of `meta`.
@@ -186,9 +204,17 @@ class Database(ABC):
     def close(self) -> None:
         """Close every connection; calling it twice is harmless."""
 
-    def _refuse_closed(self) -> NoReturn:
+    def _check_open(self) -> None:
         if self.closed:
             raise StoreError(f"{self.path} is closed; open it again with scrubjay.open()")
-        raise StoreError(
-            f"{self.path} was opened before this process was forked; open it again here"
-        )
+        if self._pid != os.getpid():  # connections do not survive a fork
+            raise StoreError(
+                f"{self.path} was opened before this process was forked; open it again here"
+            )
+
+    def _refuse_newer(self, found: int) -> None:
+        if found > SCHEMA_VERSION:
+            raise StoreError(
+                f"{self.path} was written by a newer scrubjay (schema {found}; this version supports"
+                f" {SCHEMA_VERSION}); upgrade with: pip install --upgrade scrubjay"
+            )

@@ -10,13 +10,10 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 from unicodedata import normalize
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
 
 # ISO 639-1 to Snowball. The Serbian stemmer began as a Croatian one and handles both standards.
 STEMMERS: Mapping[str, str] = MappingProxyType(

@@ -20,9 +20,7 @@ _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:(?P<end>")|\\?\Z)|[{}\[\],]',
 _HALF_ESCAPE = re.compile(
     r"(?<!\\)((?:\\\\)*+)(?:\\u[dD][89abAB][0-9a-fA-F]{2})?(?:\\(?:u[0-9a-fA-F]{0,3})?)?\Z"
 )
-_CUT = (
-    "\ufdd0"  # appended where an answer was cut off; not a character, so answers do not contain it
-)
+_CUT = "\ufdd0"  # appended where an answer was cut off; not a character, so no answer contains it
 # json_repair does not tell an apostrophe from the end of a string in single quotes.
 _SINGLE_QUOTED = re.compile(r"\{\s*'")
 _SINGLE_QUOTE = re.compile(r"(?<=[\[{,:])\s*'|(?<!\\)'(?=\s*[\]},:]|\s')|(?<='\s)'")

@@ -17,19 +17,15 @@ from typing import TYPE_CHECKING
 from scrubjay.errors import InvalidInput, NotFound, StoreError, Unavailable
 from scrubjay.ops.promote.compare import QUERIES, Differs, Digest, same_rows, same_searches, warm
 from scrubjay.ops.promote.mirror import mirror
+from scrubjay.storage.database import Connection, Database
 from scrubjay.storage.sql.mirror import take
-from scrubjay.storage.sqlite.backup import (
-    PROMOTED,
-    SqliteMirror,
-    free_name,
-    open_files_stay,
-    write_note,
-)
+from scrubjay.storage.sqlite.backup import PROMOTED, SqliteMirror, free_name, open_files_stay
 from scrubjay.storage.sqlite.connection import SqliteDatabase
-from scrubjay.storage.sqlite.location import moved_to
+from scrubjay.storage.sqlite.location import moved_to, write_note
 from scrubjay.text.urls import (
     POSTGRES,
     ReplicaAddresses,
+    ServerAddress,
     check_tenant,
     is_server_url,
     parse_replica_urls,
@@ -40,9 +36,7 @@ from scrubjay.text.urls import (
 from scrubjay.types.reports import Moved
 
 if TYPE_CHECKING:
-    from scrubjay.storage.database import Connection, Database
     from scrubjay.storage.replicas.outbox import Replica
-    from scrubjay.text.urls import ServerAddress
 
 Path = str | os.PathLike[str]
 Progress = Callable[[int, int, str], None]
@@ -135,8 +129,7 @@ class SchemaPlace:
     def __init__(self, address: ServerAddress, schema: str) -> None:
         self.address = address
         self.schema = schema
-        usual = schema == "scrubjay"
-        self.shown = address.shown if usual else f"{address.shown}#{schema}"
+        self.shown = address.shown if schema == "scrubjay" else f"{address.shown}#{schema}"
 
     def existing(self) -> Database | None:
         """Open the schema; None when there is none, or only a note."""
@@ -177,8 +170,7 @@ def parse_place(path: Path, tenant: str | None = None) -> Place:
         raise InvalidInput("a store in memory cannot be moved; give a file or postgres://…")
     if not is_server_url(place):
         return FilePlace(tenant_file(place, tenant))
-    schema = tenant_schema(tenant)
-    return SchemaPlace(parse_server_url(place, POSTGRES, "the store"), schema)
+    return SchemaPlace(parse_server_url(place, POSTGRES, "the store"), tenant_schema(tenant))
 
 
 def holds_memories(db: Connection) -> bool:
@@ -322,7 +314,10 @@ class _Move:
                 outbox.attach(replica.kind, replica.place)
             worker = ReplicaWorker(outbox, source, replicas, f"promote {os.getpid()}")
             try:
-                worker.wait(progress=self._report_replicas)
+                report = self._progress
+                worker.wait(
+                    progress=report and (lambda done, total: report(done, total, "servers"))
+                )
             finally:
                 worker.stop()
             counts: dict[str, int] = {}
@@ -339,10 +334,6 @@ class _Move:
                 if count != expected:
                     failed[replica.kind] = f"it has {count:,} of {expected:,} memories"
         return counts, failed
-
-    def _report_replicas(self, done: int, total: int) -> None:
-        if self._progress:
-            self._progress(done, total, "servers")
 
 
 @contextmanager

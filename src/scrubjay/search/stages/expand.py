@@ -27,7 +27,7 @@ from scrubjay.types import RankedList, Term, Variant
 
 if TYPE_CHECKING:
     from scrubjay.models.guard import GuardedGenerator
-    from scrubjay.storage.protocols import KeywordIndex
+    from scrubjay.storage.database import KeywordIndex
 
 _KIND = "expansion"
 # Limits of `borrow_words`.

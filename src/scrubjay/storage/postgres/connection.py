@@ -193,11 +193,7 @@ class PostgresDatabase(Database):
         found = self.login.schema_version(session)
         if found == SCHEMA_VERSION:
             return
-        if found > SCHEMA_VERSION:
-            raise StoreError(
-                f"{self.path} was written by a newer scrubjay (schema {found}; this version supports"
-                f" {SCHEMA_VERSION}); upgrade with: pip install --upgrade scrubjay"
-            )
+        self._refuse_newer(found)
         with session.connection.transaction():
             self.lock(session, self.schema, self.wait_s)
             found = self.login.schema_version(session)  # another process may have been faster
@@ -221,7 +217,3 @@ class PostgresDatabase(Database):
         """Take the writer's lock of a schema, after a limited wait."""
         session.execute("SELECT set_config('lock_timeout', ?, TRUE)", (f"{int(wait_s * 1000)}ms",))
         session.execute("SELECT pg_advisory_xact_lock(?, hashtext(?))", (_LOCK, schema))
-
-    def _check_open(self) -> None:
-        if self.closed or self._pid != os.getpid():
-            self._refuse_closed()

@@ -33,15 +33,15 @@ class ServerInfo(NamedTuple):
 
 
 @contextmanager
-def _session(login: Login) -> Iterator[Session]:
+def _login(address: ServerAddress, schema: str) -> Iterator[tuple[Login, Session]]:
+    login = Login(address, schema)
     with login.connected() as connection:
         login.check_version(connection)
-        yield Session(connection)
+        yield login, Session(connection)
 
 
 def server_info(address: ServerAddress, schema: str) -> ServerInfo:
-    login = Login(address, schema)
-    with _session(login) as session:
+    with _login(address, schema) as (login, session):
         row = session.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
         (pgvector,) = row.fetchone() or (None,)
         (version,) = session.execute("SHOW server_version").fetchone()
@@ -49,15 +49,13 @@ def server_info(address: ServerAddress, schema: str) -> ServerInfo:
 
 
 def moved_from(address: ServerAddress, schema: str) -> str | None:
-    login = Login(address, schema)
-    with _session(login) as session:
+    with _login(address, schema) as (login, session):
         return login.moved_to(session)
 
 
 def require_store(address: ServerAddress, schema: str) -> None:
     """Raise NotFound, with the names of tenants, when a schema has no store and no moved one."""
-    login = Login(address, schema)
-    with _session(login) as session:
+    with _login(address, schema) as (login, session):
         if login.schema_version(session) or login.moved_to(session) is not None:
             return
         rows = session.execute(

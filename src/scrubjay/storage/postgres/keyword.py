@@ -15,7 +15,7 @@ from typing import NamedTuple
 from scrubjay.storage.codec import Codec
 from scrubjay.storage.database import Clause, Connection, Database
 from scrubjay.storage.postgres import words
-from scrubjay.storage.postgres.words import Indexed, counting_query, indexed, run_query, tsquery
+from scrubjay.storage.postgres.words import COUNTED, Indexed, indexed, run_query, tsquery
 from scrubjay.storage.sql import keyword_ranking
 from scrubjay.storage.sql.keyword_ranking import (
     FIELDS,
@@ -158,7 +158,7 @@ class _Counts(NamedTuple):
         if (reader, None) not in self.cache:
             condition, arguments = where(Scope(reader=reader), self.of)
             statement = f"SELECT count(*) FROM memories AS m WHERE {condition}"
-            self.cache[reader, None] = int(self.db.execute(statement, arguments).fetchone()[0])
+            (self.cache[reader, None],) = self.db.execute(statement, arguments).fetchone()
         return self.cache[reader, None]
 
 
@@ -250,7 +250,7 @@ class _Bm25(NamedTuple):
         for at, run in enumerate(runs):
             found.append(_OFTEN.format(at=at, **often))
             counted.append(_SUMMED.format(at=at, scale=scale))
-            given += [counting_query(run.tokens, self.codec)] * 2
+            given += [run_query(run.tokens, self.codec, COUNTED)] * 2
             if not all_counted:
                 found.append(f"{_HELD} AS held{at}")
                 counted.append(f"bool_or(held{at}) AS held{at}")
@@ -311,16 +311,13 @@ def _score_large(
     ]
     held = counts.held(terms)
     # A term gives at most what its rarest form gives; a form that no memory contains gives nothing.
+    stored = [run for run, count in zip(runs, of_form, strict=True) if count]
     idfs = [
         max(
-            (
-                run.idf
-                for run, count in zip(runs, of_form, strict=True)
-                if run.term == at and count
-            ),
-            default=fts5_idf(rarity_of(memories, held[at])),
+            (run.idf for run in stored if run.term == at),
+            default=fts5_idf(rarity_of(memories, count)),
         )
-        for at in range(len(terms))
+        for at, count in enumerate(held)
     ]
     wanted = len(terms) if every_first else len(terms) + 1  # more than any memory contains
     rows = _rank(query, terms, runs, held, wanted)

@@ -214,12 +214,11 @@ def _explain(
 
 def _grant_advice(address: ServerAddress, schema: str, message: str) -> str:
     """Return how to get the permission: to create a store, to use one, or to change its tables."""
-    user = _quoted(address.user or "USER")
+    user, its = _quoted(address.user or "USER"), _quoted(schema)
     if "must be owner" in message:
         return "open it once as the owner of its tables, who may change them"
     if "for database" in message:
         return f"its owner must run: GRANT CREATE ON DATABASE {_quoted(address.name)} TO {user}"
-    its = _quoted(schema)
     return (
         f"the owner of the store must run: GRANT USAGE ON SCHEMA {its} TO {user}; GRANT SELECT,"
         f" INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {its} TO {user}; GRANT USAGE ON ALL"

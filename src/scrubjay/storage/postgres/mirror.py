@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from scrubjay.errors import StoreError
 from scrubjay.storage.database import NOTE, Connection
+from scrubjay.storage.postgres.connection import PostgresDatabase
+from scrubjay.storage.postgres.session import Session
 from scrubjay.storage.sql.mirror import NUMBERED, Table, filled
-
-if TYPE_CHECKING:
-    from scrubjay.storage.postgres.connection import PostgresDatabase
-    from scrubjay.storage.postgres.session import Session
 
 
 class PostgresMirror:

@@ -91,9 +91,13 @@ class PostgresVector(SqlVectors):
     def fit_is_due(self, model: str, prefixes: Sequence[int]) -> bool:
         with self._postgres.read() as db:
             row = db.execute("SELECT n, dims FROM models WHERE name = ?", (model,)).fetchone()
-            if row is None or row[1] > _MAX_HALF_DIMS:
+            if row is None or row[1] > _MAX_HALF_DIMS or self._indexed(db, row[0]):
                 return False
-            return not self._indexed(db, row[0]) and self._many(db, row[0])
+            (count,) = db.execute(
+                "SELECT count(*) FROM (SELECT 1 FROM embeddings WHERE model = ? LIMIT ?)",
+                (row[0], MAX_EXACT + 1),
+            ).fetchone()
+            return bool(count > MAX_EXACT)
 
     def fit(
         self, model: str, prefixes: Sequence[int], stopped: Callable[[], bool] = lambda: False
@@ -188,7 +192,11 @@ class PostgresVector(SqlVectors):
                     errors.FeatureNotSupported,
                     errors.InsufficientPrivilege,
                 ) as error:
-                    raise StoreError(_without_pgvector(self._postgres.path, error)) from error
+                    raise StoreError(
+                        f"{self._postgres.path} has no pgvector ({' '.join(str(error).split())});"
+                        " install it on the server and have a superuser run: CREATE EXTENSION vector;"
+                        " or store the vectors in Qdrant: --vectors qdrant://host:6333/notes"
+                    ) from error
                 db.execute(
                     "CREATE TABLE IF NOT EXISTS embeddings (vector BIGINT PRIMARY KEY REFERENCES"
                     " vectors ON DELETE CASCADE, model BIGINT NOT NULL, memory BIGINT NOT NULL,"
@@ -234,13 +242,6 @@ class PostgresVector(SqlVectors):
         ).fetchone()
         return bool(row and row[0])
 
-    def _many(self, db: Session, model: int) -> bool:
-        (count,) = db.execute(
-            "SELECT count(*) FROM (SELECT 1 FROM embeddings WHERE model = ? LIMIT ?)",
-            (model, MAX_EXACT + 1),
-        ).fetchone()
-        return bool(count > MAX_EXACT)
-
 
 def _index(model: int) -> str:
     return f"embeddings_of_model_{model}"
@@ -257,11 +258,3 @@ def _vector_text(vector: NDArray[np.float32]) -> str:
 def _version(db: Session) -> tuple[int, ...] | None:
     row = db.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()
     return None if row is None else tuple(map(int, row[0].split(".")[:2]))
-
-
-def _without_pgvector(path: str, error: Exception) -> str:
-    message = " ".join(str(error).split())
-    return (
-        f"{path} has no pgvector ({message}); install it on the server and have a superuser run:"
-        " CREATE EXTENSION vector; or store the vectors in Qdrant: --vectors qdrant://host:6333/notes"
-    )

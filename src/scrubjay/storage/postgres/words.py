@@ -26,7 +26,9 @@ from scrubjay.types import Term
 # The labels of tokens, which tell fields apart.
 TITLE, CONTEXT, AHEAD, TEXT = "ABCD"
 TOPICS, IDENT = "AD"
-_COUNTED = TITLE + CONTEXT + TEXT
+COUNTED = (
+    TITLE + CONTEXT + TEXT
+)  # as labels of the first token: each occurrence of a run counts once
 _OWN = TITLE + AHEAD + TEXT
 
 MAX_POSITIONS = 15_000
@@ -91,11 +93,6 @@ def _holding(wanted: str, spared: str) -> Clause:
 def tsquery(term: Term, codec: Codec, labels: str = "") -> str:
     """Return the query for a term, in any field or those of some labels; `unless` is not in it."""
     return " | ".join(filter(None, (run_query(run, codec, labels, labels) for run in term.any_of)))
-
-
-def counting_query(run: Sequence[str], codec: Codec) -> str:
-    """Return the query that counts each occurrence of neighbouring tokens once."""
-    return run_query(run, codec, _COUNTED)
 
 
 def run_query(run: Sequence[str], codec: Codec, first: str = "", others: str = "") -> str:
@@ -192,17 +189,10 @@ class PostgresWords(SqlWords):
             self._grow(-len(deleted), -sum(length for (length,) in deleted))
 
 
-class Part(NamedTuple):
-    """Two token vectors in the syntax of Postgres."""
-
-    main: str
-    ident: str
-
-
 class TokenVectors(NamedTuple):
-    """The token vectors of a memory, and the number of its tokens."""
+    """The pairs (main, ident) of token vectors in the syntax of Postgres, and the number of tokens."""
 
-    parts: list[Part]
+    parts: list[tuple[str, str]]
     length: int
 
 
@@ -211,9 +201,8 @@ def token_vectors(title: str, text: str, topics: str, context: str, ident: str) 
     idents = [(_split(topics), TOPICS), (_split(ident), IDENT)]
     first, second = list(_vectors(mains)), list(_vectors(idents))
     empty = [""] * abs(len(first) - len(second))
-    pairs = zip(first + empty, second + empty, strict=False)
     length = sum(len(tokens) for tokens, _ in (*mains, *idents))
-    return TokenVectors([Part(*pair) for pair in pairs], length)
+    return TokenVectors(list(zip(first + empty, second + empty, strict=False)), length)
 
 
 class _Vector:
@@ -235,9 +224,6 @@ class _Vector:
         mark = f"{self.last}{'' if label == TEXT else label}"
         self._positions.setdefault(token, []).append(mark)
 
-    def leave_gap(self) -> None:
-        self.last += 1
-
     def __str__(self) -> str:
         return " ".join(
             f"{_quoted(token)}:{','.join(at)}" for token, at in self._positions.items()
@@ -255,7 +241,7 @@ def _vectors(fields: Sequence[tuple[list[str], str]]) -> Iterator[str]:
                 yield str(vector)
                 vector = _Vector()
             vector.add(token, label)
-        vector.leave_gap()
+        vector.last += 1  # a gap
     yield str(vector)
 
 

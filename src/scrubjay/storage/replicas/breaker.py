@@ -27,19 +27,14 @@ class Breaker:
         self._max_rest_s = max_rest_s
         self._lock = threading.Lock()
         self._worker = Worker(f"ping-{name}", self._ping_once)
-        self._reason = ""
+        self.reason = ""  # why the server is not called now
         self._outages = 0  # since a call succeeded
         self._pings = 0  # in this outage
         self.on_back: Callable[[], None] = lambda: None  # called when the server answers again
 
-    @property
-    def reason(self) -> str:
-        """Why the server is not called now; empty while it is."""
-        return self._reason
-
     def call(self, function: Callable[[], T]) -> T:
         """Run the call, or raise Unavailable at once while the server does not answer."""
-        if reason := self._reason:
+        if reason := self.reason:
             raise Unavailable(f"{reason}; it is used again once it answers")
         try:
             answer = function()
@@ -54,14 +49,14 @@ class Breaker:
     def close(self) -> None:
         """Stop pinging; waits for the ping under way. It may be called twice."""
         self._worker.stop(None)
-        self._reason = ""
+        self.reason = ""
 
     def _open(self, reason: str) -> None:
         with self._lock:
-            if not self._reason and not self._worker.stopping.is_set():
+            if not self.reason and not self._worker.stopping.is_set():
                 self._pings = 0
                 self._worker.wake()
-                self._reason = reason
+                self.reason = reason
 
     def _ping_once(self) -> float | None:
         """Ping after a pause; return the next pause, or None when the server has answered."""
@@ -77,7 +72,7 @@ class Breaker:
                 if answered:
                     self._outages += 1
                     with self._lock:
-                        self._reason = ""
+                        self.reason = ""
             if answered:
                 if not self._worker.stopping.is_set():
                     self.on_back()

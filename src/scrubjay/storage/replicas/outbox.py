@@ -72,27 +72,21 @@ class Replica(Protocol):
 
     def put(self, memories: Sequence[ReplicaRecord]) -> None:
         """Write memories in place of what the server has of them."""
-        ...
 
     def remove(self, ids: Sequence[str]) -> None:
         """Delete memories with their vectors and links."""
-        ...
 
     def put_links(self, pairs: Sequence[tuple[str, str]], links: Sequence[ReplicaLink]) -> None:
         """Replace all links between each of these pairs."""
-        ...
 
     def clear(self) -> None:
         """Delete everything of this store."""
-        ...
 
     def count(self) -> int:
         """Return the number of memories of this store on the server."""
-        ...
 
     def ping(self) -> None:
         """Raise Unavailable when the server does not answer."""
-        ...
 
 
 class Change(NamedTuple):

@@ -48,9 +48,8 @@ class ReplicaWorker:
         self._feeds = [_Feed(replica) for replica in replicas]
         self._worker = Worker(THREAD, self._step)
         self._broken = False  # the last step failed
-        self.on_caught_up: Callable[[], None] = lambda: (
-            None
-        )  # called when a replica has everything
+        # Called when a replica has everything.
+        self.on_caught_up: Callable[[], None] = lambda: None
 
     @property
     def outage(self) -> dict[str, str]:
@@ -103,7 +102,9 @@ class ReplicaWorker:
             if progress:
                 progress(max(total - left, 0), total)
             late = deadline is not None and time.monotonic() >= deadline
-            if (not left and self._all_attached()) or late or self._worker.stopping.is_set():
+            attached = self._outbox.attached()
+            fed = not left and all(feed.attached or feed.kind in attached for feed in self._feeds)
+            if fed or late or self._worker.stopping.is_set():
                 return left
             if self._gave_up():
                 return self.pending()
@@ -127,10 +128,6 @@ class ReplicaWorker:
             feed.outage or (feed.attached and not self._outbox.next(feed.kind, 1))
             for feed in self._feeds
         )
-
-    def _all_attached(self) -> bool:
-        attached = self._outbox.attached()
-        return all(feed.attached or feed.kind in attached for feed in self._feeds)
 
     def _step(self) -> float | None:
         """Send a batch to each replica; return the seconds to pause, or None when all is done."""

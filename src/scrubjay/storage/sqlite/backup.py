@@ -7,17 +7,14 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.storage.database import Connection
 from scrubjay.storage.sql.mirror import NUMBERED, Table, filled
 from scrubjay.storage.sql.scope import marks
-from scrubjay.storage.sqlite.connection import explain
-from scrubjay.storage.sqlite.location import check_path, moved_note
-
-if TYPE_CHECKING:
-    from scrubjay.storage.sqlite.connection import SqliteDatabase
+from scrubjay.storage.sqlite.connection import SqliteDatabase, explain
+from scrubjay.storage.sqlite.location import check_path, write_note
 
 Progress = Callable[[int, int], None]
 
@@ -152,7 +149,7 @@ class SqliteMirror:
             os.replace(note, path)
         except OSError as error:
             for made in (note, aside):
-                if os.path.exists(made):
+                with suppress(FileNotFoundError):
                     os.unlink(made)
             raise StoreError(
                 f"{path} cannot be renamed ({error.strerror}); its memories are in {moved_to}"
@@ -198,13 +195,6 @@ def open_files_stay() -> bool:
     return os.name == "nt"
 
 
-def write_note(path: str, moved_to: str) -> None:
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(moved_note(moved_to))
-        file.flush()
-        os.fsync(file.fileno())
-
-
 def _rename(path: str, name: str) -> None:
     """Rename a file without a log; the note of a moved store may be in its place."""
     _remove_logs(name)
@@ -220,5 +210,5 @@ def _rename(path: str, name: str) -> None:
 def _remove_logs(path: str) -> None:
     """Remove the log of a file that was renamed: another file of that name must not find it."""
     for suffix in _LOGS:
-        if os.path.exists(f"{path}{suffix}"):
+        with suppress(FileNotFoundError):
             os.unlink(f"{path}{suffix}")

@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from scrubjay.config import SHORT_TURN_CHARS
 from scrubjay.errors import InvalidInput, StoreError
@@ -120,7 +120,9 @@ class SqliteDatabase(Database):
                 with self._writing:
                     yield self._writer
             else:
-                yield self._reader()
+                if self._local.connection is None:
+                    self._local.connection = self._connect()
+                yield self._local.connection.sqlite
 
     @contextmanager
     def watched(self) -> Iterator[tuple[sqlite3.Connection, int | None]]:
@@ -266,15 +268,6 @@ class SqliteDatabase(Database):
         if identity != self._identity:
             raise StoreError(f"{self.path} was replaced while it was open; open it again")
 
-    def _check_open(self) -> None:
-        if self.closed or self._pid != os.getpid():  # SQLite connections do not survive a fork
-            self._refuse_closed()
-
-    def _reader(self) -> sqlite3.Connection:
-        if self._local.connection is None:
-            self._local.connection = self._connect()
-        return cast("_Connection", self._local.connection).sqlite
-
     def _connect(self) -> _Connection:
         if not self._in_memory:
             check_path(self.path)
@@ -323,13 +316,6 @@ class SqliteDatabase(Database):
         if version:
             self._refuse_foreign()
         return version
-
-    def _refuse_newer(self, found: int) -> None:
-        if found > SCHEMA_VERSION:
-            raise StoreError(
-                f"{self.path} was written by a newer scrubjay (schema {found}; this version supports"
-                f" {SCHEMA_VERSION}); upgrade with: pip install --upgrade scrubjay"
-            )
 
     def _refuse_foreign(self) -> None:
         if self._writer.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from scrubjay.storage.codec import Codec
 from scrubjay.storage.database import Connection, Database
 from scrubjay.storage.sql import keyword_ranking
 from scrubjay.storage.sql.keyword_ranking import (
@@ -21,9 +22,6 @@ from scrubjay.storage.sql.keyword_ranking import (
 )
 from scrubjay.storage.sql.scope import EVERYTHING, match, match_run, where
 from scrubjay.types import RankedList, Scope, Term
-
-if TYPE_CHECKING:
-    from scrubjay.storage.codec import Codec
 
 
 class _Query(NamedTuple):
@@ -120,16 +118,14 @@ class SqliteKeyword:
 
 def _each_in(condition: str) -> str:
     """Check the scope of each memory that matches: fast where few do."""
-    if condition == EVERYTHING:
-        return ""
-    return f" AND EXISTS (SELECT 1 FROM memories AS m WHERE m.n = words.rowid AND {condition})"
+    exists = f" AND EXISTS (SELECT 1 FROM memories AS m WHERE m.n = words.rowid AND {condition})"
+    return "" if condition == EVERYTHING else exists
 
 
 def _all_in(condition: str) -> str:
     """Collect all memories in scope first; the plus keeps SQLite from querying FTS5 row by row."""
-    if condition == EVERYTHING:
-        return ""
-    return f" AND +words.rowid IN (SELECT m.n FROM memories AS m WHERE {condition})"
+    among = f" AND +words.rowid IN (SELECT m.n FROM memories AS m WHERE {condition})"
+    return "" if condition == EVERYTHING else among
 
 
 def _score_large(
@@ -154,11 +150,9 @@ def _score_small(
     for term, rarity in rarities.items():
         holding: Scores = {}
         for run in term.any_of:
-            alone = (
-                everywhere[term]
-                if len(term.any_of) == 1
-                else _rarity(query, Term((run,)), _row_count(query.db))
-            )
+            alone = everywhere[term]
+            if len(term.any_of) > 1:
+                alone = _rarity(query, Term((run,)), _row_count(query.db))
             weight = idf(rarity) / fts5_idf(alone)
             for n, score in query.score(match_run(run, query.codec)).items():
                 holding[n] = max(holding.get(n, 0.0), score * weight)

@@ -29,9 +29,13 @@ def check_path(path: str) -> None:
         raise StoreError(f"{path} is not a scrubjay store: the file is not an SQLite database")
 
 
-def moved_note(place: str) -> str:
+def write_note(path: str, place: str) -> None:
+    """Write the note that replaces a file whose memories were moved to a place."""
     note = f"{_MOVED}{place}".encode()[: _MIN_DATABASE_BYTES - 2]
-    return note.decode(errors="ignore") + "\n"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(note.decode(errors="ignore") + "\n")
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def moved_to(path: str) -> str | None:

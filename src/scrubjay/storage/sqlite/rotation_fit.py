@@ -8,25 +8,20 @@ not its first, so the last may count for more.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from scrubjay.storage.database import Database
 from scrubjay.storage.sql.scope import in_parts
 from scrubjay.storage.sqlite.int8 import as_int8, as_matrix
 from scrubjay.storage.sqlite.rotations import (
     GOOD_RECALL,
     SHORTLIST,
-    NewRotation,
     Rotation,
     SqliteRotations,
     short_dims_of,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from scrubjay.storage.database import Database
 
 _MAX_SAMPLED = 20_000
 _MAX_DIRECTIONS = 128  # stored, for callers that set a longer short_dims
@@ -63,8 +58,8 @@ def fit(
     good = [place for place, recall in enumerate(recalls) if recall >= GOOD_RECALL]
     taken = good[0] if good else len(lengths) - 1
     trials = min(_TRIALS, len(numbers))
-    new = NewRotation(lengths[taken], matrix, len(numbers), trials, recalls[taken])
-    return rotations.write(n, before, new)
+    fitted = Rotation((0, 0), lengths[taken], matrix)
+    return rotations.write(n, before, fitted, len(numbers), trials, recalls[taken])
 
 
 def _recalls(

@@ -59,16 +59,6 @@ class Rotation(NamedTuple):
         return short
 
 
-class NewRotation(NamedTuple):
-    """A rotation that was just fitted; `matrix` is None when vectors are cut."""
-
-    short_dims: int
-    matrix: NDArray[np.float32] | None
-    fitted_on: int
-    trials: int
-    recall: float
-
-
 class RotationInfo(NamedTuple):
     """What is stored about a model's rotation."""
 
@@ -174,11 +164,20 @@ class SqliteRotations:
         self._check_at[model] = added + max(needed - count, 0)
         return count >= needed
 
-    def write(self, model: int, before: tuple[int, int] | None, new: NewRotation) -> bool:
+    def write(
+        self,
+        model: int,
+        before: tuple[int, int] | None,
+        fitted: Rotation,
+        fitted_on: int,
+        trials: int,
+        recall: float,
+    ) -> bool:
         """Store a rotation fitted after version `before`; False when another process was faster."""
-        sealed = None
-        if new.matrix is not None:
-            sealed = self._db.codec.seal_vector(new.matrix.astype("<f4").tobytes())
+        sealed, version = None, 1 if before is None else before[0] + 1
+        if fitted.matrix is not None:
+            sealed = self._db.codec.seal_vector(fitted.matrix.astype("<f4").tobytes())
+        row = (model, version, fitted.dims, fitted_on, sealed, SHORTLIST, trials, recall)
         with self._db.write() as db:
             if self.version(db, model) != before:
                 return False
@@ -189,17 +188,7 @@ class SqliteRotations:
                 " at_us) = (excluded.version, excluded.short_dims, excluded.fitted_on,"
                 " excluded.matrix, excluded.shortlist, excluded.trials, excluded.recall,"
                 " excluded.at_us)",
-                (
-                    model,
-                    1 if before is None else before[0] + 1,
-                    new.short_dims,
-                    new.fitted_on,
-                    sealed,
-                    SHORTLIST,
-                    new.trials,
-                    new.recall,
-                    time.time_ns() // 1000,
-                ),
+                (*row, time.time_ns() // 1000),
             )
         return True
 
@@ -261,10 +250,8 @@ class ShortVectorCache:
         from scrubjay.runtime.worker import Worker
         from scrubjay.storage.sqlite.int8 import catch_up
 
-        def add_batch() -> (
-            float | None
-        ):  # a batch at a time: closing the store need not wait for all
-            left = False
+        def add_batch() -> float | None:
+            left = False  # a batch at a time: closing the store need not wait for all
             try:
                 with self._db.read() as db:
                     left = catch_up(

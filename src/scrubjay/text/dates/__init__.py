@@ -74,9 +74,7 @@ def _window(text: str, now: datetime, *, is_query: bool) -> Window | None:
     else:
         text = unicodedata.normalize("NFC", text)
         lower = text.lower()
-        if len(lower) != len(
-            text
-        ):  # some letters become two in lower case, which would shift positions
+        if len(lower) != len(text):  # some letters become two, which would shift positions
             lower = "".join(one.lower() if len(one.lower()) == 1 else one for one in text)
         lower = lower.translate(_PLAIN)
         words = _LETTERS.findall(lower)

@@ -13,12 +13,11 @@ from scrubjay.text.dates.absolute import ABSOLUTE
 from scrubjay.text.dates.calendar import Context, Expression, Span, in_utc
 from scrubjay.text.dates.relative import RELATIVE, next_to
 from scrubjay.text.dates.tokens import (
+    ANCHORED,
     NEED_FROM,
+    OPENING,
     Tokens,
-    anchored_pattern,
     expression_pattern,
-    opening_pattern,
-    range_end_pattern,
     tokenize,
 )
 
@@ -82,7 +81,7 @@ class _Finder:
     def _ranges(self) -> Iterator[_Found]:
         if not any(kind in self._classes for kind in "bo2"):
             return
-        for first in range_end_pattern().finditer(self._classes):
+        for first in expression_pattern(range_end=True).finditer(self._classes):
             has_article = self._before(first.start()) in _ARTICLE_CLASSES
             start = first.start() - has_article
             opening = self._before(start)
@@ -92,8 +91,7 @@ class _Finder:
             is_opened = opening in ("b", "F")
             if not is_opened and first.lastgroup in NEED_FROM:
                 continue
-            pattern = range_end_pattern() if is_opened else expression_pattern()
-            last = pattern.match(self._classes, joint.end())
+            last = expression_pattern(range_end=is_opened).match(self._classes, joint.end())
             span = last and self._joined(first, last)
             if last and span:
                 yield span, (start - 1 if is_opened else first.start()), last.end()
@@ -110,7 +108,7 @@ class _Finder:
         return Span(begins.begins, ends.ends)
 
     def _anchored(self) -> Iterator[_Found]:
-        for match in anchored_pattern().finditer(self._classes):
+        for match in ANCHORED.finditer(self._classes):
             other = expression_pattern().match(self._classes, match.end())
             anchor = other and self._resolved(other)
             if other and anchor:
@@ -121,7 +119,7 @@ class _Finder:
     def _single(self) -> Iterator[_Found]:
         for match in expression_pattern().finditer(self._classes):
             start, end = match.span()
-            opening = opening_pattern().search(self._classes, max(0, start - 2), start)
+            opening = OPENING.search(self._classes, max(0, start - 2), start)
             word = opening[0][0] if opening else ""
             span = self._resolved(match, is_deadline=word == "2", is_since=word == "s")
             if span and opening and match.lastgroup != "rolling":

@@ -78,12 +78,8 @@ def _steps(expression: Expression) -> int:
 
 def named_unit(expression: Expression, context: Context) -> Span | None:
     unit = expression.get("wUa")
-    if unit in (
-        "minute",
-        "hour",
-        "day",
-    ):  # "the next day" follows another day, "last minute" is late
-        return None
+    if unit in ("minute", "hour", "day"):
+        return None  # "the next day" follows another day, "last minute" is late
     if unit == "fortnight":
         return _rolling(expression, context) if _steps(expression) < 0 else None
     return unit_at(unit, context.today, _steps(expression))
@@ -243,11 +239,10 @@ def _is_just_now(expression: Expression, context: Context) -> bool:
 
 
 def _recent(expression: Expression, context: Context) -> Span | None:
-    today = days(context.today)
     if expression.has("6"):
         return _earlier(expression, context)
     if expression.get("l") == "today":
-        return Span(today.begins, context.closing())
+        return Span(days(context.today).begins, context.closing())
     # "Recently" is not a window: of ten questions with it, one had its answer in the last two weeks.
     return None
 

@@ -220,24 +220,13 @@ def _iso(word: str) -> tuple[str, datetime] | None:
 
 
 @cache
-def expression_pattern() -> re.Pattern[str]:
-    named = "|".join(f"(?P<{name}>{pattern})" for name, pattern in _FORMS)
+def expression_pattern(*, range_end: bool = False) -> re.Pattern[str]:
+    """Return the pattern of one expression, or of one end of a range; its group is named after the form."""
+    forms = (*_FORMS, *_SHORT) if range_end else _FORMS
+    named = "|".join(f"(?P<{name}>{pattern})" for name, pattern in forms)
     return re.compile(f"{_FIRST}(?:{named})")
 
 
-@cache
-def range_end_pattern() -> re.Pattern[str]:
-    named = "|".join(f"(?P<{name}>{pattern})" for name, pattern in (*_FORMS, *_SHORT))
-    return re.compile(f"{_FIRST}(?:{named})")
-
-
-@cache
-def anchored_pattern() -> re.Pattern[str]:
-    """Return the pattern of words before an expression that mean a time next to it: two days before."""
-    return re.compile(rf"(?:{SOME}{_UNIT}|[tu]?D|[tu]?{_UNIT})[vz]t?(?=[tunNOMmyDigxC])")
-
-
-@cache
-def opening_pattern() -> re.Pattern[str]:
-    """Return the pattern of words before an expression that leave one end open: since, until."""
-    return re.compile(r"[svzV2][tun]?$")
+# Words before an expression: for a time next to it (two days before), with one end open (since, until).
+ANCHORED = re.compile(rf"(?:{SOME}{_UNIT}|[tu]?D|[tu]?{_UNIT})[vz]t?(?=[tunNOMmyDigxC])")
+OPENING = re.compile(r"[svzV2][tun]?$")
