@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Protocol, TypeVar
 from weakref import WeakSet
 
@@ -123,23 +123,32 @@ def _stop_all() -> None:
         owner.stop(max(deadline - time.monotonic(), 0.0))
 
 
+@cache
 def recall_pool() -> ThreadPoolExecutor:
     """Return this process's pool for the sources of a search."""
     # Sources never wait for each other, so a small shared pool cannot deadlock.
-    return _pool("scrubjay-recall", os.getpid())
+    return _pool("scrubjay-recall")
 
 
+@cache
 def tier_pool() -> ThreadPoolExecutor:
     """Return this process's pool for tiers: each waits for its sources, so it needs its own pool."""
-    return _pool("scrubjay-tier", os.getpid())
+    return _pool("scrubjay-tier")
 
 
-@lru_cache(maxsize=2)
-def _pool(name: str, process: int) -> ThreadPoolExecutor:
-    # By process: threads do not survive a fork, so a child needs pools of its own.
+def _pool(name: str) -> ThreadPoolExecutor:
     from concurrent.futures import ThreadPoolExecutor
 
     return ThreadPoolExecutor(max_workers=8, thread_name_prefix=name)
+
+
+def _forget_pools() -> None:
+    recall_pool.cache_clear()
+    tier_pool.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):  # threads do not survive a fork: a child makes its own pools
+    os.register_at_fork(after_in_child=_forget_pools)
 
 
 def call_within(seconds: float, call: Callable[[], T], name: str) -> T:

@@ -14,13 +14,15 @@ from scrubjay.times import micros
 from scrubjay.types import Filters, Query, Results
 
 if TYPE_CHECKING:
-    from scrubjay.search.pipeline import Tier
+    from scrubjay.search.pipeline import Kit, Tier
     from scrubjay.search.profiles import Profile
     from scrubjay.store.context import Context
     from scrubjay.types import Scope
 
 _MOST_COUNTED = 1000
 _MOST_NAMED = 20
+_MOST_KITS = 64
+_NO_FILTERS = Filters()
 # The stage that gives a meaning to an argument, and the filter for callers who meant to filter.
 _SCORED_BY = {"tags": "signals", "domain": "signals", "weights": "min_max"}
 _FILTERS = {"tags": "topics", "domain": "only_domain"}
@@ -48,14 +50,16 @@ class Search:
         self._context = context
         self.on_search: Callable[[Results], None] | None = None
         self.counts_every_search = False
+        self._kits: dict[int, tuple[Profile, Kit]] = {}
 
     def run(self, request: Request, filters: Filters) -> Results:
         """Return the hits, and in `degraded` what could not be searched."""
         _check(request)
         profile, walks_links = self._profile(request)
         limit = _checked_limit(request.limit, profile)
-        scope = self._context.scope(filters)
-        tiers = self._context.tiers_of(profile)
+        context = self._context
+        scope = context.sees if filters == _NO_FILTERS else context.permissions.narrowed(filters)
+        tiers = context.tiers_of(profile) if context.tiers.named else ()
         if not request.include_expired:
             scope = self._valid_now(scope, tiers)
         self._prepare(profile, tiers, walks_links)
@@ -67,13 +71,14 @@ class Search:
             min(limit, profile.most),
             request.min_score,
             limited=request.limit is not None,
-            tags=topics_of(request.tags, "tags"),
+            tags=() if request.tags is None else topics_of(request.tags, "tags"),
             domain=request.domain,
         )
-        kit = self._context.kit(profile, tiers)
-        results = search(query, profile.name, profile.stages, kit)
+        results = search(query, profile.name, profile.stages, self._kit(profile, tiers))
         lacks = [*self._not_searched(profile, tiers), *self._not_found(results, scope, tiers)]
-        lacks += [*(behind or self._behind(profile)), *self._unmatched(scope)]
+        lacks += behind or self._behind(profile)
+        if scope.namespaces:
+            lacks += context.permissions.unmatched(scope.namespaces)
         results.degraded = (*results.degraded, *lacks)
         if limit > profile.most:
             results.counts = {**results.counts, "limit_cut_from": limit}
@@ -91,6 +96,19 @@ class Search:
         from scrubjay.search.profiles.overrides import weighed
 
         return weighed(profile, request.weights), profile.uses("graph")
+
+    def _kit(self, profile: Profile, tiers: tuple[Tier, ...]) -> Kit:
+        """Return the tables and models of a search; built once for a profile whose models are all here."""
+        known = self._kits.get(id(profile))
+        if known is not None and known[0] is profile and not tiers:
+            return known[1]
+        kit = self._context.kit(profile, tiers)
+        complete = kit.embedder is not None or not profile.uses("embed_query")
+        if complete and not kit.absent and not tiers and self._context.shared_models is None:
+            if len(self._kits) >= _MOST_KITS:
+                self._kits.clear()
+            self._kits[id(profile)] = profile, kit
+        return kit
 
     def _valid_now(self, scope: Scope, tiers: tuple[Tier, ...]) -> Scope:
         """Leave out what is not valid yet, or no longer."""
@@ -150,9 +168,6 @@ class Search:
             stages = {"vectors": "embed_query", "graph": "graph"}
             used = [source for source, stage in stages.items() if profile.uses(stage)]
             yield from self._context.tables.replicas.pending_notes(used)
-
-    def _unmatched(self, scope: Scope) -> list[str]:
-        return self._context.permissions.unmatched(scope.namespaces)
 
     # -- what follows a search ----------------------------------------------------------------
 

@@ -161,7 +161,8 @@ class OnnxEmbedder:
         import numpy as np
 
         _, session = self._parts()
-        for batch in batches([len(piece) for piece in pieces], self._batch_tokens):
+        lengths = [len(piece) for piece in pieces]
+        for batch in [[0]] if len(lengths) == 1 else batches(lengths, self._batch_tokens):
             longest = max(len(pieces[index]) for index in batch)
             ids = np.zeros((len(batch), longest), np.int64)
             mask = np.zeros((len(batch), longest), np.int32)

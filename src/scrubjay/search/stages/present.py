@@ -26,7 +26,7 @@ def top(run: Run) -> Run:
 def mark_near_duplicates(run: Run) -> Run:
     """List with each hit the memories with nearly the same text that the caller can read."""
     graph = run.kit.graph
-    if graph is None or not run.pool:
+    if graph is None or not run.pool or graph.is_empty():
         return run
     # A near-duplicate may lack a word of the query; every other filter applies to it.
     scope = run.query.scope._replace(holds=(), lacks=())

@@ -137,18 +137,14 @@ class TierFiles:
     ) -> None:
         self.own = own
         self._given = given
-        self._files = (own, *others) if own.path else tuple(others)
         self._changing = threading.Lock()
+        self._set((own, *others) if own.path else tuple(others))
 
-    @property
-    def several(self) -> bool:
-        """True when there are more databases than the store's own."""
-        return any(file is not self.own for file in self._files)
-
-    @property
-    def named(self) -> bool:
-        """True when there are several tiers, or the only one was given as a tier."""
-        return self._given or self.several
+    def _set(self, files: tuple[TierFile, ...]) -> None:
+        self._files = files
+        # Attributes, since every search reads them.
+        self.several = any(file is not self.own for file in files)
+        self.named = self._given or self.several  # by names, also a single one given as a tier
 
     def reached(self) -> list[Reached]:
         """Return every tier as it is now, the highest first."""
@@ -181,7 +177,7 @@ class TierFiles:
             except StoreError:
                 added.close()
                 raise
-            self._files = (*self._files, added)
+            self._set((*self._files, added))
 
     def disconnect(self, name: str) -> None:
         """Stop searching a tier; the store's own database cannot be disconnected."""
@@ -189,7 +185,8 @@ class TierFiles:
             raise InvalidInput(f"{name!r} is the store's own file; close the store instead")
         with self._changing:
             left = tuple(file for file in self._files if file.tier.name != name or file.tier.own)
-            removed, self._files = len(left) < len(self._files), left
+            removed = len(left) < len(self._files)
+            self._set(left)
             # Not closed here: a search that has begun still reads it, and releases it at its end.
         if not removed:
             others = [file.tier.name for file in self.in_order() if not file.tier.own]

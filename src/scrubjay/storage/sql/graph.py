@@ -47,6 +47,8 @@ _STEP = (
 class SqlGraph(SqlTable):
     """The table `edges`."""
 
+    table = "edges"
+
     def link(self, a: str, b: str, strength: float, kind: str) -> None:
         """Link two memories, or change the strength of their link of this kind."""
         if kind == _SUPERSEDED_BY:
