@@ -23,6 +23,7 @@ _MOST_COUNTED = 1000
 _MOST_NAMED = 20
 _MOST_KITS = 64
 _NO_FILTERS = Filters()
+_TEXTS = {str, type(None)}
 # The stage that gives a meaning to an argument, and the filter for callers who meant to filter.
 _SCORED_BY = {"tags": "signals", "domain": "signals", "weights": "min_max"}
 _FILTERS = {"tags": "topics", "domain": "only_domain"}
@@ -89,13 +90,16 @@ class Search:
     def _profile(self, request: Request) -> tuple[Profile, bool]:
         """Return the profile to run, and whether it walks links where no weight leaves them out."""
         name = request.profile or self._context.profile
-        profile = profiles.get(name, request.overrides, mode=request.mode)
+        profile = None
+        if request.overrides is None and {type(name), type(request.mode)} <= _TEXTS:
+            profile = profiles.built_in_profile(name, request.mode)
+        profile = profile or profiles.get(name, request.overrides, mode=request.mode)
         _check_scoring(profile, request)
         if request.weights is None:
-            return profile, profile.uses("graph")
+            return profile, "graph" in profile.used
         from scrubjay.search.profiles.overrides import weighed
 
-        return weighed(profile, request.weights), profile.uses("graph")
+        return weighed(profile, request.weights), "graph" in profile.used
 
     def _kit(self, profile: Profile, tiers: tuple[Tier, ...]) -> Kit:
         """Return the tables and models of a search; built once for a profile whose models are all here."""
@@ -103,7 +107,7 @@ class Search:
         if known is not None and known[0] is profile and not tiers:
             return known[1]
         kit = self._context.kit(profile, tiers)
-        complete = kit.embedder is not None or not profile.uses("embed_query")
+        complete = kit.embedder is not None or "embed_query" not in profile.used
         if complete and not kit.absent and not tiers and self._context.shared_models is None:
             if len(self._kits) >= _MOST_KITS:
                 self._kits.clear()
@@ -120,7 +124,7 @@ class Search:
     def _prepare(self, profile: Profile, tiers: tuple[Tier, ...], walks_links: bool) -> None:
         """Wait for the last few vectors, and begin to feed a replica that is used for the first time."""
         own_lost = bool(tiers) and not any(tier.own and tier.lost is None for tier in tiers)
-        if profile.uses("embed_query") and not own_lost:
+        if "embed_query" in profile.used and not own_lost:
             try:
                 self._context.embedding.prepare_search(links=walks_links)
             except StoreError:
@@ -156,7 +160,7 @@ class Search:
 
     def _behind(self, profile: Profile) -> Iterator[str]:
         """Name what does not have every memory yet: the links, and the replicas that are searched."""
-        if profile.uses("graph"):
+        if "graph" in profile.used:
             unlinked = self._context.embedding.unlinked(self._context.sees, _MOST_COUNTED + 1)
             if unlinked:
                 more = (
@@ -166,7 +170,7 @@ class Search:
                 yield f"graph: {more} {memories} not linked yet"
         if self._context.tables.replicas is not None:
             stages = {"vectors": "embed_query", "graph": "graph"}
-            used = [source for source, stage in stages.items() if profile.uses(stage)]
+            used = [source for source, stage in stages.items() if stage in profile.used]
             yield from self._context.tables.replicas.pending_notes(used)
 
     # -- what follows a search ----------------------------------------------------------------
@@ -230,12 +234,12 @@ def _check(request: Request) -> None:
 def _check_scoring(profile: Profile, request: Request) -> None:
     """Refuse an argument that the profile has no stage for: it would be ignored."""
     for name, stage in _SCORED_BY.items():
-        if getattr(request, name) is None or profile.uses(stage):
+        if getattr(request, name) is None or stage in profile.used:
             continue
         others = [
             other
             for other in profiles.built_in()
-            if ":" not in other and profiles.get(other).uses(stage)
+            if ":" not in other and stage in profiles.get(other).used
         ]
         use = f"; use profile {' or '.join(others)}" if others else ""
         instead = f"; to filter, use {_FILTERS[name]}" if name in _FILTERS else ""

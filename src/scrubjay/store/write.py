@@ -43,7 +43,8 @@ class Writer:
         def flush() -> None:
             with self._tables.records.transaction():
                 for namespace in {memory.namespace for memory in batch}:
-                    self._permissions.check_place(namespace)
+                    if namespace.startswith(SHARED_PREFIX):
+                        self._permissions.check_place(namespace)
                 written = [
                     remember(shelf, memory, sees, self._permissions.changes) for memory in batch
                 ]
@@ -188,6 +189,9 @@ class Writer:
 
     def placed(self, given: dict[str, Any], shares: bool) -> dict[str, Any]:
         """Return a memory with the namespace and collection that it is written to."""
+        plain = not (given.get("namespace") or given.get("collection"))
+        if plain and not shares and self._permissions.user is None:
+            return given
         return self._permissions.placed(self._where_it_is(given) if shares else given)
 
     def _where_it_is(self, given: dict[str, Any]) -> dict[str, Any]:

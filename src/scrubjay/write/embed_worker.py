@@ -65,11 +65,6 @@ class EmbedWorker:
         self.thread = Worker("embed", self._step, owner=self)
         self.outage: str | None = None
 
-    def wake(self) -> None:
-        """Embed what is in the queue; a model that failed gets another chance."""
-        self.outage = None
-        self.thread.wake()
-
     def stop(self, wait_s: float | None = None) -> None:
         """Finish the batch under way and stop. A lease that is left runs out."""
         self.thread.stop(wait_s)

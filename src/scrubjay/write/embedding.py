@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -147,11 +148,11 @@ class Embedding:
         left = self.left() + self.unlinked(most=_SETTLE_MOST + 1)
         if not left:
             if self._worker.fit_is_due():
-                self._worker.wake()
+                _wake(self._worker)
             else:
                 self._done_at = commit
         elif not self._worker.outage:
-            self._worker.wake()
+            _wake(self._worker)
             if left <= _SETTLE_MOST and self._wrote:
                 self._worker.settle(_SETTLE_S)
 
@@ -190,9 +191,14 @@ class Embedding:
         if self._worker is None:
             return
         if self._loader is None:
-            self._worker.wake()
+            _wake(self._worker)
         else:  # a worker that waited for the model itself would hold up `close`
-            self._loader.when_ready(self._worker.wake)
+            self._loader.when_ready(partial(_wake, self._worker))
+
+
+def _wake(worker: EmbedWorker) -> None:
+    worker.outage = None  # a model that failed gets another chance
+    worker.thread.wake()
 
 
 def _resolve(

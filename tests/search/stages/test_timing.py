@@ -12,7 +12,8 @@ from clocks import NOON
 from scrubjay import InvalidInput, Memory
 from scrubjay.search.pipeline import Kit, Run
 from scrubjay.search.profiles import Profile
-from scrubjay.search.stages.timing import fit, in_time, recency, time_blend, time_range
+from scrubjay.search.stages.timing import fit, in_time, recency, time_blend
+from scrubjay.search.stages.understand import time_range
 from scrubjay.text.dates import Window
 from scrubjay.times import LocalZone
 from scrubjay.types import Candidate, Query

@@ -55,7 +55,7 @@ class Profile:
             )
         for part in parts:
             part.check()
-        self._used = frozenset(names)  # a search asks a dozen times
+        self.used = frozenset(names)  # an attribute: a search reads it a dozen times
         self._changed: dict[bytes, Profile] = {}
         self.name = name
         self.stages = stages
@@ -66,7 +66,7 @@ class Profile:
 
     def uses(self, name: str) -> bool:
         """True when the profile contains a stage or source of this name."""
-        return name in self._used
+        return name in self.used
 
     def with_overrides(self, overrides: Mapping[str, Any]) -> Profile:
         """Return this profile with numbers replaced (`rrf.k`) or stages dropped (`rerank = false`).
@@ -166,6 +166,13 @@ def names() -> tuple[str, ...]:
     from scrubjay.config import load
 
     return (*_BUILT_IN, *load().profiles)
+
+
+@cache
+def built_in_profile(name: str, mode: str | None) -> Profile | None:
+    """Return a built-in profile in one of its modes; None for any other name."""
+    known = name if mode in (None, "default") else f"{name}:{mode}"
+    return _BUILT_IN[known]() if known in _BUILT_IN else None
 
 
 def get(

@@ -23,7 +23,7 @@ SPREAD = {"vector": 0.05, "late": 0.05}
 _THEN = timing.moment(depth=64, only=True)
 _SCORE = fuse.weigh(weights=WEIGHTS, least=LEAST, powers=POWERS, foreign=FOREIGN, spread=SPREAD)
 _BY_TIME = when(
-    test=timing.timed(),
+    test=understand.timed(),
     then=(present.load().named("read"), timing.in_time(share=0.25, by_text=0.05)),
 ).named("by_time")
 _SHOW: tuple[Stage, ...] = (
@@ -38,7 +38,7 @@ _SHOW: tuple[Stage, ...] = (
 
 
 _FIND: tuple[Stage, ...] = (
-    timing.time_range(),
+    understand.time_range(),
     understand.keywords(),
     sources.fan_out(times=2),
     understand.embed_query(),
@@ -76,7 +76,7 @@ def hybrid() -> tuple[Stage, ...]:
 def thorough(depth: int = 256) -> tuple[Stage, ...]:
     """Longer lists, and variants of the query where a language model is configured."""
     return (
-        timing.time_range(),
+        understand.time_range(),
         understand.keywords(),
         sources.fan_out(times=2),
         understand.embed_query(),
@@ -130,7 +130,7 @@ def by_word(depth: int = 64) -> tuple[Stage, ...]:
 def by_meaning(depth: int = 64) -> tuple[Stage, ...]:
     """Vectors alone, or words where the query has no vector."""
     return (
-        timing.time_range(),
+        understand.time_range(),
         understand.keywords(),
         sources.fan_out(times=2),
         understand.embed_query(),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
-from functools import lru_cache
+from datetime import datetime, timedelta
 from math import exp, log
 from typing import TYPE_CHECKING
 
 from scrubjay.search.pipeline import Run, explained_by, limits, stage
+from scrubjay.search.stages.understand import counts_from_now
 from scrubjay.times import micros
 from scrubjay.types import Candidate, Memory, RankedList
 
@@ -16,99 +15,6 @@ if TYPE_CHECKING:
     from scrubjay.search.explanation import Explanation
     from scrubjay.text.dates import Window
     from scrubjay.types import Step
-
-# Texts contain March, 1969 and Christmas, but a text of last week does not contain "last week".
-_DATED = re.compile(
-    r"\d{4}|\d[./-]\d|\b(?:jan|feb|mar|mär|maer|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)",
-    re.IGNORECASE,
-)
-_FROM_NOW = re.compile(
-    r"\b(?:today|tonight|yesterday|tomorrow|ago|last|this|next|past|now|just|moment|earlier|heute|gestern"
-    r"|vorgestern|morgen|übermorgen|uebermorgen|vor|letzt\w*|vorig\w*|vergangen\w*|dies\w*|nächst\w*"
-    r"|naechst\w*|kommend\w*|gerade|eben|vorhin)\b",
-    re.IGNORECASE,
-)
-
-
-@stage
-def time_range(run: Run) -> Run:
-    """Find the time that a query names ("last week"), by the caller's clock and time zone.
-
-    Words relative to now are then not searched for, unless they are quoted; dates still are. If no
-    other word is left to search for ("what did I say yesterday?"), the results are memories of that
-    time; for a date ("what happened in March?"), also those that name it.
-    """
-    from scrubjay.text.dates import window_of, without
-
-    clock = run.kit.need("clock")
-    now = clock()
-    window = window_of(run.query.text, now)
-    if window is None:
-        return run
-    rest = without(run.query.text, window)
-    quoted = '"' in run.query.text
-    alone = not quoted and _asks_for_nothing(rest)
-    from_now = _counts_from_now(window)
-    query = run.query._replace(
-        window=window,
-        subject=rest if from_now and not quoted else "",
-        only_time=alone and from_now,
-        whole_window=alone and (from_now or bool(rest.strip(" ?!."))),
-    )
-    run = run._replace(query=query)
-    begins, ends = (_there(moment, now.tzinfo) for moment in window[:2])
-    run = run.noting(said=window.said, begins=begins, ends=ends)
-    name = _name_of(now)
-    return run.noting(zone=name) if name else run
-
-
-def _counts_from_now(window: Window) -> bool:
-    """True for "last week" and "tomorrow", not for "in May" or "1968"."""
-    return bool(_FROM_NOW.search(window.said)) and not _DATED.search(window.said)
-
-
-def _name_of(now: datetime) -> str | None:
-    """Return the name of a clock's time zone; None for an offset, which the times show themselves."""
-    zone = now.tzinfo or UTC
-    if isinstance(zone, timezone) and zone is not UTC:
-        return None
-    return getattr(zone, "key", None) or zone.tzname(now)
-
-
-def _there(moment: datetime, zone: tzinfo | None) -> str:
-    """Return a moment in a time zone, or in UTC at the ends of the calendar."""
-    try:
-        return moment.astimezone(zone or UTC).isoformat()
-    except OverflowError:
-        return moment.isoformat()
-
-
-# Words that ask for anything that happened, beside the stop words.
-_WHATEVER = frozenset(
-    """
-    say said saying tell told talk talked talking speak spoke spoken mention mentioned discuss discussed
-    ask asked happen happened happening go going went do doing done anything everything something thing
-    things remember remind show list find search memory memories message messages conversation
-    sagen sagte gesagt erzählen erzählt sprechen gesprochen reden geredet erwähnt fragen gefragt
-    passiert passierte geschehen geschah los machen gemacht getan tun alles etwas was zeigen zeig
-    erinnern erinnere suche finde nachricht nachrichten gespräch
-    habe hast habt bin bist du dir dich mir mich uns euch mein meine unser unsere denn mal da
-    """.split()
-)
-
-
-def _asks_for_nothing(subject: str) -> bool:
-    from scrubjay.text.analysis import fold, words
-
-    return all(fold(word) in _grammar() for word in words(subject))
-
-
-@lru_cache(maxsize=1)
-def _grammar() -> frozenset[str]:
-    from scrubjay.text.analysis import STOP_WORDS, fold
-    from scrubjay.text.languages import stop_words
-
-    return frozenset(map(fold, (*_WHATEVER, *STOP_WORDS, *stop_words("de"))))
 
 
 @stage
@@ -161,12 +67,6 @@ def time_blend(run: Run, *, ranks: float = 0.6, time: float = 0.4, unknown: floa
     return run.ranked(pool)
 
 
-@stage
-def timed(run: Run) -> bool:
-    """True when the query names a time."""
-    return run.query.window is not None
-
-
 def _explain_in_time(explanation: Explanation, step: Step) -> None:
     change, taken = explanation.hit.why.get("time", 0.0), step.notes.get("taken", 0.0)
     before = explanation.hit.score - change
@@ -195,7 +95,7 @@ def in_time(run: Run, *, share: float = 0.25, by_text: float = 0.05) -> Run:
     if not any(fits.values()):
         return run.noting(fits=0)
     said = any(_when_said(candidate.memory, window) for candidate in run.pool if candidate.memory)
-    taken = share if said or _counts_from_now(window) else by_text
+    taken = share if said or counts_from_now(window) else by_text
     pool = []
     for candidate in run.pool:
         less = candidate.score * taken * (1 - fits.get(candidate.id, 0.0))

@@ -1,0 +1,44 @@
+"""One search and one add pass through few files."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from places import ROOT
+from tools import house, walk
+
+from scrubjay.runtime.paths import cache_dir
+
+MODELS = cache_dir()
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(("verb", "most"), [("search", 25), ("add", 20)])
+def test_one_call_passes_through_few_files(verb, most, monkeypatch):
+    """A reader who follows one call opens no more files than this."""
+    monkeypatch.setenv("SCRUBJAY_CACHE", os.fspath(MODELS))
+    steps = walk.walk(verb)
+    files = {file for file, _ in steps}
+
+    assert "store/__init__.py" in files
+    assert {"storage/sqlite/connection.py", "storage/sql/records.py"} <= files
+    assert len(files) <= most, walk.report(steps)
+
+
+def test_the_walk_sees_each_function_once_and_in_order():
+    """Functions of other packages are not in it."""
+    from scrubjay.text.validation import check_name
+
+    steps = walk.entered(lambda: [check_name("type", " fact "), check_name("type", "fact")])
+
+    assert [name for _, name in steps][:2] == ["check_name", "check_text"]
+    assert len(steps) == len(set(steps))
+
+
+def test_the_architecture_page_has_the_tree():
+    """Each folder of the package is in the table that `tools.house` prints."""
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+
+    for room in house.tree():
+        assert f"| `{room.name}` |" in page
