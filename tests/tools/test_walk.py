@@ -6,9 +6,9 @@ import os
 
 import pytest
 from places import ROOT
-from tools import house, walk
 
 from scrubjay.runtime.paths import cache_dir
+from tools import house, walk
 
 MODELS = cache_dir()
 
