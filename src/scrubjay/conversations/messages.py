@@ -64,9 +64,7 @@ def prepare(
 
 def separated(turns: SqlMessages, names: Sequence[str], stored: Sequence[Memory]) -> Iterator[str]:
     """Warn of messages that are no neighbors of the message before, by another owner or agent.
-
-    Each such conversation in a session is named when it begins.
-    """
+    Each such conversation in a session is named when it begins."""
     begun = set()
     for name, memory in zip(names, stored, strict=True):
         conversation = (memory.namespace, memory.session, memory.owner, memory.agent)
@@ -83,7 +81,6 @@ def separated(turns: SqlMessages, names: Sequence[str], stored: Sequence[Memory]
 
 
 def check_turns(turns: object) -> int:
-    """Return the number of turns to show around a message."""
     if type(turns) is not int or not 0 <= turns <= _MOST_TURNS:
         raise InvalidInput(f"turns is {turns!r}; give a whole number of 0 to {_MOST_TURNS}")
     return turns
@@ -92,10 +89,8 @@ def check_turns(turns: object) -> int:
 def _drafted(
     messages: Sequence[object], defaults: Mapping[str, object]
 ) -> tuple[dict[int, Memory], list[str]]:
-    """Return messages as memories by their number, and warnings about what is not stored.
-
-    An error names the number of the message, if there are several.
-    """
+    """Return messages as memories by their number, and warnings about what is not stored. An error
+    names the number of the message, if there are several."""
     drafts: dict[int, Memory] = {}
     warnings: dict[str, list[int]] = {}
     for n, message in enumerate(messages, 1):
@@ -161,10 +156,8 @@ class Read(NamedTuple):
 
 
 def read(message: object) -> Read:
-    """Parse a mapping with our field names or those of chat APIs, or a pair (role, text).
-
-    An unknown field is refused, with the nearest known one as a hint.
-    """
+    """Parse a mapping with our field names or those of chat APIs, or a pair (role, text). An
+    unknown field is refused, with the nearest known one as a hint."""
     if isinstance(message, Sequence) and not isinstance(message, str) and len(message) == 2:
         role, text = message
         return Read({"role": role, "text": text})

@@ -53,7 +53,6 @@ class _Grammar(NamedTuple):
 
 @cache
 def grammars() -> Mapping[str, _Grammar]:
-    """Return the grammar of each language in `grammars.toml`."""
     import tomllib
 
     with open(os.path.join(os.path.dirname(__file__), "grammars.toml"), "rb") as file:

@@ -165,7 +165,6 @@ class _Line(NamedTuple):
 
 
 def read_rst(text: str) -> Document:
-    """Return the document of a reStructuredText."""
     first = next(rst_headings(text), None)
     topics = dict.fromkeys(
         one for match in _RST_FIELD.finditer(text) for one in split_topics(match[1])

@@ -40,9 +40,7 @@ class _Rules(NamedTuple):
 
 def walk(root: str, skip: Skip, own: Collection[str] = ()) -> Iterator[FoundFile]:
     """Yield the files below a root, sorted; a root that is a file is yielded whatever the rules.
-
-    `own` are the files of the store, which may lie in the folder and are not yielded.
-    """
+    `own` are the files of the store, which may lie in the folder and are not yielded."""
     if os.path.isdir(root):
         # Behind a link, the store's files have other paths.
         here = os.path.realpath(root)

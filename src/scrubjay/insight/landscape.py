@@ -110,7 +110,6 @@ def landscape(
 
 
 def check_tokens(tokens: object) -> None:
-    """Refuse a number of tokens in which nothing can be said."""
     if type(tokens) is not int or tokens < LEAST_TOKENS:
         raise InvalidInput(
             f"tokens is {tokens!r}; it must be a whole number of {LEAST_TOKENS} or more"
@@ -283,7 +282,6 @@ def _first(section: _Section, entries: Iterable[_Entry], room: int) -> list[_Ent
 
 
 def _whole(section: _Section, entries: Sequence[_Entry]) -> str:
-    """Return the text of a section with these entries."""
     if not entries:
         return section.form.bare
     head, glue, rest, _ = section.form

@@ -14,19 +14,15 @@ class Codec:
     name = "plain"
 
     def seal(self, text: str) -> str | bytes:
-        """Encode a text."""
         return text
 
     def unseal(self, stored: str | bytes) -> str:
-        """Decode a text."""
         return stored if isinstance(stored, str) else stored.decode()
 
     def seal_vector(self, vector: bytes) -> bytes:
-        """Encode the float32 bytes of a vector."""
         return vector
 
     def unseal_vector(self, stored: bytes) -> bytes:
-        """Decode the float32 bytes of a vector."""
         return stored
 
     def token(self, token: str) -> str:
@@ -40,13 +36,11 @@ class EscapeNul(Codec):
     name = "without-nul"
 
     def seal(self, text: str) -> str | bytes:
-        """Write NUL as two other characters."""
         if "\0" not in text and _ESCAPE not in text:
             return text
         return text.replace(_ESCAPE, f"{_ESCAPE}1").replace("\0", f"{_ESCAPE}0")
 
     def unseal(self, stored: str | bytes) -> str:
-        """Restore NUL."""
         text = super().unseal(stored)
         if _ESCAPE not in text:
             return text

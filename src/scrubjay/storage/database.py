@@ -27,17 +27,13 @@ class Cursor(Protocol):
     """The result of a statement."""
 
     @property
-    def rowcount(self) -> int:
-        """The number of changed rows."""
+    def rowcount(self) -> int: ...
 
-    def fetchone(self) -> Any:
-        """Return the next row, or None."""
+    def fetchone(self) -> Any: ...
 
-    def fetchall(self) -> list[Any]:
-        """Return all remaining rows."""
+    def fetchall(self) -> list[Any]: ...
 
-    def fetchmany(self, size: int) -> list[Any]:
-        """Return up to `size` of the remaining rows."""
+    def fetchmany(self, size: int) -> list[Any]: ...
 
     def __iter__(self) -> Iterator[Any]: ...
 
@@ -45,8 +41,7 @@ class Cursor(Protocol):
 class Connection(Protocol):
     """Runs statements."""
 
-    def execute(self, statement: str, arguments: Sequence[Any] = ..., /) -> Cursor:
-        """Run one statement with its arguments."""
+    def execute(self, statement: str, arguments: Sequence[Any] = ..., /) -> Cursor: ...
 
     def executemany(self, statement: str, several: Iterable[Sequence[Any]], /) -> object:
         """Run one statement for each list of arguments; no two may replace the same row."""
@@ -128,23 +123,19 @@ class Database(ABC):
 
     @property
     @abstractmethod
-    def words(self) -> SqlWords:
-        """Writes the keyword index."""
+    def words(self) -> SqlWords: ...
 
     @property
     @abstractmethod
-    def keyword(self) -> KeywordIndex:
-        """Searches the keyword index."""
+    def keyword(self) -> KeywordIndex: ...
 
     @property
     @abstractmethod
-    def vectors(self) -> SqlVectors:
-        """Stores and searches vectors."""
+    def vectors(self) -> SqlVectors: ...
 
     @property
     @abstractmethod
-    def mirror(self) -> Mirror:
-        """Copies the rows of another database into this one."""
+    def mirror(self) -> Mirror: ...
 
     @property
     @abstractmethod
@@ -157,20 +148,16 @@ class Database(ABC):
 
     @abstractmethod
     def watched(self) -> AbstractContextManager[tuple[Connection, int | None]]:
-        """Give a connection for reading, and a number that changes with every commit of any process.
-
-        Inside a write the number is None.
-        """
+        """Give a connection for reading, and a number that changes with every commit of any
+        process. Inside a write the number is None."""
 
     @abstractmethod
     def write(self, wait_s: float | None = None) -> AbstractContextManager[Connection]:
         """Give the writer inside one transaction, which commits at the end or is rolled back."""
 
     def gathering(self, kind: type[G]) -> G:
-        """Return changes that this write collects and writes once before it ends.
-
-        Writing the same small changes one by one takes twice as long. A rollback drops them.
-        """
+        """Return changes that this write collects and writes once before it ends. Writing the same
+        small changes one by one takes twice as long. A rollback drops them."""
         return cast("G", self._gathered.setdefault(kind, kind()))
 
     def write_gathered(self) -> None:
@@ -182,10 +169,8 @@ class Database(ABC):
 
     @abstractmethod
     def holding(self, term: Term) -> tuple[Clause, Clause]:
-        """Return how to select the memories that hold a term: in any field, and in their own fields.
-
-        The context of a message is what others said around it, and not its own.
-        """
+        """Return how to select the memories that hold a term: in any field, and in their own
+        fields. The context of a message is what others said around it, and not its own."""
 
     def check_writable(self) -> None:  # noqa: B027
         """Raise an error for a store that is read-only."""

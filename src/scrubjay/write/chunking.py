@@ -47,7 +47,6 @@ def split(text: str, format: str = "text", sizes: ChunkSizes = _DEFAULT_SIZES) -
 
 
 def estimate_tokens(text: str) -> int:
-    """Return roughly how many tokens a text has for a model."""
     if text.isascii():
         return -(-len(text) // 4)
     wide = sum(map(_LAST_NARROW.__lt__, text))

@@ -111,7 +111,6 @@ class EmbedWorker:
         return self._queue.left(self._embedder.name)[0]
 
     def fit_is_due(self) -> bool:
-        """True when there are many more vectors than the rotation was fitted on."""
         return self._vectors.fit_is_due(self._embedder.name, self._embedder.matryoshka)
 
     def _step(self) -> float | None:

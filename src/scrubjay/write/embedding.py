@@ -31,10 +31,8 @@ _BUSY_S = 0.2
 
 
 class Embedding:
-    """The embedder of a store, or the reason why there is none.
-
-    With `models`, a named model is shared with other stores, and no search waits until it is loaded.
-    """
+    """The embedder of a store, or the reason why there is none. With `models`, a named model is
+    shared with other stores, and no search waits until it is loaded."""
 
     def __init__(
         self,
@@ -82,10 +80,8 @@ class Embedding:
             self._linking = True
 
     def prepare_search(self, *, links: bool = False) -> None:
-        """Register the model and wait for the last few vectors, but not for a busy writer.
-
-        With `links`, every memory of the database is linked to its nearest from now on.
-        """
+        """Register the model and wait for the last few vectors, but not for a busy writer. With
+        `links`, every memory of the database is linked to its nearest from now on."""
         if links and not self._searched_by_links:
             self._searched_by_links, self._linking = True, False
         try:
@@ -136,9 +132,7 @@ class Embedding:
 
     def settle(self) -> None:
         """Wait for the last few vectors and links, so that a search finds what was just written.
-
-        What other processes left, such as one that was killed, is embedded in the background.
-        """
+        What other processes left, such as one that was killed, is embedded in the background."""
         if self._worker is None or not self._is_ready():
             return
         with self._db.watched() as (_, commit):

@@ -27,9 +27,7 @@ _TEXTS = (
 
 def draft(given: Mapping[str, Any]) -> Memory:
     """Validate the fields that a caller gives and return a memory; the id may still be missing.
-
-    `created_at` stays in its time zone: "yesterday" in the text is relative to it.
-    """
+    `created_at` stays in its time zone: "yesterday" in the text is relative to it."""
     unknown = [key for key in given if key not in Memory._fields]
     if unknown:
         fields = ", ".join(name for name in Memory._fields if name not in DERIVED)
@@ -145,12 +143,10 @@ def _metadata(given: object) -> Mapping[str, Any]:
 
 
 def done_type(type_: str) -> str:
-    """Return the type of a finished task."""
     return open_type(type_) + DONE_SUFFIX
 
 
 def open_type(type_: str) -> str:
-    """Return the type of a task that is open."""
     return type_.removesuffix(DONE_SUFFIX)
 
 
@@ -164,6 +160,5 @@ class Change(NamedTuple):
 
 
 def changes(history: SqlHistory, id_: str) -> list[Change]:
-    """Return the changes of a memory, oldest first."""
     rows = ((moment(at_us), values) for at_us, *values in history.of(id_))
     return [Change(at, *values) for at, values in rows if at is not None]

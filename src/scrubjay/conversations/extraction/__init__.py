@@ -36,10 +36,8 @@ class ProposedFact(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """A parsed answer: proposed facts, and why other parts could not be read.
-
-    `invalid` says why the whole answer could not be used; then there are no facts.
-    """
+    """A parsed answer: proposed facts, and why other parts could not be read. `invalid` says why
+    the whole answer could not be used; then there are no facts."""
 
     facts: tuple[ProposedFact, ...] = ()
     malformed: tuple[str, ...] = ()

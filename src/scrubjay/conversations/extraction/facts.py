@@ -44,10 +44,8 @@ class Facts(NamedTuple):
     copies: SqlCopies
 
     def known(self, message: Memory, text: str) -> list[KnownFact]:
-        """Return extracted facts that a text may change: first by its words, then the latest.
-
-        A message about moving to Munich need not mention Berlin.
-        """
+        """Return extracted facts that a text may change: first by its words, then the latest. A
+        message about moving to Munich need not mention Berlin."""
         scope = self._same_people(message)._replace(
             types=("fact",), valid_us=micros(self.context.clock())
         )

@@ -138,7 +138,6 @@ class _Vocabulary:
 
     @cached_property
     def stems(self) -> set[str]:
-        """The tokens of the text, as a keyword search compares them."""
         return set(tokens(self._text, self._language))
 
     def has(self, word: str) -> bool:
@@ -183,10 +182,8 @@ def _translated(text: str, spoken: str) -> str:
 
 
 def _mostly_unsaid(text: str, spoken: str, sources: Sequence[str], names: Sequence[str]) -> str:
-    """Reject a fact of uncertain language if most of its words were not said.
-
-    A short sentence does not show its language: "Anna has a cat" for "Ich habe eine Katze".
-    """
+    """Reject a fact of uncertain language if most of its words were not said. A short sentence
+    does not show its language: "Anna has a cat" for "Ich habe eine Katze"."""
     languages = (detect(spoken), detect(text))
     if all(languages):
         return ""

@@ -76,10 +76,8 @@ class Extraction:
         progress: Progress | None = None,
         stopping: Callable[[], bool] = bool,
     ) -> Extracted:
-        """Read every waiting message once; with `settled`, skip the most recent ones.
-
-        It ends early when the model is unavailable.
-        """
+        """Read every waiting message once; with `settled`, skip the most recent ones. It ends
+        early when the model is unavailable."""
         scope = self._changeable._replace(session=session)
         if session is not None and not self._queue.has_messages(scope):
             raise NotFound(
@@ -127,7 +125,6 @@ class Extraction:
             self._queue.release(claim)
 
     def waiting(self, scope: Scope) -> int:
-        """Return how many messages wait to be read."""
         return self._queue.waiting(scope)
 
     def next_due(self) -> datetime | None:

@@ -29,7 +29,6 @@ class ExtractionWorker:
         self.thread = Worker("extract", self._step, delay_s=FIRST_S, owner=self)
 
     def wake(self) -> None:
-        """Check for settled messages, in the background."""
         self.thread.wake()
 
     def stop(self, wait_s: float | None = None) -> None:

@@ -43,7 +43,6 @@ class Layout(NamedTuple):
     kept: float | None
 
     def along(self, vectors: Rows) -> Rows:
-        """Return vectors along the axes."""
         return np.asarray((vectors - self.mean) @ self.axes, np.float32)
 
     def among(self, vectors: Rows) -> Rows:

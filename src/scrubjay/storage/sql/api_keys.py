@@ -39,13 +39,11 @@ class SqlApiKeys(SqlTable):
         )
 
     def all(self) -> list[ApiKeyRow]:
-        """Return every API key, by name."""
         return [
             ApiKeyRow(*row) for row in self._rows(f"SELECT {_COLUMNS} FROM access ORDER BY name")
         ]
 
     def by_hash(self, digest: str) -> ApiKeyRow | None:
-        """Return the API key whose secret has this hash."""
         row = self._row(f"SELECT {_COLUMNS} FROM access WHERE hash = ?", (digest,))
         return None if row is None else ApiKeyRow(*row)
 

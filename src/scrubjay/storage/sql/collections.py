@@ -51,7 +51,6 @@ class SqlCollections(SqlTable):
         return self._find("name", name)
 
     def by_namespace(self, namespace: str) -> SharedCollection | None:
-        """Return the collection whose memories are in this namespace."""
         return self._find("namespace", namespace)
 
     def _find(self, column: str, value: str) -> SharedCollection | None:
@@ -74,7 +73,6 @@ class SqlCollections(SqlTable):
         return dict(sorted(rows, key=lambda row: (ROLES.index(row[1]), row[0])))
 
     def set_member(self, collection: SharedCollection, person: str, role: str) -> None:
-        """Add a member, or change the role of one."""
         self._write(
             "INSERT INTO members (person, namespace, role) VALUES (?, ?, ?)"
             " ON CONFLICT (person, namespace) DO UPDATE SET role = excluded.role",
@@ -82,7 +80,6 @@ class SqlCollections(SqlTable):
         )
 
     def remove_member(self, collection: SharedCollection, person: str) -> None:
-        """Remove a member."""
         self._write(
             "DELETE FROM members WHERE person = ? AND namespace = ?",
             (person, collection.namespace),
@@ -146,17 +143,14 @@ class SqlCopies(SqlTable):
         return [id_ for (id_,) in rows]
 
     def detach(self, ids: Sequence[str]) -> None:
-        """Make copies independent, when they were added or changed where they are.
-
-        Otherwise `forget` by the author would delete what others rely on.
-        """
+        """Make copies independent, when they were added or changed where they are. Otherwise
+        `forget` by the author would delete what others rely on."""
         with self._db.write() as db:
             for several, part in in_parts(ids):
                 chosen = f"SELECT n FROM memories WHERE id IN ({several})"
                 db.execute(f"DELETE FROM published WHERE copy IN ({chosen})", part)
 
     def visible_collections(self, scope: Scope) -> tuple[str, ...]:
-        """Return the names of the shared collections that a scope may see."""
         return tuple(self._collections.visible(scope))
 
     def representatives(self, ids: Sequence[str], scope: Scope) -> dict[str, Row]:

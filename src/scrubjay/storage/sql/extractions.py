@@ -61,10 +61,8 @@ class SqlExtractions(SqlTable):
         settled_us: int | None = None,
         passed_over: Collection[str] = (),
     ) -> Claim | None:
-        """Lease the next unread messages of one session; those tried longest ago first.
-
-        With `settled_us`, only messages said until then, or followed by two more.
-        """
+        """Lease the next unread messages of one session; those tried longest ago first. With
+        `settled_us`, only messages said until then, or followed by two more."""
         import json
 
         condition, arguments = where(scope, self._db)
@@ -150,7 +148,6 @@ class SqlExtractions(SqlTable):
                 )
 
     def retry(self, scope: Scope) -> None:
-        """Try failed messages again."""
         condition, arguments = where(scope, self._db)
         self._write(
             "UPDATE extractions SET tries = 0, leased_until_s = 0 WHERE outcome = 'failed'"
@@ -169,7 +166,6 @@ class SqlExtractions(SqlTable):
         return int(row[0])
 
     def has_messages(self, scope: Scope) -> bool:
-        """True when there is a message in a scope, read or not."""
         statement = "SELECT 1 FROM memories AS m WHERE m.type = 'message' AND {scope} LIMIT 1"
         return self._row(statement, (), scope) is not None
 
@@ -219,7 +215,6 @@ class SqlSpans(SqlTable):
     """The table `spans`: sources of facts; deleted with the fact, and with the message."""
 
     def add(self, fact: str, span: Span) -> None:
-        """Record that a fact comes from these words of a message."""
         message, start, stop, text = span
         self._write(
             "INSERT INTO spans (fact, message, start, stop, text) SELECT f.n, m.n, ?, ?, ?"
@@ -242,13 +237,11 @@ class SqlSpans(SqlTable):
         return [Span(id_, start, stop, unseal(text)) for id_, start, stop, text in rows]
 
     def delete(self, message: str) -> None:
-        """Delete the spans of a message, because its text has changed."""
         self._write(
             "DELETE FROM spans WHERE message = (SELECT n FROM memories WHERE id = ?)", (message,)
         )
 
     def facts_of(self, messages: Sequence[str]) -> list[str]:
-        """Return the facts extracted from any of these messages."""
         rows = self._rows_in(
             "SELECT f.id FROM memories AS m JOIN spans AS s ON s.message = m.n"
             " JOIN memories AS f ON f.n = s.fact WHERE m.id IN ({values}) ORDER BY f.n",

@@ -66,7 +66,6 @@ class SqlFeedback(SqlTable):
         return self._given(row)
 
     def tally(self) -> Tally:
-        """Count the feedback of the caller."""
         condition, arguments = self._mine
         counts = dict.fromkeys(Tally._fields, 0)
         # By person: so an index has them in order, and nothing is sorted.
@@ -79,7 +78,6 @@ class SqlFeedback(SqlTable):
         return Tally(**counts)
 
     def newest(self, limit: int) -> list[FeedbackGiven]:
-        """Return the caller's feedback, newest first."""
         condition, arguments = self._mine
         rows = self._rows(
             f"{_SELECT} WHERE {condition} ORDER BY f.n DESC LIMIT ?", (*arguments, limit)
@@ -113,7 +111,6 @@ class SqlFeedback(SqlTable):
         return None if row is None else float(row[0])
 
     def freeze(self, shift: float, at_us: int) -> None:
-        """Freeze the weights of the caller's searches at this shift."""
         self._write(
             "INSERT INTO frozen (person, shift, at_us) VALUES (?, ?, ?) ON CONFLICT (person)"
             " DO UPDATE SET shift = excluded.shift, at_us = excluded.at_us",
@@ -140,7 +137,6 @@ class SqlAnswerCache(SqlTable):
     """
 
     def get(self, kind: str, key: str) -> str | None:
-        """Return a cached text, or None."""
         row = self._row("SELECT value FROM kept WHERE kind = ? AND key = ?", (kind, key))
         return self._db.codec.unseal(row[0]) if row else None
 
@@ -159,7 +155,6 @@ class SqlAnswerCache(SqlTable):
             )
 
     def drop(self, kind: str, key: str) -> None:
-        """Delete a cached text, if there is one."""
         if self.get(kind, key) is not None:
             with suppress(StoreError), self._db.write(_CACHE_WAIT_S) as db:
                 db.execute("DELETE FROM kept WHERE kind = ? AND key = ?", (kind, key))

@@ -70,7 +70,6 @@ class SqlFiles(SqlTable):
     table = "files"
 
     def put(self, file: IndexedFile) -> None:
-        """Record the file of a document."""
         self._write(
             "INSERT INTO files (memory, path, size, mtime_ns, digest, part, reader)"
             " SELECT n, ?, ?, ?, ?, ?, ? FROM memories WHERE id = ? ON CONFLICT (memory) DO UPDATE"
@@ -89,16 +88,13 @@ class SqlFiles(SqlTable):
         return self._files(self._rows(f"{_SELECT_MANY} WHERE {{scope}}", (), scope))
 
     def of(self, ids: Sequence[str]) -> dict[str, IndexedFile]:
-        """Return the files of these documents."""
         rows = [row for id_ in ids for row in self._rows(f"{_SELECT} WHERE m.id = ?", (id_,))]
         return {file.memory: file for file in self._files(rows)}
 
     def count(self) -> int:
-        """Return how many documents came from files."""
         return int(self._row("SELECT count(*) FROM files")[0])
 
     def with_digest(self, digest: str, namespace: str) -> list[IndexedFile]:
-        """Return the files of a namespace with this content."""
         # The plus keeps SQLite from reading the whole namespace.
         where_digest = "WHERE f.digest = ? AND +m.namespace = ?"
         return self._files(self._rows(f"{_SELECT} {where_digest}", (digest, namespace)))
@@ -308,7 +304,6 @@ class SqlLinkTargets(SqlTable):
         self._write(NOTE, (_UNRESOLVED + namespace, 1))
 
     def mark_resolved(self, namespace: str) -> None:
-        """Record that the links of a namespace are resolved."""
         self._write("DELETE FROM meta WHERE key = ?", (_UNRESOLVED + namespace,))
 
     def are_resolved(self, namespace: str) -> bool:
@@ -317,7 +312,6 @@ class SqlLinkTargets(SqlTable):
         return self._row("SELECT 1 FROM meta WHERE key = ?", (key,)) is None
 
     def of(self, ids: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
-        """Return kind and text of every target of these documents."""
         unseal = self._db.codec.unseal
         targets: dict[str, list[tuple[str, str]]] = {id_: [] for id_ in ids}
         for id_, kind, text in self._rows_in(

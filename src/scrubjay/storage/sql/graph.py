@@ -85,10 +85,8 @@ class SqlGraph(SqlTable):
             )
 
     def unlink(self, a: str, b: str, kind: str | None) -> int:
-        """Delete the links between two memories, of one kind or of all; return how many.
-
-        Two memories that were linked automatically, or would be later, are not linked so again.
-        """
+        """Delete the links between two memories, of one kind or of all; return how many. Two
+        memories that were linked automatically, or would be later, are not linked so again."""
         kind = _SUPERSEDES if kind == _SUPERSEDED_BY else kind
         of_kind, more = ("", ()) if kind is None else (" AND kind = ?", (kind,))
         with self._db.write() as db:
@@ -118,9 +116,7 @@ class SqlGraph(SqlTable):
 
     def links(self, id_: str, scope: Scope) -> list[Link]:
         """Return the links of one memory, whichever end it is, to those that the scope may see.
-
-        "supersedes" is "superseded by" from the other end; other kinds have no direction.
-        """
+        "supersedes" is "superseded by" from the other end; other kinds have no direction."""
         condition, arguments = where(scope, self._db)
         rows = self._rows(
             "SELECT id, max(strength), kind FROM ("
@@ -185,10 +181,8 @@ class SqlGraph(SqlTable):
     def walk(
         self, seeds: Sequence[str], scope: Scope, depth: int, limit: int | None
     ) -> list[Neighbor]:
-        """Return what the seeds reach, best first.
-
-        A path leads only over memories that the scope may see, and of each level only over the best.
-        """
+        """Return what the seeds reach, best first. A path leads only over memories that the scope
+        may see, and of each level only over the best."""
         condition, arguments = where(scope, self._db)
         with self._db.read() as db:
             start = [
@@ -220,10 +214,8 @@ class SqlGraph(SqlTable):
         )
 
     def between(self, ids: Sequence[str]) -> list[Edge]:
-        """Return every link between two of these memories, the strongest first.
-
-        Two automatic links of a pair count as one; a link set by hand takes precedence.
-        """
+        """Return every link between two of these memories, the strongest first. Two automatic
+        links of a pair count as one; a link set by hand takes precedence."""
         from scrubjay.types.map import Edge
 
         def precedence(edge: Edge) -> tuple[int, float, str]:
@@ -310,10 +302,8 @@ def _next_level(
 
 
 def _is_better(known: Paths[N], seed: N, score: float) -> bool:
-    """True for the best path of its seed that is one of the two best of all.
-
-    Two are enough: where the best begins at a seed that is reached itself, the other one counts there.
-    """
+    """True for the best path of its seed that is one of the two best of all. Two are enough: where
+    the best begins at a seed that is reached itself, the other one counts there."""
     if score <= known.get(seed, (0.0, 0))[0]:
         return False
     others = [before for other, (before, _) in known.items() if other != seed]
@@ -357,10 +347,8 @@ class NewLinks(NamedTuple):
 
 
 class SqlAutoLinks(SqlTable):
-    """The table `unlinked`: memories with a new vector that wait for automatic links.
-
-    Triggers fill it once links are searched (`activate`).
-    """
+    """The table `unlinked`: memories with a new vector that wait for automatic links. Triggers
+    fill it once links are searched (`activate`)."""
 
     def activate(self, wait_s: float | None = None) -> None:
         """Link every memory from now on, and queue those that have a vector already."""
@@ -376,10 +364,8 @@ class SqlAutoLinks(SqlTable):
             )
 
     def left(self, model: str, scope: Scope | None = None, most: int | None = None) -> int:
-        """Return how many memories wait for links, of all or of a scope; `most` stops counting.
-
-        A memory without a vector of the model waits for that first, and does not count.
-        """
+        """Return how many memories wait for links, of all or of a scope; `most` stops counting. A
+        memory without a vector of the model waits for that first, and does not count."""
         limit, after = ("", ()) if most is None else (" LIMIT ?", (most,))
         visible = "" if scope is None else " AND {scope}"
         statement = f"SELECT count(*) FROM (SELECT u.memory {_WAITING}{visible}{limit}) AS listed"
@@ -405,10 +391,8 @@ class SqlAutoLinks(SqlTable):
             ]
 
     def put(self, done: Sequence[NewLinks], model: str) -> None:
-        """Write the links of memories whose vectors are still the same.
-
-        Memories that were written again meanwhile go on waiting; deleted ones are not linked.
-        """
+        """Write the links of memories whose vectors are still the same. Memories that were written
+        again meanwhile go on waiting; deleted ones are not linked."""
         with self._db.write() as db:
             for links in done:
                 n = links.of.memory

@@ -60,11 +60,8 @@ ROW = "type, namespace, session, owner, agent, created_us"
 
 
 class ChangedNeighbors(Gathered):
-    """Messages whose neighbors have changed during a write, by number.
-
-    `words` are indexed again, `embed` get new vectors, and of `outdated` the old vectors are deleted at
-    once.
-    """
+    """Messages whose neighbors have changed during a write, by number. `words` are indexed again,
+    `embed` get new vectors, and of `outdated` the old vectors are deleted at once."""
 
     apply: Callable[[ChangedNeighbors], None] | None = None
 
@@ -74,7 +71,6 @@ class ChangedNeighbors(Gathered):
         self.outdated: set[int] = set()
 
     def write(self, db: Connection) -> None:
-        """Update the words and the embedding queue."""
         if self.apply is not None:
             self.apply(self)
 
@@ -206,7 +202,6 @@ class SqlMessages(SqlTable):
         ]
 
     def count_sessions(self, scope: Scope) -> int:
-        """Return the number of sessions in which a scope sees messages."""
         row = self._row(
             "SELECT count(*) FROM (SELECT 1 FROM memories AS m WHERE m.type = 'message' AND"
             " m.session IS NOT NULL AND {scope} GROUP BY m.namespace, m.session)",
@@ -284,10 +279,8 @@ class SqlTimeline(SqlTable):
     """Memories by time: when they were said, and when they happened."""
 
     def spoken(self, session: str | None, settled_us: int) -> Spoken | None:
-        """Return which raw messages are visible, by a number that stays until that changes.
-
-        None where all of them are: then no search has to filter messages.
-        """
+        """Return which raw messages are visible, by a number that stays until that changes. None
+        where all of them are: then no search has to filter messages."""
         newest, newest_settled, extracted = self._row(
             "SELECT (SELECT max(created_us) FROM memories WHERE type = 'message'),"
             " (SELECT max(created_us) FROM memories WHERE type = 'message' AND created_us <= ?),"
@@ -300,7 +293,6 @@ class SqlTimeline(SqlTable):
         return Spoken(session, FIRST_US if newest_settled is None else newest_settled)
 
     def unsettled(self, settled_us: int, scope: Scope) -> int:
-        """Return how many messages that a scope may see were created after a time."""
         row = self._row(
             "SELECT count(*) FROM memories AS m WHERE m.type = 'message' AND m.created_us > ?"
             " AND {scope}",

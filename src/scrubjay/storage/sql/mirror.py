@@ -119,5 +119,4 @@ def filled(target: Database, mark: int) -> Iterator[Connection]:
 
 
 def disturbed(target: Database) -> str:
-    """Return the message that another process fills the store."""
     return f"{target.path}: another process has begun to fill it; let that one end, or run again"

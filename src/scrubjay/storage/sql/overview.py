@@ -145,9 +145,7 @@ class SqlMap(SqlTable):
         self, model: str, memories: Sequence[int]
     ) -> tuple[list[int], NDArray[np.float32]]:
         """Return those of these memories that still have a vector, and the vectors, of length 1.
-
-        The vector of a memory is the mean of its first passages.
-        """
+        The vector of a memory is the mean of its first passages."""
         import numpy as np
 
         unseal = self._db.codec.unseal_vector
@@ -170,7 +168,6 @@ class SqlMap(SqlTable):
         return list(passages), matrix
 
     def labels(self, memories: Sequence[int]) -> dict[int, MapLabel]:
-        """Return what is shown of these memories, by number."""
         unseal = self._db.codec.unseal
         labels: dict[int, MapLabel] = {}
         # The text of a memory with a title is not read: it may be a book.

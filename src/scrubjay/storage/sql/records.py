@@ -99,10 +99,8 @@ class SqlRecords(SqlTable):
         return self._db.short_turn_chars
 
     def reindex(self, *, always: bool = False) -> None:
-        """Index all words again if the rules of `text.analysis` have changed, or always.
-
-        A file of a version that did not count tokens, or did not index neighbors of messages, gets that.
-        """
+        """Index all words again if the rules of `text.analysis` have changed, or always. A file of
+        a version that did not count tokens, or did not index neighbors of messages, gets that."""
         if self._words.is_current() and not always:
             return
         has_neighbors = self._words.has_neighbors()
@@ -129,12 +127,10 @@ class SqlRecords(SqlTable):
             self._words.note_current()
 
     def is_current(self) -> bool:
-        """True when the words were indexed and counted by the present rules."""
         return self._words.is_current()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit everything written inside together."""
         with self._db.write():
             yield
 
@@ -188,18 +184,15 @@ class SqlRecords(SqlTable):
         return tuple(language for (language,) in rows)
 
     def get(self, ids: Sequence[str], scope: Scope) -> dict[str, Memory]:
-        """Return the memories of these ids that the scope may see."""
         rows = self._rows_in(
             f"{_SELECT_BY_ID} WHERE m.id IN ({{values}}) AND {{scope}}", ids, scope
         )
         return {row[0]: self._memory(row) for row in rows}
 
     def exists(self, id_: str) -> bool:
-        """True when a memory has this id."""
         return self._row("SELECT 1 FROM memories WHERE id = ?", (id_,)) is not None
 
     def any_visible(self, scope: Scope) -> bool:
-        """True when the scope sees at least one memory."""
         row = self._row("SELECT 1 FROM memories AS m WHERE {scope} LIMIT 1", (), scope)
         return row is not None
 
@@ -211,7 +204,6 @@ class SqlRecords(SqlTable):
             return self._hashes.make_key().hex()
 
     def ids(self, scope: Scope) -> list[str]:
-        """Return the ids of everything that a scope may see."""
         return self._ids(scope, "")
 
     def ids_for_export(self, scope: Scope) -> list[str]:
@@ -226,7 +218,6 @@ class SqlRecords(SqlTable):
         )
 
     def ids_with_prefix(self, prefix: str, scope: Scope, limit: int) -> list[str]:
-        """Return the ids that begin with a prefix."""
         rows = self._rows(
             "SELECT m.id FROM memories AS m WHERE m.id >= ? AND m.id < ? AND {scope}"
             " ORDER BY m.id LIMIT ?",
@@ -248,7 +239,6 @@ class SqlRecords(SqlTable):
         return row[0] if row else None
 
     def count_duplicates(self, content_hash: str, type_: str, namespace: str) -> int:
-        """Return how many memories have this content, type and namespace."""
         row = self._row(f"SELECT count(*) FROM {_SAME_CONTENT}", (content_hash, type_, namespace))
         return int(row[0])
 
@@ -256,9 +246,7 @@ class SqlRecords(SqlTable):
         self, ids: Sequence[str], turns: int, scope: Scope
     ) -> dict[str, tuple[list[Memory], list[Memory]]]:
         """Return the messages before and after each of these messages, in order, as two lists.
-
-        Only neighbors of the same session that the scope may see are returned.
-        """
+        Only neighbors of the same session that the scope may see are returned."""
         sides = {
             id_: self._messages.beside(at, turns) for id_, at in self._messages.positions(ids)
         }
@@ -336,7 +324,6 @@ class SqlRecords(SqlTable):
         return dict(rows)
 
     def chunks(self, places: Iterable[tuple[str, int]]) -> Mapping[tuple[str, int], Chunk]:
-        """Return chunks by memory id and ordinal."""
         wanted = list(dict.fromkeys(places))
         chunks: dict[tuple[str, int], Chunk] = {}
         for start in range(0, len(wanted), _PAIRS_AT_ONCE):
@@ -352,7 +339,6 @@ class SqlRecords(SqlTable):
         return chunks
 
     def chunks_of(self, id_: str) -> list[Chunk]:
-        """Return every chunk of a memory, in order."""
         rows = self._rows(
             f"SELECT {_CHUNK_COLUMNS} FROM chunks AS c JOIN memories AS m ON m.n = c.memory"
             " WHERE m.id = ? ORDER BY c.ordinal",
@@ -361,7 +347,6 @@ class SqlRecords(SqlTable):
         return [self._chunk(row) for row in rows]
 
     def chunk_counts(self, ids: Sequence[str]) -> dict[str, int]:
-        """Return the number of chunks of each of these memories."""
         # Ordinals have no holes: the last one gives the number, and an index has it at hand.
         return dict(
             self._rows_in(
@@ -498,7 +483,6 @@ class SqlHistory(SqlTable):
     """Former values of memory fields; deleted with the memory."""
 
     def add(self, id_: str, at_us: int, field: str, before: str, after: str) -> None:
-        """Record a change of a field."""
         seal = self._db.codec.seal
         with self._db.write() as db:
             db.execute(
@@ -518,7 +502,6 @@ class SqlHistory(SqlTable):
         return [(at_us, field, unseal(old), unseal(new)) for at_us, field, old, new in rows]
 
     def delete(self, id_: str, field: str) -> None:
-        """Delete the changes of a field."""
         with self._db.write() as db:
             db.execute(
                 "DELETE FROM history WHERE change = ?"

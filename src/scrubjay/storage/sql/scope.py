@@ -40,11 +40,8 @@ _VISIBLE_MESSAGE = (
 
 
 class SqlTable:
-    """Base of the tables: runs a statement in one call.
-
-    `{scope}` in a statement stands for the condition of a scope on `memories AS m`; its arguments come
-    between `arguments` and `after`.
-    """
+    """Base of the tables: runs a statement in one call. `{scope}` in a statement stands for the
+    condition of a scope on `memories AS m`; its arguments come between `arguments` and `after`."""
 
     table = ""
 
@@ -52,7 +49,6 @@ class SqlTable:
         self._db = db
 
     def is_empty(self) -> bool:
-        """True when the table has no rows."""
         return self._row(f"SELECT 1 FROM {self.table} LIMIT 1") is None
 
     def _rows(
@@ -172,10 +168,8 @@ def where(scope: Scope, db: Database) -> tuple[str, list[object]]:
 
 
 def namespace_condition(scope: Scope, column: str) -> tuple[str, list[object]]:
-    """Return the condition of a scope on a column of namespaces, with its arguments.
-
-    The statement itself looks up memberships: a removed member sees nothing in the next one.
-    """
+    """Return the condition of a scope on a column of namespaces, with its arguments. The statement
+    itself looks up memberships: a removed member sees nothing in the next one."""
     conditions: list[str] = []
     arguments: list[object] = []
     if scope.namespaces is not None:
@@ -206,7 +200,6 @@ def _memberships(scope: Scope) -> Iterator[tuple[str, str]]:
 
 
 def personal_namespace(person: str) -> str:
-    """Return the namespace of a person's own memories."""
     return f"{_PERSONAL_PREFIX}{person}"
 
 
@@ -249,7 +242,6 @@ def in_parts(values: Sequence[T]) -> Iterator[tuple[str, list[T]]]:
 
 
 def marks(values: Sequence[object]) -> str:
-    """Return a placeholder for each value."""
     return ", ".join("?" * len(values))
 
 
@@ -329,7 +321,6 @@ class MemorySets:
         return [sets[hash_] for hash_ in hashes], sets.get(scope)
 
     def updated_us(self) -> NDArray[np.int64]:
-        """Return when each memory was updated, by number."""
         return self._get((_UPDATED,))[_UPDATED]
 
     def _get(self, keys: Sequence[_Key]) -> dict[_Key, NDArray[Any]]:

@@ -122,7 +122,6 @@ class TopicHashes(SqlTable):
             db.execute(NOTE, ("topic_hashes", _VERSION))
 
     def is_current(self) -> bool:
-        """True when the hashes were made by the present rules."""
         row = self._row("SELECT value FROM meta WHERE key = 'topic_hashes'")
         return row is not None and row[0] == _VERSION
 
@@ -192,11 +191,9 @@ class SqlTopics(SqlTable):
         self._words = db.words
 
     def reindex(self) -> None:
-        """Hash every topic again, if the store has no hashes yet or those of other rules."""
         self._hashes.reindex()
 
     def is_current(self) -> bool:
-        """True when the topics were hashed by the present rules."""
         return self._hashes.is_current()
 
     def search(
@@ -241,10 +238,8 @@ class SqlTopics(SqlTable):
         return dict(named[:limit])
 
     def rename(self, old: str, new: str, scope: Scope) -> int:
-        """Rename a topic in the memories that the scope may see; return how many had it.
-
-        A memory that has the new one already has it once. Times of update stay.
-        """
+        """Rename a topic in the memories that the scope may see; return how many had it. A memory
+        that has the new one already has it once. Times of update stay."""
         with self._db.write() as db:
             rows = self._rows(
                 "SELECT m.n, m.topics, m.language FROM memories AS m WHERE m.n IN"

@@ -58,9 +58,7 @@ class SqlVectors(SqlTable, ABC):
         short_dims: int | None = None,
     ) -> RankedList:
         """Return the memories with the nearest chunk, by cosine; one row a memory, its best chunk.
-
-        An index may first choose `shortlist` candidates by the first `short_dims` dimensions.
-        """
+        An index may first choose `shortlist` candidates by the first `short_dims` dimensions."""
 
     def add(
         self,
@@ -145,10 +143,8 @@ class SqlVectors(SqlTable, ABC):
     def fit(
         self, model: str, prefixes: Sequence[int], stopped: Callable[[], bool] = lambda: False
     ) -> bool:
-        """Fit short codes if due; False when nothing was fitted.
-
-        `prefixes` are the lengths at which the model's vectors can be cut as they are.
-        """
+        """Fit short codes if due; False when nothing was fitted. `prefixes` are the lengths at
+        which the model's vectors can be cut as they are."""
         return False
 
     def reindex(self) -> None:
@@ -217,7 +213,6 @@ class SqlVectors(SqlTable, ABC):
                 best[memory] = (cosine, ordinal)
 
     def _cosines(self, vector: NDArray[np.float32], stored: Sequence[bytes]) -> list[float]:
-        """Return the exact cosines of stored vectors."""
         import numpy as np
 
         if not stored:
@@ -292,10 +287,8 @@ class SqlTokenVectors(SqlTable):
     """The table `tokens`: packed token vectors of chunks, read for the few passages that are reranked."""
 
     def add(self, model: str, tokens: Sequence[tuple[int, NDArray[np.float32]]]) -> None:
-        """Store the tokens of chunks that still exist; existing ones stay.
-
-        Tokens of another width than the database has for the model, by an older version, are dropped.
-        """
+        """Store the tokens of chunks that still exist; existing ones stay. Tokens of another width
+        than the database has for the model, by an older version, are dropped."""
         from scrubjay.text.token_vectors import pack
 
         seal = self._db.codec.seal_vector
@@ -344,10 +337,8 @@ class SqlTokenVectors(SqlTable):
 
 
 class QueuedChunk(NamedTuple):
-    """A chunk without a vector, with what a model should read of it.
-
-    `request` is the number of the request. `around` are the neighbors of a short message.
-    """
+    """A chunk without a vector, with what a model should read of it. `request` is the number of
+    the request. `around` are the neighbors of a short message."""
 
     chunk: int
     title: str
@@ -389,14 +380,11 @@ class SqlEmbeddingQueue(SqlTable):
             )
 
     def transaction(self) -> AbstractContextManager[object]:
-        """Commit everything written inside together."""
         return self._db.write()
 
     def claim(self, model: str, most: int, lease_s: float) -> list[QueuedChunk]:
-        """Lease the next chunks.
-
-        A message of recalled text alone has nothing for a model to read, and is removed from the queue.
-        """
+        """Lease the next chunks. A message of recalled text alone has nothing for a model to read,
+        and is removed from the queue."""
         while True:
             requests = self._lease(model, most, lease_s)
             # Read after the lease: what is written meanwhile is requested again.
@@ -496,7 +484,6 @@ class SqlEmbeddingQueue(SqlTable):
         return int(row[0]), int(row[1])
 
     def failures(self, model: str, most: int = 5) -> list[str]:
-        """Return the reasons why chunks have failed for good."""
         rows = self._rows(
             "SELECT DISTINCT reason FROM wanting WHERE reason IS NOT NULL AND tries >= ?"
             f" AND model = {_MODEL} LIMIT ?",

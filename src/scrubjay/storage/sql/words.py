@@ -68,9 +68,7 @@ class _WordCache(dict[str, str]):
 
 class SqlWords(SqlTable):
     """Writes the FTS5 keyword index of SQLite, one row a memory; only inside a write.
-
-    PostgresWords stores the rows in another way.
-    """
+    PostgresWords stores the rows in another way."""
 
     tables: tuple[str, ...] = ("words", "topics", "terms")
 
@@ -79,7 +77,6 @@ class SqlWords(SqlTable):
         self._lines = TokenLines(db.codec.token)
 
     def is_current(self) -> bool:
-        """True when all words were indexed and counted by the rules of this version."""
         return self._noted() == _CURRENT
 
     def has_other_rules(self) -> bool:
@@ -187,7 +184,6 @@ class SqlWords(SqlTable):
             rewrite_terms(db)
 
     def _insert(self, db: Connection, n: int, lines: Sequence[str]) -> None:
-        """Add the lines of a memory that has none."""
         db.execute(
             "INSERT INTO words (rowid, title, text, topics, context, ident)"
             " VALUES (?, ?, ?, ?, ?, ?)",
@@ -195,14 +191,12 @@ class SqlWords(SqlTable):
         )
 
     def _replace(self, db: Connection, field: str, lines: Mapping[int, str]) -> None:
-        """Replace one field of each of these memories."""
         db.executemany(
             f"UPDATE words SET {field} = ? WHERE rowid = ?",
             ((line, n) for n, line in lines.items()),
         )
 
     def _drop(self, db: Connection, numbers: Sequence[int]) -> None:
-        """Delete the lines of memories."""
         for several, part in in_parts(numbers):
             db.execute(f"DELETE FROM words WHERE rowid IN ({several})", part)
 
@@ -210,7 +204,6 @@ class SqlWords(SqlTable):
 def _lines_of(
     db: Connection, numbers: Sequence[int]
 ) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-    """Yield the number, the namespace and the token lines of memories."""
     for several, part in in_parts(numbers):
         rows = db.execute(
             f"SELECT m.n, m.namespace, {_FIELD_COLUMNS}"

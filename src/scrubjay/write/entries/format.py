@@ -127,10 +127,8 @@ def to_markdown(memory: Memory) -> str:
 
 
 def from_markdown(text: str, stem: str) -> dict[str, Any]:
-    """Read a file into the arguments of `add`; `stem` is the title if the file has none.
-
-    One line feed after the front matter and one at the end belong to the file, not to the text.
-    """
+    """Read a file into the arguments of `add`; `stem` is the title if the file has none. One line
+    feed after the front matter and one at the end belong to the file, not to the text."""
     if text.startswith(f"{_FENCE}\r\n"):
         # We write plain line feeds: the file was made or converted on Windows.
         text = text.replace("\r\n", "\n")
@@ -169,10 +167,8 @@ def id_in(text: str) -> str | None:
 
 
 def _has_lost_its_opening(text: str) -> bool:
-    """True for lines of fields at the very beginning that only a closing --- follows.
-
-    One line above --- is a heading of Markdown, and may have a colon in it.
-    """
+    """True for lines of fields at the very beginning that only a closing --- follows. One line
+    above --- is a heading of Markdown, and may have a colon in it."""
     names: set[str] = set()
     for number, line in enumerate(text.split("\n")):
         if line.rstrip() == _FENCE:
@@ -250,10 +246,8 @@ def _hash(text: str) -> str:
 
 
 def file_name(id_: str) -> str:
-    """Return the file name of an id, safe on every file system: the id, or a readable part and a hash.
-
-    A plain id has no tilde, so no other id gets its name.
-    """
+    """Return the file name of an id, safe on every file system: the id, or a readable part and a
+    hash. A plain id has no tilde, so no other id gets its name."""
     if _PLAIN_ID.fullmatch(id_) and not _DEVICES.match(id_):
         return id_ + ENDING
     folded = unicodedata.normalize("NFC", id_.casefold())

@@ -40,9 +40,7 @@ _BATCH_CHARS = 1_000_000  # transactions are short: others wait to write
 
 class Read(NamedTuple):
     """One entry that was read: where, and either the arguments of `add` or the reason why not.
-
-    `has_made_title`: the file has no front matter, so its title is a heading or the file name.
-    """
+    `has_made_title`: the file has no front matter, so its title is a heading or the file name."""
 
     where: str
     given: dict[str, Any] | None

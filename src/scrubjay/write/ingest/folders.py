@@ -93,7 +93,6 @@ class IngestedFolders:
         return next((one.failure for one in self._watchers if one.failure), None)
 
     def stop(self) -> None:
-        """Stop all watching."""
         while self._watchers:
             self._watchers.pop().stop()
 
@@ -129,7 +128,6 @@ class IngestedFolders:
         return len({file.path for file in files if file.state()})
 
     def collections(self) -> list[Collection]:
-        """Return the collections, by name."""
         return self._context.folders.collections(self._caller.sees)
 
     def rename(self, name: str, new_name: str, namespace: str | None) -> int:

@@ -30,11 +30,9 @@ class KnownFiles:
         self._skipped = {left.path: left for left in left_out if left.state == "skipped"}
 
     def of(self, path: str) -> list[IndexedFile]:
-        """Return the documents of a file."""
         return self._files.get(path, [])
 
     def items(self) -> ItemsView[str, list[IndexedFile]]:
-        """Return every path with its documents."""
         return self._files.items()
 
     def skipped(self, path: str, stat: tuple[int, int], reader: str) -> SkippedFile | None:
