@@ -38,13 +38,14 @@ class SqlCollections(SqlTable):
             return SharedCollection(namespace, name)
 
     def _is_used(self, namespace: str) -> bool:
-        (used,) = self._row(
-            "SELECT EXISTS (SELECT 1 FROM collections WHERE namespace = ?1)"
-            " OR EXISTS (SELECT 1 FROM memories WHERE namespace = ?1)"
-            " OR EXISTS (SELECT 1 FROM folders WHERE namespace = ?1)",
-            (namespace,),
+        return bool(
+            self._number(
+                "SELECT EXISTS (SELECT 1 FROM collections WHERE namespace = ?1)"
+                " OR EXISTS (SELECT 1 FROM memories WHERE namespace = ?1)"
+                " OR EXISTS (SELECT 1 FROM folders WHERE namespace = ?1)",
+                (namespace,),
+            )
         )
-        return bool(used)
 
     def by_name(self, name: str) -> SharedCollection | None:
         """Return the collection of this name, whether or not the caller is a member."""
@@ -87,12 +88,13 @@ class SqlCollections(SqlTable):
 
     def is_label(self, name: str, namespace: str) -> bool:
         """True when memories or followed folders of a namespace have this name as their collection."""
-        (used,) = self._row(
-            "SELECT EXISTS (SELECT 1 FROM memories WHERE collection = ?1 AND namespace = ?2)"
-            " OR EXISTS (SELECT 1 FROM folders WHERE collection = ?1 AND namespace = ?2)",
-            (name, namespace),
+        return bool(
+            self._number(
+                "SELECT EXISTS (SELECT 1 FROM memories WHERE collection = ?1 AND namespace = ?2)"
+                " OR EXISTS (SELECT 1 FROM folders WHERE collection = ?1 AND namespace = ?2)",
+                (name, namespace),
+            )
         )
-        return bool(used)
 
     def rename(self, collection: SharedCollection, new_name: str) -> None:
         """Rename a collection; the caller has checked that the name is free."""

@@ -157,17 +157,15 @@ class SqlExtractions(SqlTable):
 
     def waiting(self, scope: Scope) -> int:
         """Return how many messages are unread, including failed ones with tries left."""
-        row = self._row(
+        return self._number(
             "SELECT count(*) FROM memories AS m LEFT JOIN extractions AS x ON x.message = m.n"
             f" WHERE {_UNREAD})) AND {{scope}}",
-            (),
-            scope,
+            scope=scope,
         )
-        return int(row[0])
 
     def has_messages(self, scope: Scope) -> bool:
         statement = "SELECT 1 FROM memories AS m WHERE m.type = 'message' AND {scope} LIMIT 1"
-        return self._row(statement, (), scope) is not None
+        return self._row(statement, scope=scope) is not None
 
     def failures(self, scope: Scope) -> Mapping[str, int]:
         """Return why messages have failed for good, with the number of each reason, most first."""
@@ -175,8 +173,7 @@ class SqlExtractions(SqlTable):
             "SELECT coalesce(x.reason, ''), count(*) FROM extractions AS x"
             " JOIN memories AS m ON m.n = x.message WHERE x.outcome = 'failed'"
             f" AND x.tries >= {MAX_TRIES} AND {{scope}} GROUP BY 1 ORDER BY 2 DESC, 1",
-            (),
-            scope,
+            scope=scope,
         )
         return dict(rows)
 

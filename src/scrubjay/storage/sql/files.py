@@ -85,14 +85,14 @@ class SqlFiles(SqlTable):
 
     def visible(self, scope: Scope) -> list[IndexedFile]:
         """Return every indexed file that a scope may see."""
-        return self._files(self._rows(f"{_SELECT_MANY} WHERE {{scope}}", (), scope))
+        return self._files(self._rows(f"{_SELECT_MANY} WHERE {{scope}}", scope=scope))
 
     def of(self, ids: Sequence[str]) -> dict[str, IndexedFile]:
         rows = [row for id_ in ids for row in self._rows(f"{_SELECT} WHERE m.id = ?", (id_,))]
         return {file.memory: file for file in self._files(rows)}
 
     def count(self) -> int:
-        return int(self._row("SELECT count(*) FROM files")[0])
+        return self._number("SELECT count(*) FROM files")
 
     def with_digest(self, digest: str, namespace: str) -> list[IndexedFile]:
         # The plus keeps SQLite from reading the whole namespace.
@@ -220,8 +220,7 @@ class SqlFolders(SqlTable):
             " FROM memories AS m LEFT JOIN files AS f ON f.memory = m.n"
             " LEFT JOIN collections AS s ON s.namespace = m.namespace"
             " WHERE m.collection IS NOT NULL AND {scope} GROUP BY 1, 2",
-            (),
-            scope,
+            scope=scope,
         )
         shared = self._collections.visible(scope)
         shared_namespaces = {collection.namespace for collection in shared.values()}
@@ -233,21 +232,13 @@ class SqlFolders(SqlTable):
         found = []
         for key in sorted({*counted, *folders, *((name, True) for name in shared)}):
             name, is_shared = key
-            memories, documents = counted.get(key, (0, 0))
             followed = folders.get(key, ())
-            found.append(
-                Collection(
-                    name,
-                    memories,
-                    documents,
-                    tuple(folder.path for folder in followed),
-                    moment(max((folder.indexed_us for folder in followed), default=None)),
-                    is_shared,
-                    self._collections.members(shared[name])
-                    if is_shared and name in shared
-                    else {},
-                )
-            )
+            paths = tuple(folder.path for folder in followed)
+            last = moment(max((folder.indexed_us for folder in followed), default=None))
+            has_members = is_shared and name in shared
+            members = self._collections.members(shared[name]) if has_members else {}
+            counts = counted.get(key, (0, 0))
+            found.append(Collection._make((name, *counts, paths, last, is_shared, members)))
         return found
 
     def rename_collection(self, name: str | None, new_name: str, scope: Scope) -> int:
@@ -260,12 +251,8 @@ class SqlFolders(SqlTable):
                     f"UPDATE {table} SET collection = ? WHERE {_IN_COLLECTION} AND {visible}",
                     (new_name, name, *more),
                 )
-            return int(
-                db.execute(
-                    f"UPDATE memories AS m SET collection = ? WHERE {condition}",
-                    (new_name, *arguments),
-                ).rowcount
-            )
+            renamed = f"UPDATE memories AS m SET collection = ? WHERE {condition}"
+            return db.execute(renamed, (new_name, *arguments)).rowcount
 
     def unfollow(self, name: str | None, scope: Scope) -> None:
         """Stop following the folders of a collection, or all of a scope."""

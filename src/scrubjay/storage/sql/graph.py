@@ -156,11 +156,10 @@ class SqlGraph(SqlTable):
         return self._ends(id_, kind, _FROM_THERE)
 
     def _ends(self, id_: str, kind: str, joined: str) -> list[str]:
-        rows = self._rows(
+        return self._column(
             f"SELECT m.id FROM memories AS x {joined} WHERE x.id = ? AND e.kind = ? ORDER BY m.n",
             (id_, kind),
         )
-        return [end for (end,) in rows]
 
     def linked(self, ids: Sequence[str], scope: Scope, kind: str) -> Mapping[str, tuple[str, ...]]:
         """Return the memories that each of these is linked to by one kind, strongest first."""

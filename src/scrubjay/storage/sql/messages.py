@@ -192,9 +192,8 @@ class SqlMessages(SqlTable):
             " FROM memories AS m WHERE m.type = 'message' AND m.session IS NOT NULL"
             " AND {scope} GROUP BY m.namespace, m.session"
             " ORDER BY max(m.created_us) DESC, m.session, m.namespace LIMIT ? OFFSET ?",
-            (),
-            scope,
-            (limit, offset),
+            scope=scope,
+            after=(limit, offset),
         )
         return [
             Session(name, place, count, _time(first), _time(last), _names(owners), _names(agents))
@@ -202,13 +201,11 @@ class SqlMessages(SqlTable):
         ]
 
     def count_sessions(self, scope: Scope) -> int:
-        row = self._row(
+        return self._number(
             "SELECT count(*) FROM (SELECT 1 FROM memories AS m WHERE m.type = 'message' AND"
             " m.session IS NOT NULL AND {scope} GROUP BY m.namespace, m.session)",
-            (),
-            scope,
+            scope=scope,
         )
-        return int(row[0])
 
     def _changed(self) -> ChangedNeighbors:
         changed = self._db.gathering(ChangedNeighbors)
@@ -293,13 +290,12 @@ class SqlTimeline(SqlTable):
         return Spoken(session, FIRST_US if newest_settled is None else newest_settled)
 
     def unsettled(self, settled_us: int, scope: Scope) -> int:
-        row = self._row(
+        return self._number(
             "SELECT count(*) FROM memories AS m WHERE m.type = 'message' AND m.created_us > ?"
             " AND {scope}",
             (settled_us,),
             scope._replace(spoken=None),
         )
-        return int(row[0])
 
     def between(self, begins_us: int, ends_us: int, scope: Scope, limit: int) -> RankedList:
         """Return what happened, or was said, between two times, the latest first.

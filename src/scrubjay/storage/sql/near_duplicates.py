@@ -64,10 +64,7 @@ class SqlNearDuplicates(SqlTable):
 
     def link_next(self, most: int, *, newest: bool = False) -> int:
         """Compare the oldest or newest waiting vectors, and link near-duplicates; return how many.
-
-        Only memories of one chunk are compared, and neither messages nor documents: "ok" is said often,
-        and files have copies on purpose.
-        """
+        Only memories of one chunk are compared, not messages ("ok" is said often) or documents."""
         if not self._row("SELECT 1 FROM unsketched LIMIT 1"):
             return 0
         order = "DESC" if newest else "ASC"
@@ -93,10 +90,7 @@ class SqlNearDuplicates(SqlTable):
             " (SELECT 1 FROM chunks AS other WHERE other.memory = m.n AND other.n <> c.n)",
             vectors,
         )
-        new = [
-            _New(n, model, memory, namespace, hash_, np.frombuffer(unseal(sealed), "<f4"))
-            for n, model, memory, namespace, hash_, sealed in rows
-        ]
+        new = (_New._make((*row, np.frombuffer(unseal(sealed), "<f4"))) for *row, sealed in rows)
         return sorted(new, key=lambda one: one.vector)
 
     def _compare(self, db: Connection, new: _New) -> None:
@@ -145,17 +139,12 @@ class SqlNearDuplicates(SqlTable):
             cosine = float(np.frombuffer(unseal(sealed), "<f4") @ new.values)
             if round(cosine, 6) >= MIN_COSINE:
                 near[memory] = min(cosine, 1.0)
-        return sorted(
-            ((cosine, memory) for memory, cosine in near.items()),
-            key=lambda pair: (-round(pair[0], 6), -pair[1]),
-        )
+        pairs = ((cosine, memory) for memory, cosine in near.items())
+        return sorted(pairs, key=lambda pair: (-round(pair[0], 6), -pair[1]))
 
     def _chosen(self, db: Connection, near: list[tuple[float, int]]) -> dict[int, float]:
-        """Return which of these are linked: the nearest few that do not have too many links yet.
-
-        Otherwise one of ten thousand like memories would have ten thousand links. Where all have too
-        many, the one with the fewest is linked.
-        """
+        """Return the nearest few that do not have too many links yet, else the one with the fewest.
+        Otherwise one of ten thousand like memories would have ten thousand links."""
         chosen: dict[int, float] = {}
         links: dict[int, int] = {}
         for cosine, memory in near:
@@ -199,23 +188,19 @@ def sketch(vector: NDArray[np.float32], place: str) -> Sketch:
     unlikely = np.take_along_axis(distances, unsure, axis=1) @ combinations.T
     likeliest = combinations[np.argsort(unlikely, axis=1, kind="stable")[:, :_PROBES]]
     flips = (likeliest << unsure[:, None, :]).sum(axis=2)
-    return Sketch(
-        bits,
-        tuple(
-            (table, bits >> (table * TABLE_BITS) & ((1 << TABLE_BITS) - 1) ^ flip)
-            for row in flips.T.tolist()
-            for table, flip in enumerate(row)
-        ),
+    probes = (
+        (table, bits >> (table * TABLE_BITS) & ((1 << TABLE_BITS) - 1) ^ flip)
+        for row in flips.T.tolist()
+        for table, flip in enumerate(row)
     )
+    return Sketch(bits, tuple(probes))
 
 
 @lru_cache(maxsize=8)
 def _planes(dims: int) -> NDArray[np.float32]:
-    """Return the planes for vectors of this width: the same in every process and version, forever.
-
-    The sum of a few random bytes is near enough to a normal number. numpy's own generators may change
-    in its next version, and then stored sketches would match no more.
-    """
+    """Return the planes for vectors of this width: the same in every process and version."""
+    # The sum of a few random bytes is near enough to a normal number. numpy's own generators may change
+    # in its next version, and then stored sketches would match no more.
     import numpy as np
 
     drawn = hashlib.shake_128(b"scrubjay near-duplicates").digest(BITS * dims * _BYTES_PER_NUMBER)

@@ -54,13 +54,13 @@ class SqlCounts(SqlTable):
     def queued(self, model: str, max_tries: int, scope: Scope) -> tuple[int, int]:
         """Return how many chunks of the scope are queued, and how many of them have failed for good."""
         visible, arguments = self._visible(scope)
-        row = self._row(
+        queued, failed = self._row(
             "SELECT count(*), count(*) FILTER (WHERE w.tries >= ?) FROM wanting AS w"
             " JOIN chunks AS c ON c.n = w.chunk WHERE w.model ="
             f" (SELECT n FROM models WHERE name = ?) AND c.memory IN ({visible})",
             (max_tries, model, *arguments),
         )
-        return int(row[0]), int(row[1])
+        return int(queued), int(failed)
 
     def _visible(self, scope: Scope) -> tuple[str, list[object]]:
         condition, arguments = where(scope, self._db)
@@ -138,7 +138,7 @@ class SqlMap(SqlTable):
             (model,),
             scope,
         )
-        (every,) = self._row("SELECT count(*) FROM memories AS m WHERE {scope}", (), scope)
+        (every,) = self._row("SELECT count(*) FROM memories AS m WHERE {scope}", scope=scope)
         return [EmbeddedMemory(*row) for row in rows], max(every - len(rows), 0)
 
     def vectors(

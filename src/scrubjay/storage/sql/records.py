@@ -7,8 +7,7 @@ written in one transaction, so no reader and no crash ever sees a part of it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -55,13 +54,8 @@ _SAME_CONTENT = (
 _CHUNK_COLUMNS = "c.ordinal, c.start, c.stop, c.first_line, c.last_line, c.heading"
 _PAIRS_AT_ONCE = 256  # two arguments each, and every SQLite takes 999
 
-_PROSE_FORMATS = (
-    "text",
-    "markdown",
-    "rst",
-    "pages",
-    "chat",
-)  # all others are programming languages
+# All other formats are programming languages.
+_PROSE_FORMATS = ("text", "markdown", "rst", "pages", "chat")
 _DETECT_CHARS = 4000
 
 
@@ -129,11 +123,6 @@ class SqlRecords(SqlTable):
     def is_current(self) -> bool:
         return self._words.is_current()
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        with self._db.write():
-            yield
-
     def put(self, memory: Memory, chunks: Sequence[Chunk]) -> None:
         """Write a memory with its chunks, replacing any other of the same id."""
         values = self._values(memory)
@@ -193,8 +182,7 @@ class SqlRecords(SqlTable):
         return self._row("SELECT 1 FROM memories WHERE id = ?", (id_,)) is not None
 
     def any_visible(self, scope: Scope) -> bool:
-        row = self._row("SELECT 1 FROM memories AS m WHERE {scope} LIMIT 1", (), scope)
-        return row is not None
+        return bool(self._rows("SELECT 1 FROM memories AS m WHERE {scope} LIMIT 1", scope=scope))
 
     def id_secret(self, namespace: str) -> str:
         """Return a secret for ids that must not be guessable, in a namespace of people; else ""."""
@@ -204,32 +192,28 @@ class SqlRecords(SqlTable):
             return self._hashes.make_key().hex()
 
     def ids(self, scope: Scope) -> list[str]:
-        return self._ids(scope, "")
+        return self._column("SELECT m.id FROM memories AS m WHERE {scope}", scope=scope)
 
     def ids_for_export(self, scope: Scope) -> list[str]:
         """Return the same in the order in which an import has to write them: by id, then messages.
 
         Messages of one moment are ordered by the order of writing, so they must be imported that way.
         """
-        return self._ids(
-            scope,
-            " ORDER BY m.type = 'message', CASE WHEN m.type = 'message' THEN m.created_us END,"
+        return self._column(
+            "SELECT m.id FROM memories AS m WHERE {scope} ORDER BY m.type = 'message',"
+            " CASE WHEN m.type = 'message' THEN m.created_us END,"
             " CASE WHEN m.type = 'message' THEN m.n END, m.id",
+            scope=scope,
         )
 
     def ids_with_prefix(self, prefix: str, scope: Scope, limit: int) -> list[str]:
-        rows = self._rows(
+        return self._column(
             "SELECT m.id FROM memories AS m WHERE m.id >= ? AND m.id < ? AND {scope}"
             " ORDER BY m.id LIMIT ?",
             (prefix, prefix + "\U0010ffff"),
             scope,
             (limit,),
         )
-        return [id_ for (id_,) in rows]
-
-    def _ids(self, scope: Scope, order: str) -> list[str]:
-        rows = self._rows(f"SELECT m.id FROM memories AS m WHERE {{scope}}{order}", (), scope)
-        return [id_ for (id_,) in rows]
 
     def find_duplicate(self, content_hash: str, type_: str, namespace: str) -> str | None:
         """Return the id of the first memory with this content, type and namespace."""
@@ -239,8 +223,9 @@ class SqlRecords(SqlTable):
         return row[0] if row else None
 
     def count_duplicates(self, content_hash: str, type_: str, namespace: str) -> int:
-        row = self._row(f"SELECT count(*) FROM {_SAME_CONTENT}", (content_hash, type_, namespace))
-        return int(row[0])
+        return self._number(
+            f"SELECT count(*) FROM {_SAME_CONTENT}", (content_hash, type_, namespace)
+        )
 
     def around(
         self, ids: Sequence[str], turns: int, scope: Scope
@@ -255,13 +240,11 @@ class SqlRecords(SqlTable):
             f"{_SELECT_N} WHERE m.n IN ({{values}}) AND {{scope}}", numbers, scope
         )
         visible = {n: self._memory(stored) for n, *stored in rows}
-        return {
-            id_: (
-                [visible[n] for n in before if n in visible],
-                [visible[n] for n in after if n in visible],
-            )
-            for id_, (before, after) in sides.items()
-        }
+
+        def seen(numbers: list[int]) -> list[Memory]:
+            return [visible[n] for n in numbers if n in visible]
+
+        return {id_: (seen(before), seen(after)) for id_, (before, after) in sides.items()}
 
     def delete(self, ids: Sequence[str]) -> int:
         """Delete memories and everything derived from them; return how many were deleted."""
@@ -318,8 +301,7 @@ class SqlRecords(SqlTable):
         rows = self._rows(
             f"SELECT m.{column}, count(*) FROM memories AS m WHERE {{scope}}"
             f" AND m.{column} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1",
-            (),
-            scope,
+            scope=scope,
         )
         return dict(rows)
 
@@ -360,11 +342,8 @@ class SqlRecords(SqlTable):
         self, db: Connection, n: int, before: Memory | None, after: Memory, chunks: Sequence[Chunk]
     ) -> None:
         """Replace the chunks of a memory; unchanged ones keep their vectors, new ones are queued."""
-        if (
-            before is not None
-            and _embedded_fields(before) == _embedded_fields(after)
-            and self.chunks_of(after.id) == [*chunks]
-        ):
+        is_same = before is not None and _TEXTS(before) == _TEXTS(after)
+        if is_same and self.chunks_of(after.id) == [*chunks]:
             return
         unchanged = self._unchanged_chunks(db, n, before, after)
         last = 0
@@ -402,7 +381,7 @@ class SqlRecords(SqlTable):
     ) -> dict[tuple[str, str], list[int]]:
         """Return the chunks of a memory by heading and text; none if title or context have changed."""
         unchanged: dict[tuple[str, str], list[int]] = {}
-        if before is None or _embedded_fields(before)[1:] != _embedded_fields(after)[1:]:
+        if before is None or _TEXTS(before)[1:] != _TEXTS(after)[1:]:
             return unchanged
         rows = db.execute("SELECT n, start, stop, heading FROM chunks WHERE memory = ?", (n,))
         for chunk, start, stop, heading in rows:
@@ -432,39 +411,14 @@ class SqlRecords(SqlTable):
         # Unpacked rather than looked up by name: this runs for every hit of every search.
         unseal = self._db.codec.unseal
         id_, namespace, type_, text, title, context, topics, metadata, *rest = row
-        collection, session, role, owner, agent, severity, domain, source, *rest = rest
-        language, content_hash, *times = rest
-        created, updated, event, event_until, valid_from, valid_until = map(moment, times)
-        return Memory(
-            text=unseal(text),
-            id=id_,
-            title=unseal(title),
-            type=type_,
-            topics=tuple(json.loads(unseal(topics))),
-            namespace=namespace,
-            collection=collection,
-            session=session,
-            role=role,
-            owner=owner,
-            agent=agent,
-            severity=severity,
-            domain=domain,
-            context=unseal(context),
-            created_at=created,
-            updated_at=updated,
-            event_time=event,
-            event_until=event_until,
-            valid_from=valid_from,
-            valid_until=valid_until,
-            source=None if source is None else unseal(source),
-            metadata=json.loads(unseal(metadata)),
-            content_hash=content_hash,
-            language=language,
-        )
-
-
-def _embedded_fields(memory: Memory) -> tuple[str, str, str]:
-    return memory.text, memory.title, memory.context
+        *labels, source, language, content_hash = rest[:-6]
+        texts = tuple(json.loads(unseal(topics)))
+        memory = (unseal(text), id_, unseal(title), type_, texts, namespace, *labels)
+        times = tuple(map(moment, rest[-6:]))
+        source = None if source is None else unseal(source)
+        about = json.loads(unseal(metadata))
+        others = (source, about, (), content_hash, language)
+        return Memory._make((*memory, unseal(context), *times, *others))
 
 
 def project_namespaces(db: Database, prefix: str, scope: Scope) -> list[str]:
@@ -484,12 +438,11 @@ class SqlHistory(SqlTable):
 
     def add(self, id_: str, at_us: int, field: str, before: str, after: str) -> None:
         seal = self._db.codec.seal
-        with self._db.write() as db:
-            db.execute(
-                "INSERT INTO history (memory, at_us, change, before, after)"
-                " SELECT n, ?, ?, ?, ? FROM memories WHERE id = ?",
-                (at_us, field, seal(before), seal(after), id_),
-            )
+        self._write(
+            "INSERT INTO history (memory, at_us, change, before, after)"
+            " SELECT n, ?, ?, ?, ? FROM memories WHERE id = ?",
+            (at_us, field, seal(before), seal(after), id_),
+        )
 
     def of(self, id_: str) -> list[tuple[int, str, str, str]]:
         """Return time, field, old and new value of each change of a memory, oldest first."""
@@ -502,9 +455,8 @@ class SqlHistory(SqlTable):
         return [(at_us, field, unseal(old), unseal(new)) for at_us, field, old, new in rows]
 
     def delete(self, id_: str, field: str) -> None:
-        with self._db.write() as db:
-            db.execute(
-                "DELETE FROM history WHERE change = ?"
-                " AND memory = (SELECT n FROM memories WHERE id = ?)",
-                (field, id_),
-            )
+        self._write(
+            "DELETE FROM history WHERE change = ?"
+            " AND memory = (SELECT n FROM memories WHERE id = ?)",
+            (field, id_),
+        )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from scrubjay.text.analysis import fold_label
@@ -51,25 +52,28 @@ class SqlTable:
     def is_empty(self) -> bool:
         return self._row(f"SELECT 1 FROM {self.table} LIMIT 1") is None
 
+    def transaction(self) -> AbstractContextManager[object]:
+        return self._db.write()
+
     def _rows(
-        self,
-        statement: str,
-        arguments: _Values = (),
-        scope: Scope | None = None,
-        after: _Values = (),
+        self, sql: str, arguments: _Values = (), scope: Scope | None = None, after: _Values = ()
     ) -> list[Any]:
         with self._db.read() as db:
-            return db.execute(*self._bound(statement, arguments, scope, after)).fetchall()
+            return db.execute(*self._bound(sql, arguments, scope, after)).fetchall()
 
     def _row(
-        self,
-        statement: str,
-        arguments: _Values = (),
-        scope: Scope | None = None,
-        after: _Values = (),
+        self, sql: str, arguments: _Values = (), scope: Scope | None = None, after: _Values = ()
     ) -> Any:
         with self._db.read() as db:
-            return db.execute(*self._bound(statement, arguments, scope, after)).fetchone()
+            return db.execute(*self._bound(sql, arguments, scope, after)).fetchone()
+
+    def _column(
+        self, sql: str, arguments: _Values = (), scope: Scope | None = None, after: _Values = ()
+    ) -> list[Any]:
+        return [value for (value,) in self._rows(sql, arguments, scope, after)]
+
+    def _number(self, sql: str, arguments: _Values = (), scope: Scope | None = None) -> int:
+        return int(self._row(sql, arguments, scope)[0])
 
     def _rows_in(
         self,
@@ -138,12 +142,10 @@ def where(scope: Scope, db: Database) -> tuple[str, list[object]]:
             f"m.n IN (SELECT memory FROM topics WHERE topic IN ({marks(scope.topics)}))"
         )
         arguments.extend(map(db.codec.token, scope.topics))
-    if scope.since is not None:
-        conditions.append("m.created_us >= ?")
-        arguments.append(micros(scope.since))
-    if scope.until is not None:
-        conditions.append("m.created_us <= ?")
-        arguments.append(micros(scope.until))
+    for sign, time in ((">=", scope.since), ("<=", scope.until)):
+        if time is not None:
+            conditions.append(f"m.created_us {sign} ?")
+            arguments.append(micros(time))
     if scope.valid_us is not None:
         conditions.append("(m.valid_from_us IS NULL OR m.valid_from_us <= ?)")
         conditions.append("(m.valid_until_us IS NULL OR m.valid_until_us > ?)")
@@ -152,16 +154,10 @@ def where(scope: Scope, db: Database) -> tuple[str, list[object]]:
         conditions.append(_VISIBLE_MESSAGE)
         arguments += scope.spoken
     # The context of a message is what others said around it: it neither holds nor lacks that itself.
-    for term in scope.holds:
+    for term, sign in (*((t, "") for t in scope.holds), *((t, "NOT ") for t in scope.lacks)):
         held, itself = db.holding(term)
         conditions.append(
-            f"m.n IN ({held.sql}) AND (m.type <> 'message' OR m.n IN ({itself.sql}))"
-        )
-        arguments += (*held.arguments, *itself.arguments)
-    for term in scope.lacks:
-        held, itself = db.holding(term)
-        conditions.append(
-            f"(m.n NOT IN ({held.sql}) OR (m.type = 'message' AND m.n NOT IN ({itself.sql})))"
+            f"{sign}(m.n IN ({held.sql}) AND (m.type <> 'message' OR m.n IN ({itself.sql})))"
         )
         arguments += (*held.arguments, *itself.arguments)
     return " AND ".join(conditions) or EVERYTHING, arguments
@@ -278,13 +274,12 @@ class SqlValidity(SqlTable):
         return self._ends(since_us, now_us, scope, " DESC")
 
     def _ends(self, first_us: int, last_us: int, scope: Scope, order: str) -> list[str]:
-        rows = self._rows(
+        return self._column(
             "SELECT m.id FROM memories AS m WHERE m.valid_until_us >= ? AND m.valid_until_us <= ?"
             f" AND {{scope}} ORDER BY m.valid_until_us{order}, m.id",
             (first_us, last_us),
             scope,
         )
-        return [id_ for (id_,) in rows]
 
 
 _MAX_BYTES = 64_000_000

@@ -11,7 +11,8 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.storage.database import NOTE, Connection, Database, Gathered
@@ -228,8 +229,7 @@ class SqlTopics(SqlTable):
             rows = self._rows(
                 f"SELECT t.topic, count(*), min(t.memory) FROM topics AS t{joined}"
                 " WHERE {scope} GROUP BY t.topic",
-                (),
-                scope,
+                scope=scope,
             )
             # The index may have no readable name; a memory with the topic has.
             names = self._names([n for *_, n in rows])
@@ -320,22 +320,19 @@ class SqlTopics(SqlTable):
         above, tied = cut(counted, limit)
         lacking = limit - len(above)
         near: Best = {}
-        if vector is not None and model is not None and self._vectors is not None:
-            if len(tied) <= lacking:
-                near = self._vectors.nearest_of(
-                    np.concatenate((above, tied)), vector, model, limit
-                )
-            else:
-                # These are in any case; their cosines only decide the order.
-                near = self._vectors.nearest_of(above, vector, model, len(above))
-                nearest = self._vectors.nearest_of(tied, vector, model, lacking)
-                near |= nearest
-                known = np.fromiter(nearest, np.int64, len(nearest))
-                lacking = max(lacking - len(nearest), 0)
-                unknown = np.setdiff1d(tied, known) if lacking else tied[:0]
-                tied = np.concatenate((known, self._latest(unknown, lacking)))
-        else:
+        if vector is None or model is None or self._vectors is None:
             tied = self._latest(tied, lacking)
+        elif len(tied) <= lacking:
+            near = self._vectors.nearest_of(np.concatenate((above, tied)), vector, model, limit)
+        else:
+            # These are in any case; their cosines only decide the order.
+            near = self._vectors.nearest_of(above, vector, model, len(above))
+            nearest = self._vectors.nearest_of(tied, vector, model, lacking)
+            near |= nearest
+            known = np.fromiter(nearest, np.int64, len(nearest))
+            lacking = max(lacking - len(nearest), 0)
+            unknown = np.setdiff1d(tied, known) if lacking else tied[:0]
+            tied = np.concatenate((known, self._latest(unknown, lacking)))
         chosen = np.concatenate((above, tied))
         return dict(zip(chosen.tolist(), counted[chosen].tolist(), strict=True)), near
 
@@ -371,12 +368,11 @@ class SqlTopics(SqlTable):
     def _names(self, memories: Sequence[int]) -> dict[str, str]:
         """Return the topics of these memories by their tokens in the index."""
         codec = self._db.codec
-        names: dict[str, str] = {}
-        for (stored,) in self._rows_in(
+        rows = self._rows_in(
             "SELECT topics FROM memories WHERE n IN ({values})", list(dict.fromkeys(memories))
-        ):
-            names.update((codec.token(topic), topic) for topic in json.loads(codec.unseal(stored)))
-        return names
+        )
+        topics = (topic for (stored,) in rows for topic in json.loads(codec.unseal(stored)))
+        return {codec.token(topic): topic for topic in topics}
 
 
 def _max_read() -> int:
@@ -401,9 +397,7 @@ def _counts_for(keywords: Sequence[str]) -> tuple[dict[str, int], float]:
         if " " in keyword:
             inside = [bits[word] for word in set(keyword.split()) if word in bits]
             counts_for[keyword] = sum(inside) or bits[keyword]
-    everything = 0
-    for of in counts_for.values():
-        everything |= of
+    everything = reduce(or_, counts_for.values(), 0)
     return counts_for, float(everything.bit_count())
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.errors import InvalidInput
@@ -85,26 +84,16 @@ class SqlVectors(SqlTable, ABC):
                     before=(model_n,),
                 )
             )
-            current = [
-                (chunk, vector)
-                for chunk, vector in vectors
-                if queued.get(chunk, numbers.get(chunk, 0)) == numbers.get(chunk, 0)
-            ]
+            asked = {chunk: numbers.get(chunk, 0) for chunk, _ in vectors}
+            current = [(n, vector) for n, vector in vectors if queued.get(n, asked[n]) == asked[n]]
             db.executemany(
                 "DELETE FROM vectors WHERE model = ? AND chunk = ?",
-                [
-                    (model_n, chunk)
-                    for chunk, number in queued.items()
-                    if number and number == numbers.get(chunk)
-                ],
+                [(model_n, n) for n, number in queued.items() if number and number == asked[n]],
             )
             db.executemany(
                 "INSERT OR IGNORE INTO vectors (model, chunk, vector)"
                 " SELECT ?, n, ? FROM chunks WHERE n = ?",
-                [
-                    (model_n, seal(vector.astype("<f4").tobytes()), chunk)
-                    for chunk, vector in current
-                ],
+                [(model_n, seal(vector.astype("<f4").tobytes()), n) for n, vector in current],
             )
             db.executemany(
                 "DELETE FROM wanting WHERE model = ? AND chunk = ?",
@@ -115,7 +104,7 @@ class SqlVectors(SqlTable, ABC):
         """Return how many chunks of a scope are queued for a first vector of this model."""
         if not self._row("SELECT 1 FROM wanting LIMIT 1"):
             return 0
-        row = self._row(
+        return self._number(
             "SELECT count(*) FROM wanting AS w JOIN chunks AS c ON c.n = w.chunk"
             " JOIN memories AS m ON m.n = c.memory"
             " LEFT JOIN vectors AS v ON v.chunk = w.chunk AND v.model = w.model"
@@ -123,14 +112,13 @@ class SqlVectors(SqlTable, ABC):
             (model,),
             scope,
         )
-        return int(row[0])
 
     def without(self, model: str, scope: Scope) -> int:
         """Return how many chunks have no vector of a model, which may be unknown to the database."""
         if self._row("SELECT 1 FROM models WHERE name = ?", (model,)):
             return self.missing(model, scope)
         joined = "chunks AS c JOIN memories AS m ON m.n = c.memory"
-        return int(self._row(f"SELECT count(*) FROM {joined} WHERE {{scope}}", (), scope)[0])
+        return self._number(f"SELECT count(*) FROM {joined} WHERE {{scope}}", scope=scope)
 
     def is_current(self) -> bool:
         """True when a search uses every stored vector; a replica may be behind."""
@@ -196,14 +184,10 @@ class SqlVectors(SqlTable, ABC):
     def _counted(self, table: str, condition: str, arguments: Sequence[object], most: int) -> int:
         """Count rows, up to `most` + 1."""
         statement = f"SELECT 1 FROM {table} WHERE {condition} LIMIT ?"
-        row = self._row(f"SELECT count(*) FROM ({statement}) AS few", (*arguments, most + 1))
-        return int(row[0])
+        return self._number(f"SELECT count(*) FROM ({statement}) AS few", (*arguments, most + 1))
 
     def _keep_best(
-        self,
-        best: Best,
-        vector: NDArray[np.float32],
-        found: Sequence[tuple[int, int, bytes]],
+        self, best: Best, vector: NDArray[np.float32], found: Sequence[tuple[int, int, bytes]]
     ) -> None:
         """Add memories by number, with the ordinal and the stored vector of a chunk."""
         cosines = self._cosines(vector, [row[2] for row in found])
@@ -229,19 +213,17 @@ class SqlVectors(SqlTable, ABC):
     def _named(self, db: Connection, best: Best, scope: Scope) -> list[Row]:
         """Add ids and times to the memories that the scope may see, and sort them."""
         condition, arguments = where(scope, self._db)
-        rows: list[Row] = []
-        for several, part in in_parts(list(best)):
-            rows += (
-                Row(id_, best[n][0], best[n][1], updated_us)
-                for n, id_, updated_us in db.execute(
-                    # NOT INDEXED: by number only; otherwise SQLite reads a whole namespace.
-                    "SELECT m.n, m.id, m.updated_us FROM memories AS m NOT INDEXED"
-                    f" WHERE m.n IN ({several}) AND {condition}",
-                    (*part, *arguments),
-                )
+        rows = [
+            Row(id_, *best[n], updated_us)
+            for several, part in in_parts(list(best))
+            for n, id_, updated_us in db.execute(
+                # NOT INDEXED: by number only; otherwise SQLite reads a whole namespace.
+                "SELECT m.n, m.id, m.updated_us FROM memories AS m NOT INDEXED"
+                f" WHERE m.n IN ({several}) AND {condition}",
+                (*part, *arguments),
             )
-        rows.sort(key=in_order)
-        return rows
+        ]
+        return sorted(rows, key=in_order)
 
     def _at(
         self, db: Connection, model: str, places: Iterable[Place]
@@ -379,19 +361,13 @@ class SqlEmbeddingQueue(SqlTable):
                 (model, token_dims > 0),
             )
 
-    def transaction(self) -> AbstractContextManager[object]:
-        return self._db.write()
-
     def claim(self, model: str, most: int, lease_s: float) -> list[QueuedChunk]:
         """Lease the next chunks. A message of recalled text alone has nothing for a model to read,
         and is removed from the queue."""
         while True:
             requests = self._lease(model, most, lease_s)
             # Read after the lease: what is written meanwhile is requested again.
-            claimed = [
-                chunk._replace(request=requests[chunk.chunk])
-                for chunk in self._read(list(requests))
-            ]
+            claimed = self._read(requests)
             readable = [chunk for chunk in claimed if chunk.passage.strip()]
             self._remove(model, [chunk for chunk in claimed if not chunk.passage.strip()])
             if readable or not claimed:
@@ -420,7 +396,7 @@ class SqlEmbeddingQueue(SqlTable):
                 [(chunk.chunk, chunk.request, model) for chunk in chunks],
             )
 
-    def _read(self, chunks: list[int]) -> list[QueuedChunk]:
+    def _read(self, requests: Mapping[int, int]) -> list[QueuedChunk]:
         """Read what a model should see of these chunks, each memory's text once."""
         from scrubjay.storage.sql.messages import ROW, SqlMessages
         from scrubjay.text.recall_tags import blank_recalled
@@ -433,7 +409,7 @@ class SqlEmbeddingQueue(SqlTable):
             for n, memory, heading, start, stop in self._rows_in(
                 "SELECT n, memory, heading, start, stop FROM chunks WHERE n IN ({values})"
                 " ORDER BY n",
-                chunks,
+                list(requests),
             ):
                 if memory not in texts:
                     row = db.execute(
@@ -447,10 +423,8 @@ class SqlEmbeddingQueue(SqlTable):
                     around = messages.neighbor_texts(memory, text, row[3:], for_model=True)
                     texts[memory] = (title, context, text, around)
                 title, context, text, around = texts[memory]
-                passage = text[start:stop]
-                found.append(
-                    QueuedChunk(n, title, unseal(heading), context, passage, around=around)
-                )
+                read = (title, unseal(heading), context, text[start:stop])
+                found.append(QueuedChunk(n, *read, requests[n], around))
         return found
 
     def release(self, model: str, chunks: list[int], reason: str | None, *, tried: bool) -> None:
@@ -476,17 +450,16 @@ class SqlEmbeddingQueue(SqlTable):
 
     def left(self, model: str) -> tuple[int, int]:
         """Return how many chunks are queued, and how many of them have failed for good."""
-        row = self._row(
+        queued, failed = self._row(
             "SELECT count(*), count(*) FILTER (WHERE tries >= ?) FROM wanting"
             f" WHERE model = {_MODEL}",
             (MAX_TRIES, model),
         )
-        return int(row[0]), int(row[1])
+        return int(queued), int(failed)
 
     def failures(self, model: str, most: int = 5) -> list[str]:
-        rows = self._rows(
+        return self._column(
             "SELECT DISTINCT reason FROM wanting WHERE reason IS NOT NULL AND tries >= ?"
             f" AND model = {_MODEL} LIMIT ?",
             (MAX_TRIES, model, most),
         )
-        return [reason for (reason,) in rows]
