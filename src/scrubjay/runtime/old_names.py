@@ -15,6 +15,7 @@ MOVED = {
     "scrubjay.pipeline": "scrubjay.search.pipeline",
     "scrubjay.profiles": "scrubjay.search.profiles",
     "scrubjay.promoting": "scrubjay.ops.promote.run",
+    "scrubjay.recalled": "scrubjay.text.recall_tags",
     "scrubjay.service": "scrubjay.store",
     "scrubjay.stages": "scrubjay.search.stages",
     "scrubjay.timewords": "scrubjay.text.dates",

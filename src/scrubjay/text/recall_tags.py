@@ -212,3 +212,7 @@ def _without_lookalikes(text: str) -> str:
         parts += (text[done:start], "(")
         done = stop + 1
     return "".join((*parts, text[done:]))
+
+
+# The names of these functions in `scrubjay.recalled`, the module's name in earlier versions.
+mark, spans, without = wrap_recalled, recalled_spans, without_recalled
