@@ -14,20 +14,14 @@ APP = "scrubjay"
 def data_dir() -> str:
     """Return the folder of the default store; `SCRUBJAY_HOME` overrides it."""
     return _home() or _platform_dir(
-        xdg="XDG_DATA_HOME",
-        unix=(".local", "share"),
-        mac=("Library", "Application Support"),
-        windows="LOCALAPPDATA",
+        "XDG_DATA_HOME", (".local", "share"), ("Library", "Application Support"), "LOCALAPPDATA"
     )
 
 
 def config_dir() -> str:
     """Return the folder of the settings file; `SCRUBJAY_HOME` overrides it, too."""
     return _home() or _platform_dir(
-        xdg="XDG_CONFIG_HOME",
-        unix=(".config",),
-        mac=("Library", "Application Support"),
-        windows="APPDATA",
+        "XDG_CONFIG_HOME", (".config",), ("Library", "Application Support"), "APPDATA"
     )
 
 
@@ -35,9 +29,7 @@ def cache_dir() -> str:
     """Return the folder of what can be downloaded again, such as models; `SCRUBJAY_CACHE` overrides it."""
     if chosen := os.environ.get("SCRUBJAY_CACHE"):
         return os.path.expanduser(chosen)
-    base = _platform_dir(
-        xdg="XDG_CACHE_HOME", unix=(".cache",), mac=("Library", "Caches"), windows="LOCALAPPDATA"
-    )
+    base = _platform_dir("XDG_CACHE_HOME", (".cache",), ("Library", "Caches"), "LOCALAPPDATA")
     # Windows has data and cache in one folder: without a subfolder, clearing the cache would
     # delete the memories.
     return os.path.join(base, "Cache") if sys.platform == "win32" else base
@@ -47,7 +39,7 @@ def _home() -> str:
     return os.path.expanduser(os.environ.get("SCRUBJAY_HOME", ""))
 
 
-def _platform_dir(*, xdg: str, unix: tuple[str, ...], mac: tuple[str, ...], windows: str) -> str:
+def _platform_dir(xdg: str, unix: tuple[str, ...], mac: tuple[str, ...], windows: str) -> str:
     """Return the folder by platform; an XDG variable wins on every platform."""
     chosen = os.environ.get(xdg, "")
     if os.path.isabs(chosen):  # the XDG rules say to ignore a relative one

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Callable
+from typing import TextIO
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Progress = Callable[[int, int], None]
-    """Called with (done, total); total is 0 while it is not known."""
+Progress = Callable[
+    [int, int], None
+]  # called with (done, total); total is 0 while it is not known
 
 _WIDTH = 24
 _REDRAW_SECONDS = 0.1

@@ -141,7 +141,6 @@ def tokens(text: str, language: str = "") -> list[str]:
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text as written, identifiers whole."""
     return word_pattern(text).findall(text)
 
 
@@ -187,7 +186,6 @@ def make_tokens(word: str, stemmer: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def query_tokens(word: str, stemmer: str = "english") -> tuple[str, ...]:
-    """Return the tokens to search for when a query contains this word."""
     if is_unspaced(word):
         return tuple(_unspaced_tokens(word, stemmer, singles=False))
     if not word.strip("_"):

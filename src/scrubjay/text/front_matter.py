@@ -138,7 +138,6 @@ def entry_fields(front: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
 
 def other_words(front: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the values under keys that are not fields of a memory."""
     for key, value in front.items():
         if key.lower() not in _KNOWN_KEYS:
             yield from _leaves(value)
@@ -198,7 +197,6 @@ def _plain_lines(block: str, separator: str) -> Iterator[tuple[str, str]]:
 
 
 def _json_value(value: object, depth: int) -> Any:
-    """Return a value that JSON can hold; any other becomes text."""
     if depth > _MAX_DEPTH:
         return None
     if isinstance(value, Mapping):

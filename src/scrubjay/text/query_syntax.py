@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import NamedTuple, TypeVar
 
 from scrubjay.text.analysis import (
@@ -247,7 +248,8 @@ def _excluding(operator: re.Match[str], stemmers: Sequence[str]) -> list[Term]:
 def _phrase_terms(phrase: str, stemmers: Sequence[str]) -> list[Term]:
     """Return runs of adjacent tokens; where the script changes, a new run begins."""
     terms: list[Term] = []
-    for unspaced, run in _by_script(words(phrase)):
+    for unspaced, group in groupby(words(phrase), is_unspaced):
+        run = list(group)
         if unspaced:
             terms.extend(
                 Term((tuple(tokens),))
@@ -259,15 +261,6 @@ def _phrase_terms(phrase: str, stemmers: Sequence[str]) -> list[Term]:
             forms = (tuple(t for word in run for t in word_tokens(word, one)) for one in stemmers)
             terms.append(Term(tuple(dict.fromkeys(form for form in forms if form))))
     return [term for term in terms if term.any_of]
-
-
-def _by_script(phrase: list[str]) -> list[tuple[bool, list[str]]]:
-    runs: list[tuple[bool, list[str]]] = []
-    for word in phrase:
-        if not runs or runs[-1][0] != is_unspaced(word):
-            runs.append((is_unspaced(word), []))
-        runs[-1][1].append(word)
-    return runs
 
 
 def _prefix_terms(prefix: str, stemmers: Sequence[str]) -> list[Term]:

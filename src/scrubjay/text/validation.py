@@ -46,7 +46,6 @@ def several(given: Any, name: str) -> tuple[str, ...] | None:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a hint with the most similar name, or "" if none is similar."""
     from difflib import get_close_matches
 
     similar = get_close_matches(name, list(known), n=1, cutoff=_MIN_SIMILARITY)

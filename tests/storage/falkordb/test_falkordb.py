@@ -18,8 +18,8 @@ from tools.servers.programs import falkordb as programs
 from scrubjay import Unavailable
 from scrubjay.errors import MissingExtra
 from scrubjay.storage.falkordb.client import FalkorServer
+from scrubjay.storage.falkordb.graph import where
 from scrubjay.storage.falkordb.replica import FalkorReplica
-from scrubjay.storage.falkordb.scope import where
 from scrubjay.storage.replicas.outbox import ReplicaLink, ReplicaRecord
 from scrubjay.storage.sql import graph as walking
 from scrubjay.storage.sql.collections import SqlCollections

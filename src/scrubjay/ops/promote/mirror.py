@@ -230,7 +230,6 @@ class _Run:
 def _page(
     db: Connection, table: Table, columns: Sequence[str], after: Row | None, limit: int
 ) -> list[Row]:
-    """Return the rows of the next keys: fewer than the limit at the end."""
     key, name = ", ".join(table.key), table.name
     condition, arguments = _mirrored(table, after)
     wanted = f"SELECT {', '.join(columns)} FROM {name}"
@@ -247,7 +246,6 @@ def _page(
 
 
 def _mirrored(table: Table, after: Row | None = None) -> tuple[str, Row]:
-    """Return the condition for mirrored rows, after a key if given."""
     conditions, arguments = [], list[Any]()
     if table.name == "meta":
         conditions.append(f"key NOT IN ({marks(OWN_NOTES)})")
@@ -273,7 +271,6 @@ def _recoded(
     texts: Callable[[Any], Any],
     others: Callable[[bytes], bytes],
 ) -> Row:
-    """Return a row whose sealed values were passed to a codec."""
     sealed, sealed_bytes = SEALED_TEXTS.get(table.name), SEALED_BYTES.get(table.name)
     if sealed is None and sealed_bytes is None:
         return tuple(row)

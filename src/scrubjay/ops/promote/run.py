@@ -12,12 +12,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
-from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, NotFound, StoreError, Unavailable
 from scrubjay.ops.promote.compare import QUERIES, Differs, Digest, same_rows, same_searches, warm
 from scrubjay.ops.promote.mirror import mirror
 from scrubjay.storage.database import Connection, Database
+from scrubjay.storage.replicas.outbox import Outbox, Replica, ReplicaSource
 from scrubjay.storage.sql.mirror import take
 from scrubjay.storage.sqlite.backup import PROMOTED, SqliteMirror, free_name, open_files_stay
 from scrubjay.storage.sqlite.connection import SqliteDatabase
@@ -34,9 +34,6 @@ from scrubjay.text.urls import (
     tenant_schema,
 )
 from scrubjay.types.reports import Moved
-
-if TYPE_CHECKING:
-    from scrubjay.storage.replicas.outbox import Replica
 
 Path = str | os.PathLike[str]
 Progress = Callable[[int, int, str], None]
@@ -99,7 +96,6 @@ class FilePlace:
         return SqliteDatabase(f"{self.path}{FILLING}")
 
     def put_aside(self) -> str:
-        """Rename the file, which no one has open; return its new name."""
         aside = free_name(f"{self.path}{PROMOTED}")
         try:
             os.rename(self.path, aside)
@@ -174,7 +170,6 @@ def parse_place(path: Path, tenant: str | None = None) -> Place:
 
 
 def holds_memories(db: Connection) -> bool:
-    """True when a store contains anything of value."""
     return any(
         db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None for table in _CONTENTS
     )
@@ -303,7 +298,6 @@ class _Move:
 
     def _fill_replicas(self) -> tuple[dict[str, int], dict[str, str]]:
         """Send everything to the replicas; return their counts, and why some are incomplete."""
-        from scrubjay.storage.replicas.outbox import Outbox, ReplicaSource
         from scrubjay.storage.replicas.worker import ReplicaWorker
 
         db = self._target.existing()

@@ -57,21 +57,12 @@ class FalkorServer:
             self._connected().query(query, dict(arguments))
 
     def create_index(self, label: str, field: str) -> None:
-        """Index a field of nodes, unless it is indexed already."""
-        with self._errors() as redis:
-            try:
-                self._connected().query(f"CREATE INDEX FOR (m:{label}) ON (m.{field})")
-            except redis.ResponseError as error:
-                if "already indexed" not in str(error):
-                    raise
+        with self._errors(ignored="already indexed"):
+            self._connected().query(f"CREATE INDEX FOR (m:{label}) ON (m.{field})")
 
     def drop(self) -> None:
-        with self._errors() as redis:
-            try:
-                self._connected().delete()
-            except redis.ResponseError as error:
-                if _NO_GRAPH not in str(error):
-                    raise
+        with self._errors(ignored=_NO_GRAPH):
+            self._connected().delete()
 
     def ping(self) -> None:
         with self._errors():
@@ -147,8 +138,8 @@ class FalkorServer:
         )
 
     @contextmanager
-    def _errors(self) -> Iterator[Any]:
-        """Give the redis module; turn its errors into Unavailable with advice."""
+    def _errors(self, ignored: str = "") -> Iterator[Any]:
+        """Give the redis module; turn its errors, unless they are ignored, into Unavailable with advice."""
         try:
             import falkordb  # noqa: F401
             import redis
@@ -170,6 +161,8 @@ class FalkorServer:
                 f"{shown} cannot be reached ({_message(error)}); start it, or correct the address"
             ) from None
         except redis.RedisError as error:
+            if ignored and ignored in str(error):
+                return
             message = _message(error)
             if "unknown command" in message.casefold():
                 raise self._no_module() from None

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from scrubjay.storage.falkordb.client import FalkorServer
 from scrubjay.storage.replicas.outbox import GRAPH, ReplicaLink, ReplicaRecord
-
-if TYPE_CHECKING:
-    from scrubjay.storage.falkordb.client import FalkorServer
 
 BATCH = 1_000
 T = TypeVar("T")

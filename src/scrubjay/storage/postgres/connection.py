@@ -15,24 +15,23 @@ from typing import TYPE_CHECKING, Any, cast
 
 from scrubjay.config import SHORT_TURN_CHARS
 from scrubjay.errors import StoreError
-from scrubjay.storage.codec import EscapeNul
+from scrubjay.storage.codec import Codec, EscapeNul
 from scrubjay.storage.database import NOTE, Clause, Database
 from scrubjay.storage.postgres.login import WAIT_S, Login
 from scrubjay.storage.postgres.schema import MIGRATIONS
 from scrubjay.storage.postgres.session import Session
 from scrubjay.storage.schema import SCHEMA_VERSION
+from scrubjay.text.urls import ServerAddress
+from scrubjay.types import Term
 
 if TYPE_CHECKING:
     import psycopg
     from psycopg_pool import ConnectionPool
 
-    from scrubjay.storage.codec import Codec
     from scrubjay.storage.postgres.keyword import PostgresKeyword
     from scrubjay.storage.postgres.mirror import PostgresMirror
     from scrubjay.storage.postgres.vectors import PostgresVector
     from scrubjay.storage.postgres.words import PostgresWords
-    from scrubjay.text.urls import ServerAddress
-    from scrubjay.types import Term
 
 _LOCK = 0x5343_4A59  # first key of the writer's lock; the second one is the schema
 _COMMITS = "commits"
@@ -189,7 +188,6 @@ class PostgresDatabase(Database):
             self._pool.putconn(connection)
 
     def _prepare(self, session: Session) -> None:
-        """Create the tables, or migrate older ones, in one transaction."""
         found = self.login.schema_version(session)
         if found == SCHEMA_VERSION:
             return
@@ -214,6 +212,5 @@ class PostgresDatabase(Database):
             )
 
     def lock(self, session: Session, schema: str, wait_s: float) -> None:
-        """Take the writer's lock of a schema, after a limited wait."""
         session.execute("SELECT set_config('lock_timeout', ?, TRUE)", (f"{int(wait_s * 1000)}ms",))
         session.execute("SELECT pg_advisory_xact_lock(?, hashtext(?))", (_LOCK, schema))

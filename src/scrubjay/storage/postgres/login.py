@@ -11,12 +11,11 @@ from weakref import WeakKeyDictionary
 
 from scrubjay.errors import InvalidInput, MissingExtra, ScrubjayError, StoreError
 from scrubjay.storage.postgres.session import Session
+from scrubjay.text.urls import ServerAddress
 
 if TYPE_CHECKING:
     import psycopg
     from psycopg_pool import ConnectionPool
-
-    from scrubjay.text.urls import ServerAddress
 
 WAIT_S = 60.0  # for another writer
 MAX_CONNECTIONS = 16
@@ -101,7 +100,6 @@ class Login:
             )
 
     def schema_version(self, session: Session) -> int:
-        """Return the version of the tables; 0 when there are none."""
         table = session.execute("SELECT to_regclass(?)", (f'"{self.schema}".meta',)).fetchone()
         if table[0] is None:
             return 0
@@ -109,7 +107,6 @@ class Login:
         return int(row[0]) if row else 0
 
     def moved_to(self, session: Session) -> str | None:
-        """Return where the memories of the schema were moved; None when they were not."""
         note = f'"{self.schema}".moved'
         (exists,) = session.execute("SELECT to_regclass(?) IS NOT NULL", (note,)).fetchone()
         return session.execute(f"SELECT place FROM {note}").fetchone()[0] if exists else None
@@ -156,7 +153,6 @@ class Login:
 
 
 def _is_readable(connection: psycopg.Connection[Any]) -> bool:
-    """True when there is data to read, or the other end is closed."""
     from selectors import EVENT_READ, DefaultSelector
 
     with DefaultSelector() as selector:

@@ -21,7 +21,6 @@ class PostgresMirror:
 
     @contextmanager
     def quiet(self, db: Connection, table: str) -> Iterator[None]:
-        """Disable the triggers of a table, and enable them again in the same transaction."""
         (fires,) = db.execute(
             "SELECT EXISTS (SELECT 1 FROM pg_trigger WHERE tgrelid = to_regclass(?)"
             " AND NOT tgisinternal)",

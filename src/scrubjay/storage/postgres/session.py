@@ -12,10 +12,10 @@ from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from scrubjay.storage.database import Cursor
+
 if TYPE_CHECKING:
     import psycopg
-
-    from scrubjay.storage.database import Cursor
 
 # Applied outside of quoted texts only.
 _TRANSLATIONS = (

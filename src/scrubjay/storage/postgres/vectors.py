@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from scrubjay.errors import StoreError
+from scrubjay.storage.postgres.connection import PostgresDatabase
+from scrubjay.storage.postgres.session import Session
 from scrubjay.storage.sql.scope import in_parts, where
 from scrubjay.storage.sql.vectors import Best, SqlVectors, check_positive, with_ties
 from scrubjay.types import RankedList, Scope
@@ -17,9 +19,6 @@ from scrubjay.types import RankedList, Scope
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from scrubjay.storage.postgres.connection import PostgresDatabase
-    from scrubjay.storage.postgres.session import Session
 
 # Up to here every vector is compared: that takes about as long as the index, and misses none.
 MAX_EXACT = 50_000

@@ -13,13 +13,12 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from scrubjay.errors import InvalidInput, MissingExtra, Unavailable
+from scrubjay.text.urls import ServerAddress
 
 if TYPE_CHECKING:
     from httpx import Request, Response
     from qdrant_client.http import SyncApis
     from qdrant_client.http.models import CollectionInfo
-
-    from scrubjay.text.urls import ServerAddress
 
     Apis = SyncApis[Any]
 
@@ -84,9 +83,13 @@ class QdrantServer:
             self._raise_refused(error.status_code or 0, error.content)
         except ResponseHandlingException as error:
             self._raise_failed(error.source)
-        except (ApiException, QdrantException, HTTPError) as error:
-            self._raise_failed(error)
-        except (JSONDecodeError, UnicodeDecodeError) as error:  # its client lets these through
+        except (
+            ApiException,
+            QdrantException,
+            HTTPError,
+            JSONDecodeError,
+            UnicodeDecodeError,
+        ) as error:
             self._raise_failed(error)
 
     def ping(self) -> None:

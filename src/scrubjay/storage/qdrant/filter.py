@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from qdrant_client.http.models import FieldCondition, Filter, MatchAny, MatchValue, Range
 
+from scrubjay.storage.database import Database
 from scrubjay.storage.sql.scope import allowed_values, visible_namespaces
 from scrubjay.times import micros
-
-if TYPE_CHECKING:
-    from scrubjay.storage.database import Database
-    from scrubjay.types import Scope
+from scrubjay.types import Scope
 
 # Instead of an empty field: checking for one is slower, and one more condition.
 ALWAYS_US = -(2**62)

@@ -7,15 +7,14 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID, uuid5
 
-from scrubjay.storage.qdrant.client import NoCollection, import_client
-from scrubjay.storage.replicas.outbox import VECTORS, Outbox
+from scrubjay.storage.database import Database
+from scrubjay.storage.qdrant.client import NoCollection, QdrantServer, import_client
+from scrubjay.storage.replicas.outbox import VECTORS, Outbox, ReplicaLink, ReplicaRecord
 
 if TYPE_CHECKING:
     from qdrant_client.http.models import Filter, PointStruct, ScrollResult
 
-    from scrubjay.storage.database import Database
-    from scrubjay.storage.qdrant.client import Apis, QdrantServer
-    from scrubjay.storage.replicas.outbox import ReplicaLink, ReplicaRecord
+    from scrubjay.storage.qdrant.client import Apis
 
 T = TypeVar("T")
 

@@ -11,7 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.errors import Unavailable
-from scrubjay.storage.qdrant.client import NoCollection, import_client
+from scrubjay.storage.database import Database
+from scrubjay.storage.qdrant.client import NoCollection, QdrantServer, import_client
 from scrubjay.storage.replicas.breaker import Breaker
 from scrubjay.storage.replicas.outbox import VECTORS, Outbox
 from scrubjay.storage.sql.vectors import Best, SqlVectors, check_positive
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from qdrant_client.http.models import QueryRequest, SearchParams
-
-    from scrubjay.storage.database import Database
-    from scrubjay.storage.qdrant.client import QdrantServer
 
 MAX_EXACT = 20_000  # vectors of a store that the server compares one by one
 _HNSW_EF = 256
@@ -164,7 +162,6 @@ class QdrantVectors(SqlVectors):
             return self._named(db, best, scope)
 
     def _params(self) -> SearchParams:
-        """Return search parameters: exact while the store has few vectors."""
         from qdrant_client.http.models import QuantizationSearchParams, SearchParams
 
         if self._counted("vectors", "TRUE", (), MAX_EXACT) <= MAX_EXACT:

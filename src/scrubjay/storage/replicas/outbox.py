@@ -274,7 +274,6 @@ class ReplicaSource:
     def memories(
         self, ids: Sequence[str], *, vectors: bool = False
     ) -> tuple[list[ReplicaRecord], list[str]]:
-        """Return these memories as they are now, and the ids of those that were deleted."""
         found: list[ReplicaRecord] = []
         with self._db.read() as db:
             for several, part in in_parts(ids):
@@ -291,7 +290,6 @@ class ReplicaSource:
         return found, [id_ for id_ in dict.fromkeys(ids) if id_ not in existing]
 
     def links_between(self, pairs: Iterable[tuple[str, str]]) -> list[ReplicaLink]:
-        """Return the links between each of these pairs, in either direction."""
         wanted = list(dict.fromkeys((min(pair), max(pair)) for pair in pairs))
         found: dict[ReplicaLink, None] = {}  # a link of a memory with itself comes twice
         with self._db.read() as db:

@@ -96,7 +96,6 @@ class Replicas:
         )
 
     def pending_notes(self, kinds: Sequence[str]) -> Iterator[str]:
-        """Yield a note about each of these replicas that does not have every change yet."""
         for kind, replica in self._replicas.items():
             if kind not in kinds:
                 continue
@@ -166,7 +165,6 @@ class Replicas:
         return ""
 
     def close(self) -> None:
-        """Wait briefly for the last changes, then disconnect from the servers."""
         self.worker.settle()
         self.worker.stop()
         for close in self._close:
@@ -184,7 +182,6 @@ class Replicas:
 
 
 def _outage(replica: Replica) -> str:
-    """Return why a replica does not answer; empty when it does."""
     try:
         replica.ping()
     except (Unavailable, InvalidInput) as error:

@@ -84,7 +84,6 @@ class ReplicaWorker:
         return used and kind not in self._outbox.attached()
 
     def recheck(self, kind: str) -> None:
-        """Check whether a replica has lost memories, and fill it again if so."""
         for feed in self._feeds:
             if feed.kind == kind:
                 feed.checked_s = None
@@ -123,7 +122,6 @@ class ReplicaWorker:
             time.sleep(0.01)
 
     def _gave_up(self) -> bool:
-        """True when the thread failed, or all that is left is for servers that do not answer."""
         return self._broken or all(
             feed.outage or (feed.attached and not self._outbox.next(feed.kind, 1))
             for feed in self._feeds
@@ -160,7 +158,6 @@ class ReplicaWorker:
                     feed.leased = False
 
     def _send_batch(self, feed: _Feed) -> bool:
-        """Send one batch; False when there is none, or the server does not answer."""
         if self._worker.stopping.is_set() or feed.backoff.left_s:
             return False
         if not feed.attached and not self._attach(feed):

@@ -182,7 +182,6 @@ class SqliteMirror:
 
 
 def free_name(wanted: str) -> str:
-    """Return this path, or one with a number where it is taken."""
     path, count = wanted, 1
     while os.path.lexists(path):
         count += 1

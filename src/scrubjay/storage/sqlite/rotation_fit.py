@@ -69,7 +69,6 @@ def _recalls(
     rotations: list[Rotation],
     stopped: Callable[[], bool],
 ) -> list[float]:
-    """Return the recall of each rotation for stored vectors as queries; none when stopped."""
     query_numbers, queries = _read(db, _spread(numbers, _TRIALS), dims)
     nearest = _Best(len(query_numbers), _NEAREST)
     trials = [_Trial(rotation, queries) for rotation in rotations]
@@ -107,7 +106,6 @@ def _read(
 
 
 def _directions(db: Database, numbers: list[int], dims: int) -> NDArray[np.float32]:
-    """Return the main directions of the vectors, a column each, the longest first."""
     moments = np.zeros((dims, dims))
     for start in range(0, len(numbers), _BATCH):
         _, rows = _read(db, numbers[start : start + _BATCH], dims)

@@ -91,7 +91,6 @@ class SqliteRotations:
         self._check_at: dict[str, int] = {}
 
     def load(self, db: Connection, model: int, short_dims: int | None) -> Rotation | None:
-        """Return the rotation of a model, cut to `short_dims`; None when there is none."""
         import numpy as np
 
         row = db.execute(
@@ -117,7 +116,6 @@ class SqliteRotations:
     def version(
         self, db: Connection, model: int, min_recall: float = 0.0
     ) -> tuple[int, int] | None:
-        """Return the version of a model's rotation; None when there is none of this recall."""
         row = db.execute(
             "SELECT version, at_us FROM rotations WHERE model = ? AND recall >= ?",
             (model, min_recall),

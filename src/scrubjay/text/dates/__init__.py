@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from datetime import datetime
+from datetime import datetime
+from typing import NamedTuple
 
 MAX_CHARS = 20_000  # a longer text has no single event, and its first pages say what it is about
 

@@ -150,7 +150,6 @@ class Expression(NamedTuple):
     words: list[str]
 
     def get(self, kinds: str) -> Any:
-        """Return the value of the first token of these classes, None without one."""
         tokens = zip(self.classes, self.values, strict=True)
         return next((value for kind, value in tokens if kind in kinds), None)
 
