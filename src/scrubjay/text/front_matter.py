@@ -59,9 +59,8 @@ def id_in(front: Mapping[str, Any]) -> str:
 
 
 def topics_in(front: Mapping[str, Any]) -> Iterator[str]:
-    lowered = {key.lower(): value for key, value in front.items()}
     for key in _TOPIC_KEYS:
-        yield from split_topics(lowered.get(key))
+        yield from split_topics(first_value(front, (key,)))
 
 
 def split_topics(value: object) -> Iterator[str]:

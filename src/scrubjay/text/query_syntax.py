@@ -198,10 +198,7 @@ def _languages(query: str, held: Sequence[str]) -> tuple[str, _Stemmers]:
 
 
 def _word_terms(word: str, stemmers: _Stemmers) -> list[Term]:
-    """Return the terms of a word; characters without spaces are searched pair by pair.
-
-    If its form in the query's language is found nowhere, its parts and its forms in other languages count.
-    """
+    """Return the terms of a word; its parts and other languages' forms count if it is found nowhere."""
     if is_unspaced(word):
         tokens = dict.fromkeys(query_tokens(word, _LATIN_BESIDE_UNSPACED))
         return [Term(((token,),)) for token in tokens]

@@ -38,10 +38,7 @@ _TURN_SEPARATOR = " / "
 def wrap_recalled(
     text: str, id: str, attributes: Mapping[str, str] = {}, *, keep_lines: bool = False
 ) -> str:
-    """Return a text inside a recall tag, on one line unless `keep_lines` is set.
-
-    Anything inside that looks like a tag loses its bracket, so that no text can close its own tag.
-    """
+    """Return a text inside a recall tag, on one line unless `keep_lines`; tags inside lose their bracket."""
     inner = _without_lookalikes(text if keep_lines else " ".join(text.split()))
     written = "".join(
         f' {name}="{_escaped(_without_lookalikes(value))}"' for name, value in attributes.items()

@@ -1,7 +1,4 @@
-"""TF-IDF: the similarity of two texts by their rare words, as a cosine.
-
-The weight of a token is its count in the text (TF) times how few memories contain it (IDF).
-"""
+"""TF-IDF: the cosine of two texts by their tokens, weighted by count (TF) and by rarity (IDF)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Client of a FalkorDB server: queries within a time-out.
-
-Each store has its own graph there, so several stores can share one server.
-"""
+"""Client of a FalkorDB server: queries within a time-out, and one graph for each store."""
 
 from __future__ import annotations
 
@@ -23,10 +20,7 @@ _NO_GRAPH = "empty key"
 
 
 class FalkorServer:
-    """The graph of one store on a server, connected to at the first query.
-
-    `store` is the store id in hexadecimal digits.
-    """
+    """The graph of one store (id in hexadecimal digits) on a server, connected to at the first query."""
 
     def __init__(
         self, address: ServerAddress, store: str, *, min_version: int = MIN_VERSION

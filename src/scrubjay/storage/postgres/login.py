@@ -161,11 +161,7 @@ def _is_readable(connection: psycopg.Connection[Any]) -> bool:
 
 
 def _register_types(connection: psycopg.Connection[Any]) -> None:
-    """Return sums of whole numbers as whole numbers, and send texts as texts.
-
-    Postgres gives decimals; and the client leaves the type of a text open, which Postgres cannot always
-    infer.
-    """
+    """Load whole decimals, such as sums, as integers, and send texts with their type."""
     from psycopg.adapt import Loader
     from psycopg.types.string import StrDumper
 

@@ -1,7 +1,4 @@
-"""Client of a Qdrant server: HTTP requests within a time-out, and our collections.
-
-HTTP instead of gRPC: over a kept connection both are as fast, and HTTP needs no second port.
-"""
+"""Client of a Qdrant server: requests by HTTP, which is as fast as gRPC here, and our collections."""
 
 from __future__ import annotations
 

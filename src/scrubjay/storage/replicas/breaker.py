@@ -14,10 +14,7 @@ T = TypeVar("T")
 
 
 class Breaker:
-    """Guards the calls to one server. It may be used by any number of threads.
-
-    `ping` raises Unavailable while the server does not answer.
-    """
+    """Guards the calls to one server, by any threads; `ping` raises Unavailable while it is down."""
 
     def __init__(
         self, name: str, ping: Callable[[], object], rest_s: float = 1.0, max_rest_s: float = 30.0

@@ -32,10 +32,7 @@ _PAIRS_PER_QUERY = 200
 
 
 class ReplicaRecord(NamedTuple):
-    """A memory as a replica stores it: the fields that filters need, and its vectors.
-
-    `topics` are index tokens. `vectors` are (model, chunk ordinal, float32 values).
-    """
+    """A memory as a replica stores it; `topics` are tokens, `vectors` (model, chunk ordinal, values)."""
 
     id: str
     namespace: str
@@ -62,10 +59,7 @@ class ReplicaLink(NamedTuple):
 
 
 class Replica(Protocol):
-    """A server that holds a copy of the vectors or of the graph.
-
-    Every write can be repeated without harm. Errors of the server are Unavailable.
-    """
+    """A server with a copy of the vectors or the graph: writes can be repeated, errors are Unavailable."""
 
     kind: str
     place: str

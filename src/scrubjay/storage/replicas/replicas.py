@@ -27,10 +27,7 @@ INDEXES = (WORDS, *KINDS)
 
 
 class Replicas:
-    """The replicas of one store. Without servers, it only reports those that other processes use.
-
-    No server is called before the first search or the first change.
-    """
+    """The replicas of one store; no server is called before the first search or change."""
 
     def __init__(self, db: Database, servers: ReplicaAddresses) -> None:
         self.outbox = Outbox(db)
@@ -85,14 +82,10 @@ class Replicas:
         """Return the state of every replica, including those of other processes; ours are pinged."""
         mine = {k: one for k, one in self._replicas.items() if not self.worker.is_dropped(k)}
         places = {**self.outbox.attached(), **{kind: one.place for kind, one in mine.items()}}
+        outages = {kind: _outage(mine[kind]) if kind in mine else "" for kind in sorted(places)}
         return tuple(
-            ServerState(
-                kind,
-                place,
-                self.worker.pending_for(kind),
-                _outage(mine[kind]) if kind in mine else "",
-            )
-            for kind, place in sorted(places.items())
+            ServerState(kind, places[kind], self.worker.pending_for(kind), outage)
+            for kind, outage in outages.items()
         )
 
     def pending_notes(self, kinds: Sequence[str]) -> Iterator[str]:
@@ -104,9 +97,8 @@ class Replicas:
             elif count := self.worker.pending_for(kind):
                 changes = "1 change" if count == 1 else f"{count:,} changes"
                 reason = self.worker.outage.get(kind)
-                yield f"{kind}: {replica.place} is {changes} behind" + (
-                    f" ({reason})" if reason else ""
-                )
+                why = f" ({reason})" if reason else ""
+                yield f"{kind}: {replica.place} is {changes} behind{why}"
 
     def reindex(
         self,
