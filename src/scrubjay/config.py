@@ -116,7 +116,6 @@ class Access(NamedTuple):
         return _shown(self.spec)
 
     def __repr__(self) -> str:
-        """Show everything but keys."""
         key = "…" if self.api_key else ""
         return f"Access({self.shown!r}, api_key={key!r}, timeout_s={self.timeout_s:g})"
 
@@ -149,7 +148,6 @@ class Settings(NamedTuple):
     server: Mapping[str, Any] = NOTHING
 
     def __repr__(self) -> str:
-        """Show everything but logins."""
         shown = (
             f"{name}={(_shown(one) if isinstance(one, str) else one)!r}"
             for name, one in self._asdict().items()
@@ -186,7 +184,6 @@ def load(
     graph: str | None = None,
     tenant: str | None = None,
 ) -> Settings:
-    """Read the settings that hold now."""
     if db is not None and (not db.strip() or "\0" in db):
         raise InvalidInput(
             f"{_shown(db)!r} is not a path; give a file, or nothing for the default store"
@@ -370,7 +367,6 @@ def check_short_turn(chars: object) -> int:
 
 
 def check_chunk_sizes(tokens: object, overlap: object) -> tuple[int, int]:
-    """Refuse sizes of chunks that cannot work."""
     for name, given in zip(_NUMBERS, (tokens, overlap), strict=True):
         if type(given) is not int or given < 0:
             raise InvalidInput(f"{name} is {given!r}; give a whole number such as {CHUNK_TOKENS}")
@@ -469,7 +465,6 @@ def own_path(
 
 
 def make_folder(folder: str) -> None:
-    """Create the folder of the user's own store."""
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:

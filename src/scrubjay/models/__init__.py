@@ -16,10 +16,8 @@ if TYPE_CHECKING:
 @runtime_checkable
 class Embedder(Protocol):
     """Turns texts into unit vectors. `name` states model and precision: it is the key of the index.
-
-    An embedder whose vectors can be cut lists in `matryoshka` the lengths at which their beginning is a
-    vector, too.
-    """
+    An embedder whose vectors can be cut lists in `matryoshka` the lengths at which their beginning
+    is a vector, too."""
 
     name: str
     dims: int
@@ -55,6 +53,4 @@ class Generator(Protocol):
 
     name: str
 
-    def complete(self, prompt: str, *, schema: dict[str, object] | None = None) -> str:
-        """Return the model's answer."""
-        ...
+    def complete(self, prompt: str, *, schema: dict[str, object] | None = None) -> str: ...

@@ -23,17 +23,11 @@ _US = 1_000_000
 class Notes(Protocol):
     """Small texts by kind and key: in the database for models that processes share, else in memory."""
 
-    def get(self, kind: str, key: str) -> str | None:
-        """Return the stored text, or None."""
-        ...
+    def get(self, kind: str, key: str) -> str | None: ...
 
-    def put(self, kind: str, key: str, value: str, at_us: int) -> None:
-        """Store a text."""
-        ...
+    def put(self, kind: str, key: str, value: str, at_us: int) -> None: ...
 
-    def drop(self, kind: str, key: str) -> None:
-        """Delete a text."""
-        ...
+    def drop(self, kind: str, key: str) -> None: ...
 
 
 class MemoryNotes:
@@ -43,15 +37,12 @@ class MemoryNotes:
         self._texts: dict[tuple[str, str], str] = {}
 
     def get(self, kind: str, key: str) -> str | None:
-        """Return the stored text, or None."""
         return self._texts.get((kind, key))
 
     def put(self, kind: str, key: str, value: str, at_us: int) -> None:
-        """Store a text."""
         self._texts[kind, key] = value
 
     def drop(self, kind: str, key: str) -> None:
-        """Delete a text."""
         self._texts.pop((kind, key), None)
 
 
@@ -70,10 +61,8 @@ class _Outage(NamedTuple):
 
 class Breaker:
     """Calls a model unless it has just failed.
-
-    After a failure the model is not called for half a minute, after the next for twice as long, up to
-    ten minutes; the first success ends it. The times are those of the store's clock.
-    """
+    After a failure the model is not called for half a minute, after the next for twice as long, up
+    to ten minutes; the first success ends it. The times are those of the store's clock."""
 
     def __init__(self, name: str, key: str, notes: Notes, clock: Callable[[], datetime]) -> None:
         self._name = name
@@ -103,7 +92,6 @@ class Breaker:
         return answer
 
     def reset(self) -> None:
-        """End the pause."""
         self._notes.drop("outage", self._key)
 
     def _note_failure(self, failures: int, reason: str) -> None:

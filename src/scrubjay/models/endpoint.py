@@ -68,7 +68,6 @@ class Endpoint(NamedTuple):
         )
 
     def post(self, url: str, payload: dict[str, Any], *, since: float | None = None) -> Any:
-        """Post to one of the endpoint's addresses, with its key and its time limit."""
         try:
             return post_json(
                 url, payload, api_key=self.api_key, timeout_s=self.timeout_s, since=since
@@ -85,9 +84,7 @@ def endpoint(
     spec: str, *, api_key: str = "", timeout_s: float = 10.0, dialect: str = ""
 ) -> Endpoint:
     """Parse `http://localhost:11434/v1#qwen3:1.7b`; no request is sent.
-
-    Raises InvalidInput where the address, the key or the time limit cannot be used.
-    """
+    Raises InvalidInput where the address, the key or the time limit cannot be used."""
     url, _, model = spec.strip().partition("#")
     # A key out of a file ends with a line break, which no header can carry.
     return checked(
@@ -143,7 +140,6 @@ def _check_url(url: str) -> None:
 
 
 def _without_login(url: str) -> str:
-    """Return an address without a password that may be in it."""
     start, slashes, rest = without_query(url).partition("//")
     if not slashes:
         start, rest = "", start
@@ -152,12 +148,10 @@ def _without_login(url: str) -> str:
 
 
 def with_path(url: str, path: str) -> str:
-    """Return the address with another path; a query after it stays."""
     return urlsplit(url)._replace(path=path).geturl()
 
 
 def path_of(url: str) -> str:
-    """Return the path of an address, without a slash at its end."""
     return urlsplit(url).path.rstrip("/")
 
 
@@ -258,9 +252,8 @@ class _TooLong(ValueError):
 
 def _exchange(request: Request, left_s: float, timeout_s: float) -> _Answer:
     """Send a request in another thread and wait no longer than `left_s`.
-
-    A socket time-out covers neither the name lookup nor a server that sends a byte now and then.
-    """
+    A socket time-out covers neither the name lookup nor a server that sends a byte now and
+    then."""
     import http.client
 
     url = without_query(request.full_url)

@@ -1,7 +1,6 @@
 """Checks around models: whatever a model raises or returns, callers get a valid answer or Unavailable.
-
-Models come from plug-ins, other machines and callers of the library, so none of them is trusted.
-"""
+Models come from plug-ins, other machines and callers of the library, so none of them is
+trusted."""
 
 from __future__ import annotations
 
@@ -64,9 +63,7 @@ class GuardedEmbedder:
         self, texts: Sequence[str], *, as_query: bool = False
     ) -> tuple[Matrix, list[Matrix] | None]:
         """Return unit vectors and token vectors as they are stored, from one pass where the model can.
-
-        Vectors are useful without token vectors: a model that fails at those gives None.
-        """
+        Vectors are useful without token vectors: a model that fails at those gives None."""
         both = getattr(self.inner, "embed_with_tokens", None)
         if both is not None and self.token_dims:
             vectors, tokens = _call(self.name, lambda: _pair(both(texts, as_query=as_query)))
@@ -105,7 +102,6 @@ class GuardedEmbedder:
         return [rotate(matrix, self._rotation) for matrix in matrices]
 
     def _unit_vectors(self, answer: object, texts: Sequence[str]) -> Matrix:
-        """Check a model's vectors and scale them to length one."""
         import numpy as np
 
         try:
@@ -176,10 +172,8 @@ class GuardedReranker:
 
     def ms_per_1000_chars(self, within_s: float) -> float | None:
         """Return how long it takes to read a thousand characters, as it was once measured.
-
-        None for an object that a caller passed in: it is called for searches only, unless the caller
-        asks for a measurement with `calibrate`.
-        """
+        None for an object that a caller passed in: it is called for searches only, unless the
+        caller asks for a measurement with `calibrate`."""
         stored = self._notes.get("speed", self.key)
         if stored:
             return float(stored)
@@ -237,9 +231,7 @@ class GuardedGenerator:
 
     def patient(self) -> GuardedGenerator:
         """Return the same model for background work, with the same circuit breaker.
-
-        A server is given more time and more tokens than the settings allow for a search.
-        """
+        A server is given more time and more tokens than the settings allow for a search."""
         from copy import copy
 
         from scrubjay.models.generate.remote import RemoteGenerator
@@ -294,6 +286,5 @@ def _prefixes(model: Embedder) -> tuple[int, ...]:
 
 
 def _pair(answer: tuple[object, object]) -> tuple[object, object]:
-    """Return two values, or raise where there are fewer or more."""
     vectors, tokens = answer
     return vectors, tokens

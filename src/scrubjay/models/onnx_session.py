@@ -22,9 +22,7 @@ def open_session(
     name: str, graph: bytes | Path, *, threads: int, weights: Path | None = None
 ) -> Any:
     """Open a graph, from bytes or from its file; `weights` is the folder of a graph in bytes.
-
-    Raises Unavailable when onnxruntime is not installed or refuses the graph.
-    """
+    Raises Unavailable when onnxruntime is not installed or refuses the graph."""
     disable_telemetry()
     with required_packages(name):
         import onnxruntime as ort
@@ -44,9 +42,7 @@ def open_session(
 
 def disable_telemetry() -> None:
     """Disable the telemetry of onnxruntime; it reads the variable only when it is imported.
-
-    Since 1.29 it writes an id of the device and a database into the user's cache on import.
-    """
+    Since 1.29 it writes an id of the device and a database into the user's cache on import."""
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 

@@ -40,7 +40,6 @@ class ModelState:
 
 
 def known_models() -> list[ModelState]:
-    """Return the models that scrubjay itself can download; cheap, reads no file."""
     return [ModelState(card, is_cached(card), folder(card)) for card in CARDS.values()]
 
 
@@ -60,10 +59,8 @@ def why_not_here(name: str, fetch: str, detail: str = "") -> str:
 
 def load_embedder(name: str = DEFAULT, *, progress: Progress | None = None) -> Embedder:
     """Return the embedder of that name; weights are downloaded at the first text.
-
     A plug-in is an entry point of the group `scrubjay.embedders` that names a callable without
-    arguments. `name` may include the precision, as the embedder's own name does.
-    """
+    arguments. `name` may include the precision, as the embedder's own name does."""
     from scrubjay.models.embed.local import OnnxEmbedder
 
     for card in CARDS.values():
@@ -104,7 +101,6 @@ def load_reranker(access: Access, *, progress: Progress | None = None) -> Rerank
 
 
 def load_generator(access: Access) -> Generator:
-    """Return the generator of a URL or a plug-in."""
     if "://" in access.spec:
         from scrubjay.models.endpoint import endpoint
         from scrubjay.models.generate.remote import RemoteGenerator

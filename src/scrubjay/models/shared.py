@@ -84,9 +84,7 @@ class ModelLoader(Generic[M]):
 
     def when_ready(self, call: Callable[[], None]) -> None:
         """Call a method once the model is loaded, or at once where nothing will be loaded.
-
-        Only a weak reference is held: the method may be of a store that is closed meanwhile.
-        """
+        Only a weak reference is held: the method may be of a store that is closed meanwhile."""
         self.begin()
         with self._lock:
             later = not (self._load is None or self._loaded or self._forbidden())
@@ -102,9 +100,7 @@ class ModelLoader(Generic[M]):
 
     def why_not(self, *, fetch: str, instead: str) -> str:
         """Return how far the model is; empty where loading is not the reason.
-
-        `fetch` is the command that fetches it, `instead` what happens without it.
-        """
+        `fetch` is the command that fetches it, `instead` what happens without it."""
         with self._lock:
             if self._load is None or self._forbidden():
                 return ""

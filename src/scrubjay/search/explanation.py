@@ -13,9 +13,7 @@ _EQUAL = 1e-6  # the precision at which scores are compared
 
 class Explanation:
     """The score of one hit so far. Stages call `made`, `add`, `multiply` and `note`, in their order.
-
-    `scale` is the factor by which later stages multiplied the parts that `made` has listed.
-    """
+    `scale` is the factor by which later stages multiplied the parts that `made` has listed."""
 
     def __init__(self, hit: Hit) -> None:
         self.hit = hit
@@ -60,7 +58,6 @@ class Explanation:
             self._prefix(f"{factor:g} × ", f"{words} × ")
 
     def note(self, line: str) -> None:
-        """Explain a number that the workings use."""
         self._notes.append(line)
 
     def before(self, name: str) -> float:
@@ -74,7 +71,6 @@ class Explanation:
         self._legend = words + self._legend if self._legend else ""
 
     def sum(self) -> ScoreSum:
-        """Return the sum that the stages have written."""
         legend = [f"each part: {self._legend}"] if self._legend else []
         return score_sum(self.hit.score, self.amounts, self._workings, [*legend, *self._notes])
 

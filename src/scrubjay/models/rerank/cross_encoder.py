@@ -132,9 +132,7 @@ class OnnxCrossEncoder:
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return one score in 0..1 a text, in the order of the texts.
-
-        The score of a text does not depend on the texts beside it.
-        """
+        The score of a text does not depend on the texts beside it."""
         import numpy as np
 
         if not texts:
@@ -189,7 +187,6 @@ def is_path(source: str) -> bool:
 
 
 def _folder_of(source: str | Path) -> Path | None:
-    """Return the folder a source names, or None where it is a repository of the hub."""
     if isinstance(source, str) and not is_path(source):
         try:
             parse_repo(source)

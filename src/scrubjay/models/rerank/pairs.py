@@ -38,9 +38,7 @@ class Pair:
 
 class PairTokenizer:
     """Pairs a query with each window of a text, by the tokenizer's own template.
-
-    Of a text with more windows than `most_windows`, that many are read, spread evenly over it.
-    """
+    Of a text with more windows than `most_windows`, that many are read, spread evenly over it."""
 
     def __init__(self, path: Path, *, window: int, most_windows: int) -> None:
         self._tokenizer = load_tokenizer(path)
@@ -91,12 +89,10 @@ class _Windows(WindowedTokenizer):
         self.room = room
 
     def beginning(self, text: str) -> str:
-        """Return the first window."""
         text = text[: self.room * _LONGEST_STEP]  # the rest could not be in the first window
         return text[: self.split(text)[0].end]
 
     def ending(self, text: str) -> str:
-        """Return the last window."""
         return text[self.split(text)[-1].start :]
 
 
@@ -120,10 +116,8 @@ def _readable(text: str) -> str:
 
 class PairGraph:
     """The graph of a cross-encoder: pairs in, one score in 0..1 a pair out.
-
-    Its output is read as logits: one goes through the logistic function, two through softmax. Raises
-    Unavailable where the graph is not that of a cross-encoder.
-    """
+    Its output is read as logits: one goes through the logistic function, two through softmax.
+    Raises Unavailable where the graph is not that of a cross-encoder."""
 
     def __init__(self, name: str, path: Path, config: RerankerConfig, *, threads: int) -> None:
         self._name = name
@@ -148,7 +142,6 @@ class PairGraph:
         return scores
 
     def _output_name(self) -> str:
-        """Return the name of the output to read."""
         if "input_ids" not in self._inputs or not {*self._inputs} <= {*_INPUTS}:
             raise Unavailable(
                 f"{self._name} cannot be used: its graph takes {', '.join(self._inputs)}; "
@@ -164,10 +157,8 @@ class PairGraph:
 
     def _needs_single_pairs(self, path: Path) -> bool:
         """True when pairs in one batch would change each other's scores.
-
         Without a mask a pair sees its padding. A graph that quantizes as it runs takes its scale
-        from the whole batch; the names of its operators stand in the file as they are.
-        """
+        from the whole batch; the names of its operators stand in the file as they are."""
         import mmap
 
         if "attention_mask" not in self._inputs:

@@ -151,7 +151,6 @@ def _address(url: str, dialect: _Dialect) -> str:
 
 
 def _rows(answer: Any) -> list[Any]:
-    """Return the list of results, under any of its names."""
     if isinstance(answer, list):
         return answer
     for name in ("results", "data"):

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 
 def check_database(settings: Settings) -> Iterator[Finding]:
-    """Check the database that is written to."""
     path, given = settings.db, settings.db_given
     if path == ":memory:":
         yield Finding("store", "ok", f"{path} (no file to check)")

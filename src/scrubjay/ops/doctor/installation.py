@@ -64,7 +64,6 @@ _EXAMPLE_GENERATOR = "http://localhost:11434/v1#qwen3:1.7b"
 
 
 def check_packages() -> Iterator[Finding]:
-    """Check Python, SQLite and the packages."""
     yield _python()
     yield _sqlite()
     yield from (_package(*package) for package in _PACKAGES)
@@ -82,7 +81,6 @@ def check_configuration(settings: Settings) -> Iterator[Finding]:
 
 
 def pip_install(*packages: str) -> str:
-    """Return the command that installs packages into this Python."""
     words = [sys.executable, "-m", "pip", "install", *packages]
     return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
 
@@ -204,7 +202,6 @@ def _generator(settings: Settings) -> Finding:
 
 
 def _set(role: str, value: str) -> str:
-    """Return the shell command that chooses a model."""
     variable = f"SCRUBJAY_{role.upper()}"
     return f"set {variable}={value}" if os.name == "nt" else f"export {variable}='{value}'"
 

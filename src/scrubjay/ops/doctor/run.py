@@ -28,7 +28,6 @@ _MOST_FILES = 2000  # as many as a search checks; with more, each search reports
 
 
 def examine(settings: Settings) -> list[Finding]:
-    """Check the installation and the database that the settings name."""
     return [
         *check_packages(),
         *check_database(settings),
@@ -40,9 +39,7 @@ def examine(settings: Settings) -> list[Finding]:
 
 def examine_store(store: Store) -> list[Finding]:
     """Check an open store and, for the owner of the whole database, the installation.
-
-    A caller with a tenant or a user learns about their store, and nothing about the machine.
-    """
+    A caller with a tenant or a user learns about their store, and nothing about the machine."""
     try:
         settings = _settings_of(store)
     except InvalidInput as error:
@@ -58,7 +55,6 @@ def examine_store(store: Store) -> list[Finding]:
 
 
 def unreadable(error: InvalidInput) -> Finding:
-    """Return the finding for a settings file that is invalid."""
     return Finding("settings", "failed", str(error), "correct the file, then: scrubjay doctor")
 
 

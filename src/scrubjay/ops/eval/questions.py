@@ -1,8 +1,6 @@
 """Read questions with known answers from files.
-
-Either JSON lines, `{"query": …, "expect": ["id", …]}`, about an existing store; or a folder in the format of
-public test sets: `corpus.jsonl`, `queries.jsonl` and `qrels.tsv`.
-"""
+Either JSON lines, `{"query": …, "expect": ["id", …]}`, about an existing store; or a folder in the
+format of public test sets: `corpus.jsonl`, `queries.jsonl` and `qrels.tsv`."""
 
 from __future__ import annotations
 
@@ -38,7 +36,6 @@ def read(path: Path) -> list[Question]:
 
 
 def has_corpus(path: Path) -> bool:
-    """True for a folder that has the texts to search."""
     return (path / CORPUS).is_file()
 
 
@@ -69,7 +66,6 @@ def judgements(folder: Path) -> dict[str, dict[str, float]]:
 
 
 def queries(folder: Path) -> dict[str, str]:
-    """Return the queries of a folder, by their ids."""
     return {
         _id(place, query): _nonempty(place, query.get("text"), "text")
         for place, query in objects(folder / QUERIES)

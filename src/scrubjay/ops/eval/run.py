@@ -41,13 +41,11 @@ def _discounted(gains: Iterable[float]) -> float:
 
 
 def recall(ranked: Sequence[str], grades: Grades, at: int = 10) -> float:
-    """Return the share of the relevant ids that were found."""
     relevant = {id_ for id_, grade in grades.items() if grade > 0}
     return len(relevant.intersection(ranked[:at])) / len(relevant) if relevant else 0.0
 
 
 def mrr(ranked: Sequence[str], grades: Grades, at: int = 10) -> float:
-    """Return one over the rank of the first relevant id."""
     ranks = (rank for rank, id_ in enumerate(ranked[:at], 1) if grades.get(id_, 0.0) > 0)
     return 1.0 / next(ranks, float("inf"))
 
@@ -93,9 +91,8 @@ class Answers:
 
     def of(self, question: Question, ids: Iterable[str]) -> tuple[list[str], dict[str, float]]:
         """Return a ranking by the names of a question, and the grades of the names.
-
-        A file counts at its best rank. A memory that is expected both as a file and by id counts once.
-        """
+        A file counts at its best rank. A memory that is expected both as a file and by id counts
+        once."""
         names: dict[str, str] = {}
         grades: dict[str, float] = {}
         for name, grade in sorted(question.grades.items(), key=lambda pair: -pair[1]):

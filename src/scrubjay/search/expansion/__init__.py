@@ -9,9 +9,7 @@ MOST_QUERY_CHARS: Final = 2_000  # what a model reads of a query
 
 class Expansion(NamedTuple):
     """Variants of a query: keyword lists, sentences of the same meaning, a hypothetical answer.
-
-    `lexical` is searched by keyword, `semantic` and `hyde` by vector; each may be empty.
-    """
+    `lexical` is searched by keyword, `semantic` and `hyde` by vector; each may be empty."""
 
     lexical: tuple[str, ...] = ()
     semantic: tuple[str, ...] = ()

@@ -41,9 +41,7 @@ _Sign = tuple[bool, str, str]
 
 def must_keep(query: str) -> tuple[str, ...]:
     """Return what each variant must contain, as written: "phrases", -negations, prefixes*, identifiers.
-
-    A query of negations only is searched literally, so there is nothing to keep.
-    """
+    A query of negations only is searched literally, so there is nothing to keep."""
     if parse_query(query).literal:
         return ()
     kept: dict[object, str] = {}
@@ -147,9 +145,7 @@ def _key(sign: re.Match[str]) -> _Sign:
 
 def _without_signs(variant: str, known: frozenset[_Sign]) -> str:
     """Return a variant without operators that the query does not have.
-
-    Removing one may leave another, as in `"-x"`, so this repeats until nothing changes.
-    """
+    Removing one may leave another, as in `"-x"`, so this repeats until nothing changes."""
     variant = normalize(variant)
     while True:
         made: list[str] = []

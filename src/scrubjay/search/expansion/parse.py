@@ -1,8 +1,6 @@
 """Parse the answer of a language model into an Expansion: JSON, or lines such as `lex: …`.
-
 Small models often miss details of the format. What is clear is used, nothing is invented, and an
-answer without anything usable is Unavailable, so that the search goes on.
-"""
+answer without anything usable is Unavailable, so that the search goes on."""
 
 from __future__ import annotations
 
@@ -51,9 +49,7 @@ def parse(
     most_hyde_chars: int = 2_000,
 ) -> Expansion:
     """Return the variants in an answer, up to a number of each kind, or raise Unavailable.
-
-    Of a truncated answer the complete items are used, and the passage up to its last sentence.
-    """
+    Of a truncated answer the complete items are used, and the passage up to its last sentence."""
     for text in without_thoughts(answer):
         for fields in _candidates(text[:_MOST_READ_CHARS]):
             found = Expansion(
@@ -222,9 +218,7 @@ def _shortened(text: str, most_chars: int) -> str:
 
 def _to_an_end(text: str) -> str:
     """Cut a text at the end of a sentence, or else of a word, if one ends in its second half.
-
-    Chinese and Thai do not mark words: there only the last character is dropped.
-    """
+    Chinese and Thai do not mark words: there only the last character is dropped."""
     for end in (_SENTENCE_END, _WORD_END):
         places = [match.end() for match in end.finditer(text)]
         if places and places[-1] >= len(text) // 2:

@@ -60,9 +60,7 @@ def prompt_language(language: str) -> str:
 
 def prompt_for(query: str, language: str, *, lexical: int = 3, semantic: int = 3) -> str:
     """Return the prompt that asks for this many variants of a query; a very long query is cut.
-
-    `language` is the detected code of the query, or "" if it is uncertain.
-    """
+    `language` is the detected code of the query, or "" if it is uncertain."""
     for name, number in (("lexical", lexical), ("semantic", semantic)):
         if not 0 <= number <= MOST_VARIANTS:
             raise InvalidInput(f"{name} is {number}; it must be between 0 and {MOST_VARIANTS}")

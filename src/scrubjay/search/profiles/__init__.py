@@ -1,8 +1,6 @@
 """Profiles: named lists of stages, with one address such as `rrf.k` for every number in them.
-
 `profiles.get("default:fast")` returns a built-in profile, one of the settings file, or one that an
-installed package registers under the entry-point group `scrubjay.profiles`.
-"""
+installed package registers under the entry-point group `scrubjay.profiles`."""
 
 from __future__ import annotations
 
@@ -32,9 +30,7 @@ _MOST_CACHED = 64  # changed versions of one profile
 
 class Profile:
     """A way to search: its stages in order, its default limit and the highest limit it allows.
-
-    A profile does not change once it is built, and is shared by all searches.
-    """
+    A profile does not change once it is built, and is shared by all searches."""
 
     def __init__(
         self,
@@ -65,14 +61,11 @@ class Profile:
         self.settings = settings
 
     def uses(self, name: str) -> bool:
-        """True when the profile contains a stage or source of this name."""
         return name in self.used
 
     def with_overrides(self, overrides: Mapping[str, Any]) -> Profile:
         """Return this profile with numbers replaced (`rrf.k`) or stages dropped (`rerank = false`).
-
-        A profile may have settings: its own names for some of its numbers.
-        """
+        A profile may have settings: its own names for some of its numbers."""
         import marshal
 
         try:  # in version 2 equal values give equal bytes; unusual types are refused and not cached
@@ -126,7 +119,6 @@ class Profile:
         )
 
     def named(self, name: str, summary: str) -> Profile:
-        """Return the same profile under another name."""
         renamed = copy(self)
         renamed.name, renamed.summary, renamed._changed = name, summary, {}
         return renamed
@@ -157,7 +149,6 @@ def _refuse_setting_of_others(name: str, key: str) -> None:
 
 
 def built_in() -> tuple[str, ...]:
-    """Return the names of the built-in profiles."""
     return tuple(_BUILT_IN)
 
 

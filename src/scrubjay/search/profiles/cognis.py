@@ -1,7 +1,5 @@
 """cognis: conversations. Short vectors first, words, the messages of this session, time and recency.
-
-After `seeds/cognis.txt`; the rows are CG-1 to CG-10 of the requirements.
-"""
+After `seeds/cognis.txt`; the rows are CG-1 to CG-10 of the requirements."""
 
 from __future__ import annotations
 

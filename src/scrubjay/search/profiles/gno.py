@@ -1,7 +1,5 @@
 """gno: documents by word and meaning, with variants of a language model, reranked by best passage.
-
-After `seeds/gno.txt`; the rows are GN-1 to GN-16 of the requirements.
-"""
+After `seeds/gno.txt`; the rows are GN-1 to GN-16 of the requirements."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """gnosis: memories by meaning and topic, all candidates reranked, shown as previews.
-
-After `seeds/gnosis.txt`; the rows are GS-1 to GS-16 of the requirements.
-"""
+After `seeds/gnosis.txt`; the rows are GS-1 to GS-16 of the requirements."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """novamem: words, meaning and links side by side, each stretched over 0..1 and added up by weight.
-
-After `seeds/novamem.txt`; the rows are NM-1 to NM-9 of the requirements. The score is calculated in
-`stages/min_max.py`.
-"""
+After `seeds/novamem.txt`; the rows are NM-1 to NM-9 of the requirements. The score is calculated
+in `stages/min_max.py`."""
 
 from __future__ import annotations
 

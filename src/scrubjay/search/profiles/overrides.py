@@ -1,7 +1,6 @@
 """Overrides of a profile for one search: numbers such as `rrf.k = 30`, dropped stages, weights.
-
-They come from a call, from `--set` or from the settings file, and are checked before a search runs.
-"""
+They come from a call, from `--set` or from the settings file, and are checked before a search
+runs."""
 
 from __future__ import annotations
 
@@ -72,9 +71,7 @@ def addressed(overrides: Mapping[str, Any], settings: Mapping[str, str]) -> dict
 
 def parse_sets(sets: Iterable[str]) -> dict[str, Any]:
     """Parse `--set` arguments such as `rrf.k=30`, `keyword.weights={title=2}`, `passages=false`.
-
-    The profile checks their names later.
-    """
+    The profile checks their names later."""
     import tomllib
 
     out: dict[str, Any] = {}

@@ -1,7 +1,5 @@
 """vault: knowledge entries in tiers of databases, by word and meaning, scored by six signals.
-
-After `seeds/vault.txt`; the rows are SV-1 to SV-13 of the requirements.
-"""
+After `seeds/vault.txt`; the rows are SV-1 to SV-13 of the requirements."""
 
 from __future__ import annotations
 

@@ -115,7 +115,6 @@ def keyword_floor(run: Run, *, floor: float = 0.30, most: int = 64) -> Run:
 
 
 def keywords_of(query: Query) -> tuple[str, ...]:
-    """Return the words of a query that are not stop words, folded, each once."""
     stop_words = folded_stop_words(query.language)
     return _terms(query, [word for word in _words_of(query) if word not in stop_words])
 
@@ -126,7 +125,6 @@ def literal_terms(query: Query) -> tuple[str, ...]:
 
 
 def _words_of(query: Query) -> list[str]:
-    """Return the words of a query, folded, without negated ones."""
     folded = (fold(word) for word in words(query.meaning or query.text) if word.strip("_"))
     return [word.removesuffix("'s") for word in folded]
 
@@ -145,10 +143,8 @@ def _terms(query: Query, query_words: list[str]) -> tuple[str, ...]:
 
 def stands_in(term: str, text: str) -> bool:
     """True when a folded text contains a term between word boundaries: "how" is not in "show".
-
-    A hyphen, a dot or an apostrophe is a boundary, an underscore is not. Scripts without spaces have
-    no boundaries inside; another script beside them has.
-    """
+    A hyphen, a dot or an apostrophe is a boundary, an underscore is not. Scripts without spaces
+    have no boundaries inside; another script beside them has."""
     bare, loose = term.removesuffix("*"), is_unspaced(term)
     at = text.find(bare)
     while at >= 0:

@@ -20,10 +20,8 @@ if TYPE_CHECKING:
 @limits(settle_s="0 or more")
 def over_sessions(run: Run, *, settle_s: float = 120) -> Run:
     """Search the memories of all sessions, and raw messages of the named session only.
-
-    A raw message counts as a memory `settle_s` after it was said, unless a language model extracted
-    facts from it, which replace it. Until then only its own session sees it.
-    """
+    A raw message counts as a memory `settle_s` after it was said, unless a language model
+    extracted facts from it, which replace it. Until then only its own session sees it."""
     moments, clock = run.kit.need("moments"), run.kit.need("clock")
     settled_us = micros(clock()) - round(settle_s * 1_000_000)
     session = run.query.scope.session
@@ -132,9 +130,8 @@ def _explain_by_rank(explanation: Explanation, step: Step) -> None:
 @explained_by(_explain_by_rank)
 def by_rank(run: Run, *, vector: float = 0.7, keyword: float = 0.3, k: float = 10) -> Run:
     """Sum weight x (k + 1) / (k + rank) over both lists: first in both is the sum of the weights.
-
-    A list without the memory gives 0. A memory that only its time found has a score of 0 so far.
-    """
+    A list without the memory gives 0. A memory that only its time found has a score of 0 so
+    far."""
     weights = {"vector": vector, "keyword": keyword}
     pool: dict[str, Candidate] = {}
     for ranked in run.lists:
@@ -156,9 +153,7 @@ def by_rank(run: Run, *, vector: float = 0.7, keyword: float = 0.3, k: float = 1
 @stage
 def distinct(run: Run) -> Run:
     """Keep the best of candidates with the same text, and drop those that only repeat the query.
-
-    Case, spaces, and punctuation at the ends are ignored.
-    """
+    Case, spaces, and punctuation at the ends are ignored."""
     echo = fold_text(run.query.text)
     seen: set[str] = set()
     pool: list[Candidate] = []

@@ -34,9 +34,7 @@ def _explain_fixed_score(explanation: Explanation, step: Step) -> None:
 @explained_by(_explain_fixed_score)
 def fixed_score(run: Run, *, types: tuple[str, ...], score: float = 0.5) -> Run:
     """Give memories of some types a fixed score in place of their signals: they are not entries.
-
-    `why` keeps their signals, and has the fixed score as `memory`.
-    """
+    `why` keeps their signals, and has the fixed score as `memory`."""
     return run.ranked(
         [
             candidate._replace(score=score, why={**candidate.why, "memory": score})
@@ -51,9 +49,7 @@ def fixed_score(run: Run, *, types: tuple[str, ...], score: float = 0.5) -> Run:
 @limits(few="0 or more", share="between 0 and 1")
 def top_or_all(run: Run, *, few: int = 50, share: float = 0.5) -> Run:
     """Keep as many as the limit allows; without a limit of the caller, keep all if they are few.
-
-    That is fewer than `few`, when the usual limit would drop more than `share` of them.
-    """
+    That is fewer than `few`, when the usual limit would drop more than `share` of them."""
     count, limit = len(run.pool), run.query.limit
     if not run.query.limited and count < few and count - limit > share * count:
         return run.noting(kept_all=count)
@@ -88,7 +84,6 @@ def _described(run: Run) -> tuple[Candidate, ...]:
 
 
 def description(memory: Memory) -> str:
-    """Return the text of an entry without front matter."""
     if memory.metadata.get("format") != "markdown":
         return memory.text
     return memory.text[front_matter(memory.text)[1] :].lstrip()

@@ -43,10 +43,8 @@ def strong_signal(
     run: Run, *, top: int = 5, score: float = 0.84, gap: float = 0.14, half: float = 1.0
 ) -> bool:
     """True when words alone give a clear answer: a high first score, far ahead of the second.
-
-    A BM25 score b counts as b / (b + half), which is comparable between queries: `half` is the BM25
-    score that counts as one half. A missing second counts as 0.
-    """
+    A BM25 score b counts as b / (b + half), which is comparable between queries: `half` is the
+    BM25 score that counts as one half. A missing second counts as 0."""
     found = by_word(run, run.query.words, top)
     strengths = [row.score / (row.score + half) for row in found.rows]
     first, second = (*strengths, 0.0, 0.0)[:2]
@@ -70,9 +68,8 @@ def rephrase(
     time_limit_s: float = 10,
 ) -> Run:
     """Ask the generator for lexical and semantic variants and a hypothetical answer; cache them.
-
-    The cache is shared by all processes; its key has the query, model, language and prompt version.
-    """
+    The cache is shared by all processes; its key has the query, model, language and prompt
+    version."""
     generator = run.kit.need("generator")
     query = valid_unicode(run.query.text)[:MOST_QUERY_CHARS]
     if not run.query.words:
@@ -178,9 +175,7 @@ class _Word(NamedTuple):
 @limits(texts="1 or more", borrowed="1 or more", shared_by="1 or more")
 def borrow_words(run: Run, *, texts: int = 5, borrowed: int = 8, shared_by: int = 2) -> Run:
     """Add a lexical variant: the query with the most telling words that the first hits share.
-
-    This is pseudo-relevance feedback; it needs no language model.
-    """
+    This is pseudo-relevance feedback; it needs no language model."""
     index: KeywordIndex = run.kit.need("keyword")
     if not run.query.words:
         return run
@@ -203,7 +198,6 @@ def borrow_words(run: Run, *, texts: int = 5, borrowed: int = 8, shared_by: int 
 
 
 def _words_of(texts: Iterable[tuple[str, str]], own: set[str]) -> dict[str, _Word]:
-    """Count the words of texts by stem, without stop words and the words of the query."""
     counts: Counter[str] = Counter()
     holding: Counter[str] = Counter()
     spellings: dict[str, Counter[str]] = {}

@@ -19,9 +19,8 @@ def gather(
     lists: tuple[RankedList, ...], *, k: float = 60, weights: Mapping[str, float] | None = None
 ) -> list[Candidate]:
     """Return one candidate per memory, with its rank and raw score in every list that has it.
-
-    Its best chunk has the highest sum of weight / (k + rank) over the lists that chose that chunk.
-    """
+    Its best chunk has the highest sum of weight / (k + rank) over the lists that chose that
+    chunk."""
     found: dict[str, dict[str, Found]] = {}
     chunks: dict[str, dict[int, float]] = {}
     ages: dict[str, int] = {}
@@ -306,7 +305,6 @@ def weigh(
 
 
 def _rerankers(run: Run, weights: Mapping[str, float]) -> list[str]:
-    """Return what scored candidates without being a list."""
     lists = {ranked.name for ranked in run.lists}
     scored = {name for candidate in run.pool for name in candidate.found} - lists
     return [name for name, weight in weights.items() if name in scored and weight > 0]

@@ -84,10 +84,8 @@ def _working(raw: float, ends: Mapping[str, float]) -> list[str]:
 @explained_by(_explain_min_max)
 def min_max(run: Run, *, weights: Mapping[str, float]) -> Run:
     """Score by (raw - worst) / (best - worst) inside each list, summed by weight; all equal gives 1.
-
     A memory that a list does not contain gets 0 for it. Scores of different queries cannot be
-    compared. The weights are taken as they are: where they sum to 2, the best score may be 2.
-    """
+    compared. The weights are taken as they are: where they sum to 2, the best score may be 2."""
     check_weights(weights=weights)
     _refuse_unknown(run, weights)
     # By value, not by rank: rows whose scores differ by less than 1e-6 are sorted by age.

@@ -18,9 +18,7 @@ FIELD_WEIGHTS: Mapping[str, float] = {"title": 1.0, "topics": 1.0, "context": 1.
 @limits(most="1 or more")
 def namespaces(run: Run, *, most: int = 50) -> Run:
     """Note which namespaces are searched: those of the scope, or all that the caller can read.
-
-    At most `most` are listed. In an empty store it is `default`.
-    """
+    At most `most` are listed. In an empty store it is `default`."""
     seen, records = run.query.scope.namespaces, run.kit.records
     if seen is None:
         seen = () if records is None else tuple(records.namespaces(run.query.scope, most + 1))
@@ -33,10 +31,8 @@ def namespaces(run: Run, *, most: int = 50) -> Run:
 @limits(times="1 or more")
 def fan_out(run: Run, *, times: float = 2) -> Run:
     """Ask each source for `times` as many rows where shared collections may contain copies.
-
-    Copies of one text become one row, and the list is cut to the length that was asked for. While
-    copies still displace other texts, the source is asked for twice as many rows again.
-    """
+    Copies of one text become one row, and the list is cut to the length that was asked for.
+    While copies still displace other texts, the source is asked for twice as many rows again."""
     copies = run.kit.copies
     if copies is None or copies.is_empty():
         return run
@@ -62,9 +58,7 @@ def different(run: Run, ask: Callable[[int], RankedList], depth: int) -> RankedL
 
 def folded(rows: tuple[Row, ...], stand_ins: Mapping[str, Row]) -> tuple[Row, ...]:
     """Keep one row per text: that of the memory which stands for all copies, or the place of the first.
-
-    A memory that is in the list keeps its own place, so that copies do not change the order.
-    """
+    A memory that is in the list keeps its own place, so that copies do not change the order."""
     listed = {row.id for row in rows}
     folded: dict[str, Row] = {}
     for row in rows:
@@ -83,9 +77,7 @@ def keyword(
     run: Run, *, depth: int = 64, times: float = 1, weights: Mapping[str, float] = FIELD_WEIGHTS
 ) -> RankedList:
     """Memories that contain all terms of the query, then those that contain any, by BM25.
-
-    Up to `depth` rows, or `times` the limit of the search if that is more.
-    """
+    Up to `depth` rows, or `times` the limit of the search if that is more."""
     return by_word(run, run.query.words, _enough(run, depth, times), weights)
 
 
@@ -101,9 +93,7 @@ def any_word(
     not_types: tuple[str, ...] = (),
 ) -> RankedList:
     """Memories that contain any term of the query, by BM25 alone; of some types, or all but some.
-
-    Up to `depth` rows, or `times` the limit of the search if that is more.
-    """
+    Up to `depth` rows, or `times` the limit of the search if that is more."""
     depth = _enough(run, depth, times)
     if types and not _has_types(run, types):
         return RankedList("keyword")
@@ -137,9 +127,7 @@ def by_word(
     every_first: bool = True,
 ) -> RankedList:
     """Return up to `depth` different texts that contain these terms.
-
-    With `every_first`, texts that contain all of them come first.
-    """
+    With `every_first`, texts that contain all of them come first."""
     unknown = [name for name in weights if name not in (*FIELD_WEIGHTS, "text")]
     if unknown or any(weight < 0 for weight in weights.values()):
         fields = ", ".join(("text", *FIELD_WEIGHTS))
@@ -166,10 +154,8 @@ def vector(
 
 def by_meaning(run: Run, wanted: Any, depth: int, shortlist: int | None = None) -> RankedList:
     """Return up to `depth` different texts that are nearest to a vector.
-
-    With a `shortlist`, that many are chosen by the first part of their vectors, and the whole vectors
-    of those decide: faster in a very large store, but it sometimes misses one.
-    """
+    With a `shortlist`, that many are chosen by the first part of their vectors, and the whole
+    vectors of those decide: faster in a very large store, but it sometimes misses one."""
     search, model = run.kit.need("vectors").search, run.kit.need("embedder").name
     scope = run.query.scope
     return different(

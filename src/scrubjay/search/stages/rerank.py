@@ -146,9 +146,7 @@ def _with_scores(run: Run, name: str, scores: Sequence[float]) -> Run:
 
 def _passages(run: Run, chosen: Sequence[Candidate], chars: int) -> list[str]:
     """Return the passage of each candidate for a reranker; "" for one that was just deleted.
-
-    Where vectors chose no chunk, it is the chunk with the most words of the query.
-    """
+    Where vectors chose no chunk, it is the chunk with the most words of the query."""
     records = run.kit.need("records")
     memories = {
         candidate.id: candidate.memory for candidate in chosen if candidate.memory is not None
@@ -208,10 +206,8 @@ def _explain_blend(explanation: Explanation, _: Step) -> None:
 @explained_by(_explain_blend)
 def blend(run: Run, *, top3: float = 0.75, top10: float = 0.60, beyond: float = 0.40) -> Run:
     """Mix fused and rerank score; the higher a candidate ranked in fusion, the more fusion counts.
-
-    A candidate that was not reranked keeps the last share of its fused score, so that it stays below
-    the reranked ones. Where none was reranked, fused scores stay as they are.
-    """
+    A candidate that was not reranked keeps the last share of its fused score, so that it stays
+    below the reranked ones. Where none was reranked, fused scores stay as they are."""
     if all(candidate.rerank_score is None for candidate in run.pool):
         return run
     pool = []

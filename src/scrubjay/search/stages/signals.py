@@ -127,10 +127,8 @@ def _same_domain(asked: str | None, memory: Memory) -> float:
 
 def freshness(memory: Memory, now: datetime, half_life_days: float, fading: float) -> float:
     """Return how fresh a memory is, in 0..1: halved for each half-life since its last change.
-
-    A memory with a validity window is fully fresh until the last share `fading` of that window, and
-    then falls to 0 in a straight line.
-    """
+    A memory with a validity window is fully fresh until the last share `fading` of that window,
+    and then falls to 0 in a straight line."""
     begins, ends = memory.valid_from, memory.valid_until
     if begins is not None and ends is not None:
         left = (ends - now) / (ends - begins)
@@ -211,9 +209,8 @@ def _with_prefix(prefixes: set[str], bag: Mapping[str, int]) -> dict[str, int]:
 
 class Gathered(NamedTuple):
     """Feedback of all databases of a search; `lost` has the tiers that could not be counted, and why.
-
-    `frozen` is where the caller has frozen the weights in the own database; None where they follow.
-    """
+    `frozen` is where the caller has frozen the weights in the own database; None where they
+    follow."""
 
     tally: Tally = Tally()
     frozen: float | None = None
@@ -228,9 +225,7 @@ def rate(tally: Tally) -> float | None:
 
 def shift(tally: Tally, *, after: int = 30, times: float = 0.3, most: float = 0.15) -> float:
     """Return how far the weight of the text moves: (rate - 0.5) x times, within +-most.
-
-    It is 0 while there is less feedback than `after`.
-    """
+    It is 0 while there is less feedback than `after`."""
     accepted = rate(tally)
     if accepted is None or sum(tally) < after:
         return 0.0
@@ -270,10 +265,8 @@ def gathered(kit: Kit) -> Gathered:
 @limits(after="1 or more", times="0 or more", most="between 0 and 1")
 def adaptive(run: Run, *, after: int = 30, times: float = 0.3, most: float = 0.15) -> Run:
     """Move the weight of the text by (rate - 0.5) x times, within +-most, from `after` feedbacks on.
-
-    The rate is the share of results that were accepted; modified ones count half. While the caller's
-    weights are frozen they stay as they were.
-    """
+    The rate is the share of results that were accepted; modified ones count half. While the
+    caller's weights are frozen they stay as they were."""
     feedback = gathered(run.kit)
     moved = shift(feedback.tally, after=after, times=times, most=most)
     if feedback.frozen is not None:

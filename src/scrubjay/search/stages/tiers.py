@@ -34,9 +34,7 @@ _MOST_NAMED = 10  # shadowed entries in the trace
 
 class _Visit(NamedTuple):
     """The search of one tier so far; `weight` is the weight of its scores.
-
-    `shadowed` are the ids found there of which a higher tier has its own version.
-    """
+    `shadowed` are the ids found there of which a higher tier has its own version."""
 
     tier: Tier
     weight: float
@@ -84,9 +82,7 @@ def tiers(
 @stage
 def by_tier(run: Run, *, stages: tuple[Stage, ...]) -> Run:
     """Run stages on the candidates of each tier, with the database of that tier; keep the order.
-
-    They may change candidates and drop some. Without tiers they run on the only database.
-    """
+    They may change candidates and drop some. Without tiers they run on the only database."""
     if not run.kit.tiers:
         run, steps = in_order(stages, run)
         return run._replace(branches=steps)
@@ -160,7 +156,6 @@ def _check(weights: Mapping[str, float]) -> None:
 
 
 def _inside(run: Run, tier: Tier) -> Run:
-    """Return a run of the same query with the stores of one tier."""
     return Run(run.query, run.kit.inside(tier))
 
 
@@ -273,7 +268,6 @@ def _joined(visits: list[_Visit]) -> tuple[RankedList, ...]:
 
 
 def _counted(run: Run, visits: list[_Visit]) -> dict[str, int]:
-    """Return the counts of a run plus those of its tiers."""
     counts = dict(run.counts)
     for visit in visits:
         for name, count in visit.run.counts.items():

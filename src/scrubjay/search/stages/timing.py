@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 @limits(depth="1 or more")
 def moment(run: Run, *, depth: int = 64, only: bool = False) -> RankedList:
     """Memories of the time that the query names, the latest first.
-
-    With `only`, for queries that ask for the whole of that time and nothing else.
-    """
+    With `only`, for queries that ask for the whole of that time and nothing else."""
     window = run.query.window
     if window is None or (only and not run.query.whole_window):
         return RankedList("moment")
@@ -51,10 +49,8 @@ def _explain_time_blend(explanation: Explanation, step: Step) -> None:
 @explained_by(_explain_time_blend)
 def time_blend(run: Run, *, ranks: float = 0.6, time: float = 0.4, unknown: float = 0.5) -> Run:
     """Where the query names a time, score by `ranks` x score + `time` x how well the time fits.
-
-    The fit is 1 inside the window and falls in a straight line to 0 over one more length of the window
-    on both sides. A memory without a time has the fit `unknown`.
-    """
+    The fit is 1 inside the window and falls in a straight line to 0 over one more length of the
+    window on both sides. A memory without a time has the fit `unknown`."""
     window = run.query.window
     if window is None:
         return run

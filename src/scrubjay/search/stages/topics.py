@@ -29,10 +29,8 @@ _MOST_CHARS_IN_A_WORD = 8
 @limits(depth="1 or more")
 def topics(run: Run, *, depth: int = 48) -> RankedList:
     """Memories with the most words of the query among their topics, then the nearest, then the newest.
-
-    Words are compared without case. A topic of two words that the query contains counts as two. Stop
-    words count only if there are no others.
-    """
+    Words are compared without case. A topic of two words that the query contains counts as two.
+    Stop words count only if there are no others."""
     index, embedder, query = run.kit.need("topics"), run.kit.embedder, run.query
     topics = keywords_in(valid_unicode(query.meaning or query.text), query.language)
     model = embedder.name if embedder is not None else None

@@ -42,10 +42,8 @@ AUTH_THREADS, _AUTH_MAX_QUEUED = 4, 1000
 
 class ServerContext(NamedTuple):
     """The parts that the app uses.
-
-    `own` is the caller without an API key, whose store is the server's own. `names` are Host names that
-    are accepted besides loopback. Without `mcp`, `/mcp` does not exist.
-    """
+    `own` is the caller without an API key, whose store is the server's own. `names` are Host names
+    that are accepted besides loopback. Without `mcp`, `/mcp` does not exist."""
 
     stores: OpenStores
     find_caller: FindCaller
@@ -77,7 +75,6 @@ class ServerContext(NamedTuple):
 
 
 def make_app(server: ServerContext) -> Starlette:
-    """Return the app."""
     max_bytes = int(server.settings.max_body_mb * 1e6)
     stores, workers, own = server.stores, server.workers, server.own
     authenticator = Authenticator(server.find_caller, server.auth_workers, server.logins)

@@ -36,11 +36,9 @@ FindCaller = Callable[[str | None], Principal | None]
 
 
 class ApiKeyLookup:
-    """Finds callers by the API keys in the database that is served.
-
-    `own` is the caller without a key: only on loopback, and only while the database requires no key. If
-    `own` has a tenant, the server belongs to that tenant and refuses the keys of others.
-    """
+    """Finds callers by the API keys in the database that is served. `own` is the caller without a
+    key: only on loopback, and only while the database requires no key. If `own` has a tenant, the
+    server belongs to that tenant and refuses the keys of others."""
 
     def __init__(
         self, stores: OpenStores, *, loopback: bool, own: Principal = UNRESTRICTED
@@ -51,7 +49,6 @@ class ApiKeyLookup:
         self._required = False
 
     def __call__(self, secret: str | None) -> Principal | None:
-        """Return the caller with this secret, or without one; None where access is refused."""
         if secret is None:
             return self._own if self._loopback and not self.requires_key() else None
         with self._stores.lend(UNRESTRICTED) as store:
@@ -60,10 +57,8 @@ class ApiKeyLookup:
 
     def requires_key(self) -> bool:
         """True where requests need an API key.
-
-        Stays true for this server unless the database says otherwise: deleting the file, or putting an
-        empty one in its place, must not open the server.
-        """
+        Stays true for this server unless the database says otherwise: deleting the file, or
+        putting an empty one in its place, must not open the server."""
         with self._stores.lend(UNRESTRICTED) as store:
             required = store.api_keys.asks()
         if required is not None:
@@ -71,7 +66,6 @@ class ApiKeyLookup:
         return self._required
 
     def has_key(self) -> bool:
-        """True where there is an API key that this server accepts."""
         with self._stores.lend(UNRESTRICTED) as store:
             return any(map(self._is_ours, store.api_keys.list()))
 
@@ -81,16 +75,13 @@ class ApiKeyLookup:
 
 class CallerCache:
     """Callers by the hash of their secret, for a second: a lookup a request took longer than a search.
-
-    Holds accepted callers only, so that a new key works at once.
-    """
+    Holds accepted callers only, so that a new key works at once."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
         self._entries: OrderedDict[bytes, tuple[float, Principal]] = OrderedDict()
 
     def get(self, secret: str | None) -> Principal | None:
-        """Return the caller with this secret, if looked up less than a second ago."""
         entry = self._entries.get(_cache_key(secret))
         return None if entry is None or self.clock() - entry[0] >= CACHE_S else entry[1]
 
@@ -219,9 +210,7 @@ class Authenticator:
 
 class AuthMiddleware:
     """Authenticates requests to protected paths, before their body is read, and limits their rate.
-
-    The caller is at `request.state.principal`.
-    """
+    The caller is at `request.state.principal`."""
 
     def __init__(
         self, app: ASGIApp, authenticator: Authenticator, rate_per_s: float | None
@@ -232,7 +221,6 @@ class AuthMiddleware:
         self._without_key = RateLimiter(rate_per_s)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Authenticate and pass on one request."""
         path = scope["path"] if scope["type"] == "http" else ""
         if is_protected(path) and path != LOGIN_PATH:
             caller = await self._authenticator.authenticate(scope)

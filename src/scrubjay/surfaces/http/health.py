@@ -31,15 +31,12 @@ _CACHE_S = 1.0  # the check needs no API key, so frequent calls must cost nothin
 
 
 async def livez(request: Request) -> Response:
-    """Answer that the process is alive."""
     return JSONResponse({"live": True})
 
 
 class ReadyEndpoint:
     """`/readyz`: checks whether the server's own database can be read, at most once a second.
-
-    The caller is not authenticated, so paths and reasons go to the log only.
-    """
+    The caller is not authenticated, so paths and reasons go to the log only."""
 
     def __init__(self, stores: OpenStores, workers: Workers, own: Principal) -> None:
         self._stores = stores
@@ -50,7 +47,6 @@ class ReadyEndpoint:
         self._checked_s = float("-inf")
 
     async def __call__(self, request: Request) -> Response:
-        """Return whether requests can be answered, and which parts are degraded."""
         async with self._lock:
             if time.monotonic() - self._checked_s > _CACHE_S:
                 self._state = await self._check()
@@ -72,9 +68,7 @@ class ReadyEndpoint:
 
     def _degraded(self) -> list[str]:
         """Read the database, and return which of its parts are behind, missing or unusable.
-
-        A read-only database is ready, since most requests read; it is reported as `writes`.
-        """
+        A read-only database is ready, since most requests read; it is reported as `writes`."""
         with self._stores.lend(self._own) as store:
             store._context.db.check_same()
             state = store.status()
@@ -93,9 +87,8 @@ class ReadyEndpoint:
 
 def _is_writable(path: str) -> bool:
     """False for a file that must not be written or whose disk is full.
-
-    Writes nothing to find out: a write would invalidate what every open store has cached in memory.
-    """
+    Writes nothing to find out: a write would invalidate what every open store has cached in
+    memory."""
     if path == ":memory:" or is_server_url(path):
         return True
     folder = os.path.dirname(os.path.abspath(path))

@@ -60,7 +60,6 @@ _SIGNALS = ("SIGINT", "SIGTERM", "SIGBREAK")
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Return a socket that listens at that address."""
     try:
         found = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE | socket.AI_ADDRCONFIG
@@ -96,16 +95,14 @@ def is_loopback(listening: socket.socket) -> bool:
 
 
 def url_of(listening: socket.socket) -> str:
-    """Return the URL of a socket."""
     host, port = listening.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def browser_urls(listening: socket.socket, names: Sequence[str] = ()) -> list[str]:
     """Return the URLs at which a browser reaches a socket, that of this machine first.
-
-    A socket that listens everywhere has loopback and, for other machines, `names` or an address.
-    """
+    A socket that listens everywhere has loopback and, for other machines, `names` or an
+    address."""
     host, port = listening.getsockname()[:2]
     if not ipaddress.ip_address(host.partition("%")[0]).is_unspecified:
         return [url_of(listening)]
@@ -126,9 +123,7 @@ def _own_address() -> str:
 @lru_cache(maxsize=1)
 def max_connections() -> int:
     """Return the limit of connections: half of the file descriptors, the databases get the rest.
-
-    Raises the limit of descriptors as far as allowed: macOS starts with 256.
-    """
+    Raises the limit of descriptors as far as allowed: macOS starts with 256."""
     return min(MAX_CONNECTIONS, max(1, _max_descriptors() // 2))
 
 
@@ -162,7 +157,6 @@ class HttpConnection(H11Protocol):
     _write_deadline: asyncio.TimerHandle | None = None  # cancelled twice, it does no harm
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Accept a connection, below the limit."""
         super().connection_made(transport)
         _limit_send_buffer(transport)
         if len(self.connections) > max_connections():
@@ -193,18 +187,15 @@ class HttpConnection(H11Protocol):
         self._watch_reading()
 
     def resume_writing(self) -> None:
-        """Stop that time limit."""
         super().resume_writing()
         self._cancel_write_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Cancel the time limits with the connection."""
         self._cancel_deadline()
         self._cancel_write_deadline()
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """Answer with a problem instead of uvicorn's plain text."""
         self._refuse(Problem("malformed", "the request is not valid HTTP/1.1"))
 
     def _refuse(self, problem: Problem) -> None:
@@ -282,7 +273,6 @@ class HttpServer(uvicorn.Server):
         self._stopping_since_s: float | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start to listen, and call back."""
         await super().startup(sockets)
         if self.started:
             asyncio.get_running_loop().set_exception_handler(self._log_uncaught)
@@ -299,7 +289,6 @@ class HttpServer(uvicorn.Server):
         return max(_MIN_LEFT_S, since_s + limit_s - now_s)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Shut down, and record since when."""
         self._stopping_since_s = time.monotonic()
         await super().shutdown(sockets)
 
@@ -329,9 +318,7 @@ class HttpServer(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop: gracefully at the first signal, at once at the second.
-
-        What was answered is committed by then; what was not is stored completely or not at all.
-        """
+        What was answered is committed by then; what was not is stored completely or not at all."""
         if self.should_exit:
             os._exit(128 + sig)
         self.should_exit = True

@@ -1,8 +1,6 @@
-"""Browser logins: kept in memory, sent as cookie and key, started and ended at `/session`.
-
-A login has two secrets. A browser sends a cookie to every port of a host, so the cookie alone must not be
-enough. The web UI stores the other one, the key, where no site on another port can read it.
-"""
+"""Browser logins: kept in memory, sent as cookie and key, started and ended at `/session`. A login
+has two secrets. A browser sends a cookie to every port of a host, so the cookie alone must not be
+enough. The web UI stores the other one, the key, where no site on another port can read it."""
 
 from __future__ import annotations
 
@@ -63,7 +61,6 @@ class LoginSecrets(NamedTuple):
     key: str
 
     def __repr__(self) -> str:
-        """Show neither."""
         return "LoginSecrets()"
 
 
@@ -77,15 +74,12 @@ class Login(NamedTuple):
     used_s: float
 
     def __repr__(self) -> str:
-        """Show no secret."""
         return "Login()"
 
 
 class Logins:
     """The logins and one-time links of one server, by the hashes of their secrets.
-
-    They end with the process. Used by the thread of the event loop only.
-    """
+    They end with the process. Used by the thread of the event loop only."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -121,9 +115,7 @@ class Logins:
 
     def find(self, cookies: Iterable[str], key: str) -> Login | None:
         """Return the login with this key and one of these cookies, and record that it was used.
-
-        There may be several cookies of one name: another server on this host can set one, too.
-        """
+        There may be several cookies of one name: another server on this host can set one, too."""
         self._remove_idle()
         key_hash, now = _hash(key), self._clock()
         for id in map(_hash, cookies):
@@ -155,7 +147,6 @@ def _hash(secret: str) -> bytes:
 
 
 def is_from_browser(scope: Scope) -> bool:
-    """True for a request that a browser sent."""
     return any(name in _BROWSER_HEADERS for name, _ in scope["headers"])
 
 
@@ -201,9 +192,7 @@ def _header_values(scope: Scope, name: bytes) -> list[str]:
 
 def web_ui_url(url: str, code: str = "") -> str:
     """Return the URL of the web UI; with a code, one that signs in the browser that opens it.
-
-    The code follows the #, which no browser sends: it appears in no log.
-    """
+    The code follows the #, which no browser sends: it appears in no log."""
     return f"{url}/#/signin?code={code}" if code else f"{url}/"
 
 

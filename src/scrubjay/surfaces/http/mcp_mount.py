@@ -64,7 +64,6 @@ class McpEndpoint:
         )
 
     def run(self) -> AbstractAsyncContextManager[None]:
-        """Return the context in which the server runs."""
         return self._manager.run()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -85,7 +84,6 @@ class McpEndpoint:
         await self._handle(request, receive, send)
 
     async def _handle(self, request: Request, receive: Receive, send: Send) -> None:
-        """Let the SDK answer, and track which session starts, is used or ends."""
         session_id, started = request.headers.get(_SESSION_HEADER), None
         with ExitStack() as stack:
             if session_id is not None:
@@ -120,9 +118,7 @@ class _Session:
 
 class McpSessions:
     """Counts the sessions of each caller; the SDK's own limit would let one caller take them all.
-
-    Learns of their ends from the requests, by the same rules as the SDK.
-    """
+    Learns of their ends from the requests, by the same rules as the SDK."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -156,7 +152,6 @@ class McpSessions:
 
     @contextmanager
     def used(self, session_id: str) -> Iterator[None]:
-        """Track a request of a session from its start to its end."""
         session = self._sessions.get(session_id)
         if session is None:
             yield
@@ -169,7 +164,6 @@ class McpSessions:
             session.used_s = self._clock()
 
     def ended(self, session_id: str) -> None:
-        """Remove a session."""
         self._sessions.pop(session_id, None)
 
 
@@ -180,9 +174,7 @@ def _too_many(why: str) -> Problem:
 
 def _check_message(body: bytes) -> None:
     """Refuse JSON that is not a JSON-RPC message: the SDK would answer it with a long error.
-
-    What is not JSON at all is left to the SDK, whose error is short.
-    """
+    What is not JSON at all is left to the SDK, whose error is short."""
     if len(body) > _MAX_CHECKED_BYTES:
         return
     try:
@@ -205,10 +197,8 @@ def _check_message(body: bytes) -> None:
 
 async def _until_disconnect(answering: Coroutine[Any, Any, None], request: Request) -> None:
     """Wait for an answer while the client is connected.
-
-    The SDK would wait for ever for the answer to a request whose id is used by another one, too. A call
-    that runs in a thread is not stopped.
-    """
+    The SDK would wait for ever for the answer to a request whose id is used by another one, too. A
+    call that runs in a thread is not stopped."""
     answer = asyncio.ensure_future(answering)
     gone = asyncio.ensure_future(_disconnect(request.receive))
     try:
@@ -246,7 +236,6 @@ def threads_of(workers: Workers) -> InThread:
 
 
 def principal_in(context: ServerRequestContext[Any, Any]) -> Principal:
-    """Return the caller of an MCP request, as authenticated by HTTP."""
     request: Any = context.request
     caller: Principal = request.state.principal
     return caller

@@ -1,8 +1,6 @@
 """Metrics of a server: counters for Prometheus, figures for the web UI, spans for OpenTelemetry.
-
-Labels are names of routes, stages, profiles and tenants. They contain no query, memory or user, and their
-number is limited.
-"""
+Labels are names of routes, stages, profiles and tenants. They contain no query, memory or user,
+and their number is limited."""
 
 from __future__ import annotations
 
@@ -128,7 +126,6 @@ class Metrics:
         self._request_s.labels(route).observe(took_s)
 
     def searched(self, results: Results) -> None:
-        """Count a search; a store's `on_search` calls this."""
         profile, _, mode = self._profiles.limit(results.profile).partition(":")
         self._searches.labels(profile, mode or "default").inc()
         self._search_s.labels(profile).observe(results.took_ms / 1000)
@@ -222,7 +219,6 @@ class Monitoring:
 
     @contextmanager
     def request(self, scope: Scope) -> Iterator[RequestRecord]:
-        """Observe one request from its start to its end."""
         headers = {
             name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
         }
@@ -252,7 +248,6 @@ class MonitoringEndpoints(NamedTuple):
     own: Principal
 
     async def metrics(self, request: Request) -> Response:
-        """Return the metrics for Prometheus."""
         _check_sees_all(request.state.principal, self.own)
         page, media_type = await self.auth_workers.do(self.monitoring.metrics.page)
         return Response(page, headers={"Content-Type": media_type})
@@ -311,9 +306,7 @@ def _iso(at_s: int) -> str:
 
 def _check_sees_all(caller: Principal, own: Principal) -> None:
     """Refuse figures of all callers to a caller that is limited to a part.
-
-    A server of one tenant or user (`own`) shows them to callers of that tenant and user.
-    """
+    A server of one tenant or user (`own`) shows them to callers of that tenant and user."""
     sees_all = caller.tenant in (None, own.tenant) and caller.user in (None, own.user)
     if not sees_all or not caller.may(READ):
         raise Problem(

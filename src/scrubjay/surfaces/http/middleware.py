@@ -39,7 +39,6 @@ class RequestMiddleware:
         self._monitoring = monitoring
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -107,7 +106,6 @@ class _Response:
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def send_problem(self, problem: Problem) -> None:
-        """Send a problem, unless a response has started."""
         if self.status:
             return
         body = line(problem.body(self.request_id)).encode()

@@ -30,12 +30,10 @@ the query string, such as `?explain=1`. Errors are `application/problem+json` (R
 
 @cache
 def document() -> str:
-    """Return the description as JSON."""
     return json.dumps(description(), ensure_ascii=False)
 
 
 def description() -> Json:
-    """Return the description as data."""
     return {
         "openapi": "3.1.0",
         "info": {"title": "scrubjay", "version": __version__, "description": _DESCRIPTION},

@@ -27,7 +27,6 @@ _OWN_SITE = ("same-origin", "none")
 
 
 def is_protected(path: str) -> bool:
-    """True for paths that need authentication."""
     return any(path == prefix or path.startswith(f"{prefix}/") for prefix in PROTECTED)
 
 
@@ -77,9 +76,7 @@ def _check_origin(scope: Scope, headers: dict[bytes, str]) -> None:
 
 def _check_sizes(scope: Scope) -> None:
     """Limit path, query string and headers.
-
-    uvicorn's h11_max_incomplete_event_size limits only headers that arrive in several pieces.
-    """
+    uvicorn's h11_max_incomplete_event_size limits only headers that arrive in several pieces."""
     if len(scope["raw_path"]) > MAX_PATH_BYTES or len(scope["query_string"]) > MAX_QUERY_BYTES:
         limits = f"the limits are {MAX_PATH_BYTES} bytes for a path, {MAX_QUERY_BYTES} for a query"
         raise Problem("too-long", f"{limits}; send the rest in the body of a POST", _CLOSE)
@@ -104,7 +101,6 @@ def _check_path(scope: Scope) -> None:
 
 
 def no_such_path() -> Problem:
-    """Return the problem for an unknown path."""
     return Problem("not-found", "no such path; /v1/openapi.json lists the paths")
 
 

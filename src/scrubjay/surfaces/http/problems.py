@@ -55,11 +55,9 @@ class Problem(Exception):
 
     @property
     def status(self) -> int:
-        """HTTP status of the response."""
         return PROBLEM_TYPES[self.name].status
 
     def body(self, request_id: str) -> Json:
-        """Return the problem as JSON."""
         return {
             "type": f"urn:scrubjay:problem:{self.name}",
             "title": PROBLEM_TYPES[self.name].title,

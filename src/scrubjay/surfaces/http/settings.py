@@ -18,9 +18,7 @@ _MAX_HOSTS = 1000
 
 class ServerSettings(NamedTuple):
     """Where a server listens, and what it accepts.
-
-    Without a rate, API keys have KEY_RATE, and callers without a key no limit.
-    """
+    Without a rate, API keys have KEY_RATE, and callers without a key no limit."""
 
     host: str = HOST
     port: int = PORT

@@ -44,7 +44,6 @@ class VerbEndpoint(NamedTuple):
     max_bytes: int
 
     async def answer(self, request: Request) -> Response:
-        """Answer one request to `/v1/VERB`."""
         verb = _verb_named(request.path_params["verb"])
         request.scope["route_name"] = f"/v1/{verb.name}"
         if (options := check_method(request, methods_of(verb))) is not None:

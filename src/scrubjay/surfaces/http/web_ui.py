@@ -81,12 +81,10 @@ def _extension(name: str) -> str:
 
 
 def index_page(request: Request) -> Response:
-    """Return the web UI's index.html."""
     return _respond(request, "index.html", VARY_ACCEPT)
 
 
 async def web_ui_file(request: Request) -> Response:
-    """Return one file of the web UI."""
     path = request.path_params["path"]
     if path not in _files():
         raise Problem("not-found", "the web UI has no such file")

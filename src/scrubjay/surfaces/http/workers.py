@@ -1,7 +1,5 @@
 """Thread pool with a bounded queue: one tenant gets a share of the threads, callers take turns.
-
-A tenant whose database is locked therefore does not block the others.
-"""
+A tenant whose database is locked therefore does not block the others."""
 
 from __future__ import annotations
 
@@ -27,10 +25,8 @@ class _Call(NamedTuple):
 
 class Workers:
     """Runs calls in threads.
-
-    One tenant gets at most `share` of the threads, one caller at most half of the queue. A call that
-    has started runs to its end, even when its client has disconnected.
-    """
+    One tenant gets at most `share` of the threads, one caller at most half of the queue. A call
+    that has started runs to its end, even when its client has disconnected."""
 
     def __init__(self, threads: int, max_queued: int, name: str, share: int | None = None) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=f"scrubjay-{name}")
@@ -46,7 +42,6 @@ class Workers:
 
     @property
     def busy(self) -> int:
-        """Number of calls that run or wait."""
         return len(self._started) + self._queued
 
     async def do(self, call: Callable[[], T], caller: Principal | None = None) -> T:

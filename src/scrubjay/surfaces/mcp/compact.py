@@ -29,7 +29,6 @@ _NOISE = ("content_hash", "language", "token_estimate", "complete", "snippet", "
 
 
 def uri_of(id: str) -> str:
-    """Return the resource URI of a memory."""
     return _MEMORY_URI + quote(id, safe="")
 
 
@@ -47,7 +46,6 @@ def without_empty(value: Any) -> Any:
 
 
 def results(shape: Json, given: Given) -> Json:
-    """Return search results; `trace` and the parts of each score only with `explain`."""
     explain = given.get("explain", False)
     kept = {
         key: value
@@ -62,7 +60,6 @@ def results(shape: Json, given: Given) -> Json:
 
 
 def memories(shape: Json, given: Given) -> Json:
-    """Return memories with their texts from `offset` on, up to `max_chars` of each."""
     start, most = given.get("offset", 0), given.get("max_chars", MAX_TEXT_CHARS)
     room = left = max(MAX_TEXT_CHARS, most)
     shown: list[Json] = []
@@ -112,7 +109,6 @@ def anything(shape: Json, _: Given) -> Json:
 
 
 def context(shape: Json, _: Given) -> Json:
-    """Return context for a prompt, whose size the caller has limited."""
     return {**without_empty(shape), "text": shape["text"]}
 
 
@@ -168,12 +164,10 @@ def _without(shape: Json, names: tuple[str, ...]) -> Json:
 
 
 def cut(text: str, max_chars: int) -> str:
-    """Return the beginning of a text, with an ellipsis if it is longer."""
     return text if len(text) <= max_chars else f"{text[: max_chars - 1]}…"
 
 
 def size_of(value: Any) -> int:
-    """Return the number of characters of a value."""
     if isinstance(value, dict):
         return sum(len(key) + size_of(part) for key, part in value.items())
     if isinstance(value, list):
@@ -204,9 +198,8 @@ def _first(items: list[Any], sizes: list[int], max_chars: int) -> list[Any]:
 
 def shorten_fields(memory: Json, max_chars: int, whole: tuple[str, ...] = ()) -> Json:
     """Return a memory whose title, topics, context, metadata and the like fit together.
-
-    `cut` names the shortened fields. The id, the text, short fields and those in `whole` stay as they are.
-    """
+    `cut` names the shortened fields. The id, the text, short fields and those in `whole` stay as
+    they are."""
     left = max_chars
     kept: Json = {}
     shortened: list[str] = []

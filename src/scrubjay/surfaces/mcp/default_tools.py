@@ -1,7 +1,6 @@
 """The eight default tools, with the descriptions that teach an agent to use them.
-
-A model reads every word here in every conversation: `python -m tools.mcp_tokens` counts the tokens.
-"""
+A model reads every word here in every conversation: `python -m tools.mcp_tokens` counts the
+tokens."""
 
 from __future__ import annotations
 

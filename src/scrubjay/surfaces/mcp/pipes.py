@@ -1,7 +1,5 @@
 """The pipes to an MCP client: only the protocol goes to standard output, whatever a library prints.
-
-Imports the standard library only: the pipes are taken before anything else can print.
-"""
+Imports the standard library only: the pipes are taken before anything else can print."""
 
 from __future__ import annotations
 
@@ -22,10 +20,8 @@ class Pipes(NamedTuple):
 
     def lines(self) -> Iterator[str]:
         """Yield each line from the client until it closes its end.
-
-        Python's own reader would be locked by the waiting thread, and a process that exits meanwhile
-        would die with a fatal error.
-        """
+        Python's own reader would be locked by the waiting thread, and a process that exits
+        meanwhile would die with a fatal error."""
         parts: list[bytes] = []
         while chunk := os.read(self.reads, _CHUNK_BYTES):
             *whole, rest = chunk.split(b"\n")
@@ -46,9 +42,8 @@ class Pipes(NamedTuple):
 
 def take_pipes() -> Pipes:
     """Return the process's standard input and output, and replace them.
-
-    From now on prints go to standard error, also from C and from children. Standard input is empty.
-    """
+    From now on prints go to standard error, also from C and from children. Standard input is
+    empty."""
     sys.stdout.flush()
     pipes = Pipes(os.dup(_STDIN), os.dup(_STDOUT))
     devnull = os.open(os.devnull, os.O_RDONLY)

@@ -32,7 +32,6 @@ class _Prompt(NamedTuple):
 
 
 def list_prompts() -> list[types.Prompt]:
-    """Return the prompts with their arguments."""
     return [
         types.Prompt(
             name=name,

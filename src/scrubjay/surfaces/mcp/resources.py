@@ -33,7 +33,6 @@ _TEMPLATES = {
 
 
 def list_resources() -> list[types.Resource]:
-    """Return the fixed resources."""
     return [
         types.Resource(
             uri=f"scrubjay://{name}",
@@ -47,7 +46,6 @@ def list_resources() -> list[types.Resource]:
 
 
 def list_templates() -> list[types.ResourceTemplate]:
-    """Return the URI templates of memories and profiles."""
     return [
         types.ResourceTemplate(
             uri_template=template,

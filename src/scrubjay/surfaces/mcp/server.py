@@ -1,7 +1,6 @@
 """MCP server: tools, resources and prompts on the store of the caller, with a span for each message.
-
-The first call that needs a store opens it. Calls run in threads, so that a slow search blocks no other.
-"""
+The first call that needs a store opens it. Calls run in threads, so that a slow search blocks no
+other."""
 
 from __future__ import annotations
 
@@ -81,9 +80,7 @@ _METHODS = frozenset(
 class InThread(Protocol):
     """Runs a call in a thread; Unavailable if too many run."""
 
-    async def __call__(self, caller: Principal, work: Callable[[], T]) -> T:
-        """Run the call and return its result."""
-        ...
+    async def __call__(self, caller: Principal, work: Callable[[], T]) -> T: ...
 
 
 class _Failed(ScrubjayError):
@@ -133,7 +130,6 @@ class _Handlers:
         self._in_thread = in_thread
 
     def names(self) -> frozenset[str]:
-        """Return the names of the tools and prompts."""
         return frozenset((*self._tools, *(prompt.name for prompt in prompts.list_prompts())))
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
@@ -247,7 +243,6 @@ def _own_threads() -> InThread:
 
 
 def describe(tool: Tool) -> types.Tool:
-    """Return a tool as clients see it."""
     return types.Tool(
         name=tool.name,
         title=tool.title,

@@ -1,8 +1,6 @@
 """Answers as short text for a model: numbered hits, dates, confidence, and what to do next.
-
-Stored text stands between <recalled> tags, so that a model takes it for data and it is not stored again.
-Names and ids are stored text, too: outside of a tag they could pose as our own words.
-"""
+Stored text stands between <recalled> tags, so that a model takes it for data and it is not stored
+again. Names and ids are stored text, too: outside of a tag they could pose as our own words."""
 
 from __future__ import annotations
 
@@ -98,7 +96,6 @@ def brief(memory: Json, max_chars: int) -> str:
 
 
 def context(answer: Json, _: Given) -> str:
-    """Return context for a prompt, its confidence, and what it lacks."""
     left = answer.get("left_out", 0)
     more = [f"{left} more did not fit: use more tokens, or memory_search."] if left else []
     text = answer["text"]
@@ -114,12 +111,10 @@ def context(answer: Json, _: Given) -> str:
 
 
 def landscape(store: Store) -> str:
-    """Return the landscape as data."""
     return _lines(DATA, wrap_recalled(store.landscape().text, "landscape", keep_lines=True))
 
 
 def as_json(answer: Json, _: Given) -> str:
-    """Return an answer as JSON on one line."""
     return line(answer)
 
 
@@ -142,7 +137,6 @@ def stored(answer: Json, _: Given) -> str:
 
 
 def changed(answer: Json, _: Given) -> str:
-    """Return what was changed, and how it can be found now."""
     return f"Changed {_ids([answer['memory']['id']])}; {_searchable(answer)}."
 
 
@@ -157,7 +151,6 @@ def _searchable(answer: Json) -> str:
 
 
 def forgotten(answer: Json, _: Given) -> str:
-    """Return what was deleted, and what did not exist."""
     deleted = answer.get("matched", [])
     lines = [f"Deleted permanently: {_ids(deleted)}." if deleted else "Nothing was deleted."]
     if answer.get("facts"):
@@ -168,7 +161,6 @@ def forgotten(answer: Json, _: Given) -> str:
 
 
 def feedback(answer: Json, _: Given) -> str:
-    """Return what was recorded."""
     return f"Recorded: {answer['done']}."
 
 
@@ -197,9 +189,8 @@ def status(answer: Json, _: Given) -> str:
 
 def confidence_text(confidence: float | None, degraded: Sequence[str] = (), mode: str = "") -> str:
     """Return a confidence with what it means, '' without one: an agent must know what may not be stored.
-
-    The bands were measured with keywords and vectors. Without one of them a low number means less.
-    """
+    The bands were measured with keywords and vectors. Without one of them a low number means
+    less."""
     if confidence is None:
         return ""
     if confidence >= HIGH:

@@ -1,7 +1,6 @@
 """A tool: a verb with the description, compact answer and text that agents get.
-
-Agents send numbers as text, URIs for ids and the first characters of ids. Tools accept those, too.
-"""
+Agents send numbers as text, URIs for ids and the first characters of ids. Tools accept those,
+too."""
 
 from __future__ import annotations
 
@@ -25,7 +24,6 @@ _WHOLE_IDS_ONLY = ("forget",)  # what an abbreviated id deleted could not be res
 
 
 def object_schema(*required: str, **properties: Json) -> Json:
-    """Return the schema of an object with these properties."""
     schema: Json = {"type": "object", "properties": properties}
     return {**schema, "required": list(required)} if required else schema
 
@@ -65,7 +63,6 @@ class Tool(NamedTuple):
     extra: tuple[Param, ...] = ()
 
     def input_schema(self) -> Json:
-        """Return the schema of the listed parameters."""
         params = (*self.verb.params, *self.extra)
         if not self.listed:
             return schema_of(params)
@@ -121,9 +118,7 @@ def _parse_texts(
 
 def _with_whole_ids(store: Store, verb: str, taken: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments with complete ids instead of URIs and of first characters (at least four).
-
-    The id of something new stays as it is. InvalidInput where several ids begin like that.
-    """
+    The id of something new stays as it is. InvalidInput where several ids begin like that."""
 
     def whole(id_: str) -> str:
         named = id_in(id_).strip()
