@@ -1,9 +1,9 @@
-"""Settings: a file, then the environment, then arguments; the later wins.
+"""Settings: a file, overridden by environment variables, overridden by arguments.
 
-The file is `scrubjay.toml` in the user's configuration folder, or wherever SCRUBJAY_CONFIG points:
+The file is `scrubjay.toml` in the user's configuration folder, or the file that SCRUBJAY_CONFIG names:
 
     db = "~/notes.db"                        # or postgres://user@host/database
-    vectors = "qdrant://host:6333/notes"     # where they are not in the store itself
+    vectors = "qdrant://host:6333/notes"     # replicas, if any
     graph = "falkordb://host:6379/notes"
     tenant = "acme"
     default_profile = "mine"
@@ -22,10 +22,10 @@ The file is `scrubjay.toml` in the user's configuration folder, or wherever SCRU
     base = "default"
     rrf = { k = 30 }
 
-    [server]                                 # of `scrubjay serve`
+    [server]                                 # for `scrubjay serve`
     port = 8765
 
-Relative paths begin at the folder of that file.
+Relative paths start at the folder of that file.
 """
 
 from __future__ import annotations
@@ -48,31 +48,18 @@ TIMEOUT_S = 10.0
 BUILT_IN_TIERS = ("agent", "project", "team")
 PRIORITY = 0.5  # of a connected vault
 BUILT_IN_PROFILES = ("default", "gno", "gnosis", "vault", "cognis", "novamem")
-_LONGEST_SHORT_TURN = 10_000
-_TEXTS = (
-    "db",
-    "vectors",
-    "graph",
-    "tenant",
-    "user",
-    "default_profile",
-    "embedder",
-    "reranker",
-    "reranker_dialect",
-    "reranker_api_key_env",
-    "generator",
-    "generator_api_key_env",
-    "timezone",
+_MAX_SHORT_TURN = 10_000
+_TEXTS = tuple(
+    "db vectors graph tenant user default_profile embedder reranker reranker_dialect"
+    " reranker_api_key_env generator generator_api_key_env timezone".split()
 )
-_NUMBERS = ("chunk_tokens", "chunk_overlap_tokens")
-_CHARS = ("short_turn_chars",)
-_SECONDS = ("reranker_timeout_s", "generator_timeout_s")
-_KEYS = (*_TEXTS, *_NUMBERS, *_CHARS, *_SECONDS)
-_TABLES = ("profile", "tiers", "server")
+_CHUNK_SIZES = ("chunk_tokens", "chunk_overlap_tokens")
+_NUMBERS = (*_CHUNK_SIZES, "short_turn_chars", "reranker_timeout_s", "generator_timeout_s")
+_KEYS = (*_TEXTS, *_NUMBERS, "profile", "tiers", "server")
 
 
 class TierSetting(NamedTuple):
-    """A database to search: `priority` is what a connected vault counts, None for a built-in tier."""
+    """A database to search; `priority` is the weight of a connected vault, None for a built-in tier."""
 
     name: str
     path: str
@@ -80,15 +67,15 @@ class TierSetting(NamedTuple):
 
 
 def tier_setting(name: str, path: object, priority: object = None) -> TierSetting:
-    """Return how a tier is found and what it counts; refuse what cannot be a file or a priority."""
+    """Return a checked tier; InvalidInput for a path or priority that cannot be used."""
     place = os.fspath(path) if isinstance(path, str | os.PathLike) else None
     if isinstance(place, str) and "://" in place:
         raise InvalidInput(
-            f"the tier {name!r} is a server, {_shown(place)}; give the path of a file: only a store's"
-            " own place can be a server"
+            f"the tier {name!r} is on a server, {_shown(place)}; give the path of a file: only the"
+            " store's own database can be on a server"
         )
     if not isinstance(place, str) or not place.strip() or "\0" in place or place == ":memory:":
-        raise InvalidInput(f"the tier {name!r} is {path!r}; give the path of its file")
+        raise InvalidInput(f"the tier {name!r} has the path {path!r}; give the path of a file")
     place = os.path.abspath(os.path.expanduser(place))
     if priority is None:
         return TierSetting(name, place)
@@ -97,13 +84,12 @@ def tier_setting(name: str, path: object, priority: object = None) -> TierSettin
     elif 0 < priority <= 1:
         return TierSetting(name, place, float(priority))
     raise InvalidInput(
-        f"the priority of {name!r} is {priority}; give a number above 0 and at most 1,"
-        f" {PRIORITY:g} is usual"
+        f"the priority of {name!r} is {priority}; give a number above 0, up to 1 (default: {PRIORITY:g})"
     )
 
 
 class Access(NamedTuple):
-    """Which model is asked, and how: a name or an address, its key, how long it may take."""
+    """Access to a model: its name or URL, API key, time-out and dialect."""
 
     spec: str
     api_key: str = ""
@@ -112,7 +98,7 @@ class Access(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The name or address, without what an address may hide: a login, a query with a key."""
+        """The name or URL, without credentials."""
         return _shown(self.spec)
 
     def __repr__(self) -> str:
@@ -121,10 +107,8 @@ class Access(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What a user has set, resolved.
-
-    `db_chosen` is True where anybody named the store; `db_given` is what this call itself named.
-    """
+    """The resolved settings.
+    `db_chosen` is True if any setting names the database; `db_given` is the argument of this call."""
 
     db: str
     profile: str = "default"
@@ -149,14 +133,14 @@ class Settings(NamedTuple):
 
     def __repr__(self) -> str:
         shown = (
-            f"{name}={(_shown(one) if isinstance(one, str) else one)!r}"
-            for name, one in self._asdict().items()
+            f"{name}={(_shown(value) if isinstance(value, str) else value)!r}"
+            for name, value in self._asdict().items()
         )
         return f"Settings({', '.join(shown)})"
 
 
 def _shown(place: str) -> str:
-    """Return a place without its login, where it is an address; anything else as it is."""
+    """Return a URL without credentials; anything else unchanged."""
     if "://" not in place:
         return place
     from scrubjay.text.urls import strip_credentials
@@ -165,7 +149,7 @@ def _shown(place: str) -> str:
 
 
 class Typed(NamedTuple):
-    """What the command line says of every command's store; it wins over file and environment."""
+    """Command line options that every command has; they override file and environment."""
 
     vectors: str | None = None
     graph: str | None = None
@@ -186,24 +170,27 @@ def load(
 ) -> Settings:
     if db is not None and (not db.strip() or "\0" in db):
         raise InvalidInput(
-            f"{_shown(db)!r} is not a path; give a file, or nothing for the default store"
+            f"{_shown(db)!r} is not a path; give a file, or nothing for the default database"
         )
-    elsewhere = Typed(vectors, graph, tenant)
     file = os.environ.get("SCRUBJAY_CONFIG") or _default_file()
     table = _read(file)
     env = os.environ
-    chunk_tokens, overlap_tokens = _chunk_sizes(table)
+    chunk_tokens, overlap_tokens = check_chunk_sizes(
+        _whole(table, "chunk_tokens", CHUNK_TOKENS),
+        _whole(table, "chunk_overlap_tokens", CHUNK_OVERLAP_TOKENS),
+    )
     tiers = _tiers(file, table.get("tiers", {}))
     named = db or env.get("SCRUBJAY_DB")
-    if named:  # one store, and no more than that
+    if named:  # only that database
         tiers = ()
-    chosen = named or (_beside(file, table["db"]) if table.get("db") else None)
+    chosen = named or (_resolved(file, table["db"]) if table.get("db") else None)
+    paths = {tier.name: tier.path for tier in tiers}
+    highest = next((paths[name] for name in BUILT_IN_TIERS if name in paths), None)
+    users = (user, env.get("SCRUBJAY_USER"), table.get("user"))
+    profiles = (profile, env.get("SCRUBJAY_PROFILE"), table.get("default_profile"), "default")
     return Settings(
-        db=os.path.expanduser(chosen or _highest(tiers) or _default_db()),
-        profile=profile
-        or env.get("SCRUBJAY_PROFILE")
-        or table.get("default_profile")
-        or "default",
+        db=os.path.expanduser(chosen or highest or _default_db()),
+        profile=next(filter(None, profiles)),
         embedder=env.get("SCRUBJAY_EMBEDDER") or table.get("embedder") or DEFAULT_EMBEDDER,
         reranker=_access(table, "reranker", DEFAULT_RERANKER),
         generator=_access(table, "generator", DEFAULT_GENERATOR),
@@ -217,114 +204,92 @@ def load(
         tiers=tiers,
         db_chosen=bool(chosen),
         db_given=db,
-        vectors=_server("vectors", table, elsewhere.vectors, db),
-        graph=_server("graph", table, elsewhere.graph, db),
-        tenant=_named("tenant", table, elsewhere.tenant),
+        vectors=_server("vectors", table, vectors, db),
+        graph=_server("graph", table, graph, db),
+        tenant=_named("tenant", table, tenant),
         timezone=_timezone(env.get("SCRUBJAY_TIMEZONE") or table.get("timezone") or ""),
-        # An empty name is a wrong one, not none at all: it must not open everything.
-        user=next(
-            (
-                one
-                for one in (user, env.get("SCRUBJAY_USER"), table.get("user"))
-                if one is not None
-            ),
-            None,
-        ),
+        # An empty name is invalid, and not the same as no name: it must not give access to everything.
+        user=next((name for name in users if name is not None), None),
     )
 
 
 def _named(name: str, table: Mapping[str, Any], given: str | None) -> str | None:
-    """Return what is named by argument, at the shell, in the environment or in the file."""
+    """Return a setting from the argument, the command line, the environment or the file."""
     if given is not None:
         return given
     return getattr(typed, name) or os.environ.get(f"SCRUBJAY_{name.upper()}") or table.get(name)
 
 
 def _server(name: str, table: Mapping[str, Any], given: str | None, db: str | None) -> str | None:
-    """Return the server of a tier; "none" is none. One is meant for the store named in the same place.
-
-    Whoever names another store for one call must not have it told to the company's server.
-    """
+    """Return the URL of a replica, None for "none".
+    It belongs to the database that is named in the same place: a call with another database must
+    not send its memories to the replica of the settings."""
     if db is not None:
-        found = given if given is not None else getattr(typed, name)
-    elif os.environ.get("SCRUBJAY_DB"):
-        found = _named(name, {}, given)
+        url = given if given is not None else getattr(typed, name)
     else:
-        found = _named(name, table, given)
-    return None if found == "none" else found
+        url = _named(name, {} if os.environ.get("SCRUBJAY_DB") else table, given)
+    return None if url == "none" else url
 
 
 def _tiers(file: str, table: object) -> tuple[TierSetting, ...]:
-    """Return the databases of the settings file: a path each, or a table with path and priority."""
+    """Return the tiers of the settings file: a path each, or a table with path and priority."""
     if not isinstance(table, dict):
-        raise InvalidInput(f"{file}: tiers is a table of its own: [tiers]")
-    found = []
+        raise InvalidInput(f"{file}: tiers must be a table: [tiers]")
+    tiers = []
     for name, given in table.items():
-        one = given if isinstance(given, dict) else {"path": given}
-        if set(one) - {"path", "priority"} or not isinstance(one.get("path"), str):
+        tier = given if isinstance(given, dict) else {"path": given}
+        if set(tier) - {"path", "priority"} or not isinstance(tier.get("path"), str):
             raise InvalidInput(
                 f"{file}: the tier {name} must be a path, or {{ path = FILE, priority = {PRIORITY:g} }}"
             )
-        found.append(named_tier(name, _beside(file, one["path"]), one.get("priority")))
-    return tuple(found)
+        tiers.append(named_tier(name, _resolved(file, tier["path"]), tier.get("priority")))
+    return tuple(tiers)
 
 
-def _beside(file: str, path: str) -> str:
-    """Return a path of the settings file: a relative one begins at that file's folder.
-
-    From the current folder it would be another store in every folder.
-    """
+def _resolved(file: str, path: str) -> str:
+    """Return a path of the settings file; a relative one starts at the folder of that file.
+    Resolved from the current folder it would be another database in every folder."""
     path = os.path.expanduser(path)
     if not path.strip() or path == ":memory:" or "://" in path:
         return path
     return os.path.join(os.path.dirname(os.path.abspath(file)), path)
 
 
-def _highest(tiers: tuple[TierSetting, ...]) -> str | None:
-    paths = {one.name: one.path for one in tiers}
-    return next((paths[name] for name in BUILT_IN_TIERS if name in paths), None)
-
-
 def named_tier(name: str, path: str, priority: object = None) -> TierSetting:
-    """Return a tier by its name: agent, project and team have weights, any other has a priority."""
+    """Return a tier; only tiers other than agent, project and team may have a priority."""
     if name == "own" or not name.isprintable():
-        raise InvalidInput(
-            f"{name!r} cannot be the name of a tier; give another, such as handbook"
-        )
+        raise InvalidInput(f"{name!r} cannot name a tier; give another name, such as handbook")
     if name not in BUILT_IN_TIERS:
         return tier_setting(name, path, PRIORITY if priority is None else priority)
     if priority is not None:
         raise InvalidInput(
-            f"the tier {name!r} has no priority of its own; `--set tiers.weights=` changes its weight"
+            f"the tier {name!r} cannot have a priority; `--set tiers.weights=` changes its weight"
         )
     return tier_setting(name, path)
 
 
 def offline() -> bool:
-    """Say whether the user forbade the network (`SCRUBJAY_OFFLINE=1`)."""
+    """True if the user has forbidden network access (`SCRUBJAY_OFFLINE=1`)."""
     return os.environ.get("SCRUBJAY_OFFLINE", "").strip().lower() not in ("", "0", "false", "no")
 
 
-def _access(table: Mapping[str, Any], role: str, usual: str) -> Access:
-    """Return how the model of a role is reached, from the environment or the file.
-
-    The file names the variable that holds a key, never the key itself: files are copied and shared.
-    """
-    env = os.environ
-    if env.get(f"SCRUBJAY_{role.upper()}"):  # key and dialect of the file are for the file's model
+def _access(table: Mapping[str, Any], role: str, default: str) -> Access:
+    """Return the access to the model of a role, from the environment or the file.
+    The file names the variable that has the API key, never the key: files are copied and shared."""
+    env, variable = os.environ, f"SCRUBJAY_{role.upper()}"
+    if env.get(variable):  # key and dialect of the file are for the file's model
         table = {key: value for key, value in table.items() if key == f"{role}_timeout_s"}
-    variable = table.get(f"{role}_api_key_env") or f"SCRUBJAY_{role.upper()}_API_KEY"
-    given = env.get(f"SCRUBJAY_{role.upper()}_TIMEOUT_S") or table.get(f"{role}_timeout_s")
+    timeout_s = env.get(f"{variable}_TIMEOUT_S") or table.get(f"{role}_timeout_s")
     return Access(
-        spec=env.get(f"SCRUBJAY_{role.upper()}") or table.get(role) or usual,
-        api_key=env.get(variable, ""),
-        timeout_s=TIMEOUT_S if given is None else _seconds(f"{role}_timeout_s", given),
-        dialect=env.get(f"SCRUBJAY_{role.upper()}_DIALECT") or table.get(f"{role}_dialect", ""),
+        spec=env.get(variable) or table.get(role) or default,
+        api_key=env.get(table.get(f"{role}_api_key_env") or f"{variable}_API_KEY", ""),
+        timeout_s=TIMEOUT_S if timeout_s is None else _seconds(f"{role}_timeout_s", timeout_s),
+        dialect=env.get(f"{variable}_DIALECT") or table.get(f"{role}_dialect", ""),
     )
 
 
 def _timezone(name: str) -> str:
-    """Refuse a time zone that does not exist; the name of nothing is that of this machine."""
+    """Return a time zone that exists; "" is that of this machine."""
     if name:
         from scrubjay.times import time_zone
 
@@ -338,42 +303,33 @@ def _seconds(name: str, given: object) -> float:
     except ValueError:
         seconds = 0.0
     if isinstance(given, bool) or not 0 < seconds <= 3600:
-        raise InvalidInput(f"{name} is {given!r}; give seconds above 0, {TIMEOUT_S:g} is usual")
+        raise InvalidInput(f"{name} is {given!r}; give seconds above 0 (default: {TIMEOUT_S:g})")
     return seconds
 
 
-def _chunk_sizes(table: Mapping[str, Any]) -> tuple[int, int]:
-    """Return how large a chunk is and how much it repeats, from the environment or the file."""
-    sizes = []
-    for name, usual in zip(_NUMBERS, (CHUNK_TOKENS, CHUNK_OVERLAP_TOKENS), strict=True):
-        sizes.append(_whole(table, name, usual))
-    return check_chunk_sizes(*sizes)
-
-
-def _whole(table: Mapping[str, Any], name: str, usual: int) -> object:
-    """Return a number from the environment or the file; what is none comes back as it is."""
-    given = os.environ.get(f"SCRUBJAY_{name.upper()}") or table.get(name, usual)
+def _whole(table: Mapping[str, Any], name: str, default: int) -> object:
+    """Return a whole number from the environment or the file; anything else unchanged."""
+    given = os.environ.get(f"SCRUBJAY_{name.upper()}") or table.get(name, default)
     return int(given) if str(given).isdecimal() else given
 
 
 def check_short_turn(chars: object) -> int:
-    """Refuse what is no length of a turn; 0 lets every turn stand alone."""
-    if type(chars) is not int or not 0 <= chars <= _LONGEST_SHORT_TURN:
+    """Return a valid maximum length of short turns; with 0 no turn gets context."""
+    if type(chars) is not int or not 0 <= chars <= _MAX_SHORT_TURN:
         raise InvalidInput(
-            f"short_turn_chars is {chars!r}; give a whole number of 0 to {_LONGEST_SHORT_TURN},"
-            f" {SHORT_TURN_CHARS} is usual"
+            f"short_turn_chars is {chars!r}; give a whole number from 0 to {_MAX_SHORT_TURN}"
+            f" (default: {SHORT_TURN_CHARS})"
         )
     return chars
 
 
 def check_chunk_sizes(tokens: object, overlap: object) -> tuple[int, int]:
-    for name, given in zip(_NUMBERS, (tokens, overlap), strict=True):
+    for name, given in zip(_CHUNK_SIZES, (tokens, overlap), strict=True):
         if type(given) is not int or given < 0:
             raise InvalidInput(f"{name} is {given!r}; give a whole number such as {CHUNK_TOKENS}")
-    assert isinstance(tokens, int)
-    assert isinstance(overlap, int)
+    assert isinstance(tokens, int) and isinstance(overlap, int)  # noqa: PT018
     if not 20 <= tokens <= 100_000:
-        raise InvalidInput(f"chunk_tokens is {tokens}; give 20 or more, {CHUNK_TOKENS} is usual")
+        raise InvalidInput(f"chunk_tokens is {tokens}; give 20 or more (default: {CHUNK_TOKENS})")
     if overlap > tokens // 2:
         raise InvalidInput(
             f"chunk_overlap_tokens is {overlap}; give at most half of chunk_tokens ({tokens // 2})"
@@ -384,7 +340,7 @@ def check_chunk_sizes(tokens: object, overlap: object) -> tuple[int, int]:
 def _read(file: str) -> dict[str, Any]:
     if not os.path.exists(file):
         if os.environ.get("SCRUBJAY_CONFIG"):
-            raise InvalidInput(f"SCRUBJAY_CONFIG names {file}, which is not there")
+            raise InvalidInput(f"SCRUBJAY_CONFIG names {file}, which does not exist")
         return {}
     import tomllib
 
@@ -392,37 +348,33 @@ def _read(file: str) -> dict[str, Any]:
         with open(file, "rb") as opened:
             table = tomllib.load(opened)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        raise InvalidInput(f"{file} cannot be read as TOML: {error}") from error
+        raise InvalidInput(f"{file} is not valid TOML: {error}") from error
     _check(file, table)
     return table
 
 
 def _check(file: str, table: dict[str, Any]) -> None:
-    unknown = sorted(set(table) - {*_KEYS, *_TABLES})
-    if unknown:
-        known = ", ".join((*_KEYS, *_TABLES))
+    if unknown := sorted(set(table) - set(_KEYS)):
         from scrubjay.text.validation import did_you_mean
 
-        meant = did_you_mean(unknown[0], (*_KEYS, *_TABLES))
-        raise InvalidInput(f"{file}: unknown setting {unknown[0]!r}{meant}; known are {known}")
+        hint, known = did_you_mean(unknown[0], _KEYS), ", ".join(_KEYS)
+        raise InvalidInput(
+            f"{file}: unknown setting {unknown[0]!r}{hint}; the settings are {known}"
+        )
     for key in _TEXTS:
         if not isinstance(table.get(key, ""), str):
             raise InvalidInput(f"{file}: {key} must be a text")
     if not isinstance(table.get("server", {}), dict):
-        raise InvalidInput(f"{file}: server is a table of its own: [server]")
+        raise InvalidInput(f"{file}: server must be a table: [server]")
     profiles = table.get("profile", {})
-    hidden = [
-        name for name in BUILT_IN_PROFILES if isinstance(profiles, dict) and name in profiles
-    ]
-    if hidden:
-        raise InvalidInput(
-            f"{file}: [profile.{hidden[0]}] would hide the built-in one; give it a name of its own and"
-            ' set default_profile = "NAME"'
-        )
-    if not isinstance(profiles, dict) or any(
-        not isinstance(one, dict) for one in profiles.values()
-    ):
-        raise InvalidInput(f"{file}: a profile is a table of its own, such as [profile.mine]")
+    if not isinstance(profiles, dict) or not all(isinstance(p, dict) for p in profiles.values()):
+        raise InvalidInput(f"{file}: a profile must be a table, such as [profile.mine]")
+    for name in BUILT_IN_PROFILES:
+        if name in profiles:
+            raise InvalidInput(
+                f"{file}: [profile.{name}] has the name of a built-in profile; choose another name and"
+                ' set default_profile = "NAME"'
+            )
 
 
 def _default_file() -> str:
@@ -438,13 +390,13 @@ def _default_db() -> str:
 
 
 def tiers_given(tiers: Mapping[str, str | os.PathLike[str]]) -> tuple[TierSetting, ...]:
-    """Return the tiers that a caller names; refuse other names than the built-in ones."""
+    """Return the tiers of a caller, which must have built-in names."""
     if not isinstance(tiers, Mapping):
         raise InvalidInput(f"tiers is {tiers!r}; give a mapping such as {{'project': 'p.db'}}")
     for name in tiers:
         if name not in BUILT_IN_TIERS:
             raise InvalidInput(
-                f"there is no tier {name!r}; the tiers are {', '.join(BUILT_IN_TIERS)}; connect any other"
+                f"unknown tier {name!r}; the tiers are {', '.join(BUILT_IN_TIERS)}; connect any other"
                 f" to the open store: connect(path, name={name!r}, priority=0.5)"
             )
     return tuple(tier_setting(name, path) for name, path in tiers.items())
@@ -453,11 +405,9 @@ def tiers_given(tiers: Mapping[str, str | os.PathLike[str]]) -> tuple[TierSettin
 def own_path(
     settings: Settings, path: str | None, tiers: Sequence[TierSetting], *, named_here: bool
 ) -> str | None:
-    """Return the store's own file, or None where it is the highest tier.
-
-    A path wins. Tiers given as an argument (`named_here`) win over a file of the environment or the
-    settings; tiers of the settings are searched beside a file of the settings.
-    """
+    """Return the path of the store's own database, or None if that is the highest tier.
+    A path comes first, then tiers given as an argument (`named_here`), then the database of the
+    environment or the settings; tiers of the settings are searched together with that."""
     if path is not None:
         return settings.db
     has_tier = any(tier.name in BUILT_IN_TIERS for tier in tiers)
@@ -469,6 +419,6 @@ def make_folder(folder: str) -> None:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise StoreError(
-            f"cannot create the folder {folder} ({error.strerror}); name a store elsewhere,"
-            " or set SCRUBJAY_HOME"
+            f"cannot create the folder {folder} ({error.strerror}); give another path for the"
+            " database, or set SCRUBJAY_HOME"
         ) from error

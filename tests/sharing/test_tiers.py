@@ -924,12 +924,12 @@ class TestOpening:
     @pytest.mark.parametrize(
         ("given", "says"),
         [
-            ({"boss": "x.db"}, "there is no tier 'boss'; the tiers are agent, project, team"),
+            ({"boss": "x.db"}, "unknown tier 'boss'; the tiers are agent, project, team"),
             ({"boss": "x.db"}, "connect(path, name='boss', priority=0.5)"),
-            ({"team": ""}, "give the path of its file"),
-            ({"team": 7}, "give the path of its file"),
-            ({"team": ":memory:"}, "give the path of its file"),
-            ({"team": "http://x/y"}, "is a server"),
+            ({"team": ""}, "give the path of a file"),
+            ({"team": 7}, "give the path of a file"),
+            ({"team": ":memory:"}, "give the path of a file"),
+            ({"team": "http://x/y"}, "is on a server"),
             ({"team": "x.db", "agent": "./x.db"}, "a file can be one tier only"),
             ("team", "give a mapping"),
         ],
@@ -1015,12 +1015,12 @@ class TestOpening:
     @pytest.mark.parametrize(
         ("text", "says"),
         [
-            ("tiers = 3", "tiers is a table of its own"),
+            ("tiers = 3", "tiers must be a table"),
             ("[tiers]\nteam = 3", "must be a path, or"),
             ("[tiers]\ndocs = { priority = 1 }", "must be a path, or"),
             ("[tiers]\ndocs = { path = 'x', weight = 1 }", "must be a path, or"),
             ("[tiers]\ndocs = { path = 'x', priority = 0 }", "above 0 and at most 1"),
-            ("[tiers]\nteam = { path = 'x', priority = 0.4 }", "has no priority of its own"),
+            ("[tiers]\nteam = { path = 'x', priority = 0.4 }", "cannot have a priority"),
         ],
     )
     def test_settings_that_cannot_be(self, text, says, tmp_path, monkeypatch):

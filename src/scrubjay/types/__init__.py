@@ -1,8 +1,6 @@
-"""The shapes that pass through scrubjay: data only, no behaviour beyond reading itself.
-
-They are named tuples: to define one takes a tenth of the time of a dataclass, and a keyword search
-from a cold shell pays for every definition. `one._replace(score=1.0)` gives a changed copy.
-"""
+"""Data types of scrubjay: named tuples without behavior.
+Defining one takes a tenth of the time of a dataclass, and a cold keyword search pays for every
+definition. `hit._replace(score=1.0)` returns a changed copy."""
 
 from __future__ import annotations
 
@@ -16,15 +14,15 @@ if TYPE_CHECKING:
 
 DEFAULT_NAMESPACE = "default"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-DONE_SUFFIX = "_done"  # of the type of a task that is done
+DONE_SUFFIX = "_done"  # ends the type of a finished task
 SEVERITIES = ("critical", "warning", "suggestion")
-NEAR_DUPLICATE = "near_duplicate"  # the kind of link between memories that say nearly the same
-SHARED_PREFIX = "collection:"  # begins the namespaces of shared collections
+NEAR_DUPLICATE = "near_duplicate"  # kind of link between memories with nearly the same text
+SHARED_PREFIX = "collection:"  # of the namespaces of shared collections
 OWNER, WRITER, READER = ROLES = ("owner", "writer", "reader")  # of members of shared collections
 
 
 class Link(NamedTuple):
-    """An edge as written by hand: to which memory, how strong, of what kind."""
+    """A link as given by a caller: target id, strength, kind."""
 
     to: str
     strength: float = 1.0
@@ -33,9 +31,7 @@ class Link(NamedTuple):
 
 class Neighbor(NamedTuple):
     """A memory reached over links; `score` is the product of strengths along the best path.
-
-    `updated_us` is its age, in microseconds since 1970.
-    """
+    `updated_us` is the time of its last change, in microseconds since 1970."""
 
     id: str
     score: float
@@ -44,10 +40,8 @@ class Neighbor(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """One thing remembered: a sentence, a message, or a whole document.
-
-    `event_time` is when what it speaks of happened, or begins, and `event_until` when that is over.
-    """
+    """A stored text: a sentence, a message, or a whole document.
+    `event_time` is when the event in the text happened or begins, `event_until` when it ends."""
 
     text: str
     id: str = ""
@@ -77,7 +71,7 @@ class Memory(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """A part of a memory's text that gets a vector of its own. Lines count from 1."""
+    """A part of a memory's text with its own vector. Lines count from 1."""
 
     ordinal: int
     start: int
@@ -88,11 +82,9 @@ class Chunk(NamedTuple):
 
 
 class Term(NamedTuple):
-    """One thing a query asks for: any of these runs of neighbouring tokens; a token with * is a beginning.
-
-    `parts` are asked for, each by itself, where the whole is nowhere. A negated term spares the texts
-    that hold a token of `unless`.
-    """
+    """One term of a query: any of these runs of adjacent tokens; a token with * is a prefix.
+    `parts` are searched separately where no text contains the whole. A negated term does not
+    exclude texts that contain a token of `unless`."""
 
     any_of: tuple[tuple[str, ...], ...]
     parts: tuple[tuple[tuple[str, ...], ...], ...] = ()
@@ -100,30 +92,24 @@ class Term(NamedTuple):
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """Every token of it."""
         runs = (*self.any_of, *(run for part in self.parts for run in part))
         return tuple(token for run in runs for token in run)
 
 
 class Spoken(NamedTuple):
-    """Which raw messages are seen: those of a session, and those that are memories by themselves.
-
-    A message is that when it was said at `settled_us` or before, unless a language model drew facts
-    from it, which then stand for it.
-    """
+    """Visibility of raw messages: those of `session`, and those that count as memories.
+    A message counts as a memory if it was sent at `settled_us` or earlier, unless a language model
+    extracted facts from it, which replace it."""
 
     session: str | None
     settled_us: int
 
 
 class Scope(NamedTuple):
-    """What a search may see. Every index binds it in its own query language; None means no limit.
-
-    `reader` is a person, who sees their own namespace and the collections they belong to; `writer` is
-    one who sees what they may change. Who belongs to what is asked of the store in the same query.
-    `valid_us` is a moment: what is not yet, or no longer, valid then is not seen. `spoken` says which
-    raw messages are seen.
-    """
+    """Filters and permissions of one search, bound by every index; None means no limit.
+    `reader` is a user: their namespace and collections are visible. `writer` is a user: only what
+    they may change is visible. The database checks memberships in the same query. Memories not
+    valid at `valid_us` are hidden. `spoken` states which raw messages are visible."""
 
     namespaces: tuple[str, ...] | None = None
     ids: tuple[str, ...] | None = None
@@ -146,7 +132,7 @@ class Scope(NamedTuple):
 
     @property
     def everything(self) -> bool:
-        """True when nothing is filtered, so an index may skip asking the records."""
+        """True without any filter: an index then need not query the records."""
         return self == _EVERYTHING
 
 
@@ -154,11 +140,9 @@ _EVERYTHING = Scope()
 
 
 class Filters(NamedTuple):
-    """The filters that a caller gives, unchecked; `Permissions.narrowed` makes a Scope of them.
-
-    `namespace` and `namespaces` add up. `topics` selects memories with any of them. Times are datetimes
-    or ISO texts.
-    """
+    """Filters of a caller, unchecked; `Permissions.narrowed` makes a Scope of them.
+    `namespace` and `namespaces` add up. `topics` selects memories with any of them. Times are
+    datetimes or ISO texts."""
 
     namespace: str | None = None
     namespaces: Sequence[str] | None = None
@@ -174,7 +158,7 @@ class Filters(NamedTuple):
 
 
 class Variant(NamedTuple):
-    """Another way to ask the same: `kind` is lexical (searched by its words), semantic or hyde."""
+    """A variant of the query: `kind` is lexical (searched by its words), semantic or hyde."""
 
     kind: str
     text: str
@@ -183,14 +167,12 @@ class Variant(NamedTuple):
 
 
 class Query(NamedTuple):
-    """What was asked, by whom it may be answered, and what the understanding stages made of it.
-
-    `limited` says that the limit is the caller's own; no list is shorter than `least`. `tags` and
-    `domain` score, where a profile has a stage for them; `shift` is how far feedback moves the weight
-    of the text. `window` is the time that the query speaks of, if any, and `subject` the query without
-    it; `only_time` says that nothing else is asked for, `whole_window` that all of that time is.
-    `spoken` says which raw messages may be shown.
-    """
+    """A query with its scope and the results of the stages that analyze it.
+    `limited` is True if the caller gave the limit; no list is shorter than `least`. `tags` and
+    `domain` affect scores where a profile has a stage for them; `shift` is how far feedback moves
+    the weight of the text. `window` is the time that the query names, if any, and `subject` the
+    query without it; `only_time` is True if the query contains nothing else, `whole_window` if it
+    asks for all of that time. `spoken` states which raw messages may be shown."""
 
     text: str
     scope: Scope = _EVERYTHING
@@ -218,12 +200,12 @@ class Query(NamedTuple):
 
     @property
     def shown(self) -> Scope:
-        """What may be shown in the end: the scope, and of messages no fresher ones than when it began."""
+        """The scope of what may be shown: no messages that are newer than the search."""
         return self.scope if self.spoken is None else self.scope._replace(spoken=self.spoken)
 
 
 class Row(NamedTuple):
-    """One line of a ranked list: a memory, its raw score (higher is better), its best chunk, its age."""
+    """A row of a ranked list: memory id, raw score (higher is better), best chunk, last change."""
 
     id: str
     score: float
@@ -232,11 +214,9 @@ class Row(NamedTuple):
 
 
 class RankedList(NamedTuple):
-    """What one way of searching brought back, best first, one row a memory.
-
-    `best` is the highest score that any text could have had for this query; `searched` is False when
-    the source could not be asked. `warning` says what it had to do without.
-    """
+    """The result of one source, best first, one row a memory.
+    `best` is the highest score possible for this query; `searched` is False if the source was
+    unavailable. `warning` states what the source had to omit."""
 
     name: str
     rows: tuple[Row, ...] = ()
@@ -246,18 +226,16 @@ class RankedList(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Where a candidate stood in one list. `rank` is None when its score was looked up afterwards."""
+    """Place of a candidate in one list; `rank` is None if its score was looked up afterwards."""
 
     rank: int | None
     score: float
 
 
 class Candidate(NamedTuple):
-    """A memory on its way to becoming a hit; every stage that touches the score leaves its part in `why`.
-
-    Where it has a `description`, that is shown in place of its text; a `brief` one shows its snippet.
-    `passages` is how many chunks it has, where they were counted.
-    """
+    """A memory that may become a hit; each stage that changes the score adds its part to `why`.
+    A `description` is shown instead of the text; a `brief` candidate shows its snippet. `passages`
+    is the number of its chunks, where they were counted."""
 
     id: str
     score: float = 0.0
@@ -280,15 +258,14 @@ class Candidate(NamedTuple):
 
     @property
     def order(self) -> tuple[float, int, str]:
-        """The one order of results: score to six places, then newer, then id."""
+        """Sort key of results: score to six places, then newer, then id."""
         return (-round(self.score, 6), -self.updated_us, self.id)
 
 
 class Step(NamedTuple):
-    """What one stage did: its numbers, its time, what went in and came out, what was lost.
-
-    `at_us` is when it began, in microseconds since 1970.
-    """
+    """Trace of one stage: numbers, time, counts of candidates, and the reason for a failure in
+    `lost`.
+    `at_us` is when it began, in microseconds since 1970."""
 
     stage: str
     took_ms: float
@@ -302,11 +279,9 @@ class Step(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """One result. `why` holds each contribution; `found` the rank and raw score in every list.
-
-    `near_duplicates` are the ids of memories that say nearly the same, nearest first. `passages` is how
-    many it has, where that counted.
-    """
+    """One result. `why` has the parts of the score, `found` rank and raw score in every list.
+    `near_duplicates` are ids of memories with nearly the same text, nearest first. `passages` is
+    the number of its chunks, where they were counted."""
 
     id: str
     score: float
@@ -348,7 +323,7 @@ class Hit(NamedTuple):
 
 
 class Results:
-    """The answer to one search: hits best first, and everything needed to trust or question them."""
+    """The results of one search: hits best first, counts, trace, and what was degraded."""
 
     def __init__(
         self,
@@ -378,17 +353,15 @@ class Results:
         self._explain = explain
 
     def explain(self, hit: Hit) -> ScoreSum:
-        """Return the parts that add up to the score of a hit, and how each came about."""
+        """Return the parts that add up to the score of a hit, and how each was calculated."""
         from scrubjay.types.reports import score_sum
 
         return self._explain(hit) if self._explain else score_sum(hit.score, hit.why)
 
     def compact(self) -> list[Any]:
-        """Return `[results, counts, topics]` for a reader who pays by the word; plain JSON values.
-
-        A result is id, preview, cosine, score, type, time, topics and whether the preview is the whole
-        text; cosine (None where vectors did not find it) and score are in 0..100.
-        """
+        """Return `[results, counts, topics]` as plain JSON values, short for a language model.
+        A result is id, preview, cosine, score, type, time, topics and whether the preview is the
+        whole text; cosine (None where vectors did not find it) and score are in 0..100."""
         rows = [
             [
                 hit.id,
@@ -410,9 +383,8 @@ class Results:
 
     def recalled(self, most_chars: int | None = None) -> str:
         """Return the hits as marked text for a prompt, a line each with its id and date.
-
-        A message that repeats such a line is stored as it is, but the line is not learned again.
-        """
+        A message that repeats such a line is stored, but no fact is extracted from that line
+        again."""
         from scrubjay.text.recall_tags import format_hits
 
         return format_hits(self.hits, most_chars)
@@ -435,11 +407,9 @@ def _of_100(score: float) -> float:
 
 
 class Messages(list[Memory]):
-    """What `add_messages` returns: the messages as they are stored, and in `warnings` what is odd.
-
-    That is what was not kept of a message, a time that has not come yet, and a turn that is no neighbour
-    of the one before it.
-    """
+    """The messages that `add_messages` stored.
+    `warnings` report parts of a message that were not stored, times in the future, and turns that
+    do not follow the previous one."""
 
     def __init__(self, stored: Sequence[Memory], warnings: Sequence[str] = ()) -> None:
         super().__init__(stored)
@@ -447,10 +417,8 @@ class Messages(list[Memory]):
 
 
 class Stored(list[Memory]):
-    """What `add_many` returns: the memories as they are stored, and in `known` the ids that were there.
-
-    Those are of the same text, type and namespace, or had the id that was given.
-    """
+    """The memories that `add_many` stored; `known` are the ids that existed before.
+    Those have the same text, type and namespace, or the given id."""
 
     def __init__(self, stored: Sequence[Memory], known: Sequence[str] = ()) -> None:
         super().__init__(stored)
@@ -458,11 +426,9 @@ class Stored(list[Memory]):
 
 
 class Memories(list[Memory]):
-    """What `get_many` returns: the memories that are there, and the ids that are not in `missing`.
-
-    `unasked` says of each tier that may hold those why it could not be asked. `tiers` says by id which
-    tier a memory is of, where there are several.
-    """
+    """The memories that `get_many` found; `missing` are the ids that do not exist.
+    `unasked` has the reason for each tier that could not be searched for those. `tiers` has the
+    tier of each id, where there are several."""
 
     def __init__(
         self,

@@ -1,5 +1,5 @@
-"""What somebody who comes in through a door may do."""
+"""Scopes of an API key."""
 
 from __future__ import annotations
 
-READ, WRITE, ADMIN = SCOPES = ("read", "write", "admin")  # each may do what those before it may
+READ, WRITE, ADMIN = SCOPES = ("read", "write", "admin")  # each includes those before it

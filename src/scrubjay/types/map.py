@@ -1,4 +1,4 @@
-"""What can be drawn of a store: the map of its memories, and the graph around one. Data only."""
+"""Data of the map of all memories, and of the graph around one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Point(NamedTuple):
-    """One memory on the map; `x` and `y` are in -1..1. `topic` is its first, if it has any."""
+    """One memory on the map; `x` and `y` are in -1..1. `topic` is its first topic, if any."""
 
     id: str
     x: float
@@ -20,7 +20,7 @@ class Point(NamedTuple):
 
 
 class Landing(NamedTuple):
-    """Where a query lands on the map: among the memories of the map that are nearest to it, best first."""
+    """Place of a query on the map, and the ids of the nearest memories, best first."""
 
     x: float
     y: float
@@ -28,15 +28,12 @@ class Landing(NamedTuple):
 
 
 class Map(NamedTuple):
-    """The memories of a store as points: what is alike lies side by side, as well as a plane allows.
-
-    `memories` is how many there are to draw, of which `points` has all or a fair sample; `left_out` are
-    those beside them that have no vector yet. `kept` says how far to trust the picture: the share of a
-    memory's ten nearest that are among the fifty nearest points of the map, measured on some of it.
-    `explained` is the share of the variance that the two longest axes hold, which is why the map is not
-    drawn on those alone. Both are None where there is too little to measure. `state` changes whenever the
-    points do. `degraded` says why a query has no landing.
-    """
+    """The memories of a store as points: similar ones lie close together.
+    `memories` is the number of memories with a vector, of which `points` has all or a sample;
+    `left_out` have no vector yet. `kept` measures the quality: the share of a memory's ten nearest
+    that are among the fifty nearest points. `explained` is the share of the variance on the two
+    longest axes. Both are None if there is too little to measure. `state` changes whenever the
+    points do. `degraded` has the reasons why a query has no landing."""
 
     points: tuple[Point, ...] = ()
     memories: int = 0
@@ -50,7 +47,8 @@ class Map(NamedTuple):
 
 
 class Node(NamedTuple):
-    """One memory of a graph: `score` is the product of strengths along the best path from the middle."""
+    """One memory of a graph; `score` is the product of strengths on the best path to the
+    center."""
 
     id: str
     title: str
@@ -61,9 +59,7 @@ class Node(NamedTuple):
 
 class Edge(NamedTuple):
     """A link between two memories of a graph; `made` is hand, text (a document links) or likeness.
-
-    Only a link that supersedes has a direction: `a` supersedes `b`.
-    """
+    Only a link that supersedes has a direction: `a` supersedes `b`."""
 
     a: str
     b: str
@@ -73,10 +69,8 @@ class Edge(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """What is linked around one memory: that one first, then the best reached, and all links among them.
-
-    `left_out` is how many more are reached.
-    """
+    """The memories linked to one memory, which comes first, and all links among them.
+    `left_out` is the number of further memories within reach."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...] = ()

@@ -1,4 +1,4 @@
-"""What verbs other than search answer: data only, and none of it is needed by a cold search."""
+"""Results of the verbs other than search; a cold search needs none of them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from scrubjay.types import NOTHING, Results
 
 
 class ShortVectors(NamedTuple):
-    """The short vectors by which a model's shortlists are made, and how good these are.
-
-    `recall` is the share of the ten nearest that a shortlist held, in so many trials. Where a search
-    compares whole vectors instead, `why_not` says why.
-    """
+    """The short vectors that make shortlists for a model, and their quality.
+    `recall` is the share of the ten nearest that a shortlist contained, in `trials` trials.
+    `why_not` is the reason why searches compare whole vectors instead."""
 
     dims: int
     short_dims: int | None = None
@@ -27,11 +25,9 @@ class ShortVectors(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """What a language model still has to read: messages that wait, and those that it failed on.
-
-    `model` is None where no generator is configured: then turns are the memories. `failures` says why,
-    with how many messages each.
-    """
+    """State of fact extraction: messages that wait, and messages that failed.
+    `model` is None without a generator: then turns are the memories. `failures` counts messages by
+    reason."""
 
     model: str | None = None
     waiting: int = 0
@@ -40,7 +36,7 @@ class Drawing(NamedTuple):
 
 
 class HitsOfHour(NamedTuple):
-    """The searches of the hour that begins `at`, and how many of their results each tier found."""
+    """The searches of the hour that begins `at`, and the number of results by tier."""
 
     at: datetime
     searches: int
@@ -48,11 +44,9 @@ class HitsOfHour(NamedTuple):
 
 
 class Hits(NamedTuple):
-    """How many searches there were, and how many of their results each tier found, by the hour too.
-
-    A result that two tiers found counts for both. Searches of profiles that count are in it, and all that
-    were asked of a server.
-    """
+    """Number of searches, and of results by tier, in all and by the hour.
+    A result of two tiers counts for both. Searches of profiles that count hits are included, and
+    all searches of a server."""
 
     searches: int = 0
     tiers: Mapping[str, int] = NOTHING
@@ -60,7 +54,7 @@ class Hits(NamedTuple):
 
 
 class ServerState(NamedTuple):
-    """A server that holds a copy of a tier: how many changes it has yet to be told, and why it is not."""
+    """State of a replica: number of changes in its outbox, and the reason for a failure."""
 
     tier: str
     place: str
@@ -70,11 +64,10 @@ class ServerState(NamedTuple):
 
 class Status(NamedTuple):
     """The state of a store, as `scrubjay status` shows it.
-
-    `unlinked` memories still wait for their links; `searches` and `hits` are the totals of `hits()`.
-    `why_pending` says what vectors wait for; it is empty where none do, and where they are made now.
-    `reranker` and `generator` are those that are configured, here or not; None of a wrong setting, too.
-    """
+    `unlinked` memories wait for their automatic links; `searches` and `hits` are the totals of
+    `hits()`. `why_pending` is the reason why vectors are missing, "" if none are or they are being
+    made. `reranker` and `generator` are the configured ones, available or not; None for an invalid
+    setting."""
 
     path: str
     schema: int
@@ -106,10 +99,8 @@ class Status(NamedTuple):
 
 
 class Reindexed(NamedTuple):
-    """What was made anew, how many changes servers have yet to be told, and how each server is.
-
-    `note` says what a server keeps that was let go.
-    """
+    """What was rebuilt, the number of changes left for replicas, and their states.
+    `note` states what a replica still stores that was deleted."""
 
     done: tuple[str, ...]
     left: int
@@ -118,7 +109,7 @@ class Reindexed(NamedTuple):
 
 
 class TierState(NamedTuple):
-    """One file of a store: `state` is open, or lost with a `reason`; `own` is the one written to."""
+    """One database of a store: `state` is open, or lost with a `reason`; `own` is written to."""
 
     name: str
     path: str
@@ -130,7 +121,7 @@ class TierState(NamedTuple):
 
 
 class Session(NamedTuple):
-    """One conversation: how many messages, when the first and the last was said, whose they are."""
+    """One conversation: number of messages, times of the first and the last, owners."""
 
     session: str
     namespace: str
@@ -142,7 +133,7 @@ class Session(NamedTuple):
 
 
 class Covered(NamedTuple):
-    """One file that `ingest` met: `state` is indexed, skipped or failed, `reason` says why not."""
+    """One file that `ingest` read: `state` is indexed, skipped or failed, with a `reason`."""
 
     path: str
     state: str
@@ -153,10 +144,8 @@ class Covered(NamedTuple):
 
 
 class Collection(NamedTuple):
-    """A named group of memories, and the files and folders that were read into it.
-
-    One that people share has `members`, each with a role: owner, writer or reader.
-    """
+    """A named group of memories, and the files and folders ingested into it.
+    A shared one has `members`, each with a role: owner, writer or reader."""
 
     name: str
     memories: int
@@ -168,10 +157,8 @@ class Collection(NamedTuple):
 
 
 class Ingested(NamedTuple):
-    """What one `ingest` did, file by file where something went wrong.
-
-    A file with a note is indexed, without what the note names.
-    """
+    """Result of one `ingest`, with pairs of path and reason.
+    A file with a note is indexed, without what the note names."""
 
     added: int = 0
     updated: int = 0
@@ -184,10 +171,9 @@ class Ingested(NamedTuple):
 
 
 class FeedbackGiven(NamedTuple):
-    """What somebody thought of a result: accepted, modified or dismissed. `number` is for `undo`.
-
-    `user` is None for who owns the file; `tier` says which file it is in, where there are several.
-    """
+    """Feedback on a result: accepted, modified or dismissed. `number` is for `undo`.
+    `user` is None for the owner of the file; `tier` is the tier that stores it, where there are
+    several."""
 
     number: int
     at: datetime
@@ -199,7 +185,8 @@ class FeedbackGiven(NamedTuple):
 
 
 class Feedbacks(list[FeedbackGiven]):
-    """What `feedbacks` returns; `unasked` says of each tier that has more why it could not be asked."""
+    """List that `feedbacks` returns; `unasked` has the reason for each tier that is
+    unavailable."""
 
     def __init__(self, given: Sequence[FeedbackGiven], unasked: Sequence[str] = ()) -> None:
         super().__init__(given)
@@ -207,12 +194,10 @@ class Feedbacks(list[FeedbackGiven]):
 
 
 class Learned(NamedTuple):
-    """What feedback has made of a profile's weights, and the counts it follows from.
-
-    `needed` is the number of feedbacks from which weights move, None where the profile does not learn;
-    `rate` is None without any feedback. `shift` is how far the weight of the text has moved.
-    `unasked` says of each tier whose feedback is not in it why it could not be asked.
-    """
+    """The weights of a profile after feedback, and the counts that they follow from.
+    `needed` is the number of feedbacks from which weights move, None where the profile does not
+    learn; `rate` is None without feedback. `shift` is how far the weight of the text has moved.
+    `unasked` has the reason for each tier whose feedback is missing."""
 
     profile: str
     accepted: int
@@ -228,10 +213,9 @@ class Learned(NamedTuple):
 
 
 class Exported(NamedTuple):
-    """What one export did: how many entries, and how many files were written, as they were, or removed.
-
-    `kept` are pairs of a file that a person changed, which was left as it is, and the reason.
-    """
+    """Result of one export: number of entries, and of files by what was done.
+    `kept` are pairs of a file that a user has changed, which was not overwritten, and the
+    reason."""
 
     entries: int = 0
     written: int = 0
@@ -241,7 +225,7 @@ class Exported(NamedTuple):
 
 
 class BackedUp(NamedTuple):
-    """A copy of a store's file: where it is, how large, and how many memories it holds."""
+    """A backup of a database: path, size and number of memories."""
 
     path: str
     bytes: int
@@ -249,10 +233,8 @@ class BackedUp(NamedTuple):
 
 
 class Imported(NamedTuple):
-    """What one import did; `failed` and `notes` are pairs of a place and a reason.
-
-    What failed is not stored; what has a note is, but for what the note says.
-    """
+    """Result of one import; `failed` and `notes` are pairs of a place and a reason.
+    What failed is not stored; what has a note is, except for what the note names."""
 
     added: int = 0
     changed: int = 0
@@ -262,13 +244,11 @@ class Imported(NamedTuple):
 
 
 class Extracted(NamedTuple):
-    """What one `extract` did: messages that were read, and the facts that came of them.
-
-    A fact that was known already is `folded` into the one that is there. `rejected` and `failures` say
-    why, with how many facts, or messages, each; a message that failed stays a memory as it was said.
-    `left` are messages still to be read, `given_up` those that failed too often and wait for `retry`;
-    `outage` says why the model was not asked further.
-    """
+    """Result of one `extract`: messages that were read, and the facts extracted from them.
+    A fact that exists already is `folded` into the existing one. `rejected` counts facts by
+    reason, `failures` messages; a message that failed stays a memory. `left` are messages not read
+    yet, `given_up` those that failed too often and wait for `retry`. `outage` is the reason why
+    the model was not called further."""
 
     messages: int = 0
     added: int = 0
@@ -284,12 +264,10 @@ class Extracted(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """What `promote` or `demote` did: where the memories were, and where they are now.
-
-    `rows` were compared in so many `tables`, by count and by hash, and so many `searches` gave the same
-    on both sides. `aside` is where the old store was put; None where it was kept. `servers` has, by
-    tier, how many memories a server knows now; `unfed` says of those that do not know all why.
-    """
+    """Result of `promote` or `demote`: where the memories were, and where they are now.
+    `rows` of `tables` were compared by count and hash, and `searches` gave the same on both sides.
+    `aside` is where the old database was put, None if it stayed. `servers` has the number of
+    memories in each replica; `unfed` the reasons for those that are incomplete."""
 
     source: str
     target: str
@@ -303,7 +281,7 @@ class Moved(NamedTuple):
 
 
 class ScorePart(NamedTuple):
-    """One part of a score: its amount, and in `working` how the amount was calculated."""
+    """One part of a score: its amount, and in `working` how it was calculated."""
 
     name: str
     amount: float
@@ -326,7 +304,7 @@ def score_sum(
     workings: Mapping[str, Sequence[str]] = NOTHING,
     where: Sequence[str] = (),
 ) -> ScoreSum:
-    """Return a score as a sum; what its parts leave over is one more part."""
+    """Return a score as a sum; a remainder becomes one more part, `other`."""
     parts = [ScorePart(*part, tuple(workings.get(part[0], ()))) for part in amounts.items()]
     rest = score - sum(amounts.values())
     if abs(rest) > 1e-6:  # the precision at which scores are compared
@@ -335,11 +313,9 @@ def score_sum(
 
 
 def hits_by_source(results: Results) -> Mapping[str, int]:
-    """Return how many hits each source found; a hit of two sources counts for both.
-
-    A source that only scored a hit afterwards did not find it. Lists for several query variants count as
-    one source.
-    """
+    """Return the number of hits of each source; a hit of two sources counts for both.
+    A source that only scored a hit afterwards does not count. Lists for several query variants
+    count as one source."""
     for step in results.trace:
         if step.stage == "count_hits":  # the profile has counted them
             counted: Mapping[str, int] = step.notes["hits"]

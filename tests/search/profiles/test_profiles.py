@@ -151,11 +151,11 @@ class TestUsersOwn:
             ('[profile.mine]\nbase = "nobody"', "base 'nobody'"),
             ('[profile.mine]\nbase = "mine"', "its own base"),
             ('[profile.mine]\nbase = "b"\n[profile.b]\nbase = "mine"', "its own base"),
-            ("profile = 3", "a profile is a table"),
-            ("[profile]\nmine = 3", "a profile is a table"),
-            ("dbb = 'x'", r"unknown setting 'dbb' \(did you mean 'db'\?\); known are db, "),
+            ("profile = 3", "profile must be a table"),
+            ("[profile]\nmine = 3", "profile must be a table"),
+            ("dbb = 'x'", r"unknown setting 'dbb' \(did you mean 'db'\?\); .* db, "),
             ("db = 3", "db must be a text"),
-            ("not toml at all", "cannot be read as TOML"),
+            ("not toml at all", "TOML"),
         ],
     )
     def test_a_mistake_in_the_file_is_one_sentence(self, configured, text, says):
@@ -170,7 +170,7 @@ class TestUsersOwn:
         """Silence would mean other settings than those one believes in."""
         monkeypatch.setenv("SCRUBJAY_CONFIG", str(tmp_path / "nowhere.toml"))
 
-        with pytest.raises(InvalidInput, match=r"nowhere\.toml, which is not there"):
+        with pytest.raises(InvalidInput, match=r"SCRUBJAY_CONFIG names .*nowhere\.toml"):
             load()
 
 

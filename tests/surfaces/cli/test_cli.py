@@ -780,7 +780,7 @@ def test_doctor_diagnoses_settings_that_cannot_be_read(shell, home):
     (home / "data" / "scrubjay.toml").write_text("not toml [")
     done = shell("doctor")
     assert done.code == FAILED
-    assert "cannot be read as TOML" in done.out
+    assert "not valid TOML" in done.out
 
 
 def test_a_new_collection_moves_files_that_did_not_change(shell, tmp_path):

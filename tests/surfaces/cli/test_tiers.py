@@ -185,10 +185,10 @@ def test_what_is_meant_for_a_broken_tier_lands_nowhere(bare_shell, files, tmp_pa
         ("team", "not of the form NAME=FILE"),
         ("=x.db", "not of the form NAME=FILE"),
         ("team=", "not of the form NAME=FILE"),
-        ("team=x.db@0.7", "has no priority of its own"),
+        ("team=x.db@0.7", "cannot have a priority"),
         ("docs=x.db@0", "above 0 and at most 1"),
         ("docs=x.db@1.01", "above 0 and at most 1"),
-        ("own=x.db", "cannot be the name of a tier"),
+        ("own=x.db", "cannot name a tier"),
     ],
 )
 def test_a_tier_that_cannot_be_is_wrong_usage(bare_shell, tier, says):
