@@ -84,7 +84,7 @@ def tier_setting(name: str, path: object, priority: object = None) -> TierSettin
     elif 0 < priority <= 1:
         return TierSetting(name, place, float(priority))
     raise InvalidInput(
-        f"the priority of {name!r} is {priority}; give a number above 0, up to 1 (default: {PRIORITY:g})"
+        f"the priority of {name!r} is {priority}; give a number above 0 and at most 1 ({PRIORITY:g})"
     )
 
 

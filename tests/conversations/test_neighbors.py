@@ -423,5 +423,5 @@ class TestSetting:
     @pytest.mark.parametrize("wrong", ["-1", "many", "10001", "1.5"])
     def test_what_cannot_be_is_refused(self, monkeypatch, wrong):
         monkeypatch.setenv("SCRUBJAY_SHORT_TURN_CHARS", wrong)
-        with pytest.raises(InvalidInput, match="short_turn_chars .* 10000"):
+        with pytest.raises(InvalidInput, match=r"short_turn_chars .* 10000"):
             scrubjay.open(":memory:", embedder=False)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from datetime import datetime
+from typing import NamedTuple, Protocol, TypeVar
 
 from scrubjay.errors import Unavailable
 from scrubjay.runtime.backoff import delay_after
 from scrubjay.times import micros
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 T = TypeVar("T")
 

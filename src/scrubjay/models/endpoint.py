@@ -183,10 +183,9 @@ def post_json(
     since: float | None = None,
 ) -> Any:
     """Send `payload` and return the JSON of the answer, or raise Unavailable with the reason.
-
     `timeout_s` covers everything together: name lookup, connecting, waiting and reading. It runs
-    from `since` (by `time.monotonic`) where several requests share one limit. Nothing is retried.
-    """
+    from `since` (by `time.monotonic`) where several requests share one limit. Nothing is
+    retried."""
     from urllib.request import Request
 
     shown = without_query(url)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,8 +17,6 @@ from scrubjay.runtime.worker import call_within
 from scrubjay.times import micros
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from scrubjay.models import Embedder, Generator, Matrix, Reranker, TokenEmbedder
 
 T = TypeVar("T")
@@ -133,9 +132,7 @@ class GuardedReranker:
     ) -> None:
         _check_has(inner, "reranker", "name and score(query, texts)", "name", "score")
         self._calibrates = calibrates
-        self._speed_ms: float | None = (
-            None  # where it could not be stored, since the file was busy
-        )
+        self._speed_ms: float | None = None  # not stored if the file was busy
         self.inner = inner
         self.name = str(inner.name)
         self.key = str(getattr(inner, "key", self.name))
@@ -162,9 +159,8 @@ class GuardedReranker:
             raise Unavailable(f"{self.name} gave more scores than the {len(texts)} texts")
         if len(scores) < len(texts):
             raise Unavailable(f"{self.name} gave {len(scores)} scores for {len(texts)} texts")
-        wrong = [
-            score for score in scores if not -_SLACK <= score <= 1 + _SLACK
-        ]  # NaN is wrong too
+        # NaN is wrong, too.
+        wrong = [score for score in scores if not -_SLACK <= score <= 1 + _SLACK]
         if wrong:
             shown = "a score that is not a number" if math.isnan(wrong[0]) else f"{wrong[0]:g}"
             raise Unavailable(f"{self.name} gave {shown}; scores must be between 0 and 1")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
     from pathlib import Path
-    from typing import Any
 
 _WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 _MAX_THREADS = 8

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scrubjay.config import offline
+from scrubjay.config import Access, offline
 from scrubjay.errors import NotFound, Unavailable
 from scrubjay.models.download.pull import MINILM, ModelCard, folder, is_cached
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-    from scrubjay.config import Access
     from scrubjay.models import Embedder, Generator, Reranker
     from scrubjay.runtime.progress import Progress
 

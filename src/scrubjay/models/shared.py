@@ -8,21 +8,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from weakref import WeakMethod
 
-from scrubjay.config import offline
+from scrubjay.config import Access, offline
 from scrubjay.errors import Unavailable
 from scrubjay.models.registry import is_ready, load_embedder, load_reranker
 from scrubjay.runtime.backoff import Backoff
 from scrubjay.runtime.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
-    from scrubjay.config import Access
     from scrubjay.models import Embedder, Reranker
     from scrubjay.runtime.progress import Progress
 
-    K = TypeVar("K", bound=Hashable)
-    W = TypeVar("W")
 
 log = logging.getLogger(__name__)
 
@@ -42,11 +37,9 @@ class _Stopped(Exception):
 
 class ModelLoader(Generic[M]):
     """Loads one model in the background, and reports how far it is.
-
-    A model with a method `load` is loaded by a thread at the first `begin`; any other is ready when it
-    reports so. After a failure the next `begin` is ignored for half a minute, then for twice as long, up
-    to ten minutes. Files that have arrived meanwhile are used at once.
-    """
+    A model with a method `load` is loaded by a thread at the first `begin`; any other is ready
+    when it reports so. After a failure the next `begin` is ignored for half a minute, then for
+    twice as long, up to ten minutes. Files that have arrived meanwhile are used at once."""
 
     def __init__(self, make: Callable[[Progress], M]) -> None:
         self._lock = threading.Lock()
@@ -192,30 +185,23 @@ class SharedModels:
 
     def embedder(self, name: str) -> ModelLoader[Embedder]:
         """Return the embedder of that name; raises as `load_embedder` does."""
-        return self._get(
-            self._embedders,
-            name,
-            lambda: ModelLoader(lambda progress: load_embedder(name, progress=progress)),
-        )
+        with self._lock:
+            if name not in self._embedders:
+                self._embedders[name] = ModelLoader(lambda to: load_embedder(name, progress=to))
+            return self._embedders[name]
 
     def reranker(self, access: Access) -> ModelLoader[Reranker]:
         """Return the reranker that is reached so; raises as `load_reranker` does."""
-        return self._get(
-            self._rerankers,
-            access,
-            lambda: ModelLoader(lambda progress: load_reranker(access, progress=progress)),
-        )
+        with self._lock:
+            if access not in self._rerankers:
+                self._rerankers[access] = ModelLoader(
+                    lambda to: load_reranker(access, progress=to)
+                )
+            return self._rerankers[access]
 
     def failed(self) -> list[str]:
         """Return the kinds of models that failed to load: embedder, reranker."""
         with self._lock:
             embedders, rerankers = [*self._embedders.values()], [*self._rerankers.values()]
-        failed = {"embedder": any(loader.failed() for loader in embedders)}
-        failed["reranker"] = any(loader.failed() for loader in rerankers)
-        return [kind for kind, is_failed in failed.items() if is_failed]
-
-    def _get(self, made: dict[K, W], key: K, make: Callable[[], W]) -> W:
-        with self._lock:
-            if key not in made:
-                made[key] = make()
-            return made[key]
+        failed = ["embedder"] if any(loader.failed() for loader in embedders) else []
+        return [*failed, "reranker"] if any(loader.failed() for loader in rerankers) else failed

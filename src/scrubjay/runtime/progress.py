@@ -7,10 +7,8 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
-Progress = Callable[
-    [int, int], None
-]  # called with (done, total); total is 0 while it is not known
-
+Progress = Callable[[int, int], None]
+"""Called with (done, total); total is 0 while it is not known."""
 _WIDTH = 24
 _REDRAW_SECONDS = 0.1
 

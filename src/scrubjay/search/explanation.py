@@ -32,11 +32,10 @@ class Explanation:
         kept: bool = True,
     ) -> None:
         """Begin the sum again: a stage has given the hit a new score, made of these parts.
-
-        A working begins with a formula; further lines explain the figures in it. `legend` is the formula
-        in words. `amounts` are what the formulas come to, where later stages may multiply them. With
-        `kept=False` they are not in `hit.why`, which has other numbers under these names.
-        """
+        A working begins with a formula; further lines explain the figures in it. `legend` is the
+        formula in words. `amounts` are what the formulas come to, where later stages may multiply
+        them. With `kept=False` they are not in `hit.why`, which has other numbers under these
+        names."""
         why, made = self.hit.why, amounts or {}
         scales = (why[name] / amount for name, amount in made.items() if amount and name in why)
         self.scale = next(scales, 1.0) if kept else 1.0

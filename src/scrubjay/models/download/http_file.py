@@ -1,27 +1,21 @@
 """Download one file over HTTP: resumed, checked, and put in place only when complete.
-
-The HTTP client is that of huggingface_hub, imported late. Its own `hf_hub_download` checks the length of a
-file and not its checksum, and serves neither the package index nor a plain mirror (decision 021).
-"""
+The HTTP client is that of huggingface_hub, imported late. Its own `hf_hub_download` checks the
+length of a file and not its checksum, and serves neither the package index nor a plain mirror
+(decision 021)."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from scrubjay._version import __version__
 from scrubjay.errors import Unavailable
-from scrubjay.runtime.progress import silent
+from scrubjay.runtime.progress import Progress, silent
 from scrubjay.runtime.worker import call_within
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from scrubjay.runtime.progress import Progress
 
 _ATTEMPTS = 8
 _STALL_S = 20.0
@@ -43,11 +37,9 @@ def download(
     progress: Progress = silent,
 ) -> str:
     """Download `url` to `target` and return its SHA-256; raises Unavailable with the reason.
-
-    An interrupted download stays beside the target as `.part`, and the next call resumes it. A file
-    with another checksum never takes the target's name; an empty `sha256` means that it is not known.
-    The token is sent to the host of `url` only.
-    """
+    An interrupted download stays beside the target as `.part`, and the next call resumes it. A
+    file with another checksum never takes the target's name; an empty `sha256` means that it is
+    not known. The token is sent to the host of `url` only."""
     part = target.with_name(target.name + ".part")
     if not sha256:
         # Without a checksum, an earlier part may be of another version of the file.

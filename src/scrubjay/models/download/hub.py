@@ -9,21 +9,18 @@ import json
 import logging
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from scrubjay._version import __version__
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.models.download.http_file import download, sha256_of
 from scrubjay.models.download.pull import hub_address, provide
 from scrubjay.runtime.paths import cache_dir
+from scrubjay.runtime.progress import Progress
 from scrubjay.runtime.worker import call_within
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from scrubjay.runtime.progress import Progress
 
 log = logging.getLogger(__name__)
 

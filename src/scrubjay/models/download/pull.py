@@ -6,20 +6,15 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from scrubjay.config import offline
 from scrubjay.errors import Unavailable
 from scrubjay.models.download.http_file import download, sha256_of
 from scrubjay.runtime.paths import cache_dir
-from scrubjay.runtime.progress import ProgressBar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from scrubjay.runtime.progress import Progress
+from scrubjay.runtime.progress import Progress, ProgressBar
 
 log = logging.getLogger(__name__)
 

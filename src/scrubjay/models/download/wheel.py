@@ -12,16 +12,12 @@ import sys
 import tempfile
 import zipfile
 import zlib
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 from scrubjay.errors import Unavailable
 from scrubjay.models.download.http_file import download
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from scrubjay.runtime.progress import Progress
+from scrubjay.runtime.progress import Progress
 
 log = logging.getLogger(__name__)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 import re
 import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import Unavailable
 from scrubjay.models.download.pull import MINILM, ModelCard, is_cached, pull
@@ -18,15 +19,12 @@ from scrubjay.models.onnx_session import (
     required_packages,
     runtime_errors,
 )
+from scrubjay.runtime.progress import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
     from tokenizers import Tokenizer
 
     from scrubjay.models import Matrix
-    from scrubjay.runtime.progress import Progress
 
 _OVERLAP = (
     24  # tokens that two windows share at most, so that a sentence on the seam is whole in one

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.models.endpoint import (
+    Endpoint,
     Refused,
     checked,
     error_message,
@@ -15,9 +16,6 @@ from scrubjay.models.endpoint import (
     with_path,
     without_query,
 )
-
-if TYPE_CHECKING:
-    from scrubjay.models.endpoint import Endpoint
 
 _PATH = "/chat/completions"
 _FORMATS = ("json_schema", "json_object", "")  # of JSON, the strictest first; "" asks for none

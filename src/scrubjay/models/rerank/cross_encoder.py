@@ -7,20 +7,18 @@ import json
 import logging
 import os
 import threading
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.models.download.hub import WantedFile, fetch_repo, parse_repo, repo_is_here
 from scrubjay.models.onnx_session import default_threads, required_packages
+from scrubjay.runtime.progress import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
     from scrubjay.models.rerank.pairs import PairGraph, PairTokenizer
-    from scrubjay.runtime.progress import Progress
 
 log = logging.getLogger(__name__)
 

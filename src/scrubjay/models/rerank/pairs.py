@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import Unavailable
 from scrubjay.models.embed.local import WindowedTokenizer, load_tokenizer
 from scrubjay.models.onnx_session import batches, open_session, runtime_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-    from typing import Any
-
     import numpy as np
     from numpy.typing import NDArray
     from tokenizers import Tokenizer

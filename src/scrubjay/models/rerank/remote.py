@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import re
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.models.endpoint import (
+    Endpoint,
     Refused,
     checked,
     error_message,
@@ -16,11 +18,6 @@ from scrubjay.models.endpoint import (
     with_path,
     without_query,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from scrubjay.models.endpoint import Endpoint
 
 _SLACK = 1e-6  # a float32 of 1 can arrive as 1.0000001
 _NUMBER_BELOW = 1e300
@@ -61,13 +58,11 @@ DIALECTS = {
 
 class RemoteReranker:
     """Scores texts by a model behind HTTP: Jina, Cohere, vLLM, llama.cpp, TEI, Voyage.
-
-    Without a named dialect the common form is tried, then TEI's, and what worked is remembered.
-    An answer with any score outside 0..1 is then read as logits, all of it. Logits that all happen
-    to lie in 0..1 are not recognized: name the dialect `llamacpp`, and the logistic function is
+    Without a named dialect the common form is tried, then TEI's, and what worked is remembered. An
+    answer with any score outside 0..1 is then read as logits, all of it. Logits that all happen to
+    lie in 0..1 are not recognized: name the dialect `llamacpp`, and the logistic function is
     always applied. (Leave it unnamed for a model that llama.cpp itself turns into probabilities,
-    such as Qwen3-Reranker.)
-    """
+    such as Qwen3-Reranker.)"""
 
     def __init__(self, at: Endpoint) -> None:
         if at.dialect and at.dialect not in DIALECTS:

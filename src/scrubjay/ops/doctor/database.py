@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 import sqlite3
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scrubjay.config import Settings, TierSetting
 from scrubjay.errors import MissingExtra, ScrubjayError, StoreError
 from scrubjay.ops.doctor import Finding
 from scrubjay.ops.doctor.installation import pip_install
@@ -20,6 +22,8 @@ from scrubjay.text.urls import (
     FALKORDB,
     POSTGRES,
     QDRANT,
+    ServerAddress,
+    ServerKind,
     is_server_url,
     parse_server_url,
     tenant_file,
@@ -27,10 +31,6 @@ from scrubjay.text.urls import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from scrubjay.config import Settings, TierSetting
-    from scrubjay.text.urls import ServerAddress, ServerKind
     from scrubjay.types.reports import ServerState
 
 

@@ -11,16 +11,16 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from scrubjay.config import offline
+from scrubjay.config import Access, Settings, offline
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.models.breaker import paused_s
 from scrubjay.models.download.http_file import sha256_of
-from scrubjay.models.download.pull import folder, is_cached
+from scrubjay.models.download.pull import ModelCard, folder, is_cached
 from scrubjay.models.endpoint import is_loopback
 from scrubjay.models.registry import (
     CARDS,
@@ -34,12 +34,6 @@ from scrubjay.models.registry import (
 )
 from scrubjay.ops.doctor import Finding, State
 from scrubjay.runtime.command_hints import to_fetch, to_type
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from scrubjay.config import Access, Settings
-    from scrubjay.models.download.pull import ModelCard
 
 _OLDEST_PYTHON = (3, 11)
 _OLDEST_SQLITE = (3, 37, 0)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from scrubjay.config import TierSetting, load
+from scrubjay.config import Settings, TierSetting, load
 from scrubjay.errors import InvalidInput
 from scrubjay.ops.doctor import Finding
 from scrubjay.ops.doctor.database import (
@@ -19,9 +20,6 @@ from scrubjay.runtime.command_hints import to_type
 from scrubjay.text.urls import is_server_url
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from scrubjay.config import Settings
     from scrubjay.store import Store
 
 _MOST_FILES = 2000  # as many as a search checks; with more, each search reports on its own hits

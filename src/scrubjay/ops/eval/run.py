@@ -7,17 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import log2
 from pathlib import PurePath
 from statistics import mean
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
-from scrubjay.runtime.progress import silent
+from scrubjay.runtime.progress import Progress, silent
 from scrubjay.search.profiles import get
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from scrubjay.ops.eval.questions import Question
-    from scrubjay.runtime.progress import Progress
     from scrubjay.store import Store
 
 LIMIT = 10

@@ -66,11 +66,10 @@ def guarded(
     least_cosine: float = 0.3,
 ) -> tuple[Expansion, tuple[str, ...]]:
     """Return a corrected expansion, and sentences that describe the changes.
-
-    Keyword variants get the terms of `must_keep` that they lack, and lose operators that the query does
-    not have. A variant that shares no stem with the query is dropped if its `cosine` is known and under
-    `least_cosine`. `language` is that of the query; if it is "", stems of any language may match.
-    """
+    Keyword variants get the terms of `must_keep` that they lack, and lose operators that the query
+    does not have. A variant that shares no stem with the query is dropped if its `cosine` is known
+    and under `least_cosine`. `language` is that of the query; if it is "", stems of any language
+    may match."""
     notes: list[str] = []
     keep = must_keep(query)
     signs = frozenset(_key(sign) for kept in keep for sign in operators_in(kept))

@@ -16,13 +16,9 @@ from scrubjay.types import NOTHING
 
 GROUP = "scrubjay.profiles"
 _NEEDED = {
-    "recall": "it brings the candidates",
-    "rrf": "it makes one pool of the lists",
-    "min_max": "it makes one pool of the lists",
-    "similarity": "it makes one pool of the lists",
-    "union": "it makes one pool of the lists",
+    **dict.fromkeys(("recall", "tiers"), "it brings the candidates"),
+    **dict.fromkeys(("rrf", "min_max", "similarity", "union"), "it makes one pool of the lists"),
     "signals": "it makes the scores",
-    "tiers": "it brings the candidates",
     "load": "a hit without it has no text",
 }
 _MOST_CACHED = 64  # changed versions of one profile
@@ -109,14 +105,8 @@ class Profile:
         for part in left.values():
             if part.numbers.get("sources") == ():
                 raise InvalidInput(f"{part.name} has no source left in {self.name}")
-        return Profile(
-            self.name,
-            stages,
-            self.summary,
-            limit=self.limit,
-            most=self.most,
-            settings=self.settings,
-        )
+        limits = {"limit": self.limit, "most": self.most}
+        return Profile(self.name, stages, self.summary, **limits, settings=self.settings)
 
     def named(self, name: str, summary: str) -> Profile:
         renamed = copy(self)

@@ -30,10 +30,9 @@ def gnosis(
     size: int = 64, *, checks: tuple[Stage, ...] = (), rerank_from: int = 5, expand_top: int = 3
 ) -> tuple[Stage, ...]:
     """Find a pool of `size` candidates, rerank all of them, and show those above the noise.
-
-    Late interaction, used where no reranker is configured, counts from the score of unrelated texts:
-    counted from 0, everything was excellent, no answer was empty, and summaries always came first.
-    """
+    Late interaction, used where no reranker is configured, counts from the score of unrelated
+    texts: counted from 0, everything was excellent, no answer was empty, and summaries always came
+    first."""
     read = when(
         test=configured(part="reranker"),
         then=(

@@ -45,10 +45,9 @@ def multiply(
     unread_cap: float | None = None,
 ) -> Run:
     """Multiply the scores of some types of memory; a done task counts as its base type.
-
-    `suffixes` also multiply every type with that suffix. A factor above 1 raises a score up to `cap`,
-    or up to `unread_cap` where no reranker has read the text; a higher score stays as it is.
-    """
+    `suffixes` also multiply every type with that suffix. A factor above 1 raises a score up to
+    `cap`, or up to `unread_cap` where no reranker has read the text; a higher score stays as it
+    is."""
     pool = []
     for candidate in run.pool:
         limit = cap if candidate.rerank_score is not None or unread_cap is None else unread_cap
@@ -98,10 +97,9 @@ def _explain_keyword_floor(explanation: Explanation, step: Step) -> None:
 @explained_by(_explain_keyword_floor)
 def keyword_floor(run: Run, *, floor: float = 0.30, most: int = 64) -> Run:
     """Raise a score to the floor times the share of the query's words that the text contains.
-
-    It never lifts a higher score. A reranker cannot judge names and would bury texts that contain them.
-    Words are compared whole, without case and accents; prefix* by its prefix. The first `most` count.
-    """
+    It never lifts a higher score. A reranker cannot judge names and would bury texts that
+    contain them. Words are compared whole, without case and accents; prefix* by its prefix. The
+    first `most` count."""
     terms = literal_terms(run.query)[:most]
     if not terms:
         return run
@@ -194,11 +192,9 @@ def verdict(
     high: float = 0.70,
 ) -> Run:
     """Score by the reranker; a text that it has not read gets a score from fusion and cosine.
-
-    That score is low + (high - low) / (1 + e^(-steepness (x - centre))), where x is the fused score
-    over the highest possible, boost / (k + 1) for each list, multiplied by (0.5 + 0.5 cosine) for what
-    vectors found. It never exceeds `high`: probably relevant, not confirmed.
-    """
+    That score is low + (high - low) / (1 + e^(-steepness (x - centre))), where x is the fused
+    score over the highest possible, boost / (k + 1) for each list, multiplied by (0.5 + 0.5
+    cosine) for what vectors found. It never exceeds `high`: probably relevant, not confirmed."""
     if not 0 <= low <= high <= 1:
         raise InvalidInput(
             f"verdict.low is {low} and high {high}; they must be in 0..1, low first"

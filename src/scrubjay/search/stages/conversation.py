@@ -9,11 +9,10 @@ from scrubjay.search.pipeline import Run, checked_by, explained_by, limits, stag
 from scrubjay.search.stages.recall import by_meaning
 from scrubjay.text.analysis import fold_text
 from scrubjay.times import micros
-from scrubjay.types import Candidate, Found, RankedList, Row, Spoken
+from scrubjay.types import Candidate, Found, RankedList, Row, Spoken, Step
 
 if TYPE_CHECKING:
     from scrubjay.search.explanation import Explanation
-    from scrubjay.types import Step
 
 
 @stage

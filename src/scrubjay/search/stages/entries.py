@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from scrubjay.search.pipeline import Run, explained_by, limits, stage
 from scrubjay.text.markdown import front_matter
-from scrubjay.types import Candidate, Memory
+from scrubjay.types import Candidate, Memory, Step
 
 if TYPE_CHECKING:
     from scrubjay.search.explanation import Explanation
-    from scrubjay.types import Step
 
 
 @stage

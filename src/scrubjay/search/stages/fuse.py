@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput
 from scrubjay.search.pipeline import Run, explained_by, limits, stage
-from scrubjay.types import Candidate, Found, RankedList
+from scrubjay.types import Candidate, Found, Hit, RankedList, Step
 
 if TYPE_CHECKING:
     from scrubjay.search.explanation import Explanation
-    from scrubjay.types import Hit, Step
 
 
 def gather(
@@ -77,17 +76,9 @@ def rrf(run: Run, *, k: float = 60, weights: Mapping[str, float] | None = None) 
             if place.rank is not None
         }
         # A new object is faster than _replace, and this runs for every candidate of every search.
+        id_, _, updated_us, best_chunk, found = candidate[:5]
         score = sum(parts.values())
-        pool.append(
-            Candidate(
-                candidate.id,
-                score,
-                candidate.updated_us,
-                candidate.best_chunk,
-                candidate.found,
-                parts,
-            )
-        )
+        pool.append(Candidate(id_, score, updated_us, best_chunk, found, parts))
     return run.ranked(pool)
 
 
@@ -162,9 +153,8 @@ def similarity(run: Run) -> Run:
     """Score by 1 - distance / 2, with the cosine distance of the best chunk: 1 is the same direction."""
     pool = []
     for candidate in gather(run.lists):
-        near = (
-            1 - (1 - candidate.found["vector"].score) / 2 if "vector" in candidate.found else 0.0
-        )
+        place = candidate.found.get("vector")
+        near = 1 - (1 - place.score) / 2 if place else 0.0
         pool.append(candidate._replace(score=near, why={"vector": near}))
     return run.ranked(pool)
 

@@ -31,11 +31,9 @@ def graph(
     weights: Mapping[str, float] = FIELD_WEIGHTS,
 ) -> RankedList:
     """Memories that links reach in up to `steps` from the best `seeds` by word and by meaning.
-
-    A path scores the product of its link strengths, a memory its best path; links are followed both
-    ways. A seed is a result where another seed reaches it. `weights` are those of the fields, for the
-    seeds by word.
-    """
+    A path scores the product of its link strengths, a memory its best path; links are followed
+    both ways. A seed is a result where another seed reaches it. `weights` are those of the
+    fields, for the seeds by word."""
     index = run.kit.need("graph")
     begin, warning = _seeds(run, seeds, weights)
 

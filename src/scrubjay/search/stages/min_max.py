@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 from scrubjay.errors import InvalidInput
 from scrubjay.search.pipeline import Run, checked_by, explained_by, stage
 from scrubjay.search.stages.fuse import gather
+from scrubjay.types import Step
 
 if TYPE_CHECKING:
     from scrubjay.search.explanation import Explanation
-    from scrubjay.types import Step
 
 SOURCES = ("keyword", "vector", "graph")
 

@@ -220,19 +220,15 @@ def look_up(run: Run) -> Run:
     scope = run.query.scope._replace(ids=lacking)
     rows = index.search(run.query.vector, embedder.name, scope, len(lacking)).rows
     found = {row.id: row for row in rows}
-    pool = tuple(
-        candidate._replace(
-            found={**candidate.found, "vector": Found(None, found[candidate.id].score)},
+    pool = []
+    for candidate in run.pool:
+        if (row := found.get(candidate.id)) is not None:
+            places = {**candidate.found, "vector": Found(None, row.score)}
             # A chunk that the list of a variant chose has a fused score, and stays.
-            best_chunk=found[candidate.id].chunk
-            if candidate.best_chunk is None
-            else candidate.best_chunk,
-        )
-        if candidate.id in found
-        else candidate
-        for candidate in run.pool
-    )
-    return run._replace(pool=pool).noting(looked_up=len(found))
+            chunk = row.chunk if candidate.best_chunk is None else candidate.best_chunk
+            candidate = candidate._replace(found=places, best_chunk=chunk)
+        pool.append(candidate)
+    return run._replace(pool=tuple(pool)).noting(looked_up=len(found))
 
 
 def _enough(run: Run, depth: int, times: float) -> int:

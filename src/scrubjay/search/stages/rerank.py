@@ -10,13 +10,12 @@ from scrubjay.search.pipeline import Run, explained_by, limits, stage
 from scrubjay.search.stages.present import wordiest
 from scrubjay.text.analysis import valid_unicode
 from scrubjay.text.snippets import embedding_text
-from scrubjay.types import Candidate, Chunk, Found, Memory
+from scrubjay.types import Candidate, Chunk, Found, Memory, Step
 
 if TYPE_CHECKING:
     from scrubjay.models.guard import GuardedEmbedder, GuardedReranker
     from scrubjay.search.explanation import Explanation
     from scrubjay.text.token_vectors import TokenCodes
-    from scrubjay.types import Step
 
 LATE = "late"
 CROSS = "cross_encoder"
@@ -31,11 +30,9 @@ _MADE_AT_ONCE = 8  # passages embedded while a search waits: about a quarter of 
 @limits(depth="1 or more", floor="0 or more and below 1")
 def late_interaction(run: Run, *, depth: int = 64, floor: float = 0.0) -> Run:
     """Compare each token of the query with its nearest token in a candidate's best passage (MaxSim).
-
-    Scores are counted from the floor, the average of unrelated texts, to 1. The token vectors are
-    stored with the vector of the passage. A query in a language that the model does not support is
-    left as it is: its tokens are single letters.
-    """
+    Scores are counted from the floor, the average of unrelated texts, to 1. The token vectors
+    are stored with the vector of the passage. A query in a language that the model does not
+    support is left as it is: its tokens are single letters."""
     index = run.kit.need("tokens")
     if not run.pool:
         return run
@@ -105,11 +102,9 @@ def cross_encoder(
     give_up_s: float = 10,
 ) -> Run:
     """Score the best passage of each candidate with the configured reranker, in one call.
-
-    A passage is the best chunk with its surroundings, up to `chars` characters; a large number means
-    the whole document. The measured speed of the reranker decides how many passages fit into the
-    deadline. A call that takes longer than `give_up_s` is abandoned.
-    """
+    A passage is the best chunk with its surroundings, up to `chars` characters; a large number
+    means the whole document. The measured speed of the reranker decides how many passages fit
+    into the deadline. A call that takes longer than `give_up_s` is abandoned."""
     reranker: GuardedReranker = run.kit.need("reranker")
     if not run.pool:
         return run

@@ -13,12 +13,11 @@ from scrubjay.storage.sql.feedback import SqlFeedback, Tally
 from scrubjay.text.analysis import fold_label, valid_unicode
 from scrubjay.text.tfidf import Bag, cosine, idfs, merge_counts
 from scrubjay.times import system_clock
-from scrubjay.types import NOTHING, Memory, Term
+from scrubjay.types import NOTHING, Memory, Step, Term
 
 if TYPE_CHECKING:
     from scrubjay.search.explanation import Explanation
     from scrubjay.storage.sql.words import SqlTermCounts
-    from scrubjay.types import Step
 
 SIGNALS = ("semantic", "vector", "severity", "temporal_decay", "tag_overlap", "domain_match")
 TEXT = "semantic"  # the signal whose weight feedback moves; the others are scaled
@@ -85,11 +84,9 @@ def signals(
     fading: float = 0.25,
 ) -> Run:
     """Score by the weighted sum of six signals; `why` has each signal without its weight, in 0..1.
-
-    With a query vector the weights are `with_vectors`; an entry without a vector has 0 for that signal.
-    `adaptive` may have moved the weights. `unsaid` is the severity of an entry without one. The trace
-    notes the weights.
-    """
+    With a query vector the weights are `with_vectors`; an entry without a vector has 0 for that
+    signal. `adaptive` may have moved the weights. `unsaid` is the severity of an entry without
+    one. The trace notes the weights."""
     base = keyword_only if run.query.vector is None else with_vectors
     weights = adapted(base, run.query.shift)
     now = (run.kit.clock or system_clock)()
@@ -140,11 +137,9 @@ def freshness(memory: Memory, now: datetime, half_life_days: float, fading: floa
 
 def word_cosines(run: Run) -> tuple[dict[Key, float], list[str]]:
     """Return the TF-IDF cosine of each candidate with the query, and which tiers were not counted.
-
-    The counts of all tiers are summed first: the rarity of a word must be the same in all of them, or
-    an entry would score differently in a small vault and in a large one. A prefix (`retr*`) stands for
-    the entry's own tokens with that prefix, each once.
-    """
+    The counts of all tiers are summed first: the rarity of a word must be the same in all of them,
+    or an entry would score differently in a small vault and in a large one. A prefix (`retr*`)
+    stands for the entry's own tokens with that prefix, each once."""
     uncounted: dict[str, None] = {}
     text = valid_unicode(run.query.meaning or run.query.text)
     bags: dict[Key, Bag] = {}

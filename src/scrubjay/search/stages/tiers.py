@@ -52,11 +52,10 @@ def tiers(
     run: Run, *, find: tuple[Stage, ...], read: tuple[Stage, ...], weights: Mapping[str, float]
 ) -> Run:
     """Search every tier, and load each memory from the highest tier that contains it.
-
-    A tier that cannot be searched is reported, and the others are searched. Filters apply to the
-    version of the highest tier: where they exclude it, no other version takes its place. The weight of
-    a connected vault is its priority. Without tiers both lists of stages run on the only database.
-    """
+    A tier that cannot be searched is reported, and the others are searched. Filters apply to
+    the version of the highest tier: where they exclude it, no other version takes its place.
+    The weight of a connected vault is its priority. Without tiers both lists of stages run on
+    the only database."""
     _check(weights)
     if not run.kit.tiers:
         run, steps = in_order((*find, *read), run)

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 from scrubjay.search.pipeline import Run, explained_by, limits, stage
 from scrubjay.search.stages.understand import counts_from_now
 from scrubjay.times import micros
-from scrubjay.types import Candidate, Memory, RankedList
+from scrubjay.types import Candidate, Memory, RankedList, Step
 
 if TYPE_CHECKING:
     from scrubjay.search.explanation import Explanation
     from scrubjay.text.dates import Window
-    from scrubjay.types import Step
 
 
 @stage
@@ -25,11 +24,8 @@ def moment(run: Run, *, depth: int = 64, only: bool = False) -> RankedList:
     window = run.query.window
     if window is None or (only and not run.query.whole_window):
         return RankedList("moment")
-    moments = run.kit.need("moments")
-    most = max(depth, run.query.limit)
-    found: RankedList = moments.between(
-        micros(window.begins), micros(window.ends), run.query.scope, most
-    )
+    begins, ends, most = micros(window.begins), micros(window.ends), max(depth, run.query.limit)
+    found: RankedList = run.kit.need("moments").between(begins, ends, run.query.scope, most)
     return found
 
 
@@ -75,37 +71,26 @@ def _explain_in_time(explanation: Explanation, step: Step) -> None:
 @explained_by(_explain_in_time)
 def in_time(run: Run, *, share: float = 0.25, by_text: float = 0.05) -> Run:
     """Take up to a share of the score from memories that do not fit the time the query names.
-
-    The fit is that of the event or of when it was said, whichever is better. A date near which nothing
-    was said ("libraries of the late 1960s") occurs in texts, so words find it: no more than `by_text`
-    is taken then. Where no memory fits, all scores stay.
-    """
+    The fit is that of the event or of when it was said, whichever is better. A date near which
+    nothing was said ("libraries of the late 1960s") occurs in texts, so words find it: no more
+    than `by_text` is taken then. Where no memory fits, all scores stay."""
     window = run.query.window
     if window is None:
         return run
-    fits = {
-        candidate.id: _either(candidate.memory, window)
-        for candidate in run.pool
-        if candidate.memory
-    }
+    memories = {candidate.id: candidate.memory for candidate in run.pool if candidate.memory}
+    by_said = {id_: _when_said(memory, window) for id_, memory in memories.items()}
+    fits = {id_: max(fit(memory, window), by_said[id_]) for id_, memory in memories.items()}
     if not any(fits.values()):
         return run.noting(fits=0)
-    said = any(_when_said(candidate.memory, window) for candidate in run.pool if candidate.memory)
+    said = any(by_said.values())
     taken = share if said or counts_from_now(window) else by_text
     pool = []
     for candidate in run.pool:
         less = candidate.score * taken * (1 - fits.get(candidate.id, 0.0))
-        pool.append(
-            candidate._replace(
-                score=candidate.score - less, why={**candidate.why, "time": 0.0 - less}
-            )
-        )
+        why = {**candidate.why, "time": 0.0 - less}
+        pool.append(candidate._replace(score=candidate.score - less, why=why))
     run = run.ranked(pool).noting(taken=taken)
     return run._replace(confidence=run.pool[0].score if run.confidence is not None else None)
-
-
-def _either(memory: Memory, window: Window) -> float:
-    return max(fit(memory, window), _when_said(memory, window))
 
 
 def _when_said(memory: Memory, window: Window) -> float:
@@ -141,11 +126,8 @@ def recency(run: Run, *, weight: float = 0.25, time_constant_s: float = 120) -> 
     pool = []
     for candidate in run.pool:
         boost = weight * exp(-_age_s(candidate, now) / time_constant_s)
-        pool.append(
-            candidate._replace(
-                score=candidate.score + boost, why={**candidate.why, "recency": boost}
-            )
-        )
+        why = {**candidate.why, "recency": boost}
+        pool.append(candidate._replace(score=candidate.score + boost, why=why))
     return run.ranked(pool)
 
 

@@ -43,11 +43,9 @@ def topics(run: Run, *, depth: int = 48) -> RankedList:
 
 def keywords_in(text: str, language: str = "") -> tuple[str, ...]:
     """Return the possible topics in a text: its words, and every two to four neighbouring words.
-
-    Neighbours may include stop words, but not only stop words, unless the text joins them: "to-do".
-    Joined words are one topic: "pg-main" is "pg main", and does not match "pg". In a script without
-    spaces, every few neighbouring characters may be a word.
-    """
+    Neighbours may include stop words, but not only stop words, unless the text joins them:
+    "to-do". Joined words are one topic: "pg-main" is "pg main", and does not match "pg". In a
+    script without spaces, every few neighbouring characters may be a word."""
     stop_words = folded_stop_words(language)
     written = words(normalize(text).replace("/", " "))[:_MOST_WORDS]
     split = [part for word in written for part in words(split_words(word))][:_MOST_WORDS]

@@ -12,12 +12,11 @@ from scrubjay.errors import StoreError, Unavailable
 from scrubjay.search.pipeline import Run, limits, stage
 from scrubjay.text.analysis import has_terms, is_unspaced, valid_unicode
 from scrubjay.text.query_syntax import ParsedQuery, parse_query
-from scrubjay.types import Term
+from scrubjay.types import Scope, Term
 
 if TYPE_CHECKING:
     from scrubjay.storage.sql.records import SqlRecords
     from scrubjay.text.dates import Window
-    from scrubjay.types import Scope
 
 T = TypeVar("T")
 # What is still required when no text contains everything, and the warning for the results.
@@ -31,11 +30,9 @@ _LOOSER = (
 @limits(most="1 or more", least_chars="1 or more")
 def keywords(run: Run, *, most: int = 64, least_chars: int = 1) -> Run:
     """Split the query into stems of its language, phrases, negations and prefixes; drop stop words.
-
-    Phrases, negations and prefixes narrow the scope, so they apply to every source. Words of fewer than
-    `least_chars` characters are dropped if there are others; in a script without spaces between words,
-    one character is a word.
-    """
+    Phrases, negations and prefixes narrow the scope, so they apply to every source. Words of
+    fewer than `least_chars` characters are dropped if there are others; in a script without
+    spaces between words, one character is a word."""
     query = run.query
     if query.only_time:  # the query asks for a time and nothing else
         return run

@@ -12,9 +12,10 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from scrubjay._version import __version__
-from scrubjay.surfaces.callers import UNRESTRICTED, Principal
+from scrubjay.surfaces.callers import UNRESTRICTED, OpenStores, Principal
 from scrubjay.surfaces.http.auth import LOGIN_PATH, Authenticator, AuthMiddleware, FindCaller
 from scrubjay.surfaces.http.health import ReadyEndpoint, livez
 from scrubjay.surfaces.http.logins import LoginEndpoints, Logins
@@ -30,9 +31,6 @@ from scrubjay.surfaces.http.workers import Workers
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
-    from starlette.types import Receive, Scope, Send
-
-    from scrubjay.surfaces.callers import OpenStores
 
     Endpoint = Callable[[Request], Awaitable[Response]]
 

@@ -8,20 +8,18 @@ from collections.abc import Callable, Hashable
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from scrubjay.surfaces.callers import UNRESTRICTED, Principal, principal_of
-from scrubjay.surfaces.http.logins import is_from_browser, login_secrets, origin_of
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from scrubjay.surfaces.callers import UNRESTRICTED, OpenStores, Principal, principal_of
+from scrubjay.surfaces.http.logins import Login, Logins, is_from_browser, login_secrets, origin_of
 from scrubjay.surfaces.http.origin_check import is_protected, without_ipv6_mapping
 from scrubjay.surfaces.http.problems import Problem, retry_after
 from scrubjay.surfaces.http.settings import KEY_RATE
+from scrubjay.surfaces.http.workers import Workers
 from scrubjay.text.api_key_format import is_whole
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
     from scrubjay.sharing.api_keys import Token
-    from scrubjay.surfaces.callers import OpenStores
-    from scrubjay.surfaces.http.logins import Login, Logins
-    from scrubjay.surfaces.http.workers import Workers
 
 WRONG_PER_S = 5.0  # wrong keys from one address
 LOGIN_PATH = "/session"  # needs no authentication: a browser logs in there

@@ -7,22 +7,17 @@ import logging
 import os
 import shutil
 import time
-from typing import TYPE_CHECKING
 
-from starlette.responses import JSONResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
 from scrubjay.errors import ScrubjayError
+from scrubjay.surfaces.callers import OpenStores, Principal
 from scrubjay.surfaces.http.problems import retry_after
+from scrubjay.surfaces.http.workers import Workers
+from scrubjay.surfaces.render.json import Json
 from scrubjay.surfaces.render.terminal import one_line
 from scrubjay.text.urls import is_server_url
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
-    from starlette.responses import Response
-
-    from scrubjay.surfaces.callers import OpenStores, Principal
-    from scrubjay.surfaces.http.workers import Workers
-    from scrubjay.surfaces.render.json import Json
 
 log = logging.getLogger(__name__)
 _TIMEOUT_S = 5.0

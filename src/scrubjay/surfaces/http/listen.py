@@ -1,8 +1,7 @@
 """Socket, connections with time limits, graceful shutdown and logging of `scrubjay serve`.
-
-What uvicorn limits itself is set in `http_server`: idle connections (timeout_keep_alive), headers that
-arrive in pieces (h11_max_incomplete_event_size), the time for a shutdown. `HttpConnection` adds the rest.
-"""
+What uvicorn limits itself is set in `http_server`: idle connections (timeout_keep_alive), headers
+that arrive in pieces (h11_max_incomplete_event_size), the time for a shutdown. `HttpConnection`
+adds the rest."""
 
 from __future__ import annotations
 
@@ -18,12 +17,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from types import FrameType
+from typing import Any
 from uuid import uuid4
 
 import h11
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from starlette.applications import Starlette
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.surfaces.http.middleware import access_log
@@ -32,21 +33,13 @@ from scrubjay.surfaces.http.problems import MEDIA_TYPE, Problem, retry_after
 from scrubjay.surfaces.render.json import line
 from scrubjay.text.api_key_format import mask_secrets
 
-if TYPE_CHECKING:
-    from types import FrameType
-
-    from starlette.applications import Starlette
-    from uvicorn.protocols.http.h11_impl import RequestResponseCycle
-
 log = logging.getLogger(__name__)
 SHUTDOWN_S = 20  # for requests in progress
 HEADER_TIMEOUT_S = 10.0  # from the first byte of a request to the end of its headers
 WRITE_TIMEOUT_S = 30.0  # for a client that reads nothing of its response
 LINGER_S = 10.0  # for the rest of a body whose response was sent before it was read
 MAX_CONNECTIONS = 1000
-_UNSENT_BYTES = (
-    128 * 1024
-)  # in the system's buffer, where we cannot see how much a client has read
+_UNSENT_BYTES = 128 * 1024  # in the system's buffer: we cannot see how much a client has read
 _WANTED_DESCRIPTORS = 8192  # macOS allows any number here, and enforces a lower one later
 _KEEP_ALIVE_S = 15
 _BACKLOG = 2048
@@ -146,12 +139,10 @@ def _max_descriptors() -> int:
 
 class HttpConnection(H11Protocol):
     """A connection with time limits, whose protocol errors are problems like any other.
-
-    uvicorn limits only the time between two requests. It has no limit for headers that come byte by byte,
-    for a body that is sent on after its response, or for a response that is not read. Its
-    limit_concurrency counts a connection only once its headers are complete, so that idle ones could use up
-    all file descriptors, and answers in plain text.
-    """
+    uvicorn limits only the time between two requests. It has no limit for headers that come byte
+    by byte, for a body that is sent on after its response, or for a response that is not read. Its
+    limit_concurrency counts a connection only once its headers are complete, so that idle ones
+    could use up all file descriptors, and answers in plain text."""
 
     _deadline: asyncio.TimerHandle | None = None
     _write_deadline: asyncio.TimerHandle | None = None  # cancelled twice, it does no harm

@@ -14,9 +14,12 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.types import Scope
 
 from scrubjay._version import __version__
+from scrubjay.surfaces.callers import OpenStores, Principal
 from scrubjay.surfaces.http.problems import Problem
 from scrubjay.surfaces.http.request_input import (
     check_json_type,
@@ -24,23 +27,17 @@ from scrubjay.surfaces.http.request_input import (
     parse_object,
     read_body,
 )
+from scrubjay.surfaces.http.workers import Workers
+from scrubjay.surfaces.render.json import Json
 from scrubjay.surfaces.verbs import ADMIN
 from scrubjay.text.urls import is_server_url
 from scrubjay.types.key_scopes import SCOPES
 
 if TYPE_CHECKING:
-    from starlette.requests import Request
-    from starlette.types import Scope
-
-    from scrubjay.surfaces.callers import OpenStores, Principal
     from scrubjay.surfaces.http.auth import Authenticator
-    from scrubjay.surfaces.http.workers import Workers
-    from scrubjay.surfaces.render.json import Json
 
 IDLE_S = 12 * 3600.0  # since the last request
-LIFETIME_S = (
-    7 * 24 * 3600.0
-)  # since the start: a web UI left open at Health sends requests for ever
+LIFETIME_S = 7 * 24 * 3600.0  # since the start: a web UI left open sends requests for ever
 MAX_LOGINS = 1000
 MAX_LOGINS_PER_KEY = 50  # so that one key cannot end the logins of others
 LINK_S = 600

@@ -6,8 +6,8 @@ import asyncio
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -15,8 +15,10 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.requests import Request
+from starlette.types import Message, Receive, Scope, Send
 
 from scrubjay.errors import Unavailable
+from scrubjay.surfaces.callers import Principal
 from scrubjay.surfaces.http.problems import Problem, retry_after
 from scrubjay.surfaces.http.request_input import (
     ClientGone,
@@ -25,17 +27,12 @@ from scrubjay.surfaces.http.request_input import (
     check_unique_keys,
     read_body,
 )
+from scrubjay.surfaces.http.workers import Workers
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
-    from contextlib import AbstractAsyncContextManager
-
     from mcp.server.context import ServerRequestContext
     from mcp.server.lowlevel import Server
-    from starlette.types import Message, Receive, Scope, Send
 
-    from scrubjay.surfaces.callers import Principal
-    from scrubjay.surfaces.http.workers import Workers
     from scrubjay.surfaces.mcp.server import InThread
 
 T = TypeVar("T")

@@ -12,16 +12,20 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.types import Scope
 
 from scrubjay._version import __version__
 from scrubjay.errors import MissingExtra, StoreError
 from scrubjay.surfaces import telemetry
-from scrubjay.surfaces.callers import OpenStores, with_listeners
+from scrubjay.surfaces.callers import OpenStores, Principal, with_listeners
 from scrubjay.surfaces.figures import OTHER, Figures, every_step, lost_at
 from scrubjay.surfaces.http.problems import Problem
-from scrubjay.surfaces.render.json import plain
+from scrubjay.surfaces.http.workers import Workers
+from scrubjay.surfaces.render.json import Json, plain
 from scrubjay.surfaces.verbs import READ
+from scrubjay.types import Results
 from scrubjay.types.reports import hits_by_source
 
 try:
@@ -41,14 +45,7 @@ except ModuleNotFoundError as missing:
     raise MissingExtra("prometheus-client", 'pip install "scrubjay[server]"') from missing
 
 if TYPE_CHECKING:
-    from starlette.requests import Request
-    from starlette.types import Scope
-
     from scrubjay.store import Store
-    from scrubjay.surfaces.callers import Principal
-    from scrubjay.surfaces.http.workers import Workers
-    from scrubjay.surfaces.render.json import Json
-    from scrubjay.types import Results
 
 FIGURES_DAYS = 7  # of hits by the hour; the verb `hits` returns them all
 _BUCKETS_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)

@@ -8,6 +8,8 @@ import re
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
 from scrubjay.errors import ScrubjayError
 from scrubjay.surfaces.http.problems import MEDIA_TYPE, Problem, problem_of, retry_after
 from scrubjay.surfaces.http.request_input import ClientGone
@@ -15,8 +17,6 @@ from scrubjay.surfaces.render.json import line
 from scrubjay.surfaces.render.terminal import one_line
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
     from scrubjay.surfaces.http.metrics import Monitoring
 
 log = logging.getLogger(__name__)

@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scrubjay._version import __version__
 from scrubjay.surfaces import schemas as committed_schemas
 from scrubjay.surfaces.http.problems import MEDIA_TYPE, PROBLEM_TYPES, SCHEMA
 from scrubjay.surfaces.http.v1 import JSON_TYPE, methods_of
-from scrubjay.surfaces.verbs import schema_of
+from scrubjay.surfaces.render.json import Json
+from scrubjay.surfaces.verbs import Param, Verb, schema_of
 from scrubjay.surfaces.verbs.table import VERBS
 from scrubjay.types.key_scopes import SCOPES
-
-if TYPE_CHECKING:
-    from scrubjay.surfaces.render.json import Json
-    from scrubjay.surfaces.verbs import Param, Verb
 
 FIGURES = "figures"  # not a verb: it belongs to the server, not to a store
 _COMPONENTS = "#/components/schemas/"

@@ -1,20 +1,16 @@
 """Reject requests by Host, Origin and Sec-Fetch-Site, and by odd sizes, lengths and paths.
-
-A web site can make a browser send requests to an address of this machine, under the site's own name if
-that name resolves to this machine (DNS rebinding). The browser's Host, Origin and Sec-Fetch-Site reveal it.
-"""
+A web site can make a browser send requests to an address of this machine, under the site's own
+name if that name resolves to this machine (DNS rebinding). The browser's Host, Origin and
+Sec-Fetch-Site reveal it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 from urllib.parse import urlsplit
 
+from starlette.types import ASGIApp, Receive, Scope, Send
+
 from scrubjay.surfaces.http.problems import Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from starlette.types import ASGIApp, Receive, Scope, Send
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 PROTECTED = ("/v1", "/mcp", "/metrics", "/session")

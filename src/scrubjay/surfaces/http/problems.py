@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from scrubjay.errors import InvalidInput, NotFound, ScrubjayError
+from scrubjay.surfaces.render.json import Json
 from scrubjay.surfaces.render.redaction import error_message
 from scrubjay.types import NOTHING
-
-if TYPE_CHECKING:
-    from scrubjay.surfaces.render.json import Json
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_S = 2  # sent as Retry-After where the real delay is not known

@@ -6,19 +6,15 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl
 
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from scrubjay.surfaces.http.problems import Problem
+from scrubjay.surfaces.verbs import Verb
 from scrubjay.surfaces.verbs.kinds import MOST_DEPTH
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
-
-    from scrubjay.surfaces.verbs import Verb
 
 BODY_TIMEOUT_S = 30.0  # for the whole body, so that one byte now and then holds no connection
 _MAX_QUERY_FIELDS = 1000

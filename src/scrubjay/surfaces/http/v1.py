@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from starlette.requests import Request
 from starlette.responses import Response
 
+from scrubjay.surfaces.callers import OpenStores, Principal
 from scrubjay.surfaces.http.problems import Problem
 from scrubjay.surfaces.http.request_input import (
     check_json_type,
@@ -16,17 +18,11 @@ from scrubjay.surfaces.http.request_input import (
     query_parameters,
     read_body,
 )
+from scrubjay.surfaces.http.workers import Workers
 from scrubjay.surfaces.render.json import line
 from scrubjay.surfaces.render.redaction import redact
-from scrubjay.surfaces.verbs import ADMIN, READ
+from scrubjay.surfaces.verbs import ADMIN, READ, Verb
 from scrubjay.surfaces.verbs.table import VERBS, ask
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
-
-    from scrubjay.surfaces.callers import OpenStores, Principal
-    from scrubjay.surfaces.http.workers import Workers
-    from scrubjay.surfaces.verbs import Verb
 
 JSON_TYPE = "application/json"
 

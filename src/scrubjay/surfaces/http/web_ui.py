@@ -8,6 +8,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
+from starlette.requests import Request
 from starlette.responses import Response
 
 from scrubjay.surfaces.http.problems import Problem
@@ -16,21 +17,10 @@ from scrubjay.types import NOTHING
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-    from starlette.requests import Request
-
-POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self'",
-        "connect-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-        "require-trusted-types-for 'script'",
-        "trusted-types 'none'",
-    )
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
+    " base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
+    " require-trusted-types-for 'script'; trusted-types 'none'"
 )
 _MEDIA_TYPES = {
     "html": "text/html; charset=utf-8",

@@ -8,12 +8,10 @@ import contextvars
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from scrubjay.surfaces.callers import Principal
 from scrubjay.surfaces.http.problems import Problem, retry_after
-
-if TYPE_CHECKING:
-    from scrubjay.surfaces.callers import Principal
 
 T = TypeVar("T")
 

@@ -10,10 +10,10 @@ from scrubjay.surfaces.mcp.tool import OBJECT, Hints, Tool, object_schema
 from scrubjay.surfaces.render.json import Json, plain
 from scrubjay.surfaces.verbs import READ, Given, Param, Verb
 from scrubjay.surfaces.verbs.kinds import QUERY, TEXT
+from scrubjay.types import Hit, Memory
 
 if TYPE_CHECKING:
     from scrubjay.store import Store
-    from scrubjay.types import Hit, Memory
 
 _TITLE_CHARS = 80
 _MAX_CHARS = 200_000  # of one text; if it is longer, its metadata has the length

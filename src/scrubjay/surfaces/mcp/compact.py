@@ -1,18 +1,15 @@
 """Compact answers for agents: the JSON of `--json` without empty values, within a limit of characters.
-
-A model pays for every word. Nulls and empty values are left out, and so is what only `explain` needs; long
-texts become a passage. Fields that the output schema requires are always there. A size counts the characters
-of names and values, not the JSON syntax.
-"""
+A model pays for every word. Nulls and empty values are left out, and so is what only `explain`
+needs; long texts become a passage. Fields that the output schema requires are always there. A size
+counts the characters of names and values, not the JSON syntax."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, unquote
 
-if TYPE_CHECKING:
-    from scrubjay.surfaces.render.json import Json
-    from scrubjay.surfaces.verbs import Given
+from scrubjay.surfaces.render.json import Json
+from scrubjay.surfaces.verbs import Given
 
 MAX_ANSWER_CHARS = 60_000
 MAX_TEXT_CHARS = 30_000  # of all texts of one answer: about 7,500 tokens

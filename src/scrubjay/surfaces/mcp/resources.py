@@ -10,13 +10,12 @@ import mcp_types as types
 from scrubjay.errors import NotFound
 from scrubjay.surfaces.mcp import text
 from scrubjay.surfaces.mcp.compact import memories, without_empty
-from scrubjay.surfaces.render.json import line, plain
+from scrubjay.surfaces.render.json import Json, line, plain
 from scrubjay.surfaces.render.redaction import redact
 from scrubjay.surfaces.verbs.table import VERBS
 
 if TYPE_CHECKING:
     from scrubjay.store import Store
-    from scrubjay.surfaces.render.json import Json
 
 _JSON, _MARKDOWN = "application/json", "text/markdown"
 _MAX_COMPLETIONS = 100

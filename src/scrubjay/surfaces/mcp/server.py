@@ -5,7 +5,7 @@ other."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -14,7 +14,7 @@ import anyio.to_thread
 import mcp_types as types
 from mcp.server._otel import OpenTelemetryMiddleware
 from mcp.server.caching import CacheHint
-from mcp.server.context import ServerMiddleware
+from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from opentelemetry.propagate import extract
@@ -22,19 +22,16 @@ from opentelemetry.trace import SpanKind, StatusCode, get_current_span, get_trac
 
 from scrubjay._version import __version__
 from scrubjay.errors import InvalidInput, NotFound, ScrubjayError
+from scrubjay.surfaces.callers import OpenStores, Principal
 from scrubjay.surfaces.mcp import prompts, resources
 from scrubjay.surfaces.mcp.toolsets import DEFAULT, tools_of, unknown_tool
 from scrubjay.surfaces.render.redaction import SEE_LOG, error_message
 from scrubjay.types.key_scopes import ADMIN, READ
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
     from opentelemetry.context import Context as SpanContext
 
     from scrubjay.store import Store
-    from scrubjay.surfaces.callers import OpenStores, Principal
     from scrubjay.surfaces.mcp.tool import Tool
 
     Context = ServerRequestContext[Any, Any]
@@ -50,31 +47,16 @@ INSTRUCTIONS = (
 _log = logging.getLogger(__name__)
 _MAX_THREADS = 8
 _CACHE_MS = 3_600_000  # the lists do not change while a server runs
-_CACHED = (
-    "tools/list",
-    "prompts/list",
-    "resources/list",
-    "resources/templates/list",
-    "server/discover",
+_CACHED = tuple(
+    "tools/list prompts/list resources/list resources/templates/list server/discover".split()
 )
 _NAMED_METHODS = {"tools/call": "gen_ai.tool.name", "prompts/get": "gen_ai.prompt.name"}
-_METHODS = frozenset(
-    (
-        *_CACHED,
-        *_NAMED_METHODS,
-        "initialize",
-        "ping",
-        "resources/read",
-        "resources/subscribe",
-        "resources/unsubscribe",
-        "completion/complete",
-        "logging/setLevel",
-        "notifications/initialized",
-        "notifications/cancelled",
-        "notifications/progress",
-        "notifications/roots/list_changed",
-    )
+_OTHER_METHODS = (
+    "initialize ping resources/read resources/subscribe resources/unsubscribe completion/complete"
+    " logging/setLevel notifications/initialized notifications/cancelled notifications/progress"
+    " notifications/roots/list_changed"
 )
+_METHODS = frozenset((*_CACHED, *_NAMED_METHODS, *_OTHER_METHODS.split()))
 
 
 class InThread(Protocol):

@@ -1,9 +1,7 @@
 """Serve one MCP client over standard input and output, until it disconnects or SIGTERM.
-
-The SDK's own transport waits in a thread for a line that may never come, so that no signal could end the
-process. It also does not answer a line that it cannot parse, and drops calls in progress when a client
-closes its end after its last request.
-"""
+The SDK's own transport waits in a thread for a line that may never come, so that no signal could
+end the process. It also does not answer a line that it cannot parse, and drops calls in progress
+when a client closes its end after its last request."""
 
 from __future__ import annotations
 

@@ -45,11 +45,9 @@ class Answer(NamedTuple):
 
 class Tool(NamedTuple):
     """A verb as a tool.
-
-    `listed` are the parameters in the tool's schema with their descriptions, by default all of the verb;
-    the others are accepted as well. `extra` are parameters of the tool alone. `compact` shortens the verb's
-    answer to `output_schema`, `to_text` turns that into text.
-    """
+    `listed` are the parameters in the tool's schema with their descriptions, by default all of the
+    verb; the others are accepted as well. `extra` are parameters of the tool alone. `compact`
+    shortens the verb's answer to `output_schema`, `to_text` turns that into text."""
 
     name: str
     title: str
