@@ -233,5 +233,5 @@ class TestWhatAStoreSays:
                 ask(*arguments)
             said.append(str(failed.value))
         assert ["/srv/secret" in one for one in said] == [told] * 3
-        assert all("log says why" in one for one in said) is not told
+        assert all("the log of the server" in one for one in said) is not told
         assert "/srv/secret/notes.db is locked" in caplog.text
