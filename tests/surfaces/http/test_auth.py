@@ -294,7 +294,7 @@ def test_the_log_names_the_token_and_never_shows_it(serve, token, caplog):
 
 
 def test_what_a_store_says_of_its_place_is_for_those_who_run_it(serve, token, db, caplog):
-    """A file that is no store: an admin learns which, a reader that the log of the server has the reason."""
+    """A file that is no store: an admin learns which, a reader that the log has the reason."""
     reader, admin = token("reader", tenant="broken"), token("admin", "admin", tenant="broken")
     client = serve()
     with scrubjay.open(db, embedder=False, tenant="broken") as store:

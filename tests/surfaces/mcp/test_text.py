@@ -339,7 +339,7 @@ def test_a_mistake_of_ours_is_logged_and_its_words_stay_here(
     with caplog.at_level(logging.ERROR):
         answer = client.call_tool(name, {"query": "x"})
         assert answer.is_error
-        assert answer.content[0].text == f"{name} failed; the server's log of the server has the reason"
+        assert answer.content[0].text == f"{name} failed; the log of the server has the reason"
         with pytest.raises(MCPError) as failed:
             client.get_prompt("context", {"question": "x"})
     assert "secret" not in str(failed.value)
