@@ -49,7 +49,6 @@ class GuardedEmbedder:
         self._rotation: Matrix | None = None
 
     def is_ready(self) -> bool:
-        """True when the model can answer without downloading anything first."""
         is_here: Callable[[], bool] | None = getattr(self.inner, "is_here", None)
         return is_here is None or is_here()
 

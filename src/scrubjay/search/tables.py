@@ -63,7 +63,6 @@ class Tables:
 
     @cached_property
     def kit(self) -> Kit:
-        """The part of a search kit that these tables make up."""
         return self.light_kit._replace(
             terms=self.terms, feedback=self.feedback, moments=self.moments
         )

@@ -64,7 +64,6 @@ class OnnxEmbedder:
         self._loaded: tuple[WindowedTokenizer, Any] | None = None
 
     def is_here(self) -> bool:
-        """True when the model can answer without downloading anything first."""
         return self._loaded is not None or is_cached(self.card)
 
     def fetch(self) -> None:

@@ -63,7 +63,6 @@ class PairTokenizer:
         return Pair(encoding.ids[: self._window], encoding.type_ids[: self._window])
 
     def _parts(self, windows: _Windows, text: str) -> list[str]:
-        """Return the stretches of a text that are read."""
         reach = windows.room * _CHARS_PER_TOKEN
         if len(text) <= reach * self._most_windows:
             found = windows.split(text)

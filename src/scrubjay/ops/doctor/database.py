@@ -64,7 +64,6 @@ def check_database(settings: Settings) -> Iterator[Finding]:
 
 
 def check_tiers(settings: Settings) -> Iterator[Finding]:
-    """Check every other database that is searched together with it."""
     for tier in settings.tiers:
         if not same_file(tier.path, settings.db):
             yield from _tier(tier, settings)
@@ -115,7 +114,6 @@ def _ping(name: str, url: str, kind: ServerKind) -> Finding:
 
 
 def replica_findings(states: Sequence[ServerState]) -> Iterator[Finding]:
-    """Report the replicas of an open store, as the store knows them."""
     for state in states:
         name = f"{state.tier} server"
         if state.reason:

@@ -65,7 +65,6 @@ def check_packages() -> Iterator[Finding]:
 
 
 def check_configuration(settings: Settings) -> Iterator[Finding]:
-    """Check the models and profiles that the settings name, and the settings file."""
     yield from _embedder(settings)
     yield _reranker(settings)
     yield _generator(settings)
@@ -241,7 +240,6 @@ def _settings(settings: Settings) -> Finding:
 
 
 def _profiles(settings: Settings) -> Iterator[Finding]:
-    """Build each profile of the settings file, and report those that are invalid."""
     from scrubjay.search import profiles
 
     for name in settings.profiles:

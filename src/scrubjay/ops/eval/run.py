@@ -110,7 +110,6 @@ def evaluate(
     overrides: Mapping[str, Any] | None = None,
     progress: Progress = silent,
 ) -> Measured:
-    """Search for every question, and measure the first `limit` results."""
     check_limit(limit, profile)
     answers = answers or Answers(store, questions)
     settings = dict(overrides or {})

@@ -159,7 +159,6 @@ def built_in_profile(name: str, mode: str | None) -> Profile | None:
 def get(
     name: str, overrides: Mapping[str, Any] | None = None, *, mode: str | None = None
 ) -> Profile:
-    """Return a profile by name, in one of its modes, with overrides applied."""
     for given in (name, mode):
         if given is not None and not isinstance(given, str):
             raise InvalidInput(
@@ -182,7 +181,6 @@ def get(
 
 
 def _users(name: str, under: tuple[str, ...]) -> Profile | None:
-    """Build a profile of the settings file: a base with changes."""
     from scrubjay.config import load
 
     settings = load()

@@ -122,7 +122,6 @@ def _expansion(
 def _guarded(
     run: Run, made: Expansion, query: str, language: str, least_cosine: float
 ) -> tuple[Expansion, tuple[str, ...]]:
-    """Drop or repair variants that stray from the query; return what was changed."""
     from scrubjay.search.expansion.guardrails import guarded
 
     def cosine(text: str) -> float | None:

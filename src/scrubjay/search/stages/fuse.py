@@ -190,7 +190,6 @@ def _share_formula(name: str, hit: Hit, share: Mapping[str, float], times: float
 
 
 def _strength_lines(notes: Mapping[str, Any]) -> Iterator[str]:
-    """Explain the scale, the strength that it follows from, and the evidence for that strength."""
     times, strength, evidence = notes["times"], notes["strength"], notes["evidence"]
     leads = "the strength of the evidence for the candidate that leads"
     scaled = (

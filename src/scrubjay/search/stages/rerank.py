@@ -143,12 +143,9 @@ def _passages(run: Run, chosen: Sequence[Candidate], chars: int) -> list[str]:
     """Return the passage of each candidate for a reranker; "" for one that was just deleted.
     Where vectors chose no chunk, it is the chunk with the most words of the query."""
     records = run.kit.need("records")
-    memories = {
-        candidate.id: candidate.memory for candidate in chosen if candidate.memory is not None
-    }
-    memories |= records.get(
-        [candidate.id for candidate in chosen if candidate.memory is None], run.query.scope
-    )
+    memories = {candidate.id: candidate.memory for candidate in chosen if candidate.memory}
+    unread = [candidate.id for candidate in chosen if candidate.memory is None]
+    memories |= records.get(unread, run.query.scope)
     # A text that fits is read whole, so its best chunk need not be looked up.
     long = {id_ for id_, memory in memories.items() if len(memory.text) > chars}
     chunks = records.chunks(

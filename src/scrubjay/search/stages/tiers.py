@@ -171,7 +171,6 @@ def _begun(visit: _Visit, stages: tuple[Stage, ...]) -> _Visit:
 
 
 def _each(change: Callable[[_Visit], _Visit], visits: list[_Visit]) -> list[_Visit]:
-    """Apply a function to every tier that is not lost, all at the same time."""
     going = [visit for visit in visits if visit.lost is None]
     if len(going) < 2:
         return [change(visit) if visit.lost is None else visit for visit in visits]
@@ -194,7 +193,6 @@ def _advanced(visit: _Visit, stages: tuple[Stage, ...]) -> _Visit:
 
 
 def _read(visit: _Visit, stages: tuple[Stage, ...]) -> _Visit:
-    """Load the candidates of a tier, and mark them with its name and weight."""
     after = _advanced(visit, stages)
     pool = tuple(
         candidate._replace(

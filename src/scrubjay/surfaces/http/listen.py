@@ -83,7 +83,6 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def is_loopback(listening: socket.socket) -> bool:
-    """True where only this machine can reach the socket."""
     return ipaddress.ip_address(listening.getsockname()[0].partition("%")[0]).is_loopback
 
 
@@ -173,7 +172,6 @@ class HttpConnection(H11Protocol):
             self._close_in(LINGER_S)
 
     def pause_writing(self) -> None:
-        """Start the time limit of a client that does not read its response."""
         super().pause_writing()
         self._watch_reading()
 
@@ -318,7 +316,6 @@ class HttpServer(uvicorn.Server):
 def http_server(
     app: Starlette, on_listening: Callable[[], None], *, shutdown_s: int = SHUTDOWN_S
 ) -> HttpServer:
-    """Return a server for an app; `run([socket])` serves until it is stopped."""
     config = uvicorn.Config(
         app,
         http=HttpConnection,
@@ -341,7 +338,6 @@ class MaskingFormatter(logging.Formatter):
     """Masks API keys in log lines: clients put them into paths, request ids and error messages."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line, with any traceback, masked."""
         return mask_secrets(super().format(record))
 
 

@@ -97,9 +97,7 @@ class Logins:
 
     def start(self, secret: str | None) -> LoginSecrets:
         """Start a login by an API key or, with None, by a link; ends the oldest beyond the limits."""
-        new = LoginSecrets(
-            secrets.token_urlsafe(_SECRET_BYTES), secrets.token_urlsafe(_SECRET_BYTES)
-        )
+        new = LoginSecrets(*(secrets.token_urlsafe(_SECRET_BYTES) for _ in range(2)))
         self._remove_idle()
         same = [login.id for login in self._logins.values() if login.secret == secret]
         for id in same[: max(0, len(same) + 1 - MAX_LOGINS_PER_KEY)]:

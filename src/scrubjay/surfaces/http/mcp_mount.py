@@ -64,7 +64,6 @@ class McpEndpoint:
         return self._manager.run()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request: a message, a stream of messages, or the end of a session."""
         request = Request(scope, receive)
         if (options := check_method(request, ("GET", "POST", "DELETE"))) is not None:
             await options(scope, receive, send)

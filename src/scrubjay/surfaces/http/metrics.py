@@ -231,7 +231,6 @@ class Monitoring:
                 self.metrics.ended(route, scope["method"], record.status, record.took_s)
 
     def close(self) -> None:
-        """Send the remaining spans."""
         self._telemetry.close()
 
 
@@ -250,7 +249,6 @@ class MonitoringEndpoints(NamedTuple):
         return Response(page, headers={"Content-Type": media_type})
 
     async def figures(self, request: Request) -> Response:
-        """Return the searches since the server started, and counts of the open stores."""
         caller: Principal = request.state.principal
         _check_sees_all(caller, self.own)
         # Not in the threads of authentication: a database that hangs would block all requests.

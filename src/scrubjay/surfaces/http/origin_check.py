@@ -34,7 +34,6 @@ class OriginCheck:
         self._names = frozenset(_normalized(name) for name in (*LOOPBACK, *names))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check the request line and the headers; the body is not read."""
         if scope["type"] == "http":
             _check_sizes(scope)
             _check_length(scope)
@@ -118,7 +117,6 @@ def _is_same(origin: str, host: str) -> bool:
 
 
 def _host_name(host: str) -> str | None:
-    """Return the name in a Host header, None if the header is not valid."""
     try:
         parts = urlsplit(f"//{host}")
         _ = parts.port

@@ -134,7 +134,6 @@ def _malformed(detail: str) -> Problem:
 
 
 def query_parameters(query_string: bytes, verb: Verb) -> dict[str, object]:
-    """Return the query string as values of the verb's parameters."""
     try:
         pairs = parse_qsl(
             query_string.decode("ascii"),

@@ -92,7 +92,6 @@ def listed(shape: Json, given: Given) -> Json:
 
 
 def anything(shape: Json, _: Given) -> Json:
-    """Return any other answer, with its long texts and lists cut."""
     answer: Json = _cut_texts(without_empty(shape))
     lists = {name: value for name, value in answer.items() if isinstance(value, list)}
     bounded = {

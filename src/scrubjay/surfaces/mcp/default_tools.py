@@ -34,7 +34,6 @@ def _strings(names: str) -> dict[str, Json]:
 
 
 def _store(store: Store, given: Given) -> Json:
-    """Add one text with its fields, or several memories."""
     if "memories" not in given:
         if "text" not in given:
             raise InvalidInput("memory_store needs text, or several memories as memories")

@@ -167,10 +167,8 @@ class _Handlers:
     async def complete(
         self, context: Context, params: types.CompleteRequestParams
     ) -> types.CompleteResult:
-        values = await self._read(
-            context, "completion", partial(resources.complete, params=params)
-        )
-        return types.CompleteResult(completion=types.Completion(values=values))
+        names = await self._read(context, "completion", partial(resources.complete, params=params))
+        return types.CompleteResult(completion=types.Completion(values=names))
 
     async def _read(self, context: Context, what: str, work: Callable[[Store], T]) -> T:
         """Run a resource or prompt; its errors are errors of the protocol."""

@@ -39,7 +39,6 @@ _LAST_ANSWERS_S = 10.0  # for requests in progress when the client closes its en
 
 
 def serve(server: Server[Any], pipes: Pipes) -> None:
-    """Answer a client until it closes its end, or until SIGTERM."""
     asyncio.run(_serve(server, pipes))
 
 

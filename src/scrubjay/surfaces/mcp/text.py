@@ -60,7 +60,6 @@ def results(answer: Json, given: Given) -> str:
 
 
 def memories(answer: Json, _: Given) -> str:
-    """Return memories in full, and how to continue a longer one."""
     blocks = []
     for memory in answer["memories"]:
         text = wrap_recalled(memory["text"], memory["id"], _attributes(memory), keep_lines=True)
@@ -75,7 +74,6 @@ def memories(answer: Json, _: Given) -> str:
 
 
 def listed(answer: Json, _: Given) -> str:
-    """Return a numbered list of memories with the beginning of each."""
     if not answer["memories"]:
         return "The list is empty."
     lines = [
@@ -88,7 +86,6 @@ def listed(answer: Json, _: Given) -> str:
 
 
 def brief(memory: Json, max_chars: int) -> str:
-    """Return one memory on a line, with its beginning between tags."""
     text = " ".join((without_recalled(memory.get("text", "")) or memory.get("text", "")).split())
     tagged = wrap_recalled(cut(text, max_chars), memory["id"], _attributes(memory))
     return f"{_when(memory)} {tagged}".lstrip()
@@ -164,7 +161,6 @@ def feedback(answer: Json, _: Given) -> str:
 
 
 def status(answer: Json, _: Given) -> str:
-    """Return how much is stored, the model, and what is pending or failed."""
     counts = ", ".join(
         _count(answer[many], one, many) for many, one in _COUNTED.items() if answer.get(many)
     )
