@@ -234,8 +234,8 @@ CREATE INDEX word_parts_ident ON word_parts USING gin (ident);
 -- Triggers: as in SQLite's schema, which gives the reason for each.
 
 CREATE FUNCTION vector_made() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    INSERT INTO unsketched SELECT new.n FROM chunks WHERE n = new.chunk AND ordinal = 0 ON
-        CONFLICT DO NOTHING;
+    INSERT INTO unsketched SELECT new.n FROM chunks WHERE n = new.chunk AND ordinal = 0
+        ON CONFLICT DO NOTHING;
     INSERT INTO outbox (tier, id) SELECT p.tier, m.id FROM projections AS p, chunks AS c
         JOIN memories AS m ON m.n = c.memory WHERE p.tier = 'vectors' AND c.n = new.chunk;
     INSERT INTO unlinked SELECT c.memory FROM meta, chunks AS c
