@@ -296,7 +296,7 @@ def test_what_is_stored_can_be_searched_from_here_and_stays_while_the_server_is_
     lost = {"tier": "graph", "place": "", "behind": 1, "reason": "nobody answers"}
     told = page.evaluate(
         """async ([status, ready, findings]) => (await import("/ui/health/state.js"))
-            .attention({ status, ready, findings }).map((one) => [one.state, one.says])""",
+            .problemsOf({ status, ready, findings }).map((one) => [one.state, one.says])""",
         [
             {**json.loads(ask(site, "v1/status")), "servers": [behind, lost]},
             {"degraded": ["graph", "vectors", "writes"]},
@@ -310,7 +310,7 @@ def test_what_is_stored_can_be_searched_from_here_and_stays_while_the_server_is_
     ]
     told = page.evaluate(
         """async (status) => (await import("/ui/health/state.js"))
-            .attention({ status, ready: { degraded: ["graph", "new"] } })
+            .problemsOf({ status, ready: { degraded: ["graph", "new"] } })
             .map((one) => [one.state, one.says])""",
         json.loads(ask(site, "v1/status")),
     )
@@ -322,7 +322,7 @@ def test_what_is_stored_can_be_searched_from_here_and_stays_while_the_server_is_
     missing = {"state": "missing", "fix": fetch}
     told = page.evaluate(
         """async ([status, ready, findings]) => (await import("/ui/health/state.js"))
-            .attention({ status, ready, findings }).map((one) => [one.state, one.says, one.fix])""",
+            .problemsOf({ status, ready, findings }).map((one) => [one.state, one.says, one.fix])""",
         [
             {**json.loads(ask(site, "v1/status")), "pending": 3, "why_pending": "it is not here"},
             {"degraded": ["embedder", "reranker", "writes"]},

@@ -38,7 +38,7 @@ REFUSED_MEANWHILE = """() => {
   window.fetch = async (path, given) => {
     const answer = await real(path, given);
     if (given?.method !== "DELETE") return answer;
-    await import("/ui/app/api.js").then((api) => api.ask("status").catch(() => null));
+    await import("/ui/app/api.js").then((api) => api.call("status").catch(() => null));
     return new Promise((done) => setTimeout(done, 300, answer));
   };
 }"""
@@ -89,7 +89,7 @@ def test_the_link_signs_in_and_goes_on_to_where_one_wanted(site: Site):
     other.keyboard.press("Enter")
     expect(other).to_have_title("Search · scrubjay")
 
-    further = page.evaluate("import('/ui/app/login.js').then((one) => one.otherLink())")
+    further = page.evaluate("import('/ui/app/login.js').then((login) => login.createLoginLink())")
     second.evaluate(REFUSED_MEANWHILE)
     second.get_by_role("button", name="notes.db").click()
     second.get_by_role("button", name="Sign out").click()

@@ -138,7 +138,7 @@ def test_what_is_asked_is_in_the_address_and_back_takes_it_back(site: Site):
         "boost={title=2, text=1}",
         "x=word",
     ]
-    read = "async (said) => (await import('/ui/app/settings.js')).settings(said)"
+    read = "async (said) => (await import('/ui/app/settings.js')).parseSettings(said)"
     assert page.evaluate(read, said) == {
         "overrides": {"rrf.k": 30, "boost": {"title": 2, "text": 1}, "x": "word"},
         "weights": {"keyword": 1, "title": 2},

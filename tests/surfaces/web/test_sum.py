@@ -27,10 +27,10 @@ OVERRIDES = {"gno": {"rrf.k": 7}, "default": {"rerank": False}, "cognis": {"by_r
              "novamem": {"min_max.weights": {"keyword": 0.7, "vector": 0.2, "graph": 0.1}},
              "vault": {"signals.half_life_days": 3}, "gnosis": {"keyword_floor.floor": 0.9}}  # fmt: skip
 DRAW = """async (answers) => {
-  const { sum } = await import("/ui/search/sum.js");
+  const { scoreSum } = await import("/ui/search/sum.js");
   const main = document.getElementById("main");
   return answers.map((answer) => answer.hits.map((hit) => {
-    const drawn = sum(hit, answer);
+    const drawn = scoreSum(hit, answer);
     main.replaceChildren(drawn);
     const text = (of, what) => [...of.querySelectorAll(what)].map((one) => one.textContent);
     return {

@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 
 DRAW = """async (given) => {
   const { waterfall } = await import("/ui/search/waterfall.js");
-  const answer = given.trace ? given : await (await import("/ui/app/api.js")).ask("search", given);
+  const answer = given.trace ? given : await (await import("/ui/app/api.js")).call("search", given);
   document.getElementById("main").replaceChildren(waterfall(answer));
   return answer;
 }"""

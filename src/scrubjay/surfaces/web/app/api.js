@@ -1,9 +1,9 @@
 // Asking the server: one function for every verb, and one kind of error, which says what would be right.
 
 export const KEY = "scrubjay.key"; // half of the session; the other half is a cookie that no script can read
-const AGAIN_MS = 1500;
+const RETRY_MS = 1500;
 const WRITES = ["add", "update", "forget", "done", "undone", "link", "unlink"]; // what a list on the screen may not have yet
-const NOBODY_BEHIND = [502, 503, 504]; // what a proxy answers when the server is gone
+const UNREACHABLE = [502, 503, 504]; // what a proxy answers when the server is gone
 
 /** What went wrong, in the server's words. `kind` is the last word of its type, or `away`. */
 export class Problem extends Error {
@@ -26,7 +26,7 @@ let away = false;
  * @param {object} [given]
  * @param {{signal?: AbortSignal}} [options]
  */
-export async function ask(verb, given = {}, { signal } = {}) {
+export async function call(verb, given = {}, { signal } = {}) {
   const answer = await send("POST", `/v1/${verb}`, given, signal);
   if (WRITES.includes(verb)) server.dispatchEvent(new Event("written"));
   return answer;
@@ -35,32 +35,32 @@ export async function ask(verb, given = {}, { signal } = {}) {
 /** Ask any other path. */
 export async function send(method, path, body, signal) {
   const key = localStorage.getItem(KEY) ?? "";
-  const { status, ok, text } = await fetched(method, path, key, body, signal);
-  if (ok) return text ? read(text, status) : null;
-  const problem = problemOf(text, status);
+  const { status, ok, text } = await request(method, path, key, body, signal);
+  if (ok) return text ? parseBody(text, status) : null;
+  const problem = parseProblem(text, status);
   if (problem.kind !== "no-token" || path === "/session") throw problem;
   const now = localStorage.getItem(KEY) ?? "";
   if (now && now !== key) return send(method, path, body, signal); // another tab has signed in meanwhile
-  keep(null);
+  storeKey(null);
   server.dispatchEvent(new CustomEvent("signed-out", { detail: problem }));
   throw problem;
 }
 
 /** Keep the half of a session that the page holds; without one, forget it. */
-export function keep(key) {
+export function storeKey(key) {
   if (key) localStorage.setItem(KEY, key);
   else localStorage.removeItem(KEY);
 }
 
 /** Say that the server does not answer, and look for it until it does. */
-export function lost() {
+export function reportAway() {
   if (away) return;
   away = true;
   server.dispatchEvent(new Event("away"));
-  setTimeout(look, AGAIN_MS);
+  setTimeout(pollServer, RETRY_MS);
 }
 
-async function fetched(method, path, key, body, signal) {
+async function request(method, path, key, body, signal) {
   const headers = { "X-Scrubjay-Page": key };
   if (body !== undefined) headers["Content-Type"] = "application/json";
   try {
@@ -69,12 +69,12 @@ async function fetched(method, path, key, body, signal) {
     return { status, ok, text: await answer.text() };
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    lost();
+    reportAway();
     throw new Problem("away", "The server does not answer.");
   }
 }
 
-function read(text, status) {
+function parseBody(text, status) {
   try {
     return JSON.parse(text);
   } catch {
@@ -82,21 +82,21 @@ function read(text, status) {
   }
 }
 
-function problemOf(text, status) {
+function parseProblem(text, status) {
   try {
-    const said = JSON.parse(text);
-    return new Problem(said.type.split(":").at(-1), said.detail, status, said.title);
+    const body = JSON.parse(text);
+    return new Problem(body.type.split(":").at(-1), body.detail, status, body.title);
   } catch {
-    if (!NOBODY_BEHIND.includes(status)) return new Problem("failed", `The answer cannot be read (${status}).`, status);
-    lost();
+    if (!UNREACHABLE.includes(status)) return new Problem("failed", `The answer cannot be read (${status}).`, status);
+    reportAway();
     return new Problem("away", "The server does not answer.", status);
   }
 }
 
-async function look() {
+async function pollServer() {
   const found = await fetch("/livez").catch(() => null);
   if (!found?.ok) {
-    setTimeout(look, AGAIN_MS);
+    setTimeout(pollServer, RETRY_MS);
     return;
   }
   away = false;

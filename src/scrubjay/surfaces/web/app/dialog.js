@@ -1,13 +1,13 @@
 // Dialogs: the browser's own, which keep the focus, close by Escape and give it back.
 
-import { fresh, h } from "./dom.js";
+import { h, uniqueId } from "./dom.js";
 
 /**
  * Open a dialog, which a click outside closes where it has no form, and let `fill(body, close)` make what is in it; a result of `close` is what the promise gives.
  * Closed otherwise it gives undefined.
  */
-export function opened(title, fill, { wide = false } = {}) {
-  const id = fresh("dialog");
+export function openDialog(title, fill, { wide = false } = {}) {
+  const id = uniqueId("dialog");
   const body = h("div", { class: "body" });
   const dialog = h(
     "dialog",
@@ -20,7 +20,7 @@ export function opened(title, fill, { wide = false } = {}) {
     ),
     body,
   );
-  closedOutside(dialog);
+  closeOnOutsideClick(dialog);
   return new Promise((resolve) => {
     let result;
     dialog.addEventListener("close", () => {
@@ -39,7 +39,7 @@ export function opened(title, fill, { wide = false } = {}) {
 }
 
 // What was typed is not to be lost by a click; one that began inside, to mark a text, ends outside by accident.
-function closedOutside(dialog) {
+function closeOnOutsideClick(dialog) {
   let began = null;
   dialog.addEventListener("pointerdown", (event) => (began = event.target));
   dialog.addEventListener("click", (event) => {
@@ -55,11 +55,11 @@ function raiseToasts() {
 }
 
 /** Ask before something is done for good, and tell what it does; true when they said yes. */
-export async function confirmed(question, yes, told = "") {
+export async function confirm(question, yes, consequence = "") {
   return (
-    (await opened(question, (body, close) => {
+    (await openDialog(question, (body, close) => {
       body.append(
-        h("p", { hidden: !told }, told),
+        h("p", { hidden: !consequence }, consequence),
         h(
           "p",
           { class: "actions" },

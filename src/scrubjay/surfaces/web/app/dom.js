@@ -4,15 +4,15 @@ const SVG = "http://www.w3.org/2000/svg";
 
 /** Make an element: `h("button", {class: "quiet", onclick: go}, "Go")`. A child that is null is left out. */
 export function h(tag, props = {}, ...children) {
-  return fill(document.createElement(tag), props, children);
+  return setUp(document.createElement(tag), props, children);
 }
 
 /** Make an element of SVG. */
 export function s(tag, props = {}, ...children) {
-  return fill(document.createElementNS(SVG, tag), props, children);
+  return setUp(document.createElementNS(SVG, tag), props, children);
 }
 
-function fill(node, props, children) {
+function setUp(node, props, children) {
   for (const [name, value] of Object.entries(props)) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
@@ -22,13 +22,15 @@ function fill(node, props, children) {
     else if (name === "value" || name === "checked" || name === "selected") node[name] = value;
     else node.setAttribute(name, value === true ? "" : String(value));
   }
-  node.append(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
+  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return node;
 }
 
 /** Put these in place of everything that is in a node. */
 export function put(node, ...children) {
-  node.replaceChildren(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
+  node.replaceChildren(
+    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
+  );
   return node;
 }
 
@@ -47,13 +49,13 @@ export const focused = (selector = "*") => document.activeElement?.closest(selec
 let last = 0;
 
 /** Return an id that no other element has. */
-export function fresh(prefix) {
+export function uniqueId(prefix) {
   last += 1;
   return `${prefix}-${last}`;
 }
 
 /** Wait until nothing was asked for so many milliseconds, then do it once. `.cancel()` forgets it. */
-export function debounced(waitMs, action) {
+export function debounce(waitMs, action) {
   let timer = 0;
   const later = (...given) => {
     clearTimeout(timer);
@@ -61,4 +63,25 @@ export function debounced(waitMs, action) {
   };
   later.cancel = () => clearTimeout(timer);
   return later;
+}
+
+/** Return the action as one that does nothing, and returns undefined, while an earlier call is running. */
+export function exclusive(action) {
+  let isRunning = false;
+  return async (...given) => {
+    if (isRunning) return undefined;
+    isRunning = true;
+    try {
+      return await action(...given);
+    } finally {
+      isRunning = false;
+    }
+  };
+}
+
+/** Leave an input on Escape. Its text stays, which the browser would delete, and single keys work again. */
+export function leaveOnEscape(event) {
+  if (event.key !== "Escape" || event.isComposing) return;
+  event.preventDefault();
+  event.target.blur();
 }

@@ -16,7 +16,7 @@ const number = new Intl.NumberFormat("en");
 export const count = (value) => number.format(value);
 
 /** (1, "memory", "memories") → "1 memory" */
-export const many = (value, one, more) => `${count(value)} ${value === 1 ? one : more}`;
+export const plural = (value, singular, several) => `${count(value)} ${value === 1 ? singular : several}`;
 
 /** An ISO time → "3 weeks ago", "in 2 days", "just now": whole units that have passed, as the shell says it */
 export function age(iso, now = Date.now()) {

@@ -1,11 +1,11 @@
 // The keyboard: one key an action, a list of them all, and a way to switch them off.
 
-import { opened } from "./dialog.js";
+import { openDialog } from "./dialog.js";
 import { h, put } from "./dom.js";
 
 const OFF = "scrubjay.keys-off"; // who speaks to a computer may not want single keys (WCAG 2.1.4)
-const everywhere = [];
-let ofView = [];
+const globalKeys = [];
+let viewKeys = [];
 let writes = false;
 let began = "";
 
@@ -13,56 +13,56 @@ let began = "";
  * Add keys for the whole page: `{keys: "/", does: "Search", act}`; `g s` is g and then s. One with `write` is there for
  * those alone who may write.
  */
-export function always(...keys) {
-  everywhere.push(...keys);
+export function addGlobalKeys(...keys) {
+  globalKeys.push(...keys);
 }
 
 /** Set the keys of the view that is shown. */
-export function meanwhile(keys) {
-  ofView = keys ?? [];
+export function setViewKeys(keys) {
+  viewKeys = keys ?? [];
 }
 
 /** Say whether whoever is signed in may write. */
-export function may(write) {
+export function allowWrites(write) {
   writes = write;
 }
 
 /** Begin to listen. */
 export function listen() {
-  document.addEventListener("keydown", pressed);
+  document.addEventListener("keydown", onKeydown);
 }
 
-const offered = () => [...ofView, ...everywhere].filter((one) => writes || !one.write);
+const activeKeys = () => [...viewKeys, ...globalKeys].filter((binding) => writes || !binding.write);
 
-function pressed(event) {
+function onKeydown(event) {
   const typing = event.target.closest("input, textarea, select, [contenteditable]");
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   if (typing || document.querySelector("dialog[open]") || localStorage.getItem(OFF)) return;
-  const all = offered();
+  const all = activeKeys();
   const asked = began ? `${began} ${event.key}` : event.key;
   began = "";
-  const found = all.find((one) => one.keys === asked);
+  const found = all.find((binding) => binding.keys === asked);
   if (found) {
     event.preventDefault();
     found.act();
-  } else if (all.some((one) => one.keys.startsWith(`${event.key} `))) {
+  } else if (all.some((binding) => binding.keys.startsWith(`${event.key} `))) {
     began = event.key;
     setTimeout(() => (began = ""), 1500);
   }
 }
 
 /** Show every key, those of this view first. */
-export function help() {
-  const rows = offered().map((one) =>
+export function openHelp() {
+  const rows = activeKeys().map((binding) =>
     h(
       "tr",
       {},
       h(
         "td",
         {},
-        one.keys.split(" ").map((key) => [h("kbd", {}, key), " "]),
+        binding.keys.split(" ").map((key) => [h("kbd", {}, key), " "]),
       ),
-      h("td", {}, one.does),
+      h("td", {}, binding.does),
     ),
   );
   const off = h("input", {
@@ -70,7 +70,7 @@ export function help() {
     checked: !localStorage.getItem(OFF),
     onchange: () => (off.checked ? localStorage.removeItem(OFF) : localStorage.setItem(OFF, "1")),
   });
-  opened("Keys", (body) =>
+  openDialog("Keys", (body) =>
     put(body, h("table", { class: "keys" }, h("tbody", {}, rows)), h("label", {}, off, " Single keys are commands")),
   );
 }

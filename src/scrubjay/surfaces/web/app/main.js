@@ -1,13 +1,13 @@
 // The page: one view at a time, chosen by the address, and what stands around all of them.
 
-import { account } from "./account.js";
-import { KEY, lost, Problem, server } from "./api.js";
+import { openAccount } from "./account.js";
+import { KEY, Problem, reportAway, server } from "./api.js";
 import { elements, h, put } from "./dom.js";
 import * as keys from "./keys.js";
-import { comeBackTo, goOn, who } from "./login.js";
-import { go, here, note } from "./route.js";
+import { currentLogin, rememberTarget, resume } from "./login.js";
+import { currentRoute, navigate, replaceRoute } from "./route.js";
 import * as theme from "./theme.js";
-import { saying, toast } from "./toast.js";
+import { attempt, toast } from "./toast.js";
 
 // A view is `make(root)`, which gives {show(params), hide(), keys}; it is made when first shown.
 const VIEWS = {
@@ -26,79 +26,79 @@ const TITLES = {
   health: "Health",
   signin: "Sign in",
 };
-const NOT_KEPT =
+const STORAGE_BLOCKED =
   "Your browser lets this page keep nothing, and so it cannot sign you in. Allow cookies and site data for this " +
   "address in the browser's settings, then load the page again.";
-const WITHIN = { graph: "map" }; // which entry above a view belongs to that has none of its own
-const made = {};
+const PARENT_VIEW = { graph: "map" }; // which entry above a view belongs to that has none of its own
+const views = {};
 const main = document.getElementById("main");
 let shown = null;
 let turns = 0;
 
 // Nothing of a view is made before it is known who looks at it.
-async function turnTo() {
+async function showRoute() {
   const turn = ++turns;
-  const { view, params } = here();
+  const { view, params } = currentRoute();
   if (!Object.hasOwn(VIEWS, view)) return location.replace("#/search");
   let person;
   try {
-    person = await who();
+    person = await currentLogin();
     if (turn !== turns) return;
-    if (!person.signed_in && view !== "signin") return toSignIn(person.why ?? "");
-    if (person.signed_in && view === "signin" && !params.get("code")) return goOn();
-    made[view] ??= await load(view);
+    if (!person.signed_in && view !== "signin") return redirectToSignIn(person.why ?? "");
+    if (person.signed_in && view === "signin" && !params.get("code")) return resume();
+    views[view] ??= await makeView(view);
   } catch (error) {
-    if (turn === turns) failed(error);
+    if (turn === turns) showFailure(error);
     return;
   }
   if (turn !== turns) return;
-  offer(person);
-  await present(view, params);
+  showControls(person);
+  await showView(view, params);
 }
 
-async function load(view) {
-  const { make } = await fetched(VIEWS[view]);
-  if (made[view]) return made[view]; // two were under way
+async function makeView(view) {
+  const { make } = await importModule(VIEWS[view]);
+  if (views[view]) return views[view]; // two were under way
   const root = h("section", { class: `view ${view}`, "aria-label": TITLES[view], hidden: true });
   main.append(root);
   return { root, ...make(root) };
 }
 
 /** Import a part of the page; one that does not come is the server that does not answer. */
-async function fetched(part) {
+async function importModule(part) {
   try {
     return await part();
   } catch {
     // A browser may not try again to load a file that it could not load.
     server.addEventListener("back", () => location.reload());
-    lost();
+    reportAway();
     throw new Problem("away", "The server does not answer.");
   }
 }
 
-async function present(view, params) {
+async function showView(view, params) {
   const before = shown;
-  shown = made[view];
+  shown = views[view];
   document.getElementById("fault")?.remove();
   if (before !== shown) {
     if (before) before.root.hidden = true;
     before?.hide?.();
     shown.root.hidden = false;
-    keys.meanwhile(shown.keys);
+    keys.setViewKeys(shown.keys);
     scrollTo(0, 0);
   }
   document.title = `${TITLES[view]} · scrubjay`;
   for (const entry of elements(document, "nav [data-view]")) {
-    if (entry.dataset.view === (WITHIN[view] ?? view)) entry.setAttribute("aria-current", "page");
+    if (entry.dataset.view === (PARENT_VIEW[view] ?? view)) entry.setAttribute("aria-current", "page");
     else entry.removeAttribute("aria-current");
   }
   const showing = shown.show(params);
-  if (before && before !== shown) read(shown.root);
+  if (before && before !== shown) focusHeading(shown.root);
   await showing;
 }
 
 /** Let who hears the page begin at the new view, unless it has chosen a place itself. */
-function read(root) {
+function focusHeading(root) {
   if (root.contains(document.activeElement)) return;
   const heading = root.querySelector("h1");
   heading?.setAttribute("tabindex", "-1");
@@ -106,33 +106,33 @@ function read(root) {
 }
 
 /** Say why nothing can be shown. While the server is away, the line above says it. */
-function failed(error) {
+function showFailure(error) {
   if (!error.kind) throw error;
   if (error.kind === "away") return;
   document.getElementById("fault")?.remove();
-  const again = h("button", { type: "button", onclick: turnTo }, "Try again");
+  const again = h("button", { type: "button", onclick: showRoute }, "Try again");
   main.prepend(h("div", { id: "fault", class: "said bad", role: "alert" }, h("p", {}, error.detail), again));
 }
 
 /** Offer what somebody may do, and nothing else. */
-function offer(person) {
+function showControls(person) {
   const writes = person.scopes.includes("write");
   elements(document, ".top nav")[0].hidden = !person.signed_in;
   const you = document.getElementById("who");
   you.hidden = !person.signed_in;
   put(you, h("span", { class: "name", dir: "auto" }, person.name || person.store), " ▾");
   document.getElementById("add").hidden = !writes;
-  keys.may(writes);
+  keys.allowWrites(writes);
 }
 
-function toSignIn(why) {
-  comeBackTo(location.hash, why);
+function redirectToSignIn(why) {
+  rememberTarget(location.hash, why);
   if (!shown) return location.replace("#/signin");
-  note("signin");
+  replaceRoute("signin");
   location.reload(); // nothing of what was shown is left
 }
 
-function aside() {
+function listenToServer() {
   const banner = document.getElementById("away");
   server.addEventListener("away", () => {
     put(banner, "The server does not answer. What is shown stays; the page looks again by itself.");
@@ -141,10 +141,10 @@ function aside() {
   server.addEventListener("back", () => {
     banner.hidden = true;
     toast("The server is back.");
-    turnTo();
+    showRoute();
   });
   server.addEventListener("signed-out", (/** @type {CustomEvent} */ event) => {
-    if (here().view !== "signin") toSignIn(event.detail.detail);
+    if (currentRoute().view !== "signin") redirectToSignIn(event.detail.detail);
   });
   // In another tab somebody signed in or out: whoever it is, nothing of the one before is left.
   window.addEventListener("storage", (event) => event.key === KEY && location.reload());
@@ -152,20 +152,20 @@ function aside() {
 }
 
 async function add() {
-  const { added } = (await saying(() => fetched(() => import("../memory/edit.js")))) ?? {};
+  const { added } = (await attempt(() => importModule(() => import("../memory/edit.js")))) ?? {};
   const memory = await added?.();
-  if (memory) go("search", { id: memory.id, q: here().params.get("q") });
+  if (memory) navigate("search", { id: memory.id, q: currentRoute().params.get("q") });
 }
 
 /** Be rid of what another server, which had this port before, has put between the page and its server. */
-async function withoutWorkers() {
+async function removeServiceWorkers() {
   const left = await navigator.serviceWorker.getRegistrations();
-  await Promise.all(left.map((one) => one.unregister()));
+  await Promise.all(left.map((registration) => registration.unregister()));
   location.reload();
 }
 
 /** True where the browser keeps nothing for the page, which cannot sign in then. */
-function keepsNothing() {
+function storageBlocked() {
   try {
     return !localStorage || !sessionStorage;
   } catch {
@@ -174,31 +174,31 @@ function keepsNothing() {
 }
 
 function start() {
-  if (keepsNothing()) return put(main, h("p", { class: "said bad", role: "alert" }, NOT_KEPT));
-  if (navigator.serviceWorker?.controller) return withoutWorkers(); // before anything is asked: it would see the key
-  theme.restore();
-  aside();
+  if (storageBlocked()) return put(main, h("p", { class: "said bad", role: "alert" }, STORAGE_BLOCKED));
+  if (navigator.serviceWorker?.controller) return removeServiceWorkers(); // before anything is asked: it would see the key
+  theme.apply();
+  listenToServer();
   const on = (id, act) => document.getElementById(id).addEventListener("click", act);
-  on("theme", theme.turn);
-  on("help", keys.help);
+  on("theme", theme.toggle);
+  on("help", keys.openHelp);
   on("add", add);
-  on("who", account);
+  on("who", openAccount);
   on("skip", (event) => {
     event.preventDefault(); // what follows # is which view is shown
     main.focus();
   });
-  keys.always(
-    { keys: "g s", does: "Go to the search", act: () => go("search") },
-    { keys: "g c", does: "Go to Compare", act: () => go("compare") },
-    { keys: "g m", does: "Go to the map", act: () => go("map") },
-    { keys: "g h", does: "Go to Health", act: () => go("health") },
+  keys.addGlobalKeys(
+    { keys: "g s", does: "Go to the search", act: () => navigate("search") },
+    { keys: "g c", does: "Go to Compare", act: () => navigate("compare") },
+    { keys: "g m", does: "Go to the map", act: () => navigate("map") },
+    { keys: "g h", does: "Go to Health", act: () => navigate("health") },
     { keys: "n", write: true, does: "Add a memory", act: add },
-    { keys: "t", does: "Light or dark", act: theme.turn },
-    { keys: "?", does: "Show these keys", act: keys.help },
+    { keys: "t", does: "Light or dark", act: theme.toggle },
+    { keys: "?", does: "Show these keys", act: keys.openHelp },
   );
   keys.listen();
-  window.addEventListener("hashchange", turnTo);
-  turnTo();
+  window.addEventListener("hashchange", showRoute);
+  showRoute();
 }
 
 start();

@@ -5,23 +5,23 @@ import { Problem } from "./api.js";
 const WEIGHTS = "weights";
 
 /** Split what somebody wrote, `rrf.k=30, rerank=false`, into single settings. */
-export function splitSets(text) {
+export function splitSettings(text) {
   return text
     .split(/[\s,]+(?=[\w.]+\s*=(?![^{]*\}))/)
-    .map((one) => one.trim().replace(/,$/, ""))
+    .map((setting) => setting.trim().replace(/,$/, ""))
     .filter(Boolean);
 }
 
 /** `["rrf.k=30", "weights.keyword=1"]` → `{overrides: {"rrf.k": 30}, weights: {keyword: 1}}`, as a search takes them. */
-export function settings(sets) {
+export function parseSettings(sets) {
   const out = {};
-  for (const one of sets) {
-    const [, name, said] = /^\s*([^=\s]+)\s*=\s*(.+?)\s*$/s.exec(one) ?? [];
-    if (said === undefined) throw new Problem("invalid", `“${one}” is no setting; write it as rrf.k=30.`);
-    if (name === WEIGHTS) out.weights = parseValue(said);
+  for (const setting of sets) {
+    const [, name, value] = /^\s*([^=\s]+)\s*=\s*(.+?)\s*$/s.exec(setting) ?? [];
+    if (value === undefined) throw new Problem("invalid", `“${setting}” is no setting; write it as rrf.k=30.`);
+    if (name === WEIGHTS) out.weights = parseValue(value);
     else if (name.startsWith(`${WEIGHTS}.`))
-      out.weights = { ...out.weights, [name.slice(WEIGHTS.length + 1)]: parseValue(said) };
-    else out.overrides = { ...out.overrides, [name]: parseValue(said) };
+      out.weights = { ...out.weights, [name.slice(WEIGHTS.length + 1)]: parseValue(value) };
+    else out.overrides = { ...out.overrides, [name]: parseValue(value) };
   }
   return out;
 }

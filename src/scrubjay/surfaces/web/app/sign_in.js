@@ -1,9 +1,9 @@
 // Signing in: by the link that the server printed, which needs nothing else, or with a token.
 
-import { command } from "./command.js";
+import { commandBlock } from "./command.js";
 import { h, put } from "./dom.js";
-import { goOn, signIn, who, whyNot } from "./login.js";
-import { note } from "./route.js";
+import { currentLogin, resume, signIn, signInReason } from "./login.js";
+import { replaceRoute } from "./route.js";
 
 /** Make the view. */
 export function make(root) {
@@ -12,16 +12,16 @@ export function make(root) {
   async function show(params) {
     const code = params.get("code");
     if (code) return withCode(code);
-    if (!trying) draw(root, await who(), whyNot());
+    if (!trying) draw(root, await currentLogin(), signInReason());
   }
 
   async function withCode(code) {
-    note("signin"); // the code is of no use twice, and need not stay in the address
+    replaceRoute("signin"); // the code is of no use twice, and need not stay in the address
     trying = true;
     put(root, h("h1", {}, "Sign in"), h("p", { role: "status" }, "Signing in …"));
     try {
       await signIn({ code });
-      goOn();
+      resume();
     } catch (error) {
       await failed(error, code);
     } finally {
@@ -32,15 +32,15 @@ export function make(root) {
   async function failed(error, code) {
     if (!error.kind) throw error;
     if (error.kind !== "no-token") return later(error, code);
-    const person = await who();
+    const person = await currentLogin();
     if (person.signed_in)
-      goOn(); // by this very link, some time before
+      resume(); // by this very link, some time before
     else draw(root, person, error.detail);
   }
 
   /** The link is still good: tried again when the server is back, or when somebody wants to. */
   function later(error, code) {
-    note("signin", { code });
+    replaceRoute("signin", { code });
     if (error.kind === "away") return;
     const again = h("button", { type: "button", onclick: () => withCode(code) }, "Try again");
     put(root, h("h1", {}, "Sign in"), h("p", { class: "said bad", role: "alert" }, sentence(error.detail)), again);
@@ -50,17 +50,17 @@ export function make(root) {
 }
 
 function draw(root, person, why) {
-  const said = h("p", { class: "said bad", role: "alert" }, sentence(firstHalf(why)));
+  const reason = h("p", { class: "said bad", role: "alert" }, sentence(withoutAdvice(why)));
   put(
     root,
     h("h1", {}, "Sign in"),
-    why && said,
-    h("div", { class: "panel" }, person.asks_for_token ? byToken() : byLink()),
+    why && reason,
+    h("div", { class: "panel" }, person.asks_for_token ? keyForm() : linkForm()),
   );
   root.querySelector("input")?.focus();
 }
 
-function byLink() {
+function linkForm() {
   const box = { type: "text", name: "link", placeholder: `${location.origin}/#/signin?code=…` };
   return [
     h(
@@ -70,19 +70,19 @@ function byLink() {
       h("code", {}, "scrubjay serve"),
       " printed when it started, or put it in here. It works once, for ten minutes.",
     ),
-    form("Link, or its code", box, given),
+    form("Link, or its code", box, parseInput),
     h("p", {}, "For a new one, ask on the machine where the server runs:"),
-    command(`curl -X POST ${location.origin}/session/link`),
+    commandBlock(`curl -X POST ${location.origin}/session/link`),
   ];
 }
 
 /** What somebody put in is a link, the code of one, or a token. */
-function given(text) {
+function parseInput(text) {
   if (text.startsWith("sj_")) return { token: text };
   return { code: /code=([\w-]+)/.exec(text)?.[1] ?? text };
 }
 
-function byToken() {
+function keyForm() {
   const made = h("code", {}, "scrubjay token create NAME --scope write");
   const hint = h("p", { class: "hint", id: "signin-hint" }, "Whoever runs the server makes one: ", made);
   return form("Token", { type: "password", name: "token" }, (token) => ({ token }), hint);
@@ -106,10 +106,10 @@ function form(label, box, how, hint = null) {
     try {
       await signIn(how(field.value.trim()));
       field.value = "";
-      goOn();
+      resume();
     } catch (error) {
       if (!error.kind) throw error;
-      put(wrong, sentence(error.kind === "no-token" ? firstHalf(error.detail) : error.detail));
+      put(wrong, sentence(error.kind === "no-token" ? withoutAdvice(error.detail) : error.detail));
       field.select();
     } finally {
       button.disabled = false;
@@ -126,7 +126,7 @@ function form(label, box, how, hint = null) {
 }
 
 /** What is wrong, without what to do about it: that stands below. */
-const firstHalf = (text) => text.split("; ")[0];
+const withoutAdvice = (text) => text.split("; ")[0];
 
 /** The server's sentences begin small: they stand behind others in a terminal. */
 const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

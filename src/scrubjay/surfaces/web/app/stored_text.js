@@ -21,7 +21,7 @@ function pictureOf(control) {
 }
 
 /** Return a text as nodes, with what lies between the offsets marked: `marks` as a search gives them. */
-export function marked(text, marks = []) {
+export function highlight(text, marks = []) {
   const shown = visible(text);
   const nodes = [];
   let at = 0;
@@ -29,11 +29,11 @@ export function marked(text, marks = []) {
     nodes.push(shown.slice(at, start), h("mark", {}, shown.slice(start, stop)));
     at = stop;
   }
-  return [...nodes, shown.slice(at)].filter((one) => one !== "");
+  return [...nodes, shown.slice(at)].filter((part) => part !== "");
 }
 
 /** Return the words that are marked in a hit, as they are written there: they are looked for in its whole text. */
-export function formsOf(hit) {
+export function markedWords(hit) {
   const marks = hit.marks ?? {};
   const words = ["title", "snippet"].flatMap((field) =>
     (marks[field] ?? []).map(([start, stop]) => hit[field].slice(start, stop)),
@@ -42,13 +42,13 @@ export function formsOf(hit) {
 }
 
 /** Return where such words stand in a text, as whole words whatever their case. */
-function placesOf(text, forms) {
+function findWords(text, forms) {
   if (!forms.length) return [];
   const any = [...forms]
     .sort((a, b) => b.length - a.length)
     .map(patternOf)
     .join("|");
-  return [...text.matchAll(new RegExp(any, "giu"))].map((one) => [one.index, one.index + one[0].length]);
+  return [...text.matchAll(new RegExp(any, "giu"))].map((match) => [match.index, match.index + match[0].length]);
 }
 
 /** Return the pattern of a word: where words are written apart, it is not found within another. */
@@ -59,15 +59,15 @@ function patternOf(form) {
 }
 
 /** Return a node that shows a whole text, however long: its beginning, and more at each press of a button. */
-export function whole(text, forms = []) {
+export function longText(text, forms = []) {
   const shown = h("div", { class: "whole" });
   const more = h("p", { class: "actions" });
   let at = 0;
   let marksLeft = MOST_MARKS;
   const block = () => {
-    const part = text.slice(at, lineAt(text, at, BLOCK_CHARS));
-    const places = placesOf(part, marksLeft ? forms : []).slice(0, marksLeft);
-    shown.append(h("div", { class: "stored", dir: "auto" }, marked(part, places)));
+    const part = text.slice(at, blockEnd(text, at, BLOCK_CHARS));
+    const places = findWords(part, marksLeft ? forms : []).slice(0, marksLeft);
+    shown.append(h("div", { class: "stored", dir: "auto" }, highlight(part, places)));
     marksLeft -= places.length;
     at += part.length;
   };
@@ -85,25 +85,25 @@ export function whole(text, forms = []) {
 }
 
 /** Return where a block of at most so many characters ends: after a line where there is one, else after a word. */
-function lineAt(text, from, length) {
-  const most = cutAt(text, from + length);
+function blockEnd(text, from, length) {
+  const most = cutOffset(text, from + length);
   if (most === text.length) return most;
   const after = ["\n", " "].map((sign) => text.lastIndexOf(sign, most - 1) + 1).find((at) => at > from + length / 2);
   return after ?? most;
 }
 
 /** Return the beginning of a text, at most so many characters, and whether that is all. */
-export function beginning(text, most) {
-  const stop = cutAt(text, most);
+export function excerpt(text, most) {
+  const stop = cutOffset(text, most);
   return { text: stop < text.length ? `${text.slice(0, stop).trimEnd()}…` : text, all: stop >= text.length };
 }
 
 /** Return what to call a memory or a hit in a line: its title, or how it begins. */
-export function nameOf({ title, text }, most = 60) {
-  return visible(beginning((title || text).trim().replaceAll(/\s+/g, " "), most).text);
+export function displayName({ title, text }, most = 60) {
+  return visible(excerpt((title || text).trim().replaceAll(/\s+/g, " "), most).text);
 }
 
-function cutAt(text, at) {
+function cutOffset(text, at) {
   if (at >= text.length) return text.length;
   const halves = text.charCodeAt(at) >= 0xdc00 && text.charCodeAt(at) <= 0xdfff; // of one character beyond 16 bits
   return halves ? at + 1 : at;

@@ -41,7 +41,7 @@ export function toast(text, { bad = false, action = "", act, about = "" } = {}) 
 }
 
 /** Do something that may fail, and say why if it does; gives undefined then. */
-export async function saying(doing) {
+export async function attempt(doing) {
   try {
     return await doing();
   } catch (error) {

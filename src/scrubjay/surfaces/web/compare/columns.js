@@ -1,13 +1,13 @@
 // Two columns of hits with the lines between them; on a phone one list with both ranks.
 
 import { h, s } from "../app/dom.js";
-import { duration, many } from "../app/format.js";
+import { duration, plural } from "../app/format.js";
 import { link } from "../app/route.js";
-import { nameOf } from "../app/stored_text.js";
+import { displayName } from "../app/stored_text.js";
 import { warning, waterfall } from "../search/waterfall.js";
 import { movement } from "./ranks.js";
-import { FORMS } from "./settings.js";
-import { searched } from "./sides.js";
+import { SYNTAX_HINT } from "./settings.js";
+import { searchParams } from "./sides.js";
 
 const NAMES = { a: "Left", b: "Right" };
 const SHORT = 40; // characters of what is called by its text
@@ -22,9 +22,9 @@ export function columns({ state, answers, rows, both, open, why }) {
     column("a", state, answers.a, place),
     h("div", { class: "between", "aria-hidden": "true" }, s("svg", {})),
     column("b", state, answers.b, place),
-    both && merged(rows, place),
+    both && mergedList(rows, place),
   );
-  light(root);
+  highlightTwins(root);
   return root;
 }
 
@@ -37,27 +37,27 @@ function column(side, state, answer, place) {
       "h2",
       {},
       h("span", {}, name),
-      state[side].sets.map((one) => h("span", { class: "chip" }, one)),
-      took(answer),
-      onward(state, side),
+      state[side].sets.map((setting) => h("span", { class: "chip" }, setting)),
+      columnStats(answer),
+      searchLink(state, side),
     ),
-    answer ? content(side, state[side], answer, place) : h("p", { class: "hint" }, "Asking…"),
+    answer ? columnBody(side, state[side], answer, place) : h("p", { class: "hint" }, "Asking…"),
   );
 }
 
-function took(answer) {
+function columnStats(answer) {
   if (!answer?.results) return null;
   const { hits, took_ms } = answer.results;
-  return h("span", { class: "hint" }, `${many(hits.length, "hit", "hits")}, ${duration(took_ms)}`);
+  return h("span", { class: "hint" }, `${plural(hits.length, "hit", "hits")}, ${duration(took_ms)}`);
 }
 
 /** To the search that asks as this side does. */
-function onward(state, side) {
-  return h("a", { class: "onward", href: link("search", searched(state, state[side])) }, "Search with this");
+function searchLink(state, side) {
+  return h("a", { class: "onward", href: link("search", searchParams(state, state[side])) }, "Search with this");
 }
 
 function failed({ detail }, sets) {
-  const hint = sets.length > 0 && h("p", { class: "hint" }, FORMS);
+  const hint = sets.length > 0 && h("p", { class: "hint" }, SYNTAX_HINT);
   return h(
     "div",
     { class: "said bad", role: "alert" },
@@ -66,7 +66,7 @@ function failed({ detail }, sets) {
   );
 }
 
-function content(side, { way, sets }, { problem, results }, place) {
+function columnBody(side, { way, sets }, { problem, results }, place) {
   if (problem) return failed(problem, sets);
   const stages = waterfall({ ...results, degraded: [] });
   return [
@@ -75,7 +75,7 @@ function content(side, { way, sets }, { problem, results }, place) {
       ? h(
           "ol",
           { class: "hits" },
-          results.hits.map((hit, index) => h("li", {}, card(hit, index + 1, side, place), whyOf(hit, place))),
+          results.hits.map((hit, index) => h("li", {}, card(hit, index + 1, side, place), whyButton(hit, place))),
         )
       : h("p", { class: "hint" }, "Nothing was found."),
     h("details", { class: "panel stages-of" }, h("summary", {}, `Stages of ${way}`), stages),
@@ -95,8 +95,8 @@ function card(hit, rank, side, { both, open, byId }) {
   );
 }
 
-function whyOf(hit, { why }) {
-  const named = { "aria-label": `Why ${nameOf(hit, SHORT)} stands there`, title: "Why it stands there (y)" };
+function whyButton(hit, { why }) {
+  const named = { "aria-label": `Why ${displayName(hit, SHORT)} stands there`, title: "Why it stands there (y)" };
   return h("button", { type: "button", class: "quiet whyof", ...named, onclick: () => why(hit.id) }, "Why");
 }
 
@@ -118,19 +118,19 @@ function text(hit) {
 function badge(row, side) {
   const { sign, words, kind } = movement(row);
   const shown = kind === "only" ? "only here" : side === "b" || kind === "same" ? sign : `→ ${row.b}`;
-  return signed(kind, shown, words);
+  return badgeOf(kind, shown, words);
 }
 
-function signed(kind, sign, words) {
+function badgeOf(kind, sign, words) {
   return h("span", { class: `badge ${kind}` }, h("span", { "aria-hidden": "true" }, sign), hushed(`, ${words}`));
 }
 
-function merged(rows, place) {
-  const each = (row) => h("li", {}, both(row, place.open), whyOf(row.hit, place));
+function mergedList(rows, place) {
+  const each = (row) => h("li", {}, mergedHit(row, place.open), whyButton(row.hit, place));
   return h("ol", { class: "merged", "aria-label": "Both sides" }, rows.map(each));
 }
 
-function both(row, open) {
+function mergedHit(row, open) {
   const { sign, words, kind } = movement(row);
   const rank = (side) => h("span", { class: "rank" }, hushed(`${NAMES[side]} `), row[side] ?? "–");
   const data = { id: row.id, side: "merged", rank: row.b ?? row.a };
@@ -139,16 +139,17 @@ function both(row, open) {
     { type: "button", class: `hit ${kind}`, data, onclick: () => open(row.id) },
     h("span", { class: "ranks" }, rank("a"), h("span", { "aria-hidden": "true" }, "→"), rank("b")),
     text(row.hit),
-    signed(kind, kind === "only" ? `only ${row.a ? "left" : "right"}` : sign, words),
+    badgeOf(kind, kind === "only" ? `only ${row.a ? "left" : "right"}` : sign, words),
   );
 }
 
 /** Show which two are the same memory while one of them is pointed at or has the focus. */
-function light(root) {
+function highlightTwins(root) {
   const lit = (event) => {
     const id = event.target.closest(".hit")?.dataset.id;
     root.classList.toggle("lighting", Boolean(id));
-    for (const one of root.querySelectorAll("[data-id]")) one.classList.toggle("lit", one.dataset.id === id);
+    for (const element of root.querySelectorAll("[data-id]"))
+      element.classList.toggle("lit", element.dataset.id === id);
   };
   const unlit = () => lit({ target: document.activeElement ?? root });
   root.addEventListener("pointerover", lit);

@@ -1,16 +1,16 @@
 // Compare: one query, two ways of asking it, and how far each memory moves between them.
 
-import { ask } from "../app/api.js";
-import { debounced, elements, focused, h, put } from "../app/dom.js";
+import { call } from "../app/api.js";
+import { debounce, elements, focused, h, put } from "../app/dom.js";
 import { figure } from "../app/format.js";
-import { go, note } from "../app/route.js";
-import { nameOf } from "../app/stored_text.js";
+import { navigate, replaceRoute } from "../app/route.js";
+import { displayName } from "../app/stored_text.js";
 import { openMemory } from "../memory/memory.js";
 import { columns } from "./columns.js";
-import { formOf } from "./form.js";
-import { lines } from "./lines.js";
-import { beside, likeness, movement } from "./ranks.js";
-import { asked, read, written } from "./sides.js";
+import { compareForm } from "./form.js";
+import { drawLines } from "./lines.js";
+import { compareRanks, movement, similarity } from "./ranks.js";
+import { readParams, searchRequest, writeParams } from "./sides.js";
 import { openWhy } from "./why.js";
 
 const VIEW = "compare";
@@ -21,25 +21,25 @@ const SIDES = Object.keys(NAMES);
 
 /** Make the view that sets two ways of searching beside each other. */
 export function make(root) {
-  let state = read(new URLSearchParams());
+  let state = readParams(new URLSearchParams());
   let asking = new AbortController();
   let shown = { state, answers: {} }; // what stands there while the next is asked
   let isEntered = false;
-  const form = formOf({
+  const form = compareForm({
     typed: (change) => typed(change),
-    chosen: (change) => go(VIEW, written({ ...state, ...change })),
+    chosen: (change) => navigate(VIEW, writeParams({ ...state, ...change })),
   });
   const summary = h("div", { class: "likeness", role: "status" });
   const found = h("div", { class: "found" });
   put(root, h("h1", { class: "hushed" }, "Compare"), form.node, summary, found);
-  const redrawn = new ResizeObserver(() => lines(found));
+  const redrawn = new ResizeObserver(() => drawLines(found));
   redrawn.observe(found);
 
-  const soon = debounced(TYPED_MS, () => askBoth());
+  const soon = debounce(TYPED_MS, () => askBoth());
 
   function typed(change) {
     state = { ...state, ...change };
-    note(VIEW, written(state));
+    replaceRoute(VIEW, writeParams(state));
     soon();
   }
 
@@ -74,7 +74,11 @@ export function make(root) {
 
   async function askOne(next, side, signal) {
     try {
-      const results = await ask("search", { ...asked(next.state, next.state[side]), explain: true }, { signal });
+      const results = await call(
+        "search",
+        { ...searchRequest(next.state, next.state[side]), explain: true },
+        { signal },
+      );
       next.answers[side] = { results };
     } catch (problem) {
       if (signal.aborted) return;
@@ -89,36 +93,36 @@ export function make(root) {
     found.classList.remove("former");
     const { answers, state } = shown;
     const empty = !state.query.trim();
-    const rows = beside(answers.a?.results?.hits ?? [], answers.b?.results?.hits ?? []);
+    const rows = compareRanks(answers.a?.results?.hits ?? [], answers.b?.results?.hits ?? []);
     const both = Boolean(answers.a?.results && answers.b?.results);
     put(summary, both ? comparison(rows, answers.a.results, answers.b.results) : null);
-    put(found, empty ? hint() : columns({ state, answers, rows, both, open, why }));
+    put(found, empty ? emptyHint() : columns({ state, answers, rows, both, open, why }));
     form.refuse(Object.fromEntries(SIDES.map((side) => [side, answers[side]?.problem?.detail ?? ""])));
     found.setAttribute("aria-busy", String(!empty && !SIDES.every((side) => answers[side])));
-    lines(found);
+    drawLines(found);
   }
 
   function why(id) {
     const { answers, state } = shown;
     const hits = (side) => answers[side]?.results?.hits ?? [];
-    const hit = [...hits("a"), ...hits("b")].find((one) => one.id === id);
-    const said = (side) => {
-      const rank = hits(side).findIndex((one) => one.id === id) + 1;
+    const hit = [...hits("a"), ...hits("b")].find((candidate) => candidate.id === id);
+    const sideDetails = (side) => {
+      const rank = hits(side).findIndex((candidate) => candidate.id === id) + 1;
       return {
         name: `${NAMES[side]}: ${[state[side].way, ...state[side].sets].join(", ")}`,
         rank,
         results: answers[side]?.results,
       };
     };
-    if (hit) openWhy(nameOf(hit), id, SIDES.map(said));
+    if (hit) openWhy(displayName(hit), id, SIDES.map(sideDetails));
   }
 
   const open = (id) => openMemory(id, { query: shown.state.query, changed: askBoth });
 
   return {
     async show(params) {
-      state = read(params);
-      note(VIEW, written(state));
+      state = readParams(params);
+      replaceRoute(VIEW, writeParams(state));
       form.show(state);
       if (!isEntered && !state.query && matchMedia("(pointer: fine)").matches) form.focus();
       isEntered = true;
@@ -131,10 +135,10 @@ export function make(root) {
     },
     keys: [
       { keys: "/", does: "Write the query", act: () => form.focus() },
-      { keys: "j", does: "Next hit", act: () => step(found, 1) },
-      { keys: "k", does: "Hit before", act: () => step(found, -1) },
-      { keys: "l", does: "To the right column", act: () => across(found, "b") },
-      { keys: "h", does: "To the left column", act: () => across(found, "a") },
+      { keys: "j", does: "Next hit", act: () => focusNextHit(found, 1) },
+      { keys: "k", does: "Hit before", act: () => focusNextHit(found, -1) },
+      { keys: "l", does: "To the right column", act: () => focusOtherSide(found, "b") },
+      { keys: "h", does: "To the left column", act: () => focusOtherSide(found, "a") },
       {
         keys: "y",
         does: "Why the hit stands there, on both sides",
@@ -145,35 +149,35 @@ export function make(root) {
   };
 }
 
-function hint() {
+function emptyHint() {
   const does = "It is asked in both ways, and lines show where each memory went.";
   return h("p", { class: "hint" }, `Write a query above. ${does} Whatever is set here is in the address, to share.`);
 }
 
 function comparison(rows, left, right) {
-  const { common, depth, overlap, weighted, mover } = likeness(rows);
+  const { common, depth, overlap, weighted, mover } = similarity(rows);
   if (!depth) return h("p", {}, "Neither side found anything.");
   const times = [left, right].map((results) => results.took_ms.toFixed(0)).join(" / ");
   return h(
     "dl",
     {},
-    fact("In common", `${common} of ${depth}`, `${Math.round(100 * overlap)} % overlap`),
-    fact("Order", figure(weighted, 2), "rank-biased overlap: 1 is the same order"),
-    fact("Biggest mover", mover ? movement(mover).sign : "none", mover ? moved(mover) : still(common)),
-    fact("Time", `${times} ms`, "left / right"),
+    figureEntry("In common", `${common} of ${depth}`, `${Math.round(100 * overlap)} % overlap`),
+    figureEntry("Order", figure(weighted, 2), "rank-biased overlap: 1 is the same order"),
+    figureEntry("Biggest mover", mover ? movement(mover).sign : "none", mover ? moverText(mover) : unmovedText(common)),
+    figureEntry("Time", `${times} ms`, "left / right"),
   );
 }
 
-function fact(name, value, more) {
+function figureEntry(name, value, more) {
   return h("div", {}, h("dt", {}, name), h("dd", {}, h("b", {}, value), " ", h("span", { class: "hint" }, more)));
 }
 
-const moved = (row) => `${nameOf(row.hit)}, ${row.a} → ${row.b}`;
-const still = (common) => (common ? "what both have stands in one order" : "nothing in common");
+const moverText = (row) => `${displayName(row.hit)}, ${row.a} → ${row.b}`;
+const unmovedText = (common) => (common ? "what both have stands in one order" : "nothing in common");
 
 const visibleHits = (root) => elements(root, ".hit").filter((hit) => hit.offsetParent);
 
-function step(found, by) {
+function focusNextHit(found, by) {
   const now = focused(".hit");
   const column = visibleHits(found).filter((hit) => !now || hit.dataset.side === now.dataset.side);
   const next = now ? column[column.indexOf(now) + by] : column[0];
@@ -181,7 +185,7 @@ function step(found, by) {
 }
 
 /** To the same memory on the other side; to the same rank where it is not there. */
-function across(found, side) {
+function focusOtherSide(found, side) {
   const now = focused(".hit");
   const column = visibleHits(found).filter((hit) => hit.dataset.side === side);
   const twin = column.find((hit) => hit.dataset.id === now?.dataset.id);

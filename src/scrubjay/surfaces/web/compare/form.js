@@ -1,31 +1,30 @@
 // The form of Compare: the query, the way and the settings of each side, and what both share.
 
-import { ask } from "../app/api.js";
-import { fresh, h, put } from "../app/dom.js";
-import { leaveAtEscape } from "../app/escape.js";
-import { Narrowing } from "../app/narrowing.js";
-import { splitSets } from "../app/settings.js";
+import { call } from "../app/api.js";
+import { h, leaveOnEscape, put, uniqueId } from "../app/dom.js";
+import { FilterMenu } from "../app/filter_menu.js";
+import { splitSettings } from "../app/settings.js";
 import { copyButton } from "../app/share.js";
-import { saying } from "../app/toast.js";
-import { FORMS, refused, sameNumber, settingsOf, spelled } from "./settings.js";
+import { attempt } from "../app/toast.js";
+import { expandWeight, offeredSettings, refusedSettings, SYNTAX_HINT, sameSetting } from "./settings.js";
 
 const LIMITS = [5, 10, 20, 50];
 const NAMES = { a: "Left", b: "Right" };
 
 /** Make the form. `typed` is told what changes while somebody types, `chosen` what they settle on. */
-export function formOf({ typed, chosen }) {
+export function compareForm({ typed, chosen }) {
   let state;
   const query = h("input", {
     type: "search",
     placeholder: "One query, asked in two ways",
     "aria-label": "Query",
     oninput: () => typed({ query: query.value }),
-    onkeydown: leaveAtEscape,
+    onkeydown: leaveOnEscape,
   });
   const limit = h("select", { onchange: () => chosen({ limit: Number(limit.value) }) });
-  const sides = { a: sideOf("a", (side) => chosen({ a: side })), b: sideOf("b", (side) => chosen({ b: side })) };
+  const sides = { a: sideForm("a", (side) => chosen({ a: side })), b: sideForm("b", (side) => chosen({ b: side })) };
   const filters = h("p", { class: "filters" });
-  const narrowing = new Narrowing((what) => chosen({ filters: { ...state.filters, ...what } }));
+  const narrowing = new FilterMenu((what) => chosen({ filters: { ...state.filters, ...what } }));
   const swap = () => chosen({ a: state.b, b: state.a });
   const named = { class: "swap", title: "Swap the sides (x)", "aria-label": "Swap the sides" };
   const swapper = button("⇄", { ...named, onclick: swap });
@@ -43,22 +42,22 @@ export function formOf({ typed, chosen }) {
     h("div", { class: "ways" }, sides.a.node, swapper, sides.b.node),
   );
 
-  const widen = (name, one) => chosen({ filters: without(state.filters, name, one) });
+  const widen = (name, value) => chosen({ filters: without(state.filters, name, value) });
 
   function show(next) {
     state = next;
     if (query.value !== next.query) query.value = next.query;
-    const limits = [...new Set([...LIMITS, next.limit])].sort((one, other) => one - other);
+    const limits = [...new Set([...LIMITS, next.limit])].sort((a, b) => a - b);
     put(
       limit,
-      limits.map((one) => h("option", { value: one, selected: one === next.limit }, one)),
+      limits.map((number) => h("option", { value: number, selected: number === next.limit }, number)),
     );
     sides.a.show(next.a);
     sides.b.show(next.b);
-    const narrowed = Object.entries(next.filters).flatMap(([name, said]) => said.map((one) => [name, one]));
+    const narrowed = Object.entries(next.filters).flatMap(([name, values]) => values.map((value) => [name, value]));
     put(
       filters,
-      narrowed.map(([name, one]) => removable(`${name}: ${one}`, () => widen(name, one))),
+      narrowed.map(([name, value]) => removableChip(`${name}: ${value}`, () => widen(name, value))),
     );
     filters.hidden = !narrowed.length;
     narrowing.draw(next.filters);
@@ -70,26 +69,26 @@ export function formOf({ typed, chosen }) {
 }
 
 function without(filters, name, value) {
-  return { ...filters, [name]: filters[name].filter((one) => one !== value) };
+  return { ...filters, [name]: filters[name].filter((other) => other !== value) };
 }
 
 const button = (text, props) => h("button", { type: "button", ...props }, text);
 
-function removable(text, act) {
+function removableChip(text, act) {
   return button(`${text} ✕`, { class: "chip", "aria-label": `Take away ${text}`, onclick: act });
 }
 
-let known = null;
+let profilesRequest = null;
 /** Every way of searching, with its stages: asked once. */
-const ways = () =>
-  (known ??= ask("profiles").catch((error) => {
-    known = null;
+const loadProfiles = () =>
+  (profilesRequest ??= call("profiles").catch((error) => {
+    profilesRequest = null;
     throw error;
   }));
 
-function sideOf(name, chosen) {
+function sideForm(name, chosen) {
   let side = { way: "", sets: [] };
-  const list = fresh("settings");
+  const list = uniqueId("settings");
   const way = h("select", { onchange: () => chosen({ ...side, way: way.value }) });
   const sets = h("span", { class: "sets" });
   const offered = h("datalist", { id: list });
@@ -97,10 +96,10 @@ function sideOf(name, chosen) {
     list,
     placeholder: "rrf.k=30, rerank=false",
     "aria-label": `${NAMES[name]}: change a setting`,
-    title: FORMS,
+    title: SYNTAX_HINT,
     autocomplete: "off",
     onchange: () => add(),
-    onkeydown: leaveAtEscape,
+    onkeydown: leaveOnEscape,
   });
   const entry = h("span", { class: "entry" }, sets, more);
   const node = h(
@@ -114,33 +113,33 @@ function sideOf(name, chosen) {
   let profile;
 
   function add() {
-    const said = splitSets(more.value).map((one) => spelled(one, profile));
+    const added = splitSettings(more.value).map((setting) => expandWeight(setting, profile));
     more.value = "";
-    const kept = side.sets.filter((one) => !said.some((other) => sameNumber(one, other)));
-    if (said.length) chosen({ ...side, sets: [...kept, ...said] });
+    const remaining = side.sets.filter((setting) => !added.some((other) => sameSetting(setting, other)));
+    if (added.length) chosen({ ...side, sets: [...remaining, ...added] });
   }
 
-  const drop = (one) => chosen({ ...side, sets: side.sets.filter((other) => other !== one) });
+  const drop = (setting) => chosen({ ...side, sets: side.sets.filter((other) => other !== setting) });
 
   async function show(next) {
     side = next;
     put(
       sets,
-      next.sets.map((one) => removable(one, () => drop(one))),
+      next.sets.map((setting) => removableChip(setting, () => drop(setting))),
     );
-    const { profiles } = (await saying(ways)) ?? { profiles: [] };
-    profile = profiles.find((one) => one.name === side.way);
-    put(way, options(profiles, side.way));
+    const { profiles } = (await attempt(loadProfiles)) ?? { profiles: [] };
+    profile = profiles.find((candidate) => candidate.name === side.way);
+    put(way, profileOptions(profiles, side.way));
     way.title = profile?.summary ?? "";
     put(
       offered,
-      settingsOf(profile).map((one) => h("option", { value: one })),
+      offeredSettings(profile).map((setting) => h("option", { value: setting })),
     );
   }
 
   /** Mark the settings that the server did not take. */
   function refuse(detail) {
-    const wrong = detail ? refused(side.sets, detail) : [];
+    const wrong = detail ? refusedSettings(side.sets, detail) : [];
     [...sets.children].forEach((chip, index) => {
       const isWrong = wrong.includes(side.sets[index]);
       chip.classList.toggle("refused", isWrong);
@@ -150,7 +149,7 @@ function sideOf(name, chosen) {
   return { node, show, refuse };
 }
 
-function options(profiles, chosen) {
-  const all = [...new Set([...profiles.map((one) => one.name), chosen])]; // one that is unknown, too: its column says so
+function profileOptions(profiles, chosen) {
+  const all = [...new Set([...profiles.map((profile) => profile.name), chosen])]; // one that is unknown, too: its column says so
   return all.map((name) => h("option", { value: name, selected: name === chosen }, name));
 }

@@ -7,22 +7,22 @@ const THICKEST = 6;
 const ARROW = 5;
 
 /** Draw a line from each hit at the left to its twin at the right. */
-export function lines(root) {
+export function drawLines(root) {
   const svg = root.querySelector(".between svg");
   if (!svg || !root.querySelector(".sides.both")) return;
   const box = svg.getBoundingClientRect();
   if (!box.width) return; // a phone shows one list, and no lines
   svg.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
-  const right = new Map([...root.querySelectorAll('.hit[data-side="b"]')].map((one) => [one.dataset.id, one]));
-  const twins = [...root.querySelectorAll('.hit[data-side="a"]')].filter((one) => right.has(one.dataset.id));
+  const right = new Map([...root.querySelectorAll('.hit[data-side="b"]')].map((hit) => [hit.dataset.id, hit]));
+  const twins = [...root.querySelectorAll('.hit[data-side="a"]')].filter((hit) => right.has(hit.dataset.id));
   put(
     svg,
-    twins.map((one) => line(one, right.get(one.dataset.id), box)),
+    twins.map((hit) => line(hit, right.get(hit.dataset.id), box)),
   );
 }
 
 function line(from, to, box) {
-  const [y1, y2] = [from, to].map((one) => middle(one) - box.top);
+  const [y1, y2] = [from, to].map((hit) => middle(hit) - box.top);
   const moved = Math.abs(from.dataset.rank - to.dataset.rank);
   const width = Math.min(THICKEST, THINNEST + moved / 2);
   const end = box.width - ARROW;

@@ -6,7 +6,7 @@ const PERSISTENCE = 0.9; // how likely a reader goes on to the next hit; the fir
  * Set two lists of hits beside each other. Gives a row for each memory,
  * `{id, hit, a, b, moved}`: its ranks from 1 (null where it is not), and how many ranks it rose from a to b.
  */
-export function beside(left, right) {
+export function compareRanks(left, right) {
   const a = new Map(left.map((hit, index) => [hit.id, index + 1]));
   const b = new Map(right.map((hit, index) => [hit.id, index + 1]));
   const hits = new Map([...right, ...left].map((hit) => [hit.id, hit]));
@@ -14,13 +14,13 @@ export function beside(left, right) {
     const [was, is] = [a.get(id) ?? null, b.get(id) ?? null];
     return { id, hit, a: was, b: is, moved: was && is ? was - is : null };
   });
-  return rows.sort((one, other) => first(one) - first(other) || (one.b ?? Infinity) - (other.b ?? Infinity));
+  return rows.sort((rowA, rowB) => first(rowA) - first(rowB) || (rowA.b ?? Infinity) - (rowB.b ?? Infinity));
 }
 
 const first = (row) => Math.min(row.a ?? Infinity, row.b ?? Infinity);
 
 /** Say in figures how alike two answers are: `{common, depth, overlap, weighted, mover}`. */
-export function likeness(rows) {
+export function similarity(rows) {
   const common = rows.filter((row) => row.moved !== null);
   const depth = Math.max(0, ...rows.flatMap((row) => [row.a ?? 0, row.b ?? 0]));
   const mover = common.reduce((most, row) => (Math.abs(row.moved) > Math.abs(most?.moved ?? 0) ? row : most), null);

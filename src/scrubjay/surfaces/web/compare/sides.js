@@ -1,48 +1,56 @@
 // What is compared, as the address says it: one query, two ways of asking, and the filters they share.
 
-import { settings } from "../app/settings.js";
+import { parseSettings } from "../app/settings.js";
 
-const LISTS = ["topics", "types"];
-const WORDS = ["collection", "namespace", "owner", "agent", "session", "since", "until"];
-const USUAL = 10; // hits
-const FILTERS = [...LISTS, ...WORDS];
+const LIST_FILTERS = ["topics", "types"];
+const SINGLE_FILTERS = ["collection", "namespace", "owner", "agent", "session", "since", "until"];
+const DEFAULT_LIMIT = 10; // hits
+const FILTERS = [...LIST_FILTERS, ...SINGLE_FILTERS];
 
 /** Read the address: `{query, limit, a, b, filters}`, each side `{way, sets}`. */
-export function read(params) {
+export function readParams(params) {
   const side = (name, usual) => ({ way: params.get(name) || usual, sets: params.getAll(`${name}set`) });
-  const said = FILTERS.map((name) => [name, params.getAll(name)]).filter(([, all]) => all.length);
+  const filters = FILTERS.map((name) => [name, params.getAll(name)]).filter(([, all]) => all.length);
   return {
     query: params.get("q") ?? "",
-    limit: Number(params.get("limit")) || USUAL,
+    limit: Number(params.get("limit")) || DEFAULT_LIMIT,
     a: side("a", "default"),
     b: side("b", "gno"),
-    filters: Object.fromEntries(said),
+    filters: Object.fromEntries(filters),
   };
 }
 
 /** Say it in the address again: what `link`, `go` and `note` take. */
-export function written({ query, limit, a, b, filters }) {
-  return { q: query, a: a.way, aset: a.sets, b: b.way, bset: b.sets, limit: limit === USUAL ? "" : limit, ...filters };
+export function writeParams({ query, limit, a, b, filters }) {
+  return {
+    q: query,
+    a: a.way,
+    aset: a.sets,
+    b: b.way,
+    bset: b.sets,
+    limit: limit === DEFAULT_LIMIT ? "" : limit,
+    ...filters,
+  };
 }
 
 /** What one side asks the server. */
-export function asked({ query, limit, filters }, { way, sets }) {
+export function searchRequest({ query, limit, filters }, { way, sets }) {
   const [profile, mode] = way.split(":");
-  const given = { query, limit, profile, ...settings(sets), ...narrowed(filters) };
+  const given = { query, limit, profile, ...parseSettings(sets), ...filterValues(filters) };
   return mode ? { ...given, mode } : given;
 }
 
 /** What the search's address says to ask as one side does; weights of a single call are only asked here. */
-export function searched({ query, limit, filters }, { way, sets }) {
+export function searchParams({ query, limit, filters }, { way, sets }) {
   const [profile, mode] = way.split(":");
-  const { overrides = {} } = settings(sets);
+  const { overrides = {} } = parseSettings(sets);
   const lines = Object.entries(overrides).map(
     ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
   );
   return { q: query, profile, mode, limit, overrides: lines, ...filters };
 }
 
-function narrowed(filters) {
-  const valued = ([name, said]) => [name, LISTS.includes(name) ? said : said[0]];
+function filterValues(filters) {
+  const valued = ([name, values]) => [name, LIST_FILTERS.includes(name) ? values : values[0]];
   return Object.fromEntries(Object.entries(filters).map(valued));
 }

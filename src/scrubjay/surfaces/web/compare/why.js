@@ -1,24 +1,24 @@
 // Why a memory stands where it stands, on both sides at once.
 
-import { opened } from "../app/dialog.js";
+import { openDialog } from "../app/dialog.js";
 import { h, put } from "../app/dom.js";
-import { sum } from "../search/sum.js";
+import { scoreSum } from "../search/sum.js";
 
 /** Open the sums behind a memory's scores; `sides` are `{name, rank, results}`, left and right. */
 export function openWhy(title, id, sides) {
-  return opened(
+  return openDialog(
     `Why: ${title}`,
     (body) =>
       put(
         body,
-        sides.map((side) => one(id, side)),
+        sides.map((side) => sideSum(id, side)),
       ),
     { wide: true },
   );
 }
 
-function one(id, { name, rank, results }) {
+function sideSum(id, { name, rank, results }) {
   const hit = results?.hits.find((each) => each.id === id);
   const place = hit ? `rank ${rank} of ${results.hits.length}` : "not among its hits";
-  return h("section", { class: "why-side" }, h("h3", {}, `${name}, ${place}`), hit && sum(hit, results));
+  return h("section", { class: "why-side" }, h("h3", {}, `${name}, ${place}`), hit && scoreSum(hit, results));
 }

@@ -15,10 +15,10 @@ export const SPANS = {
  */
 export function bars(span, now = Date.now()) {
   const { bars: wanted, hours } = SPANS[span];
-  const last = floor(now, hours);
+  const last = barStart(now, hours);
   const made = [];
   for (let back = wanted - 1; back >= 0; back -= 1) {
-    made.push({ from: stepped(last, -back, hours), until: stepped(last, 1 - back, hours), now: back === 0 });
+    made.push({ from: addBars(last, -back, hours), until: addBars(last, 1 - back, hours), now: back === 0 });
   }
   return made;
 }
@@ -27,25 +27,25 @@ export function bars(span, now = Date.now()) {
 export const since = (span, now = Date.now()) => new Date(bars(span, now)[0].from).toISOString();
 
 /** Put `{at, …}` into the bars they fall in: a list of lists, one for each bar. Those outside are left out. */
-export function sorted(made, counted) {
+export function groupByBar(made, counted) {
   const rows = made.map(() => []);
-  for (const one of counted) {
-    const at = Date.parse(one.at);
+  for (const hour of counted) {
+    const at = Date.parse(hour.at);
     const index = made.findIndex((bar) => bar.from <= at && at < bar.until);
-    if (index >= 0) rows[index].push(one);
+    if (index >= 0) rows[index].push(hour);
   }
   return rows;
 }
 
 /** Say which time a bar is: "Mon 16 Nov, 09:00–10:00", or only the day where it is one; "so far" if it is not over. */
-export function named(bar) {
+export function barLabel(bar) {
   const day = new Date(bar.from).toLocaleDateString("en-GB", { weekday: "short", day: "numeric", month: "short" });
   const time = bar.until - bar.from > 20 * HOUR_MS ? day : `${day}, ${clock(bar.from)}–${clock(bar.until)}`;
   return bar.now ? `${time} so far` : time;
 }
 
 /** Say what stands under a bar on the axis: the day at midnight, else the hour, or nothing. */
-export function tick(bar, span) {
+export function axisLabel(bar, span) {
   const at = new Date(bar.from);
   const day = at.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
   if (span === "30d") return day;
@@ -57,7 +57,7 @@ export function tick(bar, span) {
 /** A time → "09:03" of the reader's day */
 export const clock = (at) => new Date(at).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
 
-function floor(at, hours) {
+function barStart(at, hours) {
   const day = new Date(at);
   if (hours === 1) return at - (at % 60_000) - day.getMinutes() * 60_000;
   return new Date(
@@ -70,7 +70,7 @@ function floor(at, hours) {
 
 // Days and quarters of days are stepped by the calendar: one of 23 or 25 hours is a day all the same. Hours are
 // stepped by the clock: the hour that comes twice in autumn is two.
-function stepped(from, count, hours) {
+function addBars(from, count, hours) {
   if (hours === 1) return from + count * HOUR_MS;
   const at = new Date(from);
   return new Date(at.getFullYear(), at.getMonth(), at.getDate(), at.getHours() + count * hours).getTime();

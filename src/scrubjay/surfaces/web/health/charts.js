@@ -1,6 +1,6 @@
 // Bars over time: drawn as wide as there is room, told apart by pattern as well as colour, and read by arrow keys.
 
-import { fresh, h, put, s } from "../app/dom.js";
+import { h, put, s, uniqueId } from "../app/dom.js";
 import { count } from "../app/format.js";
 
 const HIGH = 190;
@@ -14,13 +14,13 @@ const TURNS = [0, 45, 0, 0, 0, -45, 0, 0];
  * `{title, unit, series: [{name, tone}], bars: [{tick, says, parts, now, unknown}], whole}`: `parts` has a number
  * for each series, `whole` is what is read out while no bar is chosen.
  */
-export function stacked() {
-  const id = fresh("chart");
+export function stackedChart() {
+  const id = uniqueId("chart");
   const plot = h("div", { class: "plot", role: "slider", tabindex: "0", "aria-valuemin": "1" });
   const readout = h("p", { class: "readout", "aria-hidden": "true" }); // the slider says the same aloud
   const node = h("div", { class: "chart" }, plot, readout);
   const state = { data: null, at: -1 };
-  const draw = () => state.data && plot.clientWidth > 0 && drawn(id, plot, readout, state);
+  const draw = () => state.data && plot.clientWidth > 0 && drawChart(id, plot, readout, state);
   const choose = (at) => {
     if (at === state.at) return;
     state.at = at;
@@ -38,27 +38,27 @@ export function stacked() {
 
 /** Return the legend of series with their totals, in the patterns of a chart. */
 export function legend(series, totals) {
-  const id = fresh("legend");
+  const id = uniqueId("legend");
   return h(
     "ul",
     { class: "legend" },
-    series.map((one, index) =>
-      h("li", {}, swatch(id, one), h("span", {}, one.name), " ", h("b", {}, count(totals[index]))),
+    series.map((item, index) =>
+      h("li", {}, swatch(id, item), h("span", {}, item.name), " ", h("b", {}, count(totals[index]))),
     ),
   );
 }
 
 /** Return marks for an axis from nothing to at least `most`, in whole steps: 7 → [0, 2, 4, 6, 8]. */
-function marks(most) {
+function axisMarks(most) {
   const rough = Math.max(1, most / 4);
   const ten = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((one) => one * ten).find((one) => one >= rough);
+  const step = [1, 2, 5, 10].map((factor) => factor * ten).find((candidate) => candidate >= rough);
   return Array.from({ length: Math.max(1, Math.ceil(most / step)) + 1 }, (_, index) => index * step);
 }
 
-function swatch(id, one) {
-  const box = s("rect", { width: 14, height: 14, rx: 2, fill: paint(id, one.tone) });
-  return s("svg", { class: "swatch", width: 14, height: 14, "aria-hidden": "true" }, pattern(id, one.tone), box);
+function swatch(id, item) {
+  const box = s("rect", { width: 14, height: 14, rx: 2, fill: paint(id, item.tone) });
+  return s("svg", { class: "swatch", width: 14, height: 14, "aria-hidden": "true" }, pattern(id, item.tone), box);
 }
 
 function listen(plot, state, choose) {
@@ -90,16 +90,16 @@ function listen(plot, state, choose) {
   plot.addEventListener("blur", () => choose(-1));
 }
 
-function drawn(id, plot, readout, { data, at }) {
+function drawChart(id, plot, readout, { data, at }) {
   const width = plot.clientWidth;
   const across = (width - EDGE.left - EDGE.right) / data.bars.length;
-  const scale = marks(Math.max(...data.bars.map((bar) => sum(bar.parts))));
+  const scale = axisMarks(Math.max(...data.bars.map((bar) => sum(bar.parts))));
   const y = (value) => HIGH - EDGE.bottom - (value / scale.at(-1)) * (HIGH - EDGE.top - EDGE.bottom);
   const x = (index) => EDGE.left + index * across;
   const full = (name, index) =>
     s("rect", { class: name, x: x(index), y: EDGE.top, width: across, height: y(0) - EDGE.top });
-  const title = fresh("title");
-  const tones = [...new Set(data.series.map((one) => one.tone))];
+  const title = uniqueId("title");
+  const tones = [...new Set(data.series.map((item) => item.tone))];
   put(
     plot,
     s(
@@ -117,7 +117,7 @@ function drawn(id, plot, readout, { data, at }) {
       ticks(data.bars, x, across),
     ),
   );
-  said(plot, readout, data, at);
+  readOut(plot, readout, data, at);
 }
 
 function gridline(value, y, width) {
@@ -155,9 +155,9 @@ function ticks(bars, x, across) {
   return [made, s("text", { class: "mark", x: end, y: HIGH - 6, "text-anchor": "end" }, "now")];
 }
 
-function said(plot, readout, data, at) {
+function readOut(plot, readout, data, at) {
   const bar = data.bars[at];
-  const text = bar ? `${bar.says}: ${bar.unknown ? data.unknown : parts(data, bar)}` : data.whole;
+  const text = bar ? `${bar.says}: ${bar.unknown ? data.unknown : partsText(data, bar)}` : data.whole;
   put(readout, text);
   plot.setAttribute("aria-label", `${data.title}, one ${data.unit} after the other`);
   plot.setAttribute("aria-valuemax", data.bars.length);
@@ -165,8 +165,8 @@ function said(plot, readout, data, at) {
   plot.setAttribute("aria-valuetext", text);
 }
 
-function parts(data, bar) {
-  const some = data.series.map((one, index) => [one.name, bar.parts[index]]).filter(([, value]) => value > 0);
+function partsText(data, bar) {
+  const some = data.series.map((item, index) => [item.name, bar.parts[index]]).filter(([, value]) => value > 0);
   return some.length ? some.map(([name, value]) => `${name} ${count(value)}`).join(" · ") : "nothing";
 }
 
@@ -183,4 +183,4 @@ function pattern(id, tone) {
 }
 
 const paint = (id, tone) => `url(#${id}-${tone})`;
-const sum = (values) => values.reduce((all, one) => all + one, 0);
+const sum = (values) => values.reduce((all, value) => all + value, 0);

@@ -1,22 +1,22 @@
 // Health: how the store and its server are, looked at again every half minute while somebody looks at it.
 
-import { ask, Problem, send } from "../app/api.js";
+import { call, Problem, send } from "../app/api.js";
 import { h, put } from "../app/dom.js";
 import { moment } from "../app/format.js";
-import { who } from "../app/login.js";
-import { go } from "../app/route.js";
-import { saying } from "../app/toast.js";
-import { expiring, grouped, kinds, learned, learns } from "./about.js";
+import { currentLogin } from "../app/login.js";
+import { navigate } from "../app/route.js";
+import { attempt } from "../app/toast.js";
+import { expiring, learned, learns, topicCounts, typeCounts } from "./about.js";
 import { clock, SPANS, since } from "./buckets.js";
-import { doctorPart } from "./doctor.js";
-import { hitsPart, hoursOf } from "./hits.js";
-import { queriesPart, stageTimes, tenantsPart } from "./load.js";
-import { panel, steady } from "./panels.js";
-import { attention, summary } from "./state.js";
-import { covered, models, places, sizes, waiting } from "./store.js";
+import { doctorPanel } from "./doctor.js";
+import { hitsPanel, hoursOf } from "./hits.js";
+import { queriesPanel, stageTimes, tenantTable } from "./load.js";
+import { panel, redrawOnChange } from "./panels.js";
+import { problemsOf, summary } from "./state.js";
+import { fileCoverage, models, pendingWork, sizes, tierList } from "./store.js";
 
-const AGAIN_MS = 30_000;
-const NOT_YOURS =
+const REFRESH_MS = 30_000;
+const ADMIN_ONLY =
   "Queries per hour and the times of stages are figures of the whole server: your sign-in shows your own store.";
 const CHEAP_BYTES = 200_000_000; // doctor reads the whole file: a larger one is examined when somebody asks for it
 // Each part has its column: were they set by height, one that grows would send others elsewhere.
@@ -25,7 +25,7 @@ const COLUMNS = [
   ["models", "learned", "files"],
   ["kinds", "grouped"],
 ];
-const LEARN = ["vault", "novamem"];
+const LEARNING_PROFILES = ["vault", "novamem"];
 
 /** Make the view; `show` looks, `hide` stops looking. */
 export function make(root) {
@@ -33,31 +33,33 @@ export function make(root) {
   let looking = null;
   let timer = 0;
 
-  const hits = hitsPart((chosen) => go("health", address({ ...at, ...chosen })));
-  const queries = queriesPart();
-  const doctor = doctorPart(() => tell());
+  const hits = hitsPanel((chosen) => navigate("health", routeParams({ ...at, ...chosen })));
+  const queries = queriesPanel();
+  const doctor = doctorPanel(() => tell());
   const fixed = (title, part) => panel(title, () => part.node, { wide: true });
   const large = {
     hits: fixed("Hits per tier", hits),
     queries: panel("Queries per hour", () => queries.node),
     stages: panel("Time of each stage", stageTimes),
-    tenants: panel("Tenants", tenantsPart, { wide: true }),
+    tenants: panel("Tenants", tenantTable, { wide: true }),
     doctor: fixed("Doctor", doctor),
   };
   const small = {
-    waiting: panel("What waits", waiting),
+    waiting: panel("What waits", pendingWork),
     sizes: panel("What is stored", sizes),
     models: panel("Models", models),
-    store: panel("Where it is kept", places),
-    kinds: panel("Types and namespaces", kinds),
-    grouped: panel("Topics and collections", grouped),
+    store: panel("Where it is kept", tierList),
+    kinds: panel("Types and namespaces", typeCounts),
+    grouped: panel("Topics and collections", topicCounts),
     expiring: panel("Expires soon", expiring),
     learned: panel("Learned weights", learned),
-    files: panel("Files that were read", covered),
+    files: panel("Files that were read", fileCoverage),
   };
   const parts = { ...large, ...small };
   const verdict = h("div", { class: "summary" }, h("p", { class: "hint" }, "Looking…"));
-  const sum = steady(verdict, ({ items, status }) => summary(items, status, (about) => to(parts[about])));
+  const sum = redrawOnChange(verdict, ({ items, status }) =>
+    summary(items, status, (about) => focusPanel(parts[about])),
+  );
   const asOf = h("span", { class: "hint" });
   const again = h("button", { type: "button", title: "Look again (r)", onclick: () => refresh() }, "Refresh");
   const whole = h("p", { class: "hint", hidden: true });
@@ -69,7 +71,7 @@ export function make(root) {
     h(
       "div",
       { class: "parts" },
-      Object.values(large).map((one) => one.node),
+      Object.values(large).map((part) => part.node),
     ),
     h(
       "div",
@@ -95,12 +97,12 @@ export function make(root) {
     const mine = new AbortController();
     looking = mine;
     root.setAttribute("aria-busy", "true");
-    const got = await answers(at.span, mine.signal, at.refused);
+    const got = await loadAll(at.span, mine.signal, at.refused);
     if (mine.signal.aborted) return;
     if (got.figures.kind === "not-allowed") at.refused = got.figures; // and is not asked for again in this visit
     root.setAttribute("aria-busy", "false");
-    timer = setTimeout(() => document.visibilityState === "visible" && look(), AGAIN_MS);
-    if (Object.values(got).some((one) => one instanceof Problem && one.kind === "away")) return;
+    timer = setTimeout(() => document.visibilityState === "visible" && look(), REFRESH_MS);
+    if (Object.values(got).some((answer) => answer instanceof Problem && answer.kind === "away")) return;
     at.got = got;
     at.looked = Date.now();
     draw();
@@ -112,19 +114,22 @@ export function make(root) {
     drawFigures(figures);
     const given = { sizes: status, kinds: status, expiring: at.got.expiring, files: at.got.coverage };
     for (const [name, data] of Object.entries(given)) parts[name].show(data);
-    both(parts.grouped, [topics, collections], () => ({ topics: topics.topics, collections: collections.collections }));
-    both(parts.store, [tiers, status], () => ({ tiers: tiers.tiers, servers: status.servers }));
-    const some = at.got.weights.filter((one) => sound(one) && learns(one));
-    parts.learned.node.hidden = !some.length;
-    parts.learned.show(some);
+    showOrProblem(parts.grouped, [topics, collections], () => ({
+      topics: topics.topics,
+      collections: collections.collections,
+    }));
+    showOrProblem(parts.store, [tiers, status], () => ({ tiers: tiers.tiers, servers: status.servers }));
+    const learning = at.got.weights.filter((weights) => answerOrUndefined(weights) && learns(weights));
+    parts.learned.node.hidden = !learning.length;
+    parts.learned.show(learning);
     put(asOf, `as of ${clock(at.looked)}`);
     asOf.title = moment(at.looked);
     tell();
   }
 
   function drawHits() {
-    const tenants = sound(at.got.figures)?.tenants ?? [];
-    const chosen = tenants.find((one) => one.tenant === at.tenant && at.tenant);
+    const tenants = answerOrUndefined(at.got.figures)?.tenants ?? [];
+    const chosen = tenants.find((entry) => entry.tenant === at.tenant && at.tenant);
     const own = at.got.hits;
     parts.hits.show(own instanceof Problem ? own : {});
     if (own instanceof Problem) return;
@@ -136,7 +141,7 @@ export function make(root) {
     for (const name of ["queries", "stages"]) parts[name].node.hidden = !may;
     parts.tenants.node.hidden = !may || figures.tenants.length < 2;
     whole.hidden = may;
-    if (!may) return put(whole, figures.kind === "not-allowed" ? NOT_YOURS : figures.detail);
+    if (!may) return put(whole, figures.kind === "not-allowed" ? ADMIN_ONLY : figures.detail);
     parts.queries.show({});
     queries.show(figures);
     parts.stages.show(figures);
@@ -148,19 +153,19 @@ export function make(root) {
     const { status } = at.got;
     if (!status) return;
     const findings = doctor.findings();
-    const answered = Object.entries(at.got).map(([name, one]) => [name, sound(one)]);
-    sum({ items: attention({ ...Object.fromEntries(answered), findings }), status: sound(status) });
-    both(parts.waiting, [status], () => ({ status, findings }));
-    both(parts.models, [status], () => ({ status, findings }));
+    const answered = Object.entries(at.got).map(([name, answer]) => [name, answerOrUndefined(answer)]);
+    sum({ items: problemsOf({ ...Object.fromEntries(answered), findings }), status: answerOrUndefined(status) });
+    showOrProblem(parts.waiting, [status], () => ({ status, findings }));
+    showOrProblem(parts.models, [status], () => ({ status, findings }));
   }
 
   async function examine({ anew = false } = {}) {
-    const scopes = (await saying(who))?.scopes;
+    const scopes = (await attempt(currentLogin))?.scopes;
     if (!scopes) return; // the server is away; it is asked again when it is back
     const examines = scopes.includes("admin");
     parts.doctor.node.hidden = !examines;
     tell();
-    const cheap = sound(at.got.status)?.size_bytes < CHEAP_BYTES;
+    const cheap = answerOrUndefined(at.got.status)?.size_bytes < CHEAP_BYTES;
     if (examines && (doctor.findings() ? anew : cheap)) await doctor.run();
   }
 
@@ -170,7 +175,7 @@ export function make(root) {
     if (!looking.signal.aborted) await examine({ anew: true });
   }
 
-  const returned = () => document.visibilityState === "visible" && Date.now() - at.looked >= AGAIN_MS && look();
+  const returned = () => document.visibilityState === "visible" && Date.now() - at.looked >= REFRESH_MS && look();
   return {
     async show(params) {
       at.span = params.get("span") in SPANS ? params.get("span") : "24h";
@@ -190,38 +195,38 @@ export function make(root) {
   };
 }
 
-const address = ({ span, tenant }) => ({ span: span === "24h" ? "" : span, tenant });
-const sound = (answer) => (answer instanceof Problem ? undefined : answer);
+const routeParams = ({ span, tenant }) => ({ span: span === "24h" ? "" : span, tenant });
+const answerOrUndefined = (answer) => (answer instanceof Problem ? undefined : answer);
 
-function both(part, answers_, data) {
-  part.show(answers_.find((one) => one instanceof Problem) ?? data());
+function showOrProblem(part, answers_, data) {
+  part.show(answers_.find((answer) => answer instanceof Problem) ?? data());
 }
 
-function to(part) {
+function focusPanel(part) {
   const heading = part.node.querySelector("h2");
   heading.focus({ preventScroll: true });
   heading.scrollIntoView({ block: "start" });
 }
 
 // Everything at once; what cannot be had is the Problem that says why.
-async function answers(span, signal, refused) {
+async function loadAll(span, signal, refused) {
   const or = (asked) =>
     asked.catch((error) => {
       if (error.name !== "AbortError" && !error.kind) throw error;
       return error;
     });
   const asked = {
-    status: ask("status", {}, { signal }),
-    hits: ask("hits", { since: since(span) }, { signal }),
+    status: call("status", {}, { signal }),
+    hits: call("hits", { since: since(span) }, { signal }),
     figures: refused ? Promise.reject(refused) : send("GET", "/v1/figures", undefined, signal),
     ready: send("GET", "/readyz", undefined, signal),
-    tiers: ask("tiers", {}, { signal }),
-    topics: ask("topics", { limit: 40 }, { signal }),
-    collections: ask("collections", {}, { signal }),
-    coverage: ask("coverage", { limit: 8 }, { signal }),
-    expiring: ask("expiring", { limit: 8 }, { signal }),
+    tiers: call("tiers", {}, { signal }),
+    topics: call("topics", { limit: 40 }, { signal }),
+    collections: call("collections", {}, { signal }),
+    coverage: call("coverage", { limit: 8 }, { signal }),
+    expiring: call("expiring", { limit: 8 }, { signal }),
   };
-  const weights = Promise.all(LEARN.map((profile) => or(ask("weights", { profile }, { signal }))));
+  const weights = Promise.all(LEARNING_PROFILES.map((profile) => or(call("weights", { profile }, { signal }))));
   const all = await Promise.all([...Object.values(asked).map(or), weights]);
   return Object.fromEntries([...Object.keys(asked), "weights"].map((name, index) => [name, all[index]]));
 }

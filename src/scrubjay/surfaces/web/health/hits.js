@@ -1,60 +1,60 @@
 // Which tier found how much, over time: the picture of NM-7, for one's own store or for a tenant's.
 
 import { h, put } from "../app/dom.js";
-import { count, many } from "../app/format.js";
-import { bars, named, SPANS, sorted, tick } from "./buckets.js";
-import { legend, stacked } from "./charts.js";
-import { hint, steady, table } from "./panels.js";
+import { count, plural } from "../app/format.js";
+import { axisLabel, barLabel, bars, groupByBar, SPANS } from "./buckets.js";
+import { legend, stackedChart } from "./charts.js";
+import { hint, redrawOnChange, table } from "./panels.js";
 
 // Those that nearly every search has keep their colours, whatever else is there.
 const NONE = "No tier found anything in this time. Search, and what each of them found is drawn here.";
 const TENANT_DAYS = 7; // as far back as /v1/figures goes
-const FIRST = ["keyword", "vector", "graph", "lexical", "semantic"];
+const FIRST_SOURCES = ["keyword", "vector", "graph", "lexical", "semantic"];
 
 /** Return the tiers that were counted, in the order in which they are stacked and coloured. */
-function tiersOf(hours) {
-  const names = new Set(hours.flatMap((one) => Object.keys(one.tiers)));
-  const others = [...names].filter((name) => !FIRST.includes(name)).sort();
-  return [...FIRST.filter((name) => names.has(name)), ...others];
+function sourcesOf(hours) {
+  const names = new Set(hours.flatMap((hour) => Object.keys(hour.tiers)));
+  const others = [...names].filter((name) => !FIRST_SOURCES.includes(name)).sort();
+  return [...FIRST_SOURCES.filter((name) => names.has(name)), ...others];
 }
 
 /** Return the hours of a tenant, `[{at, tiers}]`, from rows of an hour, a tier and a count: searches are not told. */
 export function hoursOf(rows) {
   const hours = new Map();
   for (const { hour, tier, count: found } of rows) {
-    const one = hours.get(hour) ?? { at: hour, tiers: {} };
-    one.tiers[tier] = found;
-    hours.set(hour, one);
+    const entry = hours.get(hour) ?? { at: hour, tiers: {} };
+    entry.tiers[tier] = found;
+    hours.set(hour, entry);
   }
   return [...hours.values()];
 }
 
 /** Return what the chart shows of these hours: a bar for every hour, quarter or day of the span. */
-function gathered(hours, span, now = Date.now()) {
+function chartData(hours, span, now = Date.now()) {
   const made = bars(span, now);
-  const inside = sorted(made, hours);
-  const names = tiersOf(inside.flat());
+  const inside = groupByBar(made, hours);
+  const names = sourcesOf(inside.flat());
   const rows = inside.map((some) => ({
-    searches: some.reduce((all, one) => all + (one.searches ?? 0), 0),
-    parts: names.map((name) => some.reduce((all, one) => all + (one.tiers[name] ?? 0), 0)),
+    searches: some.reduce((all, hour) => all + (hour.searches ?? 0), 0),
+    parts: names.map((name) => some.reduce((all, hour) => all + (hour.tiers[name] ?? 0), 0)),
   }));
   const totals = names.map((_, index) => rows.reduce((all, row) => all + row.parts[index], 0));
-  const told = hours.every((one) => one.searches !== undefined);
-  const searches = told ? rows.reduce((all, row) => all + row.searches, 0) : null;
+  const hasSearches = hours.every((hour) => hour.searches !== undefined);
+  const searches = hasSearches ? rows.reduce((all, row) => all + row.searches, 0) : null;
   return { made, names, rows, totals, searches };
 }
 
 /** Return the part, `{node, show(hours, {span, tenant, tenants})}`; `choose` is told of another span or tenant. */
-export function hitsPart(choose) {
-  const button = ([span, one]) =>
-    h("button", { type: "button", data: { span }, onclick: () => choose({ span }) }, one.says);
+export function hitsPanel(choose) {
+  const button = ([span, option]) =>
+    h("button", { type: "button", data: { span }, onclick: () => choose({ span }) }, option.says);
   const spans = h("div", { class: "segments", role: "group", "aria-label": "Span" }, Object.entries(SPANS).map(button));
   const picker = h("select", {
     "aria-label": "Tenant",
     hidden: true,
     onchange: () => choose({ tenant: picker.value }),
   });
-  const chart = stacked();
+  const chart = stackedChart();
   const key = h("div");
   const rows = h("div");
   const limits = h("p", { class: "hint" });
@@ -71,58 +71,59 @@ export function hitsPart(choose) {
     limits,
     h("details", {}, h("summary", {}, "As a table"), rows),
   );
-  const listed = steady(rows, tabled);
+  const listed = redrawOnChange(rows, hitsTable);
   const show = (hours, { span, tenant, tenants }) => {
-    for (const one of spans.children) one.setAttribute("aria-pressed", String(one.dataset.span === span));
-    offer(picker, tenants, tenant);
-    const found = gathered(hours, span);
+    for (const control of spans.children) control.setAttribute("aria-pressed", String(control.dataset.span === span));
+    fillPicker(picker, tenants, tenant);
+    const found = chartData(hours, span);
     const series = found.names.map((name, tone) => ({ name, tone: tone % 8 }));
-    put(limits, limited(span, tenant, tenants));
+    put(limits, limitNote(span, tenant, tenants));
     put(key, found.totals.some(Boolean) ? legend(series, found.totals) : hint(NONE));
-    chart.show(picture(found, series, span));
+    chart.show(chartInput(found, series, span));
     listed({ ...found, span });
   };
   return { node, show };
 }
 
-function limited(span, tenant, tenants) {
+function limitNote(span, tenant, tenants) {
   if (!tenant) return "";
-  if (!known(tenant, tenants)) return `The store of ${tenant} is not open on this server: these are the hits of yours.`;
+  if (!isKnown(tenant, tenants))
+    return `The store of ${tenant} is not open on this server: these are the hits of yours.`;
   return span === "30d" ? `The server tells the hits of its tenants for ${TENANT_DAYS} days.` : "";
 }
 
-const known = (tenant, tenants) => tenants.some((one) => one.tenant === tenant);
+const isKnown = (tenant, tenants) => tenants.some((entry) => entry.tenant === tenant);
 
-function tabled({ made, names, rows, searches, span }) {
-  const told = (cell) => (searches === null ? [] : [cell]);
-  const columns = [["Time"], ...told(["Searches", true]), ...names.map((name) => [name, true])];
-  const cells = (row) => [...told(row.searches), ...row.parts].map(count);
-  const lines = made.map((bar, index) => [named(bar), ...cells(rows[index])]);
+function hitsTable({ made, names, rows, searches, span }) {
+  const ifCounted = (cell) => (searches === null ? [] : [cell]);
+  const columns = [["Time"], ...ifCounted(["Searches", true]), ...names.map((name) => [name, true])];
+  const cells = (row) => [...ifCounted(row.searches), ...row.parts].map(count);
+  const lines = made.map((bar, index) => [barLabel(bar), ...cells(rows[index])]);
   return table(`Hits per tier, ${SPANS[span].says}`, columns, lines.reverse());
 }
 
-function picture(found, series, span) {
+function chartInput(found, series, span) {
   const totals = found.names.map((name, index) => `${name} ${count(found.totals[index])}`).join(" · ") || "nothing";
-  const searched = (searches) => (found.searches === null ? "" : `, ${many(searches, "search", "searches")}`);
+  const searched = (searches) => (found.searches === null ? "" : `, ${plural(searches, "search", "searches")}`);
   return {
     title: `Hits per tier, the last ${SPANS[span].says}`,
     unit: { "24h": "hour", "7d": "quarter of a day", "30d": "day" }[span],
     series,
     bars: found.made.map((bar, index) => {
       const { parts, searches } = found.rows[index];
-      return { tick: tick(bar, span), says: named(bar) + searched(searches), parts, now: bar.now };
+      return { tick: axisLabel(bar, span), says: barLabel(bar) + searched(searches), parts, now: bar.now };
     }),
     whole: `The last ${SPANS[span].says}${searched(found.searches)}: ${totals}`,
   };
 }
 
-function offer(picker, tenants, chosen) {
-  const names = tenants.map((one) => one.tenant ?? "").sort();
+function fillPicker(picker, tenants, chosen) {
+  const names = tenants.map((entry) => entry.tenant ?? "").sort();
   picker.hidden = names.length < 2;
   if (names.join("\n") !== picker.dataset.names) {
     picker.dataset.names = names.join("\n");
     const option = (name) => h("option", { value: name }, name ? `Tenant ${name}` : "My store");
     put(picker, ["", ...names.filter(Boolean)].map(option));
   }
-  picker.value = known(chosen, tenants) ? chosen : "";
+  picker.value = isKnown(chosen, tenants) ? chosen : "";
 }

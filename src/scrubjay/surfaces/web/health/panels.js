@@ -1,7 +1,7 @@
 // What the parts of Health are made of: panels that draw anew only what changed, states in words, small tables.
 
 import { Problem } from "../app/api.js";
-import { elements, focused, fresh, h, put } from "../app/dom.js";
+import { elements, focused, h, put, uniqueId } from "../app/dom.js";
 import { count } from "../app/format.js";
 
 const MOST = 10; // of a tally
@@ -12,31 +12,31 @@ const STATES = { ok: ["✓", "good"], missing: ["!", "warn"], degraded: ["!", "w
  * drawn again only where the data changed, and whatever had the focus has it still: there is a look every half minute.
  */
 export function panel(title, draw, { wide = false } = {}) {
-  const id = fresh("part");
+  const id = uniqueId("part");
   const body = h("div", { class: "part-body" }, h("p", { class: "hint" }, "Loading…"));
   const heading = h("h2", { id, tabindex: "-1" }, title);
   const node = h("section", { class: wide ? "panel wide-part" : "panel", "aria-labelledby": id }, heading, body);
-  const show = steady(body, (data) => (data instanceof Problem ? refused(data) : draw(data)));
+  const show = redrawOnChange(body, (data) => (data instanceof Problem ? problemNote(data) : draw(data)));
   return { node, show };
 }
 
 /** Return a function that puts `draw(data)` into a node where the data is another than the last time. */
-export function steady(node, draw) {
+export function redrawOnChange(node, draw) {
   let before = null;
   return (data) => {
     const now = data instanceof Problem ? data.detail : JSON.stringify(data);
     if (now === before) return;
     before = now;
-    keeping(node, () => put(node, draw(data)));
+    keepFocus(node, () => put(node, draw(data)));
   };
 }
 
-function refused(problem) {
+function problemNote(problem) {
   return h("p", { class: problem.kind === "not-allowed" ? "hint" : "said bad" }, problem.detail);
 }
 
 /** Change what is in a node; the focus goes to the element that has the same `data-keep` as the one that had it. */
-export function keeping(node, change) {
+export function keepFocus(node, change) {
   const key = node.contains(document.activeElement) ? focused().dataset.keep : undefined;
   change();
   if (!key) return;
@@ -53,11 +53,11 @@ export function state(name, word = name) {
 
 /** Pairs as a list of names and values; a value that is null is left out with its name. */
 export function facts(pairs) {
-  const some = pairs.filter(([, value]) => value !== null && value !== undefined);
+  const present = pairs.filter(([, value]) => value !== null && value !== undefined);
   return h(
     "dl",
     { class: "facts" },
-    some.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
+    present.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
   );
 }
 
@@ -69,11 +69,11 @@ export const list = (items) =>
   h(
     "ul",
     { class: "plain-list" },
-    items.map((one) => h("li", {}, one)),
+    items.map((item) => h("li", {}, item)),
   );
 
 /** `{name: number}` as a list with bars, the most first; `to(name)` is where a click on one goes. */
-export function tally(counts, to) {
+export function countBars(counts, to) {
   const all = Object.entries(counts).sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]));
   if (!all.length) return hint("None yet.");
   const top = all[0][1] || 1;
@@ -89,7 +89,7 @@ export function tally(counts, to) {
 /** A table with a caption for those who do not see it; `columns` are `[title, isNumber]`. */
 export function table(caption, columns, rows) {
   const kind = ([, number]) => (number ? "number" : null);
-  const titles = columns.map((one) => h("th", { scope: "col", class: kind(one) }, one[0]));
+  const titles = columns.map((column) => h("th", { scope: "col", class: kind(column) }, column[0]));
   const cell = (value, index) => {
     const props = { class: kind(columns[index]), dir: "auto" };
     return index ? h("td", props, value) : h("th", { ...props, scope: "row" }, value);
@@ -109,12 +109,12 @@ export function table(caption, columns, rows) {
       ),
     ),
   );
-  new ResizeObserver(() => reachable(node, caption)).observe(node);
+  new ResizeObserver(() => makeScrollable(node, caption)).observe(node);
   return node;
 }
 
 // What is wider than its room is scrolled by keys, and so must take the focus; what fits is no stop on the way.
-function reachable(node, caption) {
+function makeScrollable(node, caption) {
   const wide = node.scrollWidth > node.clientWidth;
   for (const [name, value] of [
     ["tabindex", "0"],

@@ -1,19 +1,19 @@
 // The map itself: a canvas that is steered, a point under the cursor, and what is said of it.
 
-import { fresh, h, put } from "../app/dom.js";
-import { age, many } from "../app/format.js";
-import { grouped, namePlaces } from "./colors.js";
-import { steered, stepped } from "./gestures.js";
+import { h, put, uniqueId } from "../app/dom.js";
+import { age, plural } from "../app/format.js";
+import { groupPoints, labelPositions } from "./colors.js";
+import { addGestures, zoomStep } from "./gestures.js";
 import { Painter } from "./paint.js";
 import { Plane } from "./plane.js";
-import { Dots } from "./points.js";
+import { PointIndex } from "./points.js";
 
 const REACH_PX = 12;
 const TOUCH_REACH_PX = 24;
 const SAME_PX = 1.5;
 
 /** What a point says of itself in one line, beside its title. */
-export function about(point) {
+export function pointSummary(point) {
   return [point.topic, point.type, age(point.created_at)].filter(Boolean).join(" · ");
 }
 
@@ -24,16 +24,16 @@ export class Chart {
   #cursor = -1;
   #hovered = -1;
   plane = new Plane();
-  dots = new Dots([]);
+  dots = new PointIndex([]);
   off = new Set();
   by = "topic";
   numbers = new Map(); // the index of each memory's point, by id
   landed = null;
-  /** @type {ReturnType<typeof grouped>["groups"]} */
+  /** @type {ReturnType<typeof groupPoints>["groups"]} */
   groups = [];
-  /** @type {ReturnType<typeof grouped>["of"]} */
+  /** @type {ReturnType<typeof groupPoints>["of"]} */
   of = [];
-  /** @type {ReturnType<typeof namePlaces>} */
+  /** @type {ReturnType<typeof labelPositions>} */
   names = [];
 
   constructor(on) {
@@ -46,10 +46,10 @@ export class Chart {
   /** Draw other points; the cursor stays on the memory it was on. */
   set(points) {
     const [chosen, landed] = [this.dots.points[this.#cursor]?.id, this.landed];
-    this.dots = new Dots(points);
+    this.dots = new PointIndex(points);
     this.plane.settle(points);
     this.dots.shown = (index) => !this.off.has(this.groups[this.of[index]].name);
-    this.numbers = new Map(points.map((one, index) => [one.id, index]));
+    this.numbers = new Map(points.map((point, index) => [point.id, index]));
     this.#hovered = -1;
     this.#cursor = this.numbers.get(chosen) ?? -1;
     this.land(landed);
@@ -59,8 +59,8 @@ export class Chart {
   /** Colour by topic, type or age. */
   colour(by) {
     this.by = by;
-    ({ groups: this.groups, of: this.of } = grouped(this.dots.points, by));
-    this.names = by === "age" ? [] : namePlaces(this.dots.points, this, this.plane.all);
+    ({ groups: this.groups, of: this.of } = groupPoints(this.dots.points, by));
+    this.names = by === "age" ? [] : labelPositions(this.dots.points, this, this.plane.all);
     this.painter.renew();
     this.draw();
   }
@@ -96,7 +96,7 @@ export class Chart {
   }
 
   step(direction) {
-    stepped(this.plane, direction);
+    zoomStep(this.plane, direction);
     this.#moved();
   }
 
@@ -115,7 +115,7 @@ export class Chart {
   }
 
   #make() {
-    const described = fresh("map");
+    const described = uniqueId("map");
     this.canvas = h("canvas", {
       tabindex: 0,
       role: "application",
@@ -141,7 +141,7 @@ export class Chart {
   }
 
   #watch() {
-    steered(this.canvas, this.plane, {
+    addGestures(this.canvas, this.plane, {
       moved: () => this.#moved(),
       over: (left, top) => this.#hover(this.#under(left, top, REACH_PX)),
       out: () => this.#hover(-1),
@@ -219,8 +219,8 @@ export class Chart {
     this.tip.hidden = !point || left < 0 || top < 0 || left > this.plane.width || top > this.plane.height;
     if (this.tip.hidden) return;
     const more = this.#pile(index).length - 1;
-    const others = more > 0 && h("span", {}, `and ${many(more, "other", "others")} on this spot`);
-    put(this.tip, h("strong", { dir: "auto" }, point.title), h("span", {}, about(point)), others);
+    const others = more > 0 && h("span", {}, `and ${plural(more, "other", "others")} on this spot`);
+    put(this.tip, h("strong", { dir: "auto" }, point.title), h("span", {}, pointSummary(point)), others);
     const [wide, high] = [this.tip.offsetWidth, this.tip.offsetHeight];
     const across = Math.min(Math.max(left - wide / 2, 4), Math.max(this.plane.width - wide - 4, 4));
     const down = top > high + 22 ? top - high - 16 : top + 16;

@@ -2,12 +2,12 @@
 
 import { s } from "../app/dom.js";
 
-const MOST = 7; // categories with a colour of their own; the rest share one
+const MAX_GROUPS = 7; // categories with a colour of their own; the rest share one
 const COLOURS = ["--c1", "--c2", "--c3", "--c4", "--c5", "--c6", "--c8"];
 const REST = "var(--c7)";
 const SHAPES = ["disc", "square", "triangle", "diamond", "cross", "down", "bar"];
-const LEAST_TOGETHER = 0.2; // of a group, so that its name stands somewhere
-const MOST_TRIED = 60;
+const MIN_TOGETHER = 0.2; // of a group, so that its name stands somewhere
+const MAX_TRIED = 60;
 const DAY_MS = 86_400_000;
 /** @type {[string, number][]} */
 const AGES = [
@@ -20,21 +20,21 @@ const AGES = [
 ];
 
 /** The ways to colour, by their names in the address. */
-export const WAYS = { topic: "Topic", type: "Type", age: "Age" };
+export const COLOR_MODES = { topic: "Topic", type: "Type", age: "Age" };
 
 /**
  * Sort points into groups: `{groups: [{name, label, count, colour, shape, size}], of: [group of each point]}`.
  * The most frequent come first, then all others, then those that have none.
  */
-export function grouped(points, by, now = Date.now()) {
+export function groupPoints(points, by, now = Date.now()) {
   return by === "age" ? byAge(points, now) : byName(points, by);
 }
 
 function byName(points, by) {
   const counts = new Map();
-  for (const one of points) counts.set(one[by], (counts.get(one[by]) ?? 0) + 1);
+  for (const point of points) counts.set(point[by], (counts.get(point[by]) ?? 0) + 1);
   const named = [...counts].filter(([name]) => name !== null).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
-  const own = named.length <= MOST ? named : named.slice(0, MOST);
+  const own = named.length <= MAX_GROUPS ? named : named.slice(0, MAX_GROUPS);
   const others = named.slice(own.length);
   const groups = own.map(([name, count], rank) => ({
     name: `=${name}`, // so that no topic is taken for the rest
@@ -61,11 +61,11 @@ function byName(points, by) {
     ranks.set(null, groups.length);
     groups.push({ name: "none", label: `no ${by}`, count: counts.get(null), colour: REST, shape: "ring", size: 0.9 });
   }
-  return { groups, of: points.map((one) => ranks.get(one[by])) };
+  return { groups, of: points.map((point) => ranks.get(point[by])) };
 }
 
 function byAge(points, now) {
-  const of = points.map((one) => AGES.findIndex(([, days]) => now - Date.parse(one.created_at) <= days * DAY_MS));
+  const of = points.map((point) => AGES.findIndex(([, days]) => now - Date.parse(point.created_at) <= days * DAY_MS));
   const groups = AGES.map(([label], rank) => ({
     name: `=${label}`,
     label,
@@ -78,21 +78,21 @@ function byAge(points, now) {
 }
 
 /** Above which points the names of groups can stand: `[{name, label, x, y}]`, where most of each are together. */
-export function namePlaces(points, { groups, of }, all) {
+export function labelPositions(points, { groups, of }, all) {
   const near = Math.max(all.wide, all.high) / 8;
   return groups.flatMap((group, rank) => {
     if (!group.name.startsWith("=") || group.count < 3) return [];
     const own = points.filter((_, index) => of[index] === rank);
-    const about = ({ x, y }) => own.filter((one) => Math.hypot(one.x - x, one.y - y) < near);
-    const centre = { x: middle(own.map((one) => one.x)), y: middle(own.map((one) => one.y)) };
+    const about = ({ x, y }) => own.filter((point) => Math.hypot(point.x - x, point.y - y) < near);
+    const centre = { x: median(own.map((point) => point.x)), y: median(own.map((point) => point.y)) };
     const together = about(centre).length < own.length * 0.6 ? densest(own, about) : about(centre);
-    if (together.length < Math.max(3, own.length * LEAST_TOGETHER)) return [];
+    if (together.length < Math.max(3, own.length * MIN_TOGETHER)) return [];
     return [
       {
         name: group.name,
         label: group.label,
-        x: middle(together.map((one) => one.x)),
-        y: Math.max(...together.map((one) => one.y)),
+        x: median(together.map((point) => point.x)),
+        y: Math.max(...together.map((point) => point.y)),
       },
     ];
   });
@@ -100,17 +100,17 @@ export function namePlaces(points, { groups, of }, all) {
 
 /** Of a group that is scattered, those that are together where most of it are; looked for around some of them. */
 function densest(own, about) {
-  const every = Math.ceil(own.length / MOST_TRIED);
+  const every = Math.ceil(own.length / MAX_TRIED);
   const bunches = own.filter((_, index) => index % every === 0).map(about);
-  return bunches.reduce((most, one) => (one.length > most.length ? one : most));
+  return bunches.reduce((most, bunch) => (bunch.length > most.length ? bunch : most));
 }
 
-function middle(values) {
+function median(values) {
   return values.sort((a, b) => a - b)[values.length >> 1];
 }
 
 /** What a CSS colour is just now, in light or dark, as a canvas needs it. */
-export function resolved(probe, colour) {
+export function computedColor(probe, colour) {
   probe.style.color = colour;
   return getComputedStyle(probe).color;
 }

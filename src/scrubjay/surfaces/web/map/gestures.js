@@ -10,7 +10,7 @@ export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1],
  * Let a canvas be steered. `plane` is moved; `on` has moved(), over(left, top) and out() of the pointer,
  * click(left, top, isTouch), arrow(right, up), enter(), escape().
  */
-export function steered(canvas, plane, on) {
+export function addGestures(canvas, plane, on) {
   const down = new Map(); // by pointer, where it is
   let began = null;
 
@@ -33,8 +33,8 @@ export function steered(canvas, plane, on) {
     }
     const now = at(event);
     const still = [...down.values()].find((place) => place !== before);
-    if (down.size === 2) pinched(plane, still, before, now);
-    else if (!began || apart(began, now) > CLICK_PX) {
+    if (down.size === 2) pinch(plane, still, before, now);
+    else if (!began || distance(began, now) > CLICK_PX) {
       began = null;
       plane.pan(now[0] - before[0], now[1] - before[1]);
     } else return;
@@ -75,16 +75,16 @@ export function steered(canvas, plane, on) {
 }
 
 /** Zoom in (1) or out (-1) by one step, about the middle. */
-export function stepped(plane, direction) {
+export function zoomStep(plane, direction) {
   plane.zoomBy(direction > 0 ? STEP : 1 / STEP);
 }
 
-function pinched(plane, still, before, now) {
+function pinch(plane, still, before, now) {
   const middle = [(still[0] + now[0]) / 2, (still[1] + now[1]) / 2];
   plane.pan((now[0] - before[0]) / 2, (now[1] - before[1]) / 2);
-  plane.zoomBy(apart(still, now) / Math.max(apart(still, before), 1), ...middle);
+  plane.zoomBy(distance(still, now) / Math.max(distance(still, before), 1), ...middle);
 }
 
-function apart(a, b) {
+function distance(a, b) {
   return Math.hypot(a[0] - b[0], a[1] - b[1]);
 }

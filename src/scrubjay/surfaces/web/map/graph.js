@@ -1,17 +1,17 @@
 // The graph around one memory: what its links reach, and how these came about.
 
-import { ask } from "../app/api.js";
+import { call } from "../app/api.js";
 import { h, put } from "../app/dom.js";
-import { figure, many } from "../app/format.js";
-import { go, link } from "../app/route.js";
-import { saying } from "../app/toast.js";
+import { figure, plural } from "../app/format.js";
+import { link, navigate } from "../app/route.js";
+import { attempt } from "../app/toast.js";
 import { finder } from "../memory/finder.js";
 import { openMemory } from "../memory/memory.js";
-import { laidOut } from "./graph_layout.js";
-import { focusedId, MADE, picture, sample, widthOf } from "./graph_picture.js";
+import { layoutGraph } from "./graph_layout.js";
+import { drawGraph, focusedId, LINK_ORIGINS, lineSample, widthOf } from "./graph_picture.js";
 
 const DEPTHS = [1, 2, 3];
-const MOST_SAID = 5; // links of one memory, in the table
+const MAX_LISTED = 5; // links of one memory, in the table
 
 /** Make the view. */
 export function make(root) {
@@ -28,7 +28,7 @@ export function make(root) {
       },
       ...DEPTHS.map((depth) => ({
         keys: String(depth),
-        does: `Show what is up to ${many(depth, "link", "links")} away`,
+        does: `Show what is up to ${plural(depth, "link", "links")} away`,
         act: () => view.reach(depth),
       })),
     ],
@@ -58,7 +58,7 @@ class GraphView {
     this.#depth = DEPTHS.includes(depth) ? depth : 1;
     this.#drawDepths();
     if (!this.#id) return this.#welcome();
-    await saying(() => this.#ask());
+    await attempt(() => this.#ask());
     if (focused) this.stage.querySelector(".middle a")?.focus(); // the one that was chosen is there now
     return undefined;
   }
@@ -71,12 +71,12 @@ class GraphView {
   /** Open a memory, or the one in the middle. */
   open(id) {
     const which = id ?? this.#id;
-    if (which) openMemory(which, { changed: () => saying(() => this.#ask()) });
+    if (which) openMemory(which, { changed: () => attempt(() => this.#ask()) });
   }
 
   /** Show what is so many links away. */
   reach(depth) {
-    if (this.#id) go("graph", { id: this.#id, depth: depth === 1 ? "" : depth });
+    if (this.#id) navigate("graph", { id: this.#id, depth: depth === 1 ? "" : depth });
   }
 
   #to(id) {
@@ -88,7 +88,7 @@ class GraphView {
     const mine = new AbortController();
     this.#asking = mine;
     try {
-      this.#graph = await ask("surroundings", { id: this.#id, depth: this.#depth }, mine);
+      this.#graph = await call("surroundings", { id: this.#id, depth: this.#depth }, mine);
     } catch (error) {
       if (mine.signal.aborted) return;
       this.#graph = null;
@@ -142,8 +142,8 @@ class GraphView {
     const [first, ...others] = nodes;
     const open = h("button", { type: "button", onclick: () => this.open(first.id) }, "Open");
     const alike = h("a", { class: "button", href: link("map", { q: first.title }) }, "Alike on the map");
-    const reached = `${many(others.length, "memory", "memories")} up to ${many(this.#depth, "link", "links")} away.`;
-    const more = leftOut > 0 && ` ${many(leftOut, "more is", "more are")} reached and not drawn.`;
+    const reached = `${plural(others.length, "memory", "memories")} up to ${plural(this.#depth, "link", "links")} away.`;
+    const more = leftOut > 0 && ` ${plural(leftOut, "more is", "more are")} reached and not drawn.`;
     const table = h(
       "details",
       {},
@@ -153,7 +153,7 @@ class GraphView {
     put(
       this.body,
       h("div", { class: "headed" }, h("h1", { dir: "auto" }, first.title), open, alike),
-      !others.length && unlinked(),
+      !others.length && unlinkedNote(),
       others.length > 0 && [
         h("p", { class: "hint", role: "status" }, reached, more),
         this.stage,
@@ -167,8 +167,8 @@ class GraphView {
   #draw() {
     this.#width = this.stage.clientWidth;
     if (!this.#graph || !this.#width) return;
-    const layout = laidOut(this.#graph.nodes, this.#graph.edges, this.#width, widthOf);
-    put(this.stage, picture(this.#graph, layout, { depth: this.#depth, open: (id) => this.open(id) }));
+    const layout = layoutGraph(this.#graph.nodes, this.#graph.edges, this.#width, widthOf);
+    put(this.stage, drawGraph(this.#graph, layout, { depth: this.#depth, open: (id) => this.open(id) }));
   }
 
   #drawDepths() {
@@ -182,12 +182,12 @@ class GraphView {
   }
 
   #legend() {
-    const used = Object.keys(MADE).filter((made) => this.#graph.edges.some((edge) => edge.made === made));
+    const used = Object.keys(LINK_ORIGINS).filter((made) => this.#graph.edges.some((edge) => edge.made === made));
     const arrow = this.#graph.edges.some((edge) => edge.kind === "supersedes");
     return h(
       "ul",
       { class: "made", "aria-label": "What the lines mean" },
-      used.map((made) => h("li", {}, sample(made), MADE[made].label)),
+      used.map((made) => h("li", {}, lineSample(made), LINK_ORIGINS[made].label)),
       h("li", {}, "thicker: stronger"),
       arrow && h("li", {}, "arrow: supersedes"),
       h("li", {}, "A click puts a memory in the middle; ↗ or ", h("kbd", {}, "o"), " opens it."),
@@ -212,7 +212,7 @@ class GraphView {
           h(
             "ul",
             {},
-            linksBack(node, nodes, edges).map((words) => h("li", {}, words)),
+            earlierLinks(node, nodes, edges).map((words) => h("li", {}, words)),
           ),
         ),
         h("td", {}, opener(node)),
@@ -228,21 +228,21 @@ const toMap = () => h("a", { href: "#/map" }, "map");
 const toSearch = () => h("a", { href: "#/search" }, "search");
 
 // The links of a memory to those that stand before it, so that none is said twice.
-function linksBack(node, nodes, edges) {
-  const before = new Map(nodes.slice(0, nodes.indexOf(node)).map((one) => [one.id, one.title]));
+function earlierLinks(node, nodes, edges) {
+  const before = new Map(nodes.slice(0, nodes.indexOf(node)).map((earlier) => [earlier.id, earlier.title]));
   const own = edges.filter(({ a, b }) => (a === node.id && before.has(b)) || (b === node.id && before.has(a)));
-  const said = own.slice(0, MOST_SAID).map((edge) => inWords(edge, node, before));
-  return own.length > said.length ? [...said, `and ${own.length - said.length} more`] : said;
+  const phrases = own.slice(0, MAX_LISTED).map((edge) => linkText(edge, node, before));
+  return own.length > phrases.length ? [...phrases, `and ${own.length - phrases.length} more`] : phrases;
 }
 
-function inWords(edge, node, titles) {
+function linkText(edge, node, titles) {
   const other = titles.get(edge.a === node.id ? edge.b : edge.a);
   const isOld = edge.kind === "supersedes" && edge.b === node.id;
   const kind = isOld ? "superseded by" : edge.kind === "related" ? "related to" : edge.kind.replaceAll("_", " ");
-  return `${kind}: ${other} (${figure(edge.strength, 2)}, ${MADE[edge.made].label})`;
+  return `${kind}: ${other} (${figure(edge.strength, 2)}, ${LINK_ORIGINS[edge.made].label})`;
 }
 
-function unlinked() {
+function unlinkedNote() {
   return h(
     "div",
     { class: "said" },

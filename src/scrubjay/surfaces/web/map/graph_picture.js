@@ -1,40 +1,48 @@
 // The picture of a graph: links as lines, memories as links of the page that put themselves in the middle.
 
 import { s } from "../app/dom.js";
-import { figure, many } from "../app/format.js";
+import { figure, plural } from "../app/format.js";
 import { link } from "../app/route.js";
 import { ARROWS } from "./gestures.js";
-import { along } from "./graph_layout.js";
-import { nextOf } from "./points.js";
+import { ringDistance } from "./graph_layout.js";
+import { nextInDirection } from "./points.js";
 
 /** How a link was made, and how its line is dashed. */
-export const MADE = {
+export const LINK_ORIGINS = {
   hand: { label: "made by hand", dash: null },
   text: { label: "a document links to it", dash: "9 5" },
   likeness: { label: "found by likeness", dash: "1.5 5" },
 };
-const USUAL = "related"; // a kind that need not be said
-const LEAST_MIDDLE_PX = 90;
+const DEFAULT_KIND = "related"; // a kind that need not be said
+const MIN_MIDDLE_PX = 90;
 const LABEL_FONT_PX = 13; // as map.css has it
 
 /** Draw a graph that was laid out; `open(id)` is what the small sign beside a memory does. */
-export function picture(graph, layout, { depth, open }) {
+export function drawGraph(graph, layout, { depth, open }) {
   const nodes = graph.nodes.map((node) => nodeOf(node, layout.places.get(node.id), { depth, open }));
   const dense = graph.edges.length > 2 * graph.nodes.length;
   const edges = graph.edges.map((edge) => edgeOf(edge, layout, dense));
   const { width, height } = layout;
   const svg = s(
     "svg",
-    { class: "twigs", width, height, role: "group", "aria-label": "Graph", onkeydown: (event) => moved(event, svg) },
+    {
+      class: "twigs",
+      width,
+      height,
+      role: "group",
+      "aria-label": "Graph",
+      onkeydown: (event) => onKeydown(event, svg),
+    },
     s("defs", {}, arrow()),
     layout.rings.map((ring) => ringOf(ring, layout)),
-    edges.map((one) => one.line),
-    edges.map((one) => one.word),
+    edges.map((edge) => edge.line),
+    edges.map((edge) => edge.word),
     nodes,
   );
   for (const node of nodes) {
-    for (const name of ["pointerenter", "focusin"]) node.addEventListener(name, () => lit(svg, node.dataset.id));
-    for (const name of ["pointerleave", "focusout"]) node.addEventListener(name, () => lit(svg, null));
+    for (const name of ["pointerenter", "focusin"])
+      node.addEventListener(name, () => highlightEdges(svg, node.dataset.id));
+    for (const name of ["pointerleave", "focusout"]) node.addEventListener(name, () => highlightEdges(svg, null));
   }
   return svg;
 }
@@ -43,8 +51,8 @@ export function picture(graph, layout, { depth, open }) {
 export const focusedId = (root) => root.querySelector(".node:focus-within")?.dataset.id ?? null;
 
 /** A line as it is drawn for a link, for the legend. */
-export function sample(made) {
-  const dash = { "stroke-dasharray": MADE[made].dash, "stroke-linecap": "round" };
+export function lineSample(made) {
+  const dash = { "stroke-dasharray": LINK_ORIGINS[made].dash, "stroke-linecap": "round" };
   const line = { class: "edge", d: "M2,6H42", "stroke-width": 2.5, ...dash };
   return s("svg", { class: "sample", width: 44, height: 12, "aria-hidden": "true" }, s("path", line));
 }
@@ -52,7 +60,7 @@ export function sample(made) {
 function ringOf(ring, { middle }) {
   return Object.entries(ring.spans).map(([side, [from, to]]) => {
     const downs = Array.from({ length: 41 }, (_, index) => from + (index * (to - from)) / 40);
-    const points = downs.map((down) => `${middle.x + Number(side) * along(ring, down)},${middle.y + down}`);
+    const points = downs.map((down) => `${middle.x + Number(side) * ringDistance(ring, down)},${middle.y + down}`);
     return s("polyline", { class: "ring", points: points.join(" ") });
   });
 }
@@ -63,7 +71,7 @@ function edgeOf(edge, { places, middle, sides }, dense) {
   const pull = isSpoke ? 0 : 0.35;
   const half = { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 };
   const bend = { x: half.x + (middle.x - half.x) * pull, y: half.y + (middle.y - half.y) * pull };
-  const [begin, end] = [short(from, bend), short(to, bend)];
+  const [begin, end] = [shortened(from, bend), shortened(to, bend)];
   const data = { a: edge.a, b: edge.b };
   const line = s(
     "path",
@@ -71,39 +79,41 @@ function edgeOf(edge, { places, middle, sides }, dense) {
       class: dense && !isSpoke ? "edge many" : "edge",
       d: `M${begin.x},${begin.y}Q${bend.x},${bend.y} ${end.x},${end.y}`,
       "stroke-width": (1 + 3 * edge.strength) * (dense && !isSpoke ? 0.5 : 1),
-      "stroke-dasharray": MADE[edge.made].dash,
+      "stroke-dasharray": LINK_ORIGINS[edge.made].dash,
       "stroke-linecap": "round",
       "marker-end": edge.kind === "supersedes" ? "url(#twig-arrow)" : null,
       data,
     },
-    s("title", {}, `${edge.kind}, ${figure(edge.strength, 2)}, ${MADE[edge.made].label}`),
+    s("title", {}, `${edge.kind}, ${figure(edge.strength, 2)}, ${LINK_ORIGINS[edge.made].label}`),
   );
-  const at = isSpoke ? mixed(middle, from.side === 0 ? to : from, 0.68) : mixed(mixed(begin, end, 0.5), bend, 0.5);
+  const at = isSpoke
+    ? interpolate(middle, from.side === 0 ? to : from, 0.68)
+    : interpolate(interpolate(begin, end, 0.5), bend, 0.5);
   const hasRoom = isSpoke && sides.length === 2;
   const shown = { class: hasRoom ? "kind" : "kind aside", x: at.x, y: at.y + 4, "text-anchor": "middle", data };
-  const word = edge.kind === USUAL ? null : s("text", shown, edge.kind.replaceAll("_", " "));
+  const word = edge.kind === DEFAULT_KIND ? null : s("text", shown, edge.kind.replaceAll("_", " "));
   return { line, word };
 }
 
-function mixed(one, other, share) {
-  return { x: one.x + (other.x - one.x) * share, y: one.y + (other.y - one.y) * share };
+function interpolate(from, to, share) {
+  return { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share };
 }
 
 // An end a little before the memory, so that an arrow does not lie under it.
-function short(end, bend) {
+function shortened(end, bend) {
   const far = Math.hypot(bend.x - end.x, bend.y - end.y) || 1;
-  return mixed(end, bend, Math.min(11 / far, 0.5));
+  return interpolate(end, bend, Math.min(11 / far, 0.5));
 }
 
 function nodeOf(node, place, { depth, open }) {
   const isMiddle = place.side === 0;
   const radius = isMiddle ? 9 : 4 + 4 * Math.sqrt(node.score);
   const weight = isMiddle ? 600 : 400;
-  const hasRoom = !isMiddle || place.room >= LEAST_MIDDLE_PX; // else the heading of the page says it
-  const shown = hasRoom ? cut(node.title, place.room, weight) : "";
+  const hasRoom = !isMiddle || place.room >= MIN_MIDDLE_PX; // else the heading of the page says it
+  const shown = hasRoom ? truncate(node.title, place.room, weight) : "";
   const wide = widthOf(shown, weight);
   const label = isMiddle ? below(place, wide) : beside(place);
-  const far = isMiddle ? "in the middle" : `${many(node.depth, "link", "links")} away, ${figure(node.score, 2)}`;
+  const far = isMiddle ? "in the middle" : `${plural(node.depth, "link", "links")} away, ${figure(node.score, 2)}`;
   const href = link("graph", { id: node.id, depth: depth === 1 ? "" : depth });
   const left = place.side < 0 ? place.x - 18 - wide : place.x - 13;
   const beyond = place.x + place.side * (18 + wide);
@@ -137,12 +147,12 @@ export function widthOf(text, weight = 400) {
   return ruler.measureText(text).width;
 }
 
-function cut(title, roomPx, weight) {
+function truncate(title, roomPx, weight) {
   if (widthOf(title, weight) <= roomPx) return title;
   let begun = "";
-  for (const one of title) {
-    if (begun.length > 3 && widthOf(`${begun}${one}…`, weight) > roomPx) break;
-    begun += one;
+  for (const character of title) {
+    if (begun.length > 3 && widthOf(`${begun}${character}…`, weight) > roomPx) break;
+    begun += character;
   }
   const space = begun.lastIndexOf(" ");
   return `${(space > begun.length / 2 ? begun.slice(0, space) : begun).trimEnd()}…`;
@@ -157,14 +167,14 @@ function arrow() {
   );
 }
 
-function lit(svg, id) {
+function highlightEdges(svg, id) {
   svg.classList.toggle("some", id !== null);
-  for (const one of svg.querySelectorAll("[data-a]")) {
-    one.classList.toggle("lit", one.dataset.a === id || one.dataset.b === id);
+  for (const element of svg.querySelectorAll("[data-a]")) {
+    element.classList.toggle("lit", element.dataset.a === id || element.dataset.b === id);
   }
 }
 
-function moved(event, svg) {
+function onKeydown(event, svg) {
   const arrowKey = ARROWS[event.key];
   const here = svg.querySelector(".node:focus-within");
   if (!arrowKey || !here || event.shiftKey) return;
@@ -173,8 +183,8 @@ function moved(event, svg) {
     const at = node.querySelector("circle");
     return { node, x: Number(at.getAttribute("cx")), y: -Number(at.getAttribute("cy")) };
   };
-  const others = [...svg.querySelectorAll(".node")].filter((one) => one !== here).map(placeOf);
-  nextOf(others, placeOf(here), ...arrowKey)
+  const others = [...svg.querySelectorAll(".node")].filter((node) => node !== here).map(placeOf);
+  nextInDirection(others, placeOf(here), ...arrowKey)
     ?.node.querySelector("a")
     .focus();
 }

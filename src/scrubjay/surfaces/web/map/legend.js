@@ -6,11 +6,11 @@ import { swatch } from "./colors.js";
 
 /** Fill a node with the groups; `change(names)` is told which are hidden from now on. */
 export function drawLegend(node, groups, off, change) {
-  const names = groups.map((one) => one.name);
+  const names = groups.map((group) => group.name);
   const action = node.contains(document.activeElement) ? focused().dataset.does : null;
-  const flip = (name) => change(off.has(name) ? [...off].filter((one) => one !== name) : [...off, name]);
-  const isAlone = (name) => names.every((one) => (one === name) !== off.has(one));
-  const alone = (name) => change(isAlone(name) ? [] : names.filter((one) => one !== name));
+  const flip = (name) => change(off.has(name) ? [...off].filter((other) => other !== name) : [...off, name]);
+  const isAlone = (name) => names.every((other) => (other === name) !== off.has(other));
+  const alone = (name) => change(isAlone(name) ? [] : names.filter((other) => other !== name));
   const row = (group) =>
     h(
       "li",
@@ -47,7 +47,7 @@ export function drawLegend(node, groups, off, change) {
     { type: "button", class: "quiet", data: { does: "all" }, onclick: () => change([]) },
     "Show all again",
   );
-  put(node, h("ul", { class: "legend" }, groups.filter((one) => one.count).map(row)), off.size > 0 && all);
+  put(node, h("ul", { class: "legend" }, groups.filter((group) => group.count).map(row)), off.size > 0 && all);
   if (action)
     elements(node, "button")
       .find((button) => button.dataset.does === action)

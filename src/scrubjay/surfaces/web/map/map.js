@@ -1,19 +1,18 @@
 // The map: all memories as points, what is alike together, and where a query lands among them.
 
-import { ask } from "../app/api.js";
-import { debounced, h, put } from "../app/dom.js";
-import { leaveAtEscape } from "../app/escape.js";
+import { call } from "../app/api.js";
+import { debounce, h, leaveOnEscape, put } from "../app/dom.js";
+import { FilterMenu } from "../app/filter_menu.js";
 import { count } from "../app/format.js";
-import { Narrowing } from "../app/narrowing.js";
-import { go, here, link, note } from "../app/route.js";
+import { currentRoute, link, navigate, replaceRoute } from "../app/route.js";
 import { copyButton } from "../app/share.js";
-import { saying } from "../app/toast.js";
+import { attempt } from "../app/toast.js";
 import { openMemory } from "../memory/memory.js";
-import { about, Chart } from "./canvas.js";
-import { WAYS } from "./colors.js";
+import { Chart, pointSummary } from "./canvas.js";
+import { COLOR_MODES } from "./colors.js";
 import { drawLegend } from "./legend.js";
-import { Opening } from "./opening.js";
-import { drawStanding, HINT, listed, MOST_LISTED, nothing } from "./sidebar.js";
+import { MemoryRoute } from "./memory_route.js";
+import { drawCoverage, emptyNote, HINT, MAX_LISTED, pointList } from "./sidebar.js";
 
 const TYPING_MS = 250;
 const MOVING_MS = 200;
@@ -48,18 +47,18 @@ class MapView {
       open: (point) => this.#open(point),
       pile: (points) => this.#choose(points),
       chosen: (point) => this.#under(point),
-      moved: debounced(MOVING_MS, () => {
+      moved: debounce(MOVING_MS, () => {
         this.#note({ at: String(this.chart.plane) });
         this.#listInView();
       }),
     });
-    this.opening = new Opening("map", (id, signal) => this.#show(id, signal));
+    this.opening = new MemoryRoute("map", (id, signal) => this.#show(id, signal));
     this.#make(root);
   }
 
   /** Show what an address says; asks for points only where those that are here will not do. */
   async show(params) {
-    const by = WAYS[params.get("by")] ? params.get("by") : "topic";
+    const by = COLOR_MODES[params.get("by")] ? params.get("by") : "topic";
     const before = this.#now;
     this.#now = {
       q: params.get("q") ?? "",
@@ -80,7 +79,7 @@ class MapView {
     if (this.#now.at !== before.at) this.chart.plane.look(this.#now.at);
     this.#drawControls();
     if (this.#answer) this.#redraw();
-    await saying(() => this.#ask());
+    await attempt(() => this.#ask());
   }
 
   hide() {
@@ -92,14 +91,14 @@ class MapView {
   }
 
   turnColour() {
-    const ways = Object.keys(WAYS);
+    const ways = Object.keys(COLOR_MODES);
     this.#change({ by: ways[(ways.indexOf(this.#now.by) + 1) % ways.length], hide: [] });
   }
 
   #make(root) {
-    this.typed = debounced(TYPING_MS, () => {
+    this.typed = debounce(TYPING_MS, () => {
       this.#note({ q: this.box.value.trim() });
-      saying(() => this.#ask());
+      attempt(() => this.#ask());
     });
     const asks = {
       type: "search",
@@ -107,9 +106,9 @@ class MapView {
       "aria-label": "Query",
       autocomplete: "off",
     };
-    this.box = h("input", { ...asks, oninput: this.typed, onkeydown: leaveAtEscape });
+    this.box = h("input", { ...asks, oninput: this.typed, onkeydown: leaveOnEscape });
     this.colours = h("div", { class: "ways", role: "group", "aria-label": "Colour by" });
-    this.narrowing = new Narrowing((what) => this.#change({ ...what, hide: [], at: "" }));
+    this.narrowing = new FilterMenu((what) => this.#change({ ...what, hide: [], at: "" }));
     this.standing = h("p", { class: "hint standing", role: "status" });
     this.under = h("div", { class: "under" });
     this.said = h("div", { class: "outcome", role: "status" });
@@ -143,8 +142,8 @@ class MapView {
     if (!isHere) this.#say(h("p", { class: "hint" }, "Drawing the map…"));
     try {
       const query = this.#now.q || undefined;
-      let answer = await ask("map", { ...filters, query, points: !isHere }, mine);
-      if (isHere && answer.state !== this.#answer.state) answer = await ask("map", { ...filters, query }, mine);
+      let answer = await call("map", { ...filters, query, points: !isHere }, mine);
+      if (isHere && answer.state !== this.#answer.state) answer = await call("map", { ...filters, query }, mine);
       if (answer.points.length || !isHere) this.#take(answer, key);
       this.#land(answer);
     } catch (error) {
@@ -158,7 +157,7 @@ class MapView {
     this.#shownFor = key;
     this.chart.set(answer.points);
     this.body.hidden = !answer.points.length;
-    drawStanding(this.standing, answer, answer.points.length);
+    drawCoverage(this.standing, answer, answer.points.length);
     this.#redraw();
     this.#drawControls();
   }
@@ -176,10 +175,10 @@ class MapView {
     const points = (answer.landing?.nearest ?? []).map((id) => this.chart.pointOf(id)).filter(Boolean);
     if (answer.landing) this.chart.plane.reveal(answer.landing.x, answer.landing.y);
     this.landing.hidden = !answer.landing;
-    put(this.landing, h("h2", {}, "Nearest to the query"), listed(points, { ...this.#doing(), ordered: true }));
+    put(this.landing, h("h2", {}, "Nearest to the query"), pointList(points, { ...this.#doing(), ordered: true }));
     this.#say(
       ...answer.degraded.map((why) => h("p", { class: "said" }, sentence(why))),
-      !this.#answer.points.length && nothing(this.#answer, this.#now),
+      !this.#answer.points.length && emptyNote(this.#answer, this.#now),
     );
   }
 
@@ -202,21 +201,21 @@ class MapView {
     const way = ([name, label]) =>
       h("button", { type: "button", "aria-pressed": String(name === by), onclick: colour(name) }, label);
     const focused = [...this.colours.children].indexOf(document.activeElement);
-    put(this.colours, h("span", { class: "hint" }, "Colour by"), Object.entries(WAYS).map(way));
+    put(this.colours, h("span", { class: "hint" }, "Colour by"), Object.entries(COLOR_MODES).map(way));
     if (focused > 0) this.colours.children[focused].focus();
     this.narrowing.draw(this.#now);
   }
 
   #listInView() {
     if (!this.inView.open) return;
-    const { points, count: all } = this.chart.inView(MOST_LISTED);
+    const { points, count: all } = this.chart.inView(MAX_LISTED);
     const more = all > points.length ? `The first ${points.length} of ${count(all)}; zoom in for others.` : "";
-    put(this.inView.lastChild, more && h("p", { class: "hint" }, more), listed(points, this.#doing()));
+    put(this.inView.lastChild, more && h("p", { class: "hint" }, more), pointList(points, this.#doing()));
   }
 
   #choose(points) {
     this.pile.hidden = false;
-    const list = listed(points.slice(0, MOST_LISTED), this.#doing());
+    const list = pointList(points.slice(0, MAX_LISTED), this.#doing());
     put(this.pile, h("h2", {}, `${count(points.length)} on this spot`), list);
     this.pile.querySelector("button").focus();
   }
@@ -226,7 +225,11 @@ class MapView {
     const hint = h("span", { class: "hint" }, HINT);
     put(
       this.under,
-      h("p", { "aria-live": "polite" }, point ? [h("strong", { dir: "auto" }, point.title), " ", about(point)] : hint),
+      h(
+        "p",
+        { "aria-live": "polite" },
+        point ? [h("strong", { dir: "auto" }, point.title), " ", pointSummary(point)] : hint,
+      ),
       point && h("button", { type: "button", onclick: () => this.#open(point) }, "Open"),
       point && h("a", { class: "button", href: link("graph", { id: point.id }) }, "Links"),
     );
@@ -241,7 +244,7 @@ class MapView {
   }
 
   #show(id, signal) {
-    const changed = () => saying(() => this.#ask({ again: true }));
+    const changed = () => attempt(() => this.#ask({ again: true }));
     return openMemory(id, { query: this.#now.q, changed, signal });
   }
 
@@ -250,13 +253,13 @@ class MapView {
   }
 
   #change(what) {
-    go("map", this.#address({ ...this.#now, q: this.box.value.trim(), ...what })); // with what was typed just now
+    navigate("map", this.#address({ ...this.#now, q: this.box.value.trim(), ...what })); // with what was typed just now
   }
 
   #note(what) {
     Object.assign(this.#now, what);
-    if (here().view !== "map") return;
-    note("map", { ...this.#address(), id: here().params.get("id") });
+    if (currentRoute().view !== "map") return;
+    replaceRoute("map", { ...this.#address(), id: currentRoute().params.get("id") });
     [this.#seen, this.#hash] = [link("map", this.#address()), location.hash];
   }
 }

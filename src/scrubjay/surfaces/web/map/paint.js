@@ -1,6 +1,6 @@
 // The picture of a map on a canvas: a stamp for each group, put at its points, and what is drawn on top of them.
 
-import { outline, resolved } from "./colors.js";
+import { computedColor, outline } from "./colors.js";
 import { pixelOf, Raster, stampOf } from "./raster.js";
 
 const RING_PX = 15;
@@ -36,7 +36,7 @@ export class Painter {
 
   /** Draw what a plane sees: `groups` and `of` as tones.js gives them, `off` the groups that are hidden. */
   paint({ plane, dots, groups, of, off, names, landing, cursor, hovered }) {
-    this.#ink ??= Object.fromEntries(INKS.map((name) => [name, resolved(this.probe, `var(--${name})`)]));
+    this.#ink ??= Object.fromEntries(INKS.map((name) => [name, computedColor(this.probe, `var(--${name})`)]));
     const ratio = this.#fit(plane);
     const radius = radiusOf(dots.points.length, plane);
     const strength = landing ? FAINT : 1;
@@ -47,7 +47,7 @@ export class Painter {
     else
       this.#names(
         plane,
-        names.filter((one) => !off.has(one.name)),
+        names.filter((label) => !off.has(label.name)),
       );
     if (hovered >= 0) this.#ring(plane, dots.points[hovered], [this.#ink.text, 2]);
     if (cursor >= 0) this.#ring(plane, dots.points[cursor], [this.#ink.focus, 3]);
@@ -89,7 +89,7 @@ export class Painter {
 
   #mark(context, group, radius) {
     const path = new Path2D(outline(group.shape, radius * group.size));
-    const colour = resolved(this.probe, group.colour);
+    const colour = computedColor(this.probe, group.colour);
     if (group.shape === "ring") {
       Object.assign(context, { strokeStyle: colour, lineWidth: Math.max(radius * 0.45, 1) });
       context.stroke(path);
@@ -139,7 +139,7 @@ export class Painter {
       const [left, above] = plane.toScreen(x, y);
       const top = above - NAME_PX;
       const half = context.measureText(label).width / 2;
-      if (taken.some((one) => Math.abs(one.top - top) < 18 && Math.abs(one.left - left) < one.half + half + 8))
+      if (taken.some((place) => Math.abs(place.top - top) < 18 && Math.abs(place.left - left) < place.half + half + 8))
         continue;
       taken.push({ left, top, half });
       context.strokeText(label, left, top);

@@ -1,8 +1,8 @@
 // Which part of the plane is seen: a middle, and how many pixels a unit of the plane takes.
 
-const MOST_ZOOM = 60;
+const MAX_ZOOM = 60;
 const EDGE_PX = 28;
-const LEAST = 0.2; // of the plane is seen, however close the points are
+const MIN_EXTENT = 0.2; // of the plane is seen, however close the points are
 
 /** The view of a plane; y grows upwards there, and downwards on a screen. */
 export class Plane {
@@ -15,8 +15,8 @@ export class Plane {
 
   /** Take these points for all there is: a zoom of 1 shows them, and no more. */
   settle(points) {
-    const [left, right] = ends(points.map((one) => one.x));
-    const [bottom, top] = ends(points.map((one) => one.y));
+    const [left, right] = extent(points.map((point) => point.x));
+    const [bottom, top] = extent(points.map((point) => point.y));
     const isAll = String(this) === "";
     this.all = { x: (left + right) / 2, y: (bottom + top) / 2, wide: right - left, high: top - bottom };
     if (isAll) this.reset();
@@ -48,7 +48,7 @@ export class Plane {
   /** Zoom by a factor; the place under this pixel stays under it. */
   zoomBy(factor, left = this.width / 2, top = this.height / 2) {
     const [x, y] = this.toPlane(left, top);
-    this.zoom = Math.min(Math.max(this.zoom * factor, 1), MOST_ZOOM);
+    this.zoom = Math.min(Math.max(this.zoom * factor, 1), MAX_ZOOM);
     const [nowX, nowY] = this.toPlane(left, top);
     this.#look(this.x + x - nowX, this.y + y - nowY);
   }
@@ -62,7 +62,7 @@ export class Plane {
   reveal(x, y) {
     if (!this.width) return; // nothing is shown yet, and then all is
     const [left, top] = this.toScreen(x, y);
-    this.pan(inwards(left, this.width), inwards(top, this.height));
+    this.pan(overflow(left, this.width), overflow(top, this.height));
   }
 
   /** The part of the plane that is seen: `{left, right, bottom, top}`. */
@@ -83,28 +83,28 @@ export class Plane {
     const [x, y, zoom] = (word ?? "").split(",").map(Number);
     this.reset();
     if (![x, y, zoom].every(Number.isFinite)) return;
-    this.zoom = Math.min(Math.max(zoom, 1), MOST_ZOOM);
+    this.zoom = Math.min(Math.max(zoom, 1), MAX_ZOOM);
     this.#look(x, y);
   }
 
   #look(x, y) {
-    this.x = between(x, this.all.x, this.all.wide / 2); // so that nobody drags it all away
-    this.y = between(y, this.all.y, this.all.high / 2);
+    this.x = clamp(x, this.all.x, this.all.wide / 2); // so that nobody drags it all away
+    this.y = clamp(y, this.all.y, this.all.high / 2);
   }
 }
 
-function between(at, middle, reach) {
+function clamp(at, middle, reach) {
   return Math.min(Math.max(at, middle - reach), middle + reach);
 }
 
-function ends(values) {
+function extent(values) {
   if (!values.length) return [-1, 1];
   const least = values.reduce((low, each) => Math.min(low, each)); // too many for the arguments of one call
   const most = values.reduce((high, each) => Math.max(high, each));
-  return most - least > LEAST ? [least, most] : [(least + most - LEAST) / 2, (least + most + LEAST) / 2];
+  return most - least > MIN_EXTENT ? [least, most] : [(least + most - MIN_EXTENT) / 2, (least + most + MIN_EXTENT) / 2];
 }
 
-function inwards(at, size) {
+function overflow(at, size) {
   if (at < EDGE_PX) return EDGE_PX - at;
   return at > size - EDGE_PX ? size - EDGE_PX - at : 0;
 }

@@ -4,15 +4,15 @@ const ASIDE = 1e-9; // as if those on one spot lay in a row, so that each can be
 const CELLS = 64; // along each side: with 10,000 points a cell has few
 
 /** Points `{x, y, …}` in -1..1, found by their place. `shown(index)` says which take part. */
-export class Dots {
+export class PointIndex {
   #cells = new Map();
   /** @type {(index: number) => boolean} */
   shown = () => true;
 
   constructor(points) {
     this.points = points;
-    points.forEach((one, index) => {
-      const key = cellOf(one.x) * CELLS + cellOf(one.y);
+    points.forEach((point, index) => {
+      const key = cellOf(point.x) * CELLS + cellOf(point.y);
       if (this.#cells.has(key)) this.#cells.get(key).push(index);
       else this.#cells.set(key, [index]);
     });
@@ -47,20 +47,20 @@ export class Dots {
   towards(from, right, up) {
     const apart = ({ x, y }, index) => ({ index, x: x + index * ASIDE, y: y + index * ASIDE });
     const places = this.points.map(apart).filter(({ index }) => this.shown(index));
-    return nextOf(places, apart(this.points[from], from), right, up)?.index ?? -1;
+    return nextInDirection(places, apart(this.points[from], from), right, up)?.index ?? -1;
   }
 }
 
 /** Of some `{x, y}`, the next from one in a direction: near, and rather ahead than beside. */
-export function nextOf(places, from, right, up) {
+export function nextInDirection(places, from, right, up) {
   let best = null;
   let bestCost = Infinity;
-  for (const one of places) {
-    const ahead = (one.x - from.x) * right + (one.y - from.y) * up;
-    const beside = Math.abs((one.x - from.x) * up) + Math.abs((one.y - from.y) * right);
+  for (const place of places) {
+    const ahead = (place.x - from.x) * right + (place.y - from.y) * up;
+    const beside = Math.abs((place.x - from.x) * up) + Math.abs((place.y - from.y) * right);
     if (ahead <= 0 || ahead < beside / 2) continue;
     const cost = ahead + 2 * beside;
-    if (cost < bestCost) [best, bestCost] = [one, cost];
+    if (cost < bestCost) [best, bestCost] = [place, cost];
   }
   return best;
 }

@@ -1,32 +1,34 @@
 // The form that connects a memory with another.
 
-import { ask } from "../app/api.js";
-import { opened } from "../app/dialog.js";
-import { fresh, h, put } from "../app/dom.js";
+import { call } from "../app/api.js";
+import { openDialog } from "../app/dialog.js";
+import { h, put, uniqueId } from "../app/dom.js";
 import { link as address } from "../app/route.js";
-import { nameOf } from "../app/stored_text.js";
+import { displayName } from "../app/stored_text.js";
 import { finder } from "./finder.js";
 
 const KINDS = ["related", "supersedes", "superseded by"]; // any other word is a kind, too
 
 /** Let somebody choose another memory and link it; gives `{to, kind, strength, name}` once it is stored, or undefined. */
-export function connection(id, links) {
-  return opened("Connect with another memory", (body, close) => {
+export function openConnectDialog(id, links) {
+  return openDialog("Connect with another memory", (body, close) => {
     let other = null;
-    const list = fresh("kinds");
+    const list = uniqueId("kinds");
     const kind = h("input", { list, value: KINDS[0], autocomplete: "off", autocapitalize: "none" });
     const strength = h("input", { type: "number", min: "0.05", max: "1", step: "0.05", value: "1" });
     const chosen = h("p", { class: "chosen", role: "status" });
-    const said = h("p", { class: "said bad", role: "alert", hidden: true });
+    const message = h("p", { class: "said bad", role: "alert", hidden: true });
     const submit = h("button", { type: "submit", class: "main", disabled: true }, "Connect");
-    const find = finder("Find the other memory", (one) => address("search", { id: one }), choose);
+    const find = finder("Find the other memory", (otherId) => address("search", { id: otherId }), choose);
     find.box.autofocus = true;
 
     function choose(hit) {
       other = hit.id === id ? null : hit;
       put(
         chosen,
-        other ? ["With: ", h("strong", { dir: "auto" }, nameOf(hit))] : "That is this memory itself: choose another.",
+        other
+          ? ["With: ", h("strong", { dir: "auto" }, displayName(hit))]
+          : "That is this memory itself: choose another.",
       );
       submit.disabled = !other;
       (other ? kind : find.box).focus();
@@ -36,12 +38,12 @@ export function connection(id, links) {
       const made = { to: other.id, kind: kind.value.trim(), strength: Number(strength.value) };
       submit.disabled = true;
       try {
-        await ask("link", { a: id, b: made.to, kind: made.kind, strength: made.strength });
-        close({ ...made, name: nameOf(other) });
+        await call("link", { a: id, b: made.to, kind: made.kind, strength: made.strength });
+        close({ ...made, name: displayName(other) });
       } catch (error) {
         if (!error.kind) throw error;
-        put(said, error.detail);
-        said.hidden = false;
+        put(message, error.detail);
+        message.hidden = false;
       } finally {
         submit.disabled = false;
       }
@@ -56,10 +58,12 @@ export function connection(id, links) {
         h(
           "datalist",
           { id: list },
-          [...new Set([...KINDS, ...links.map((one) => one.kind)])].map((one) => h("option", { value: one })),
+          [...new Set([...KINDS, ...links.map((link) => link.kind)])].map((linkKind) =>
+            h("option", { value: linkKind }),
+          ),
         ),
         h("label", { class: "field" }, "Strength, above 0 and at most 1", strength),
-        said,
+        message,
         h("p", { class: "actions" }, submit, h("button", { type: "button", onclick: () => close() }, "Cancel")),
       ),
     );

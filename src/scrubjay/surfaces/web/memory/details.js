@@ -29,7 +29,7 @@ const LABELS = {
 const TIMES = new Set(["created_at", "updated_at", "valid_from", "valid_until"]);
 
 /** Return the list of what is set; `tier` is the tier that has it, where there are several. */
-export function fieldsOf(memory, tier) {
+export function fieldList(memory, tier) {
   const isUsual = (name) => name === "updated_at" && memory.updated_at === memory.created_at;
   const rows = Object.entries(LABELS).filter(
     ([name]) => memory[name] !== null && memory[name].length !== 0 && !isUsual(name),
@@ -38,7 +38,7 @@ export function fieldsOf(memory, tier) {
   return h(
     "dl",
     { class: "fields" },
-    rows.map(([name, label]) => row(label, shown(name, memory))),
+    rows.map(([name, label]) => row(label, fieldValue(name, memory))),
     tier && row("Tier", tier),
     Object.entries(memory.metadata).map(([name, value]) =>
       row(name, visible(typeof value === "string" ? value : JSON.stringify(value))),
@@ -46,10 +46,10 @@ export function fieldsOf(memory, tier) {
   );
 }
 
-function shown(name, memory) {
+function fieldValue(name, memory) {
   const value = memory[name];
-  if (name === "event_time") return spokenOf(memory);
-  if (TIMES.has(name)) return [timeOf(value), ` (${age(value)})`];
+  if (name === "event_time") return eventTime(memory);
+  if (TIMES.has(name)) return [timeElement(value), ` (${age(value)})`];
   if (name === "topics")
     return value.map((topic) => [
       h("a", { class: "chip", href: link("search", { topics: topic }) }, h("bdi", {}, visible(topic))),
@@ -59,21 +59,25 @@ function shown(name, memory) {
   return visible(value);
 }
 
-const timeOf = (iso) => h("time", { datetime: iso, title: iso }, moment(iso));
+const timeElement = (iso) => h("time", { datetime: iso, title: iso }, moment(iso));
 
 /** Say which time a memory speaks of, and no more: whether somebody gave it, or its text did, is not kept. */
-function spokenOf({ type, event_time: from, event_until: until }) {
+function eventTime({ type, event_time: from, event_until: until }) {
   const origin = type === "document" ? "" : ", as given or as its text says";
-  return [timeOf(from), until && [" to ", timeOf(until)], h("span", { class: "hint" }, ` (${age(from)}${origin})`)];
+  return [
+    timeElement(from),
+    until && [" to ", timeElement(until)],
+    h("span", { class: "hint" }, ` (${age(from)}${origin})`),
+  ];
 }
 
 /** Return the table of changes, oldest first. */
-export function historyOf(changes) {
+export function historyTable(changes) {
   const rows = changes.map(({ at, field, before, after }) =>
     h(
       "tr",
       {},
-      h("td", {}, timeOf(at)),
+      h("td", {}, timeElement(at)),
       h("td", {}, field),
       h("td", { dir: "auto" }, visible(before)),
       h("td", { dir: "auto" }, visible(after)),
@@ -82,7 +86,7 @@ export function historyOf(changes) {
   const head = h(
     "tr",
     {},
-    ["When", "Field", "Before", "After"].map((one) => h("th", { scope: "col" }, one)),
+    ["When", "Field", "Before", "After"].map((title) => h("th", { scope: "col" }, title)),
   );
   return [
     h("h3", {}, "History"),

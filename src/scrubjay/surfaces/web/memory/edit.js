@@ -1,38 +1,37 @@
 // The form of a memory, new or old. What is typed is kept in the tab until it is stored or thrown away.
 
-import { ask } from "../app/api.js";
-import { confirmed, opened } from "../app/dialog.js";
-import { h, put } from "../app/dom.js";
-import { who } from "../app/login.js";
-import { alone } from "../app/once.js";
+import { call } from "../app/api.js";
+import { confirm, openDialog } from "../app/dialog.js";
+import { exclusive, h, put } from "../app/dom.js";
+import { currentLogin } from "../app/login.js";
 import { toast } from "../app/toast.js";
-import { changesOf, controlOf, FIELDS, valuesOf } from "./fields.js";
-import { fieldOrText } from "./large_text.js";
-import { tellAdded, tellEdited } from "./notice.js";
+import { changedValues, FIELDS, formValues, makeControl } from "./fields.js";
+import { fieldOrPreview } from "./large_text.js";
+import { notifyAdded, notifyEdited } from "./notice.js";
 
 const DRAFT = "scrubjay.draft.";
-const NOTHING = { types: [], collections: [], namespaces: [] };
+const NO_SUGGESTIONS = { types: [], collections: [], namespaces: [] };
 
 /** Let somebody write a memory; gives what was stored, or undefined. */
-export function added() {
-  return filledIn(
+export function openAddDialog() {
+  return openForm(
     "New memory",
     null,
     "",
-    (changes) => ask("add", { type: "fact", ...changes }),
-    (_, result) => tellAdded(result),
+    (changes) => call("add", { type: "fact", ...changes }),
+    (_, result) => notifyAdded(result),
   );
 }
 
 /** Let somebody change a memory; gives it as it is then, or undefined. `undone` is called if they put it back after. */
-export function edited(memory, undone = () => {}) {
-  const store = (changes) => ask("update", { id: memory.id, ...changes });
-  return filledIn("Edit", memory, memory.id, store, (changes, result) => tellEdited(memory, changes, result, undone));
+export function openEditDialog(memory, undone = () => {}) {
+  const store = (changes) => call("update", { id: memory.id, ...changes });
+  return openForm("Edit", memory, memory.id, store, (changes, result) => notifyEdited(memory, changes, result, undone));
 }
 
-const filledIn = alone(async (title, memory, id, store, tell) => {
-  const [known, draft] = await Promise.all([words(), draftOf(id)]);
-  const result = await opened(title, (body, close) => formIn(body, close, { memory, known, draft, store }), {
+const openForm = exclusive(async (title, memory, id, store, tell) => {
+  const [known, draft] = await Promise.all([loadSuggestions(), draftStore(id)]);
+  const result = await openDialog(title, (body, close) => drawForm(body, close, { memory, known, draft, store }), {
     wide: true,
   });
   if (result?.stored) {
@@ -44,34 +43,34 @@ const filledIn = alone(async (title, memory, id, store, tell) => {
   return undefined;
 });
 
-function formIn(body, close, { memory, known, draft, store }) {
-  const stored = valuesOf(memory);
-  const controls = FIELDS.map((field) => controlOf(field, stored[field.name], known));
+function drawForm(body, close, { memory, known, draft, store }) {
+  const stored = formValues(memory);
+  const controls = FIELDS.map((field) => makeControl(field, stored[field.name], known));
   const [text] = controls;
   const nodes = (rare) =>
     FIELDS.flatMap((field, at) => (at > 0 && Boolean(field.rare) === rare ? [controls[at].node] : []));
   const values = () => Object.fromEntries(controls.map(({ name, input }) => [name, input.value]));
   const before = values(); // as the browser has them, which ends each line its own way
-  const kept = draft.read();
-  for (const { name, input } of controls) input.value = kept?.[name] ?? before[name];
-  const isChanged = () => Object.keys(changesOf(values(), before)).length > 0;
+  const draftValues = draft.read();
+  for (const { name, input } of controls) input.value = draftValues?.[name] ?? before[name];
+  const isChanged = () => Object.keys(changedValues(values(), before)).length > 0;
   const more = h(
     "details",
-    { open: FIELDS.some(({ name, rare }) => rare && kept?.[name]) },
+    { open: FIELDS.some(({ name, rare }) => rare && draftValues?.[name]) },
     h("summary", {}, "More"),
     h("div", { class: "field-columns" }, nodes(true)),
   );
-  const said = h("p", { class: "said bad", role: "alert", hidden: true });
+  const message = h("p", { class: "said bad", role: "alert", hidden: true });
   const submit = h("button", { type: "submit", class: "main", title: "Ctrl+Enter" }, "Store");
-  const writing = kept || !memory ? text.node : fieldOrText(text, memory.text);
+  const writing = draftValues || !memory ? text.node : fieldOrPreview(text, memory.text);
   const form = h(
     "form",
     { class: "edit", novalidate: true },
-    kept &&
-      restored(() => {
+    draftValues &&
+      draftNotice(() => {
         draft.drop();
         put(body);
-        formIn(body, close, { memory, known, draft, store });
+        drawForm(body, close, { memory, known, draft, store });
       }),
     memory?.type === "document" &&
       h(
@@ -82,7 +81,7 @@ function formIn(body, close, { memory, known, draft, store }) {
     writing,
     h("div", { class: "field-columns" }, nodes(false)),
     more,
-    said,
+    message,
     h(
       "p",
       { class: "actions" },
@@ -92,7 +91,7 @@ function formIn(body, close, { memory, known, draft, store }) {
     ),
   );
   async function leave() {
-    if (isChanged() && !(await confirmed("Throw away what you wrote?", "Throw away"))) return;
+    if (isChanged() && !(await confirm("Throw away what you wrote?", "Throw away"))) return;
     draft.drop();
     close("left");
   }
@@ -100,7 +99,7 @@ function formIn(body, close, { memory, known, draft, store }) {
     event.preventDefault();
     submit.disabled = true;
     try {
-      const changes = changesOf(values(), before);
+      const changes = changedValues(values(), before);
       close({ changes, stored: await store(changes) });
     } catch (error) {
       if (!error.kind) throw error;
@@ -110,8 +109,8 @@ function formIn(body, close, { memory, known, draft, store }) {
     }
   }
   function refuse({ kind, detail }) {
-    put(said, kind === "away" ? "The server does not answer. What you wrote stays here." : detail);
-    said.hidden = false;
+    put(message, kind === "away" ? "The server does not answer. What you wrote stays here." : detail);
+    message.hidden = false;
     const named = controls.find(({ name }) => new RegExp(`\\b${name}\\b`).test(detail));
     for (const { input } of controls) input.toggleAttribute("aria-invalid", input === named?.input);
     if (named && more.contains(named.input)) more.open = true;
@@ -128,7 +127,7 @@ function formIn(body, close, { memory, known, draft, store }) {
   first.focus(); // and this is for when it is shown already
 }
 
-function restored(discard) {
+function draftNotice(discard) {
   return h(
     "p",
     { class: "said" },
@@ -138,8 +137,8 @@ function restored(discard) {
 }
 
 /** What is typed, kept in this tab for who typed it: a reload, or a dialog closed too soon, loses nothing. */
-async function draftOf(id) {
-  const { name, tenant, user } = await who();
+async function draftStore(id) {
+  const { name, tenant, user } = await currentLogin();
   const key = DRAFT + JSON.stringify([tenant, user, name, id]);
   const drop = () => sessionStorage.removeItem(key);
   return {
@@ -156,12 +155,12 @@ async function draftOf(id) {
   };
 }
 
-async function words() {
+async function loadSuggestions() {
   try {
-    const { types, collections, namespaces } = await ask("status");
+    const { types, collections, namespaces } = await call("status");
     return { types: Object.keys(types), collections: Object.keys(collections), namespaces: Object.keys(namespaces) };
   } catch (error) {
     if (!error.kind) throw error;
-    return NOTHING; // the form says it when it cannot store, either
+    return NO_SUGGESTIONS; // the form says it when it cannot store, either
   }
 }

@@ -1,6 +1,6 @@
 // The fields of a memory as a form has them: which there are, and how each is shown and read.
 
-import { fresh, h } from "../app/dom.js";
+import { h, uniqueId } from "../app/dom.js";
 
 const SEVERITIES = ["", "critical", "warning", "suggestion"];
 const TYPES = ["fact", "preference", "decision", "task", "summary", "result", "event"];
@@ -32,29 +32,29 @@ export const FIELDS = /** @type {Field[]} */ ([
 ]);
 
 /** Return the values that a form begins with: of a memory, or of a new one. */
-export function valuesOf(memory) {
+export function formValues(memory) {
   return Object.fromEntries(
-    FIELDS.map((field) => [field.name, memory ? written(field.kind, memory[field.name]) : (field.fresh ?? "")]),
+    FIELDS.map((field) => [field.name, memory ? formValue(field.kind, memory[field.name]) : (field.fresh ?? "")]),
   );
 }
 
-function written(kind, value) {
+function formValue(kind, value) {
   if (value === null) return "";
   if (kind === "lines") return value.join("\n");
   return kind === "time" ? localTime(value) : value;
 }
 
 /** Return what is to be sent of values that differ from those of the beginning. */
-export function changesOf(values, before) {
+export function changedValues(values, before) {
   const changed = FIELDS.filter(({ name }) => values[name] !== before[name]);
-  return Object.fromEntries(changed.map(({ name, kind }) => [name, sent(kind, values[name])]));
+  return Object.fromEntries(changed.map(({ name, kind }) => [name, requestValue(kind, values[name])]));
 }
 
-function sent(kind, value) {
+function requestValue(kind, value) {
   if (kind === "lines")
     return value
       .split("\n")
-      .map((one) => one.trim())
+      .map((line) => line.trim())
       .filter(Boolean);
   return kind === "time" && value ? new Date(value).toISOString() : value;
 }
@@ -69,14 +69,14 @@ function localTime(iso) {
  * Make the control of a field; `known` has the words that are offered: `{types, collections, namespaces}`.
  * @param {Field} field
  */
-export function controlOf({ name, label, kind, rows, list }, value, known) {
-  const id = fresh(`field-${name}`);
+export function makeControl({ name, label, kind, rows, list }, value, known) {
+  const id = uniqueId(`field-${name}`);
   const words =
     list &&
     h(
       "datalist",
       { id: `${id}-list` },
-      offered(list, known).map((one) => h("option", { value: one })),
+      suggestions(list, known).map((word) => h("option", { value: word })),
     );
   const props = { id, name, dir: "auto", autocomplete: "off" };
   let input;
@@ -85,7 +85,7 @@ export function controlOf({ name, label, kind, rows, list }, value, known) {
     input = h(
       "select",
       { id, name },
-      SEVERITIES.map((one) => h("option", { value: one }, one || "none")),
+      SEVERITIES.map((severity) => h("option", { value: severity }, severity || "none")),
     );
   else
     input = h("input", {
@@ -97,4 +97,4 @@ export function controlOf({ name, label, kind, rows, list }, value, known) {
   return { name, input, node: h("label", { class: "field", for: id }, label, input, words) };
 }
 
-const offered = (list, known) => [...new Set([...(list === "types" ? TYPES : []), ...known[list]])];
+const suggestions = (list, known) => [...new Set([...(list === "types" ? TYPES : []), ...known[list]])];

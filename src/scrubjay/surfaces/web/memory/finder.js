@@ -1,9 +1,9 @@
 // A box that finds a memory while somebody types, and what it found, to choose from.
 
-import { ask } from "../app/api.js";
-import { debounced, h, put } from "../app/dom.js";
-import { nameOf } from "../app/stored_text.js";
-import { saying } from "../app/toast.js";
+import { call } from "../app/api.js";
+import { debounce, h, put } from "../app/dom.js";
+import { displayName } from "../app/stored_text.js";
+import { attempt } from "../app/toast.js";
 
 const TYPING_MS = 200;
 const MOST = 8;
@@ -15,7 +15,7 @@ export function finder(label, hrefOf, chosen) {
   const list = h("ul", { class: "choices", hidden: true, onkeydown: (event) => step(event) });
   const asks = { type: "search", placeholder: label, "aria-label": label, autocomplete: "off" };
   const box = h("input", { ...asks, onkeydown: (event) => step(event) });
-  const said = h("p", { class: "hushed", role: "status" });
+  const status = h("p", { class: "hushed", role: "status" });
 
   const take = (hit) => (event) => {
     clear();
@@ -23,7 +23,7 @@ export function finder(label, hrefOf, chosen) {
     event.preventDefault();
     chosen(hit);
   };
-  const look = debounced(TYPING_MS, () => saying(find));
+  const look = debounce(TYPING_MS, () => attempt(find));
   box.addEventListener("input", look);
   box.addEventListener("focus", () => list.hidden && box.value.trim() && look()); // what Escape put away
 
@@ -33,7 +33,7 @@ export function finder(label, hrefOf, chosen) {
     const query = box.value.trim();
     if (!query) return show([]);
     try {
-      show((await ask("search", { query, limit: MOST }, asking)).hits);
+      show((await call("search", { query, limit: MOST }, asking)).hits);
     } catch (error) {
       if (error.kind !== "invalid") throw error;
       refuse(error.detail); // here, not at the edge: there would be one more at each key
@@ -44,16 +44,16 @@ export function finder(label, hrefOf, chosen) {
   function refuse(detail) {
     put(list, h("li", { class: "hint" }, detail));
     list.hidden = false;
-    put(said, detail);
+    put(status, detail);
   }
 
   function show(hits, { asked = true } = {}) {
     const nothing = asked && box.value.trim() !== "" && !hits.length;
     const row = (hit) =>
-      h("li", {}, h("a", { href: hrefOf(hit.id), onclick: take(hit), dir: "auto" }, nameOf(hit, LONGEST)));
+      h("li", {}, h("a", { href: hrefOf(hit.id), onclick: take(hit), dir: "auto" }, displayName(hit, LONGEST)));
     put(list, hits.map(row), nothing && h("li", { class: "hint" }, "Nothing found."));
     list.hidden = !hits.length && !nothing;
-    put(said, nothing ? "Nothing found" : hits.length ? `${hits.length} found, arrow down to choose` : "");
+    put(status, nothing ? "Nothing found" : hits.length ? `${hits.length} found, arrow down to choose` : "");
   }
 
   function step(event) {
@@ -84,5 +84,5 @@ export function finder(label, hrefOf, chosen) {
     show([]);
   }
 
-  return { node: h("div", { class: "finder" }, box, list, said), box, clear };
+  return { node: h("div", { class: "finder" }, box, list, status), box, clear };
 }

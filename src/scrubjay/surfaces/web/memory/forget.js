@@ -1,11 +1,11 @@
 // Forgetting: asked before, and brought back as far as that goes.
 
-import { ask } from "../app/api.js";
-import { confirmed } from "../app/dialog.js";
-import { many } from "../app/format.js";
-import { alone } from "../app/once.js";
-import { nameOf } from "../app/stored_text.js";
-import { saying, toast } from "../app/toast.js";
+import { call } from "../app/api.js";
+import { confirm } from "../app/dialog.js";
+import { exclusive } from "../app/dom.js";
+import { plural } from "../app/format.js";
+import { displayName } from "../app/stored_text.js";
+import { attempt, toast } from "../app/toast.js";
 
 // What `add` takes; the rest of a memory follows from these.
 const FIELDS = [
@@ -34,38 +34,38 @@ const FIELDS = [
 ];
 
 /** Forget a memory if they mean it; calls `after` when it is gone, and again when it is back. Gives whether it is gone. */
-export const forget = alone(async (id, after) => {
-  const got = await saying(() => ask("get", { id }));
+export const forget = exclusive(async (id, after) => {
+  const got = await attempt(() => call("get", { id }));
   if (!got) {
     after(); // gone already, and the toast says so
     return false;
   }
   const [memory] = got.memories;
-  if (!(await confirmed(`Forget “${nameOf(memory)}”?`, "Forget", warning(memory)))) return false;
-  const answer = await saying(() => ask("forget", { id }));
+  if (!(await confirm(`Forget “${displayName(memory)}”?`, "Forget", warningText(memory)))) return false;
+  const answer = await attempt(() => call("forget", { id }));
   if (!answer) return false;
-  tell(memory, answer.facts.length, after);
+  notify(memory, answer.facts.length, after);
   after();
   return true;
 });
 
 /** Say before what cannot be had back after. */
-function warning({ type }) {
+function warningText({ type }) {
   if (type === "document")
     return "Its file stays as it is, and brings it back when it changes or is ingested again. There is no Undo.";
   const drawn = type === "message" ? " Facts drawn from it alone go with it, and do not come back." : "";
   return `For some seconds you can undo this; its history is lost all the same.${drawn}`;
 }
 
-function tell(memory, facts, after) {
+function notify(memory, facts, after) {
   // Stored again by hand, a document would not be that of its file: the next ingest would store another.
   if (memory.type === "document") return toast("Forgotten. Its file stays as it is; scrubjay ingest reads it again.");
-  const drawn = facts ? ` ${many(facts, "fact", "facts")} that nothing else said went with it.` : "";
+  const drawn = facts ? ` ${plural(facts, "fact", "facts")} that nothing else said went with it.` : "";
   toast(`Forgotten.${drawn}`, { action: "Undo", act: () => restore(memory, facts, after), about: memory.id });
 }
 
 async function restore(memory, facts, after) {
-  const answer = await saying(() => ask("add", asAdded(memory)));
+  const answer = await attempt(() => call("add", addBody(memory)));
   if (!answer) return;
   toast(
     `Stored again with its fields and links. Its history${facts ? ", and the facts drawn from it," : ""} cannot come back.`,
@@ -74,7 +74,7 @@ async function restore(memory, facts, after) {
 }
 
 /** Return what `add` needs to store a memory as it was: fields that are not set are left out. */
-function asAdded(memory) {
+function addBody(memory) {
   const set = FIELDS.filter((name) => memory[name] !== null && memory[name] !== "");
   const links = memory.links.map(({ to, strength, kind }) => ({ to, strength, kind }));
   return { ...Object.fromEntries(set.map((name) => [name, memory[name]])), links };

@@ -2,12 +2,12 @@
 
 import { h } from "../app/dom.js";
 import { count } from "../app/format.js";
-import { whole } from "../app/stored_text.js";
+import { longText } from "../app/stored_text.js";
 
 const LONG_CHARS = 200_000;
 
 /** Return what stands for the field of a text: the field itself, or if that is long the text to read, and a button. */
-export function fieldOrText({ node, input }, text) {
+export function fieldOrPreview({ node, input }, text) {
   if (text.length <= LONG_CHARS) return node;
   const shown = h(
     "div",
@@ -18,7 +18,7 @@ export function fieldOrText({ node, input }, text) {
       `The text has ${count(text.length)} characters. The browser needs a while to let you edit that much. `,
       h("button", { type: "button", onclick: edit }, "Edit the text anyway"),
     ),
-    h("div", { class: "readable", tabindex: "0", role: "region", "aria-label": "Text" }, whole(text)),
+    h("div", { class: "readable", tabindex: "0", role: "region", "aria-label": "Text" }, longText(text)),
   );
   function edit() {
     shown.replaceWith(node);

@@ -1,20 +1,20 @@
 // One memory, whole: its text, its fields, its history and its links, in a dialog that any view opens.
 
-import { ask, server } from "../app/api.js";
-import { opened } from "../app/dialog.js";
+import { call, server } from "../app/api.js";
+import { openDialog } from "../app/dialog.js";
 import { h, put } from "../app/dom.js";
-import { who } from "../app/login.js";
+import { currentLogin } from "../app/login.js";
 import { link } from "../app/route.js";
 import { copyLink } from "../app/share.js";
 import { visible } from "../app/stored_text.js";
-import { saying } from "../app/toast.js";
-import { feedback, given, VERDICTS } from "../search/feedback.js";
-import { fieldsOf, historyOf } from "./details.js";
-import { edited } from "./edit.js";
+import { attempt } from "../app/toast.js";
+import { feedbackOf, toggleFeedback, VERDICTS } from "../search/feedback.js";
+import { fieldList, historyTable } from "./details.js";
+import { openEditDialog } from "./edit.js";
 import { forget } from "./forget.js";
-import { linkList, linksOf } from "./links.js";
-import { textOf } from "./text.js";
-import { TURNS, turnsOf } from "./turns.js";
+import { linkList, loadLinks } from "./links.js";
+import { memoryText } from "./text.js";
+import { conversationAround, TURNS } from "./turns.js";
 
 /**
  * Open one memory from any view. With a `query`, feedback is offered; `forms` are words to mark, and `lines` the first and
@@ -26,27 +26,27 @@ import { TURNS, turnsOf } from "./turns.js";
  */
 export function openMemory(
   id,
-  { query = "", forms = [], lines = null, changed = () => {}, signal = untilMoved() } = {},
+  { query = "", forms = [], lines = null, changed = () => {}, signal = navigationSignal() } = {},
 ) {
-  return opened(
+  return openDialog(
     "Memory",
     (body, close) => {
       signal.addEventListener("abort", () => close());
       body.addEventListener("click", (event) => event.target.closest("a[href]") && close()); // it leads elsewhere
-      new Shown(body, { query, forms, lines, changed, close }).load(id);
+      new MemoryDialog(body, { query, forms, lines, changed, close }).load(id);
     },
     { wide: true },
   );
 }
 
-function untilMoved() {
+function navigationSignal() {
   const moved = new AbortController();
   window.addEventListener("hashchange", () => moved.abort(), { once: true });
   return moved.signal;
 }
 
 /** The dialog while it is open: which memory it shows, and by which links it came there. */
-class Shown {
+class MemoryDialog {
   constructor(body, { query, forms, lines, changed, close }) {
     this.body = body;
     this.trail = []; // the ids of the memories that were shown before, each left by a link
@@ -64,10 +64,17 @@ class Shown {
     if (this.id !== id) put(this.body, h("p", { class: "hint", role: "status" }, "Loading…"));
     this.id = id;
     try {
-      const [got, { changes }, { scopes }] = await Promise.all([ask("get", { id }), ask("history", { id }), who()]);
+      const [got, { changes }, { scopes }] = await Promise.all([
+        call("get", { id }),
+        call("history", { id }),
+        currentLogin(),
+      ]);
       const [memory] = got.memories;
       const isTurn = memory.type === "message" && memory.session;
-      const [links, around] = await Promise.all([linksOf(memory), isTurn ? ask("around", { id, turns: TURNS }) : null]);
+      const [links, around] = await Promise.all([
+        loadLinks(memory),
+        isTurn ? call("around", { id, turns: TURNS }) : null,
+      ]);
       if (this.id !== id) return;
       this.draw({
         memory,
@@ -109,11 +116,11 @@ class Shown {
       this.body,
       this.back(),
       this.actions(memory, write), // above the text, which may be a megabyte
-      textOf(memory, isFirst ? this.forms : [], isFirst ? this.lines : null),
-      turns.length > 1 && turnsOf(memory, turns, of.follow),
-      fieldsOf(memory, tier),
+      memoryText(memory, isFirst ? this.forms : [], isFirst ? this.lines : null),
+      turns.length > 1 && conversationAround(memory, turns, of.follow),
+      fieldList(memory, tier),
       linkList(memory, links, of),
-      changes.length > 0 && historyOf(changes),
+      changes.length > 0 && historyTable(changes),
     );
     if (hadFocus) this.heading.focus({ preventScroll: true });
     if (this.drawn !== memory.id) this.body.querySelector(".passage")?.scrollIntoView();
@@ -167,8 +174,8 @@ class Shown {
             "button",
             {
               type: "button",
-              "aria-pressed": String(given(this.query, id) === action),
-              onclick: () => feedback(this.query, id, action, draw),
+              "aria-pressed": String(feedbackOf(this.query, id) === action),
+              onclick: () => toggleFeedback(this.query, id, action, draw),
             },
             word,
           ),
@@ -180,7 +187,7 @@ class Shown {
 
   async edit(memory) {
     const again = () => this.again(memory.id);
-    if (!(await edited(memory, again))) return;
+    if (!(await openEditDialog(memory, again))) return;
     this.lines = null; // they may be others now
     again();
   }
@@ -191,6 +198,6 @@ class Shown {
   }
 
   async mark(id, verb) {
-    if (await saying(() => ask(verb, { id }))) this.again(id);
+    if (await attempt(() => call(verb, { id }))) this.again(id);
   }
 }

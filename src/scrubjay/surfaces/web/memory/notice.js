@@ -1,44 +1,44 @@
 // What is said when a memory was stored, and the way back from an edit.
 
-import { ask } from "../app/api.js";
-import { nameOf } from "../app/stored_text.js";
-import { saying, toast } from "../app/toast.js";
+import { call } from "../app/api.js";
+import { displayName } from "../app/stored_text.js";
+import { attempt, toast } from "../app/toast.js";
 
 /** Say that a new memory is there, and by which ways it is found already. */
-export function tellAdded(result) {
+export function notifyAdded(result) {
   const { memory, known } = result;
   if (known.length) return toast("It was stored before already: the same text and type.");
-  return toast(`Stored “${nameOf(memory, 40)}” as ${memory.type}. ${found(result)}`, { about: memory.id });
+  return toast(`Stored “${displayName(memory, 40)}” as ${memory.type}. ${searchability(result)}`, { about: memory.id });
 }
 
 /** Say what an edit changed of a memory, and offer to put that back; `again` is called when it is. */
-export function tellEdited(former, changes, result, again) {
+export function notifyEdited(former, changes, result, again) {
   const names = Object.keys(changes);
   if (!names.length) return toast("Nothing was changed.");
-  const said = names.map((one) => one.replaceAll("_", " ")).join(", ");
-  const act = () => putBack(former, names, result.memory, again);
-  return toast(`Changed: ${said}.${"text" in changes ? ` ${found(result)}` : ""}`, {
+  const changedNames = names.map((name) => name.replaceAll("_", " ")).join(", ");
+  const act = () => restore(former, names, result.memory, again);
+  return toast(`Changed: ${changedNames}.${"text" in changes ? ` ${searchability(result)}` : ""}`, {
     action: "Undo",
     act,
     about: former.id,
   });
 }
 
-function found({ embedded, why_pending: why }) {
+function searchability({ embedded, why_pending: why }) {
   if (embedded) return "It is found by word and by meaning.";
   return why ? `It is found by word; by meaning not yet: ${why}.` : "It is found by word, and in a moment by meaning.";
 }
 
-async function putBack(former, names, stored, again) {
+async function restore(former, names, stored, again) {
   const { id } = former;
-  const now = await saying(() => ask("get", { id }));
+  const now = await attempt(() => call("get", { id }));
   if (!now) return;
   if (now.memories[0].updated_at !== stored.updated_at) {
     toast("It was changed once more since then, so nothing was put back.", { bad: true });
     return;
   }
   const values = Object.fromEntries(names.map((name) => [name, former[name] ?? ""])); // an empty one takes it away
-  if (!(await saying(() => ask("update", { id, ...values })))) return;
+  if (!(await attempt(() => call("update", { id, ...values })))) return;
   toast("The former values are back.", { about: id });
   again();
 }

@@ -2,32 +2,32 @@
 
 import { h, put } from "../app/dom.js";
 import { count } from "../app/format.js";
-import { whole } from "../app/stored_text.js";
+import { longText } from "../app/stored_text.js";
 
 const SLICE_CHARS = 10_000; // one block of `whole`, which is laid out at once: the passage stays where it was scrolled to
 const MORE_SLICES = 10;
 
 /** Return the node of a text; `lines` are the first and the last of a passage to be marked, and scrolled to. */
-export function textOf({ type, text }, forms, lines) {
+export function memoryText({ type, text }, forms, lines) {
   const node = h("div", { class: type === "document" ? "fixed-width" : null });
-  const [start, stop] = lines ? placeOf(text, lines) : [0, text.length];
-  if (start === 0 && stop === text.length) return put(node, whole(text, forms));
-  const said = lines[0] === lines[1] ? `Line ${lines[0]}` : `Lines ${lines[0]}–${lines[1]}`;
+  const [start, stop] = lines ? linesToOffsets(text, lines) : [0, text.length];
+  if (start === 0 && stop === text.length) return put(node, longText(text, forms));
+  const label = lines[0] === lines[1] ? `Line ${lines[0]}` : `Lines ${lines[0]}–${lines[1]}`;
   return put(
     node,
-    start > 0 && before(text.slice(0, start), forms),
+    start > 0 && textBefore(text.slice(0, start), forms),
     h(
       "div",
       { class: "passage", role: "group", "aria-label": "The passage that was found" },
-      h("p", { class: "hint" }, `${said}: found here`),
-      whole(text.slice(start, stop), forms),
+      h("p", { class: "hint" }, `${label}: found here`),
+      longText(text.slice(start, stop), forms),
     ),
-    stop < text.length && whole(text.slice(stop), forms),
+    stop < text.length && longText(text.slice(stop), forms),
   );
 }
 
 /** Show what stands before a passage from its end backwards: it may be most of a megabyte. */
-function before(text, forms) {
+function textBefore(text, forms) {
   const shown = h("div", {});
   const more = h("p", { class: "actions" });
   let from = text.length;
@@ -35,7 +35,7 @@ function before(text, forms) {
     for (let left = slices; left > 0 && from > 0; left -= 1) {
       const stop = from;
       from = sliceStart(text, stop);
-      shown.prepend(whole(text.slice(from, stop), forms));
+      shown.prepend(longText(text.slice(from, stop), forms));
     }
     if (from === 0) return more.remove();
     const earlier = h("button", { type: "button", onclick: () => grow(MORE_SLICES) }, "Show what is before");
@@ -53,7 +53,7 @@ function sliceStart(text, stop) {
   return line > 0 && line < stop ? line : least;
 }
 
-function placeOf(text, [first, last]) {
+function linesToOffsets(text, [first, last]) {
   const start = afterLines(text, 0, first - 1);
   return [start, afterLines(text, start, last - first + 1)];
 }

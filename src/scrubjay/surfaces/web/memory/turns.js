@@ -2,23 +2,23 @@
 
 import { h } from "../app/dom.js";
 import { link } from "../app/route.js";
-import { beginning, visible } from "../app/stored_text.js";
+import { excerpt, visible } from "../app/stored_text.js";
 
 export const TURNS = 3; // to each side
 const BEGINS_CHARS = 300;
 
 /** Return the turns around a message, itself among them; `follow(id)` opens another. */
-export function turnsOf(memory, around, follow) {
-  const row = (one) => {
-    const text = visible(beginning(one.text, BEGINS_CHARS).text);
-    const isThis = one.id === memory.id;
+export function conversationAround(memory, around, follow) {
+  const row = (turn) => {
+    const text = visible(excerpt(turn.text, BEGINS_CHARS).text);
+    const isThis = turn.id === memory.id;
     return h(
       "li",
       { "aria-current": isThis && "true" },
-      h("span", { class: "hint" }, visible(one.role ?? "somebody"), isThis && " (this message)"),
+      h("span", { class: "hint" }, visible(turn.role ?? "somebody"), isThis && " (this message)"),
       isThis
         ? h("p", { class: "stored", dir: "auto" }, text)
-        : h("button", { type: "button", class: "linked", dir: "auto", onclick: () => follow(one.id) }, text),
+        : h("button", { type: "button", class: "linked", dir: "auto", onclick: () => follow(turn.id) }, text),
     );
   };
   return [

@@ -1,50 +1,54 @@
 // What an answer says as a whole: how much, how sure, what it lacks, and what to try where it is empty.
 
 import { h } from "../app/dom.js";
-import { count, duration, many } from "../app/format.js";
-import { active } from "./query.js";
+import { count, duration, plural } from "../app/format.js";
+import { activeFilters } from "./query.js";
 
 const LOW = 0.57; // about a tenth of wrong first hits has less, as scrubjay.surfaces.mcp.sure has it
 const HIGH = 0.83; // and a tenth more
-const ONE_WAY = ["keyword", "vector"];
+const SINGLE_SOURCE = ["keyword", "vector"];
 const MOST_TOPICS = 12;
 
 /** Return in words how sure an answer is; an empty text where its profile has no measure of that. */
-function sure({ confidence, degraded, mode }) {
+function confidenceText({ confidence, degraded, mode }) {
   if (confidence === null) return "";
   if (confidence >= HIGH) return "high";
   if (confidence >= LOW) return "fair, so look whether the hits answer it";
-  return degraded.length || ONE_WAY.includes(mode)
+  return degraded.length || SINGLE_SOURCE.includes(mode)
     ? "low: it may not be stored, or only in other words"
     : "low: it may not be stored";
 }
 
 /** Draw what stands above the hits. */
-export function answerHead(results, asked, of) {
-  const said = sure(results);
+export function resultSummary(results, asked, of) {
+  const certainty = confidenceText(results);
   const cut = results.counts.limit_cut_from;
   return [
     h(
       "p",
       { class: "outcome" },
-      h("strong", {}, many(results.hits.length, "hit", "hits")),
+      h("strong", {}, plural(results.hits.length, "hit", "hits")),
       ` in ${duration(results.took_ms)}`,
-      said &&
+      certainty &&
         results.hits.length > 0 && [
           " · ",
-          h("span", { class: "sure", title: "From 0 to 1" }, `confidence ${results.confidence.toFixed(2)}: ${said}`),
+          h(
+            "span",
+            { class: "sure", title: "From 0 to 1" },
+            `confidence ${results.confidence.toFixed(2)}: ${certainty}`,
+          ),
         ],
       cut && ` · this profile gives no more than ${count(results.hits.length)}`,
     ),
-    lacking(results),
-    topicsOf(results.topics, asked, of),
+    degradedNote(results),
+    topicChips(results.topics, asked, of),
   ];
 }
 
-function lacking({ degraded, counts }) {
+function degradedNote({ degraded, counts }) {
   const changed = counts.changed_files ?? 0;
   const files = changed
-    ? [`${many(changed, "file has", "files have")} changed since being read: scrubjay ingest reads them anew`]
+    ? [`${plural(changed, "file has", "files have")} changed since being read: scrubjay ingest reads them anew`]
     : [];
   const all = [...degraded, ...files];
   if (!all.length) return null;
@@ -55,12 +59,12 @@ function lacking({ degraded, counts }) {
     h(
       "ul",
       {},
-      all.map((one) => h("li", {}, one)),
+      all.map((reason) => h("li", {}, reason)),
     ),
   );
 }
 
-function topicsOf(topics, asked, of) {
+function topicChips(topics, asked, of) {
   const rest = Object.entries(topics)
     .filter(([topic]) => !asked.topics.includes(topic))
     .slice(0, MOST_TOPICS);
@@ -84,29 +88,29 @@ export function topicChip(topic, memories, of) {
 }
 
 /** Draw what to try where nothing was found: fewer filters, another mode, topics that are like it. */
-export function nothing(results, asked, topics, modes, of) {
+export function emptyResult(results, asked, topics, modes, of) {
   const searched = results.trace.map(({ notes }) => notes.nothing_found).filter(Boolean);
-  const set = active(asked);
+  const set = activeFilters(asked);
   const others = [{ name: "", summary: "" }, ...modes].filter(({ name }) => name !== asked.mode);
-  const near = nearest(results.query, topics);
+  const near = similarTopics(results.query, topics);
   return h(
     "div",
     { class: "panel nothing" },
     h("h2", {}, "Nothing found"),
-    searched.map((one) => h("p", {}, `Searched: ${one}.`)),
+    searched.map((description) => h("p", {}, `Searched: ${description}.`)),
     set.length > 0 &&
       h(
         "p",
         {},
         "Without a filter: ",
-        set.map((one) => choice(`${one.label}: ${one.value}`, () => of.without(one))),
+        set.map((filter) => chipButton(`${filter.label}: ${filter.value}`, () => of.without(filter))),
       ),
     others.length > 0 &&
       h(
         "p",
         {},
         "In another mode: ",
-        others.map(({ name, summary }) => choice(name || "default", () => of.mode(name), summary)),
+        others.map(({ name, summary }) => chipButton(name || "default", () => of.mode(name), summary)),
       ),
     near.length > 0 &&
       h(
@@ -119,11 +123,11 @@ export function nothing(results, asked, topics, modes, of) {
   );
 }
 
-const choice = (text, onclick, title) =>
+const chipButton = (text, onclick, title) =>
   h("button", { type: "button", class: "chip", title, onclick }, h("bdi", {}, text));
 
 /** Return the topics that share a beginning with a word of the query, the longest first; else those used most. */
-function nearest(query, topics) {
+function similarTopics(query, topics) {
   const words = query
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
@@ -134,16 +138,16 @@ function nearest(query, topics) {
       ...topic
         .toLowerCase()
         .split(/[^\p{L}\p{N}]+/u)
-        .flatMap((part) => words.map((word) => common(part, word))),
+        .flatMap((part) => words.map((word) => commonPrefix(part, word))),
     );
   const like = topics
-    .map((one) => ({ ...one, shared: shared(one.topic) }))
-    .filter((one) => one.shared > 2)
+    .map((entry) => ({ ...entry, shared: shared(entry.topic) }))
+    .filter((entry) => entry.shared > 2)
     .sort((a, b) => b.shared - a.shared);
   return (like.length ? like : topics).slice(0, 8);
 }
 
-function common(a, b) {
+function commonPrefix(a, b) {
   let at = 0;
   while (at < a.length && a[at] === b[at]) at += 1;
   return at;

@@ -16,7 +16,7 @@ export class Cards {
 
   /** Return the card of an id. */
   of(id) {
-    return this.all().find((one) => one.dataset.id === id);
+    return this.all().find((card) => card.dataset.id === id);
   }
 
   current() {

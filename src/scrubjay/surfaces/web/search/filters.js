@@ -1,9 +1,9 @@
 // The fields of the filters: each offers what is stored, and one that takes several adds at Enter.
 
-import { ask } from "../app/api.js";
-import { fresh, h, put } from "../app/dom.js";
-import { splitSets } from "../app/settings.js";
-import { saying } from "../app/toast.js";
+import { call } from "../app/api.js";
+import { h, put, uniqueId } from "../app/dom.js";
+import { splitSettings } from "../app/settings.js";
+import { attempt } from "../app/toast.js";
 import { FILTERS } from "./query.js";
 
 const MOST = 500; // names that a list offers
@@ -17,14 +17,14 @@ export function filterFields() {
     write: (asked) => {
       for (const { name, set } of fields) set(asked[name]);
     },
-    offer: () => saying(() => offer(fields)),
+    offer: () => attempt(() => loadSuggestions(fields)),
   };
 }
 
 /** @param {import("./query.js").Filter} filter */
 function fieldOf({ name, label, several, type = "text", hint }) {
-  const id = fresh(name);
-  const list = h("datalist", { id: fresh("known") });
+  const id = uniqueId(name);
+  const list = h("datalist", { id: uniqueId("known") });
   const isNumber = type === "number";
   const field = h("input", {
     id,
@@ -37,7 +37,7 @@ function fieldOf({ name, label, several, type = "text", hint }) {
     min: isNumber ? 0 : null,
   });
   let before = []; // of several, what is set already
-  const split = name === "overrides" ? splitSets : (text) => [text.trim()].filter(Boolean); // a topic may have a comma
+  const split = name === "overrides" ? splitSettings : (text) => [text.trim()].filter(Boolean); // a topic may have a comma
   return {
     name,
     node: h("label", { class: "field", for: id }, label, field, list),
@@ -48,22 +48,22 @@ function fieldOf({ name, label, several, type = "text", hint }) {
         return;
       }
       before = value;
-      if (split(field.value).every((one) => value.includes(one))) field.value = ""; // it is a chip now
+      if (split(field.value).every((item) => value.includes(item))) field.value = ""; // it is a chip now
     },
     know: (names) =>
       put(
         list,
-        names.map((one) => h("option", { value: one })),
+        names.map((item) => h("option", { value: item })),
       ),
   };
 }
 
 /** Put into the lists what is there to choose; a number of stages is not there, but in the profile. */
-async function offer(fields) {
+async function loadSuggestions(fields) {
   const [status, { topics }, { sessions }] = await Promise.all([
-    ask("status"),
-    ask("topics", { limit: MOST }),
-    ask("sessions", { limit: MOST }),
+    call("status"),
+    call("topics", { limit: MOST }),
+    call("sessions", { limit: MOST }),
   ]);
   const known = {
     types: Object.keys(status.types),

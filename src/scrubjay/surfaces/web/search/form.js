@@ -1,12 +1,12 @@
 // The form of a search: the box, which way, how many, and filters that say what they leave out.
 
-import { ask } from "../app/api.js";
-import { debounced, h, put } from "../app/dom.js";
+import { call } from "../app/api.js";
+import { debounce, h, put } from "../app/dom.js";
 import { link } from "../app/route.js";
 import { copyLink } from "../app/share.js";
-import { saying } from "../app/toast.js";
+import { attempt } from "../app/toast.js";
 import { filterFields } from "./filters.js";
-import { active, comparedTo } from "./query.js";
+import { activeFilters, compareParams } from "./query.js";
 
 const TYPING_MS = 150;
 const LIMITS = ["5", "10", "20", "50", "100"];
@@ -58,7 +58,7 @@ export function searchForm(on) {
     limit: limit.value,
     ...filters.read(),
   });
-  const typed = debounced(TYPING_MS, () => {
+  const typed = debounce(TYPING_MS, () => {
     isTyping = false;
     on.typed(read());
   });
@@ -89,7 +89,7 @@ export function searchForm(on) {
     fillModes(mode, modesOf(profile.value), "");
     chosen();
   });
-  for (const one of [mode, limit]) one.addEventListener("change", chosen);
+  for (const select of [mode, limit]) select.addEventListener("change", chosen);
   fold.addEventListener("change", chosen);
   fold.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !event.isComposing && event.target.matches("input")) chosen();
@@ -110,18 +110,18 @@ export function searchForm(on) {
     latest = asked;
     if (!isTyping && box.value !== asked.q) box.value = asked.q;
     filters.write(asked);
-    const set = active(asked);
+    const set = activeFilters(asked);
     put(summary, set.length ? ` (${set.length} on)` : "");
     put(
       chips,
-      set.map((one) => chipOf(one, () => on.without(one))),
+      set.map((filter) => chipOf(filter, () => on.without(filter))),
     );
     chips.hidden = !set.length;
     map.href = link("map", { q: asked.q, topics: asked.topics, types: asked.types });
-    for (const one of [compare, map]) one.hidden = !asked.q.trim();
+    for (const anchor of [compare, map]) anchor.hidden = !asked.q.trim();
     fillWays(); // at once, as far as it is known
     if (ways.length) return;
-    const [known, weights] = (await saying(() => Promise.all([ask("profiles"), ask("weights")]))) ?? [];
+    const [known, weights] = (await attempt(() => Promise.all([call("profiles"), call("weights")]))) ?? [];
     if (!known) return;
     ways = waysOf(known.profiles);
     usual = weights.profile.split(":")[0];
@@ -132,13 +132,13 @@ export function searchForm(on) {
     const all = [...new Set(["", ...names, latest.profile])]; // one that is unknown, too: the answer says so
     put(
       profile,
-      all.map((one) => option(one, one || `${usual} (the store’s)`, latest.profile, wayOf(one)?.summary)),
+      all.map((name) => option(name, name || `${usual} (the store’s)`, latest.profile, wayOf(name)?.summary)),
     );
     fillModes(mode, modesOf(latest.profile), latest.mode);
     fillLimits(limit, [latest.profile || usual, latest.mode].filter(Boolean).join(":"), latest.limit);
-    compare.href = link("compare", comparedTo(latest, usual));
+    compare.href = link("compare", compareParams(latest, usual));
   };
-  const wayOf = (name) => ways.find((one) => one.name === (name || usual));
+  const wayOf = (name) => ways.find((way) => way.name === (name || usual));
   const modesOf = (name) => wayOf(name)?.modes ?? [];
 
   return {
@@ -172,7 +172,7 @@ function waysOf(profiles) {
   for (const { name, summary } of profiles) {
     const [profile, mode] = name.split(":");
     if (!mode) ways.push({ name: profile, summary, modes: [] });
-    else ways.find((one) => one.name === profile)?.modes.push({ name: mode, summary });
+    else ways.find((way) => way.name === profile)?.modes.push({ name: mode, summary });
   }
   return ways;
 }
@@ -193,6 +193,6 @@ function fillLimits(select, way, current) {
   const all = [...new Set([...LIMITS, own, current])].filter(Boolean).sort((a, b) => a - b);
   put(
     select,
-    all.map((one) => option(one === own && one !== current ? "" : one, one, current)),
+    all.map((number) => option(number === own && number !== current ? "" : number, number, current)),
   );
 }

@@ -1,13 +1,13 @@
 // One result, or one memory of a list, as a card.
 
-import { ask } from "../app/api.js";
-import { fresh, h, put } from "../app/dom.js";
+import { call } from "../app/api.js";
+import { h, put, uniqueId } from "../app/dom.js";
 import { age, figure, moment } from "../app/format.js";
 import { link } from "../app/route.js";
-import { beginning, formsOf, marked, visible, whole } from "../app/stored_text.js";
-import { saying } from "../app/toast.js";
+import { excerpt, highlight, longText, markedWords, visible } from "../app/stored_text.js";
+import { attempt } from "../app/toast.js";
 import { VERDICTS } from "./feedback.js";
-import { sum } from "./sum.js";
+import { scoreSum } from "./sum.js";
 
 const BEGINS_CHARS = 400;
 const BANDS = [
@@ -23,10 +23,10 @@ const FULL = 1; // a score at which a bar is full, unless there is a greater one
  * forget(id), feedback(id, action), given(id), may}`; of a memory without a search, `results` is null.
  */
 export function card(hit, rank, of) {
-  const title = fresh("hit");
+  const title = uniqueId("hit");
   const name = h("a", { href: of.href(hit.id), dir: "auto" });
   const rest = h("div", { class: "rest" });
-  const why = of.results && reasons(hit, of.results);
+  const why = of.results && explanation(hit, of.results);
   const node = h(
     "article",
     { class: "card", tabindex: "-1", "aria-labelledby": title, data: { id: hit.id } },
@@ -37,10 +37,10 @@ export function card(hit, rank, of) {
       of.results && scoreOf(hit, of),
     ),
     rest,
-    h("div", { class: "foot" }, h("p", { class: "about" }, about(hit, of)), actions(hit, of, why?.button)),
+    h("div", { class: "foot" }, h("p", { class: "about" }, factLine(hit, of)), actions(hit, of, why?.button)),
     why?.panel,
   );
-  wording(hit, name, rest, of);
+  fillText(hit, name, rest, of);
   node.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.target !== node) return;
     event.preventDefault();
@@ -50,22 +50,22 @@ export function card(hit, rank, of) {
 }
 
 /** Fill the heading and what stands below it: a memory without a title is headed by its text. */
-function wording(hit, name, rest, of) {
-  const text = of.results ? { text: hit.snippet, all: hit.complete } : beginning(hit.text, BEGINS_CHARS);
-  const said = marked(text.text, of.results ? hit.marks?.snippet : []);
-  const title = hit.title ? marked(hit.title, hit.marks?.title) : visible(hit.heading ?? "");
-  put(name, title.length ? title : said);
+function fillText(hit, name, rest, of) {
+  const text = of.results ? { text: hit.snippet, all: hit.complete } : excerpt(hit.text, BEGINS_CHARS);
+  const nodes = highlight(text.text, of.results ? hit.marks?.snippet : []);
+  const title = hit.title ? highlight(hit.title, hit.marks?.title) : visible(hit.heading ?? "");
+  put(name, title.length ? title : nodes);
   name.classList.toggle("stored", !title.length);
-  put(rest, title.length > 0 && h("div", { class: "stored", dir: "auto" }, said));
+  put(rest, title.length > 0 && h("div", { class: "stored", dir: "auto" }, nodes));
   if (text.all) return;
   const all = h("button", { type: "button", class: "quiet small", onclick: show }, "Show all");
   async function show() {
     all.disabled = true;
-    const got = await saying(() => ask("get", { id: hit.id }));
+    const got = await attempt(() => call("get", { id: hit.id }));
     all.disabled = false;
     if (!got) return;
-    if (!title.length) put(name, visible(beginning(text.text, 80).text));
-    put(rest, whole(got.memories[0].text, of.results ? formsOf(hit) : []));
+    if (!title.length) put(name, visible(excerpt(text.text, 80).text));
+    put(rest, longText(got.memories[0].text, of.results ? markedWords(hit) : []));
   }
   rest.append(all);
 }
@@ -80,17 +80,17 @@ function scoreOf(hit, { results, best }) {
   const band = bandOf(hit, results.profile);
   const full = Math.max(best, FULL);
   const share = Math.max(0, hit.score / full);
-  const said = band ? `${Math.floor(100 * hit.score)} ${band}` : figure(hit.score);
+  const label = band ? `${Math.floor(100 * hit.score)} ${band}` : figure(hit.score);
   return h(
     "span",
     { class: "weight", title: `Score ${hit.score}; the bar is full at ${figure(full)}` },
     h("span", { class: "share", "aria-hidden": "true" }, h("span", { style: { width: `${100 * share}%` } })),
     h("span", { class: "hushed" }, "score "),
-    h("span", { class: "figure" }, said),
+    h("span", { class: "figure" }, label),
   );
 }
 
-function about(hit, of) {
+function factLine(hit, of) {
   const chip = (name, value) =>
     h(
       "button",
@@ -108,13 +108,18 @@ function about(hit, of) {
     hit.collection && h("span", {}, "in ", chip("collection", hit.collection)),
     hit.namespace !== "default" && h("span", {}, "under ", chip("namespace", hit.namespace)),
     hit.created_at && h("time", { datetime: hit.created_at, title: moment(hit.created_at) }, age(hit.created_at)),
-    hit.source && h("span", { class: "path" }, h("bdi", {}, visible(placed(hit)))),
+    hit.source && h("span", { class: "path" }, h("bdi", {}, visible(sourceLabel(hit)))),
     hit.tier && h("span", {}, `tier ${hit.tier}`),
     hit.severity && h("span", {}, `severity ${hit.severity}`),
     hit.role && h("span", {}, `said by ${hit.role}`),
     hit.session &&
       hit.session !== of.session &&
-      h("span", {}, "in the conversation ", h("a", { href: conversation(hit) }, h("bdi", {}, visible(hit.session)))),
+      h(
+        "span",
+        {},
+        "in the conversation ",
+        h("a", { href: conversationLink(hit) }, h("bdi", {}, visible(hit.session))),
+      ),
     hit.valid_until && h("span", { title: moment(hit.valid_until) }, `valid until ${moment(hit.valid_until)}`),
     hit.stale &&
       h("span", { class: "warned" }, hit.stale === "missing" ? "the file is gone" : "the file has changed since"),
@@ -123,16 +128,16 @@ function about(hit, of) {
         "span",
         {},
         "nearly the same: ",
-        hit.near_duplicates.map((id, at) => [at > 0 && ", ", h("a", { href: of.href(id) }, beginning(id, 12).text)]),
+        hit.near_duplicates.map((id, at) => [at > 0 && ", ", h("a", { href: of.href(id) }, excerpt(id, 12).text)]),
       ),
   ];
 }
 
 /** Return where a conversation is read from beginning to end. */
-export const conversation = ({ session, namespace }) =>
+export const conversationLink = ({ session, namespace }) =>
   link("search", { session, namespace: namespace === "default" ? "" : namespace });
 
-function placed({ source, lines, page }) {
+function sourceLabel({ source, lines, page }) {
   if (page) return `${source}, page ${page}`;
   if (!lines) return source;
   return lines[0] === lines[1] ? `${source}:${lines[0]}` : `${source}:${lines[0]}–${lines[1]}`;
@@ -148,7 +153,7 @@ function actions(hit, of, why) {
       h(
         "span",
         { class: "feedback", role: "group", "aria-label": "Feedback" },
-        Object.keys(VERDICTS).map((one) => verdict(hit, one, of)),
+        Object.keys(VERDICTS).map((action) => feedbackButton(hit, action, of)),
       ),
     may.write &&
       h("button", { type: "button", class: "quiet small", title: "Edit (e)", onclick: () => of.edit(hit.id) }, "Edit"),
@@ -162,7 +167,7 @@ function actions(hit, of, why) {
   );
 }
 
-function verdict(hit, action, of) {
+function feedbackButton(hit, action, of) {
   return h(
     "button",
     {
@@ -178,8 +183,8 @@ function verdict(hit, action, of) {
 }
 
 /** Make the button that unfolds why a hit is here, and what it unfolds: below the card's line, which stays as it is. */
-function reasons(hit, results) {
-  const panel = h("div", { class: "reasons", id: fresh("why"), hidden: true });
+function explanation(hit, results) {
+  const panel = h("div", { class: "reasons", id: uniqueId("why"), hidden: true });
   const button = h(
     "button",
     {
@@ -193,7 +198,7 @@ function reasons(hit, results) {
     "Why",
   );
   function turn() {
-    if (!panel.childElementCount) put(panel, sum(hit, results));
+    if (!panel.childElementCount) put(panel, scoreSum(hit, results));
     panel.hidden = !panel.hidden;
     button.setAttribute("aria-expanded", String(!panel.hidden));
   }

@@ -1,12 +1,12 @@
 // Without a query: what is stored, newest first, or one conversation as it was said, and ways into it.
 
-import { ask } from "../app/api.js";
+import { call } from "../app/api.js";
 import { h, put } from "../app/dom.js";
-import { age, count, many, moment } from "../app/format.js";
+import { age, count, moment, plural } from "../app/format.js";
 import { topicChip } from "./answer.js";
-import { conversation } from "./hit.js";
-import { stored } from "./list.js";
-import { active, onlySearched } from "./query.js";
+import { conversationLink } from "./hit.js";
+import { storedList } from "./list.js";
+import { activeFilters, searchOnlyFilters } from "./query.js";
 
 const MOST_TOPICS = 30;
 const MOST_SESSIONS = 100;
@@ -15,13 +15,13 @@ const FIRST_SESSIONS = 6;
 /** Draw the overview into a node: the list, and beside it conversations, topics, collections, types, what waits. */
 export async function overview(node, asked, of, signal) {
   const [list, status, { topics }, { collections }, { sessions }] = await Promise.all([
-    stored(asked, of, signal),
-    ask("status", {}, { signal }),
-    ask("topics", { limit: MOST_TOPICS }, { signal }),
-    ask("collections", {}, { signal }),
-    ask("sessions", { limit: MOST_SESSIONS }, { signal }),
+    storedList(asked, of, signal),
+    call("status", {}, { signal }),
+    call("topics", { limit: MOST_TOPICS }, { signal }),
+    call("collections", {}, { signal }),
+    call("sessions", { limit: MOST_SESSIONS }, { signal }),
   ]);
-  const left = onlySearched(asked);
+  const left = searchOnlyFilters(asked);
   put(
     node,
     h(
@@ -30,22 +30,22 @@ export async function overview(node, asked, of, signal) {
       h(
         "div",
         {},
-        h("h2", {}, headingOf(asked)),
+        h("h2", {}, listHeading(asked)),
         left.length > 0 && h("p", { class: "said" }, `${left.join(", ")}: counted only where there is a query.`),
-        list.isEmpty ? nothing(asked, of) : list.nodes,
+        list.isEmpty ? emptyList(asked, of) : list.nodes,
       ),
-      h("aside", { "aria-label": "What is stored" }, aside({ status, topics, collections, sessions }, of)),
+      h("aside", { "aria-label": "What is stored" }, sidebar({ status, topics, collections, sessions }, of)),
     ),
   );
 }
 
-function headingOf(asked) {
+function listHeading(asked) {
   if (asked.session) return ["The conversation ", h("bdi", {}, asked.session)];
-  return active(asked).length ? "Newest that fit the filters" : "Newest";
+  return activeFilters(asked).length ? "Newest that fit the filters" : "Newest";
 }
 
-function nothing(asked, of) {
-  if (active(asked).length) return h("p", { class: "hint" }, "Nothing stored fits the filters.");
+function emptyList(asked, of) {
+  if (activeFilters(asked).length) return h("p", { class: "hint" }, "Nothing stored fits the filters.");
   if (!of.may.write) return h("p", { class: "hint" }, "Nothing is stored yet.");
   const add = h("button", { type: "button", class: "main", onclick: of.add }, "Add a memory");
   return [
@@ -59,33 +59,33 @@ function nothing(asked, of) {
   ];
 }
 
-function aside({ status, topics, collections, sessions }, of) {
+function sidebar({ status, topics, collections, sessions }, of) {
   const types = Object.entries(status.types).sort((a, b) => b[1] - a[1]);
   const waits = [
     status.pending > 0 &&
-      `${many(status.pending, "text waits", "texts wait")} for a vector${status.why_pending ? `: ${status.why_pending}` : ""}`,
-    status.failed > 0 && `${many(status.failed, "text", "texts")} could not be embedded`,
-    status.unlinked > 0 && `${many(status.unlinked, "memory waits", "memories wait")} for links`,
+      `${plural(status.pending, "text waits", "texts wait")} for a vector${status.why_pending ? `: ${status.why_pending}` : ""}`,
+    status.failed > 0 && `${plural(status.failed, "text", "texts")} could not be embedded`,
+    status.unlinked > 0 && `${plural(status.unlinked, "memory waits", "memories wait")} for links`,
     status.extraction.waiting > 0 &&
-      `${many(status.extraction.waiting, "message waits", "messages wait")} to be read for facts`,
+      `${plural(status.extraction.waiting, "message waits", "messages wait")} to be read for facts`,
   ].filter(Boolean);
   return [
     h("h2", {}, "Stored"),
-    h("p", {}, inAll(status)),
-    waits.map((one) => h("p", { class: "said" }, one, ". ", h("a", { href: "#/health" }, "Health"))),
+    h("p", {}, totals(status)),
+    waits.map((text) => h("p", { class: "said" }, text, ". ", h("a", { href: "#/health" }, "Health"))),
     sessions.length > 0 && [h("h3", {}, "Conversations"), conversations(sessions, status.sessions)],
     types.length > 0 &&
-      block(
+      chipBlock(
         "Types",
         types.map(([type, memories]) => chip("types", type, memories, of)),
       ),
     topics.length > 0 &&
-      block(
+      chipBlock(
         "Topics",
         topics.map(({ topic, memories }) => topicChip(topic, memories, of)),
       ),
     collections.length > 0 &&
-      block(
+      chipBlock(
         "Collections",
         collections.map(({ name, memories }) => chip("collection", name, memories, of)),
       ),
@@ -93,26 +93,26 @@ function aside({ status, topics, collections, sessions }, of) {
 }
 
 /** Say how much is stored: documents and messages are memories, too. */
-function inAll({ memories, documents, messages }) {
+function totals({ memories, documents, messages }) {
   const parts = [
-    documents > 0 && many(documents, "document", "documents"),
-    messages > 0 && many(messages, "message", "messages"),
+    documents > 0 && plural(documents, "document", "documents"),
+    messages > 0 && plural(messages, "message", "messages"),
   ].filter(Boolean);
-  return [many(memories, "memory", "memories"), parts.length && `of them ${parts.join(" and ")}`]
+  return [plural(memories, "memory", "memories"), parts.length && `of them ${parts.join(" and ")}`]
     .filter(Boolean)
     .join(", ");
 }
 
 function conversations(sessions, all) {
-  const row = (one) =>
+  const row = (session) =>
     h(
       "li",
       {},
-      h("a", { href: conversation(one) }, h("bdi", {}, one.session)),
+      h("a", { href: conversationLink(session) }, h("bdi", {}, session.session)),
       h(
         "span",
-        { class: "hint", title: moment(one.last_at) },
-        ` ${many(one.messages, "message", "messages")}, ${age(one.last_at)}`,
+        { class: "hint", title: moment(session.last_at) },
+        ` ${plural(session.messages, "message", "messages")}, ${age(session.last_at)}`,
       ),
     );
   const rest = sessions.slice(FIRST_SESSIONS);
@@ -132,7 +132,7 @@ function conversations(sessions, all) {
   ];
 }
 
-const block = (title, chips) => [h("h3", {}, title), h("p", { class: "topics" }, chips)];
+const chipBlock = (title, chips) => [h("h3", {}, title), h("p", { class: "topics" }, chips)];
 
 function chip(name, value, memories, of) {
   return h(

@@ -1,7 +1,7 @@
 // What is asked: the parameters of the address, the fields of the form and the body of the request are one thing.
 
 import { Problem } from "../app/api.js";
-import { settings } from "../app/settings.js";
+import { parseSettings } from "../app/settings.js";
 
 /** @typedef {{name: string, label: string, several?: boolean, type?: string, hint?: string}} Filter */
 
@@ -21,7 +21,7 @@ export const FILTERS = /** @type {Filter[]} */ ([
 const LISTED = ["types", "topics", "collection", "namespace", "session", "owner"]; // what a list without a query knows
 
 /** Return what the address asks: `{q, profile, mode, limit}` and each filter, a list where there may be several. */
-export function askedBy(params) {
+export function parseParams(params) {
   const asked = {};
   for (const name of ["q", "profile", "mode", "limit"]) asked[name] = params.get(name) ?? "";
   for (const { name, several } of FILTERS) asked[name] = several ? params.getAll(name) : (params.get(name) ?? "");
@@ -29,7 +29,7 @@ export function askedBy(params) {
 }
 
 /** Return the filters that are set, each value by itself: `[{name, label, value}]`. */
-export function active(asked) {
+export function activeFilters(asked) {
   return FILTERS.flatMap(({ name, label }) =>
     [asked[name]]
       .flat()
@@ -40,7 +40,7 @@ export function active(asked) {
 
 /** Return what is asked without one value of a filter. */
 export function without(asked, { name, value }) {
-  return { ...asked, [name]: Array.isArray(asked[name]) ? asked[name].filter((one) => one !== value) : "" };
+  return { ...asked, [name]: Array.isArray(asked[name]) ? asked[name].filter((other) => other !== value) : "" };
 }
 
 /** Return what is asked with a filter set to one value: several would find more, and a click asks for less. */
@@ -53,9 +53,9 @@ export function searchBody(asked) {
   const body = { query: asked.q, explain: true };
   for (const name of ["profile", "mode", "since", "until"]) if (asked[name]) body[name] = asked[name];
   for (const name of LISTED) if (asked[name].length) body[name] = asked[name];
-  if (asked.limit) body.limit = numberOf("limit", asked.limit);
-  if (asked.min_score) body.min_score = numberOf("least score", asked.min_score);
-  return { ...body, ...settings(asked.overrides) };
+  if (asked.limit) body.limit = parseNumber("limit", asked.limit);
+  if (asked.min_score) body.min_score = parseNumber("least score", asked.min_score);
+  return { ...body, ...parseSettings(asked.overrides) };
 }
 
 /** Return the body of a list: what is stored, newest first, or a session in the order in which it was said. */
@@ -64,7 +64,7 @@ export function listBody(asked) {
 }
 
 /** Return where the same is compared with another way of searching, as `link` takes it. */
-export function comparedTo(asked, profile) {
+export function compareParams(asked, profile) {
   const { q, limit, overrides } = asked;
   const a = [asked.profile || profile, asked.mode].filter(Boolean).join(":");
   const shared = ["since", "until", ...LISTED].map((name) => [name, asked[name]]);
@@ -79,12 +79,12 @@ export function comparedTo(asked, profile) {
 }
 
 /** Return the labels of filters that are set and that only a search knows. */
-export const onlySearched = (asked) =>
-  active(asked)
+export const searchOnlyFilters = (asked) =>
+  activeFilters(asked)
     .filter(({ name }) => !LISTED.includes(name))
     .map(({ label }) => label);
 
-function numberOf(label, text) {
+function parseNumber(label, text) {
   const value = Number(text);
   if (!Number.isFinite(value)) throw new Problem("invalid", `The ${label} is a number, not “${text}”.`);
   return value;

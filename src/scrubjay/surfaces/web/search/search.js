@@ -1,24 +1,24 @@
 // The search: a form, an answer as it is typed, and a way through it by keys alone.
 
-import { ask, server } from "../app/api.js";
+import { call, server } from "../app/api.js";
 import { elements, h, put } from "../app/dom.js";
-import { many } from "../app/format.js";
-import { who } from "../app/login.js";
-import { go, here, link, note } from "../app/route.js";
-import { formsOf } from "../app/stored_text.js";
-import { saying } from "../app/toast.js";
-import { added, edited } from "../memory/edit.js";
+import { plural } from "../app/format.js";
+import { currentLogin } from "../app/login.js";
+import { currentRoute, link, navigate, replaceRoute } from "../app/route.js";
+import { markedWords } from "../app/stored_text.js";
+import { attempt } from "../app/toast.js";
+import { openAddDialog, openEditDialog } from "../memory/edit.js";
 import { forget } from "../memory/forget.js";
 import { openMemory } from "../memory/memory.js";
-import { answerHead, nothing } from "./answer.js";
+import { emptyResult, resultSummary } from "./answer.js";
+import { AnswerArea } from "./answer_area.js";
 import { Cards } from "./cards.js";
-import { feedback, given, givenBefore } from "./feedback.js";
+import { feedbackOf, loadFeedback, toggleFeedback } from "./feedback.js";
 import { searchForm } from "./form.js";
 import { card } from "./hit.js";
 import { keysOf } from "./keys.js";
 import { overview } from "./overview.js";
-import { Standing } from "./pending.js";
-import { askedBy, searchBody, withOnly, without } from "./query.js";
+import { parseParams, searchBody, withOnly, without } from "./query.js";
 import { waterfall } from "./waterfall.js";
 
 const HOW = "scrubjay.how"; // whether the stages are shown
@@ -31,10 +31,10 @@ export function make(root) {
 class Search {
   constructor(root) {
     this.form = searchForm({
-      typed: (asked) => here().view === "search" && this.turn(asked, note), // else somebody has left just now
-      now: (asked) => this.turn(asked, note),
-      chosen: (asked) => this.turn(asked, go),
-      without: (one) => this.turn(without(this.asked, one), go),
+      typed: (asked) => currentRoute().view === "search" && this.turn(asked, replaceRoute), // else somebody has left just now
+      now: (asked) => this.turn(asked, replaceRoute),
+      chosen: (asked) => this.turn(asked, navigate),
+      without: (filter) => this.turn(without(this.asked, filter), navigate),
       down: () => this.cards.focus(0),
     });
     this.how = h(
@@ -43,7 +43,7 @@ class Search {
       "How it was found",
     );
     this.told = h("p", { class: "hushed", role: "status" }); // stays, so that each new answer is read out
-    this.standing = new Standing(() => [this.results?.query, this.asked.q]);
+    this.standing = new AnswerArea(() => [this.results?.query, this.asked.q]);
     this.head = this.standing.head;
     this.body = this.standing.body;
     this.cards = new Cards(this.body, () => this.form.focus());
@@ -56,7 +56,7 @@ class Search {
       this.head,
       this.body,
     );
-    this.asked = askedBy(new URLSearchParams());
+    this.asked = parseParams(new URLSearchParams());
     this.results = null;
     this.shown = ""; // the address whose answer is on the screen
     server.addEventListener("written", () => this.entered && this.run()); // what is on the screen may not have it
@@ -64,7 +64,7 @@ class Search {
 
   async show(params) {
     // What was typed while the page asked who is there is in the address only.
-    this.asked = askedBy(here().view === "search" ? here().params : params);
+    this.asked = parseParams(currentRoute().view === "search" ? currentRoute().params : params);
     this.form.write(this.asked);
     const id = params.get("id");
     const isOpen = id && id === this.opened; // and the server came back
@@ -90,7 +90,7 @@ class Search {
     if (link("search", asked) === link("search", this.asked) && this.shown === link("search", asked)) return;
     this.asked = asked;
     by("search", asked);
-    if (by === note) {
+    if (by === replaceRoute) {
       this.seen = location.hash;
       this.form.write(asked);
       this.run();
@@ -105,7 +105,7 @@ class Search {
     const asked = this.asked;
     this.standing.wait();
     try {
-      this.may = { write: (await who()).scopes.includes("write") };
+      this.may = { write: (await currentLogin()).scopes.includes("write") };
       if (asked.q.trim()) await this.search(asked, signal);
       else await this.survey(asked, signal);
       this.shown = link("search", asked);
@@ -122,11 +122,11 @@ class Search {
   }
 
   async search(asked, signal) {
-    const [results] = await Promise.all([ask("search", searchBody(asked), { signal }), givenBefore()]);
-    const topics = results.hits.length ? [] : (await ask("topics", { limit: 500 }, { signal })).topics;
+    const [results] = await Promise.all([call("search", searchBody(asked), { signal }), loadFeedback()]);
+    const topics = results.hits.length ? [] : (await call("topics", { limit: 500 }, { signal })).topics;
     signal.throwIfAborted(); // what was given before is not given up with it
     this.results = results;
-    put(this.told, many(results.hits.length, "hit", "hits"));
+    put(this.told, plural(results.hits.length, "hit", "hits"));
     this.drawHead();
     this.drawBody(topics);
   }
@@ -148,7 +148,7 @@ class Search {
       h(
         "div",
         { class: "headline" },
-        answerHead(this.results, this.asked, this.handle(this.asked, this.results)),
+        resultSummary(this.results, this.asked, this.handle(this.asked, this.results)),
         this.how,
       ),
       shown && waterfall(this.results),
@@ -167,7 +167,7 @@ class Search {
           results.hits.map((hit, index) => h("li", {}, card(hit, index + 1, of))),
         ),
       ]);
-    else this.swap(nothing(results, asked, topics, this.form.modesOf(asked.profile), of));
+    else this.swap(emptyResult(results, asked, topics, this.form.modesOf(asked.profile), of));
   }
 
   /** Show something else, with the focus on the card that is where it was. */
@@ -184,22 +184,22 @@ class Search {
       best: Math.max(0, ...(results?.hits ?? []).map(({ score }) => score)),
       session: asked.session,
       may: this.may,
-      add: () => added(),
+      add: () => openAddDialog(),
       href: (id) => link("search", { ...asked, id }),
-      filter: (name, value) => this.turn(withOnly(asked, name, value), go),
-      without: (one) => this.turn(without(asked, one), go),
-      mode: (mode) => this.turn({ ...asked, mode }, go),
-      only: (topic) => this.turn({ ...asked, q: "", topics: [topic] }, go),
+      filter: (name, value) => this.turn(withOnly(asked, name, value), navigate),
+      without: (filter) => this.turn(without(asked, filter), navigate),
+      mode: (mode) => this.turn({ ...asked, mode }, navigate),
+      only: (topic) => this.turn({ ...asked, q: "", topics: [topic] }, navigate),
       open: (id) => this.open(id),
       edit: (id) => this.edit(id),
       forget: (id) => this.forget(id),
       feedback: (id, action) => this.judge(id, action),
-      given: (id) => given(asked.q, id),
+      given: (id) => feedbackOf(asked.q, id),
     };
   }
 
   open(id) {
-    go("search", { ...this.asked, id });
+    navigate("search", { ...this.asked, id });
   }
 
   async openHere(id) {
@@ -208,10 +208,10 @@ class Search {
     const opening = new AbortController();
     this.opening = opening;
     this.opened = id;
-    const hit = this.results?.hits.find((one) => one.id === id);
+    const hit = this.results?.hits.find((candidate) => candidate.id === id);
     await openMemory(id, {
       query: this.asked.q.trim() && this.asked.q,
-      forms: hit ? formsOf(hit) : [],
+      forms: hit ? markedWords(hit) : [],
       lines: hit?.lines,
       changed: ({ gone }) => gone && this.run(),
       signal: opening.signal,
@@ -220,15 +220,15 @@ class Search {
     if (location.hash === at) {
       // else somebody went on, or back
       if (isStep) history.back();
-      else note("search", this.asked);
+      else replaceRoute("search", this.asked);
       this.seen = location.hash;
     }
     this.cards.of(id)?.focus();
   }
 
   async edit(id) {
-    const got = await saying(() => ask("get", { id }));
-    if (got) await edited(got.memories[0]);
+    const got = await attempt(() => call("get", { id }));
+    if (got) await openEditDialog(got.memories[0]);
     else this.run(); // it is gone
   }
 
@@ -239,10 +239,10 @@ class Search {
   judge(id, action) {
     if (!this.results || !this.may.write) return;
     const { q } = this.asked;
-    feedback(q, id, action, () => {
-      const now = given(q, id);
+    toggleFeedback(q, id, action, () => {
+      const now = feedbackOf(q, id);
       const buttons = this.cards.of(id)?.querySelectorAll("[data-action]") ?? [];
-      for (const one of buttons) one.setAttribute("aria-pressed", String(one.dataset.action === now));
+      for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.action === now));
     });
   }
 

@@ -1,7 +1,7 @@
 // How a hit was found, in a sentence: "Found by its words (first of 3) and its meaning (2nd of 64)."
 
 import { count } from "../app/format.js";
-import { lists } from "./lists.js";
+import { sourcesOf } from "./sources.js";
 
 const BY = {
   keyword: "its words",
@@ -26,34 +26,34 @@ const MOST = 0.5; // of a score, so that one part is named
 
 /** Say by which lists a hit was found, at which place, by which it was not, and what its score is mostly made of. */
 export function sentence(hit, results) {
-  const asked = lists(results);
+  const asked = sourcesOf(results);
   const ranked = asked.filter(({ name }) => hit.found[name]?.rank);
   const missed = asked.filter(({ name, length }) => length && !hit.found[name]);
-  const found = ranked.map(({ name, length }) => `${by(name)} (${placed(hit.found[name].rank, length)})`);
-  const first = found.length ? `Found by ${listed(found)}` : "Found without a place in any list";
+  const found = ranked.map(({ name, length }) => `${sourceText(name)} (${rankText(hit.found[name].rank, length)})`);
+  const first = found.length ? `Found by ${joinWords(found)}` : "Found without a place in any list";
   const not = missed.length
-    ? `, not by ${listed(
-        missed.map(({ name }) => by(name)),
+    ? `, not by ${joinWords(
+        missed.map(({ name }) => sourceText(name)),
         "or",
       )}`
     : "";
-  return `${first}${not}.${also(hit)}${mostly(hit)}`;
+  return `${first}${not}.${rescored(hit)}${mainPart(hit)}`;
 }
 
 /** What looked at it without a list of its own. */
-function also(hit) {
+function rescored(hit) {
   const looked = Object.keys(hit.found).filter((name) => hit.found[name].rank === null && name !== "vector");
-  return looked.length ? ` Then ${listed(looked.map(by))}.` : "";
+  return looked.length ? ` Then ${joinWords(looked.map(sourceText))}.` : "";
 }
 
-function mostly({ score, sum }) {
+function mainPart({ score, sum }) {
   const main = sum?.parts.length > 1 && sum.parts.find((part) => part.amount > MOST * score);
   const from = main && FROM[main.name.replace("rrf_", "")];
   return from ? ` Most of its score comes from ${from}.` : "";
 }
 
-const by = (name) => BY[name.split(":")[0]] ?? `the list “${name}”`;
-const placed = (rank, length) => (length ? `${ordinal(rank)} of ${count(length)}` : ordinal(rank));
+const sourceText = (name) => BY[name.split(":")[0]] ?? `the list “${name}”`;
+const rankText = (rank, length) => (length ? `${ordinal(rank)} of ${count(length)}` : ordinal(rank));
 
 /** 1 → "first", 2 → "2nd", 13 → "13th" */
 function ordinal(rank) {
@@ -62,6 +62,6 @@ function ordinal(rank) {
   return `${count(rank)}${ending}`;
 }
 
-function listed(words, last = "and") {
+function joinWords(words, last = "and") {
   return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
 }

@@ -1,12 +1,12 @@
 // How the score of a hit came about, as steps that add up to it.
 
 import { h } from "../app/dom.js";
-import { places } from "./lists.js";
 import { sentence } from "./sentence.js";
+import { sourceTable } from "./sources.js";
 
-const THREE = 3; // as a card shows a score
-const SIX = 6; // as scores are compared, and as the shell shows them
-const MEANS = {
+const DIGITS = 3; // as a card shows a score
+const EXACT_DIGITS = 6; // as scores are compared, and as the shell shows them
+const MEANINGS = {
   keyword: "its words",
   vector: "its meaning",
   late: "word by word, by meaning",
@@ -38,7 +38,7 @@ const MEANS = {
 };
 
 /** Draw how the score of a hit came about: in a sentence, its place in every list, and the sum of the parts. */
-export function sum(hit, results) {
+export function scoreSum(hit, results) {
   return h(
     "div",
     { class: "sum" },
@@ -47,38 +47,38 @@ export function sum(hit, results) {
       "section",
       {},
       h("h3", {}, "How the score came about"),
-      hit.sum ? [steps(hit, best(results)), workings(hit)] : unexplained(),
+      hit.sum ? [partBars(hit, highestScore(results)), calculation(hit)] : noSum(),
     ),
-    h("section", {}, h("h3", {}, "Where it was found"), places(hit, results)),
+    h("section", {}, h("h3", {}, "Where it was found"), sourceTable(hit, results)),
   );
 }
 
-const unexplained = () => h("p", { class: "hint" }, "This answer came without its sums.");
+const noSum = () => h("p", { class: "hint" }, "This answer came without its sums.");
 
 /**
  * Round amounts so that, as they are shown, they add up to the total as it is shown: those that lost most
  * by rounding down get the units that are left. Gives whole numbers of the last place.
  */
-function rounded(amounts, total, places = THREE) {
+function rounded(amounts, total, places = DIGITS) {
   const unit = 10 ** places;
-  const units = amounts.map((one) => Math.floor(one * unit));
-  let left = Math.round(total.toFixed(places) * unit) - units.reduce((all, one) => all + one, 0);
-  const byLoss = amounts.map((one, index) => [one * unit - units[index], index]).sort((a, b) => b[0] - a[0]);
+  const units = amounts.map((amount) => Math.floor(amount * unit));
+  let left = Math.round(total.toFixed(places) * unit) - units.reduce((all, unit) => all + unit, 0);
+  const byLoss = amounts.map((amount, index) => [amount * unit - units[index], index]).sort((a, b) => b[0] - a[0]);
   for (let turn = 0; left > 0; turn += 1, left -= 1) units[byLoss[turn % byLoss.length][1]] += 1;
   for (let turn = byLoss.length - 1; left < 0; turn -= 1, left += 1) units[byLoss.at(turn % byLoss.length)[1]] -= 1;
   return units;
 }
 
-const written = (units, places) => (Math.abs(units) / 10 ** places).toFixed(places);
-const signed = (units, first) => `${units < 0 ? "−" : first ? "" : "+"}${written(units, THREE)}`;
-const minus = (units) => (units < 0 ? "−" : "");
+const formatUnits = (units, places) => (Math.abs(units) / 10 ** places).toFixed(places);
+const formatSigned = (units, first) => `${units < 0 ? "−" : first ? "" : "+"}${formatUnits(units, DIGITS)}`;
+const minusSign = (units) => (units < 0 ? "−" : "");
 
 /** The highest score of an answer: its hits are drawn on one scale, so that they can be compared. */
-const best = (results) => Math.max(...results.hits.map((one) => one.score));
+const highestScore = (results) => Math.max(...results.hits.map((hit) => hit.score));
 
-function steps({ score, sum: { parts } }, highest) {
+function partBars({ score, sum: { parts } }, highest) {
   const units = rounded(
-    parts.map((one) => one.amount),
+    parts.map((part) => part.amount),
     score,
   );
   let at = 0;
@@ -89,22 +89,22 @@ function steps({ score, sum: { parts } }, highest) {
     return [from, at];
   });
   /** @type {[number, number]} */
-  const span = [Math.min(0, ...spans.flat()), Math.max(1, highest * 10 ** THREE, ...spans.flat())];
+  const span = [Math.min(0, ...spans.flat()), Math.max(1, highest * 10 ** DIGITS, ...spans.flat())];
   return h(
     "ol",
     { class: "parts" },
-    parts.map((part, index) => step(part, units[index], spans[index], span, index === 0)),
+    parts.map((part, index) => partBar(part, units[index], spans[index], span, index === 0)),
     h(
       "li",
       { class: "part final" },
       h("span", { class: "name" }, h("b", {}, "Score")),
-      track([0, at], span, "bar final"),
-      h("span", { class: "amount" }, `${minus(at)}${written(at, THREE)}`),
+      barTrack([0, at], span, "bar final"),
+      h("span", { class: "amount" }, `${minusSign(at)}${formatUnits(at, DIGITS)}`),
     ),
   );
 }
 
-function step(part, units, [from, to], span, first) {
+function partBar(part, units, [from, to], span, first) {
   const kind = units < 0 ? "bar down" : "bar";
   return h(
     "li",
@@ -113,58 +113,63 @@ function step(part, units, [from, to], span, first) {
       "span",
       { class: "name" },
       h("b", {}, part.name),
-      MEANS[part.name] && h("span", { class: "means" }, ` ${MEANS[part.name]}`),
+      MEANINGS[part.name] && h("span", { class: "means" }, ` ${MEANINGS[part.name]}`),
     ),
-    track([from, to], span, kind),
-    h("span", { class: "amount" }, signed(units, first)),
+    barTrack([from, to], span, kind),
+    h("span", { class: "amount" }, formatSigned(units, first)),
   );
 }
 
 /** The same with all figures that count, how each came about, and what each stands for. */
-function workings({ score, sum: { parts, where } }) {
+function calculation({ score, sum: { parts, where } }) {
   const units = rounded(
-    parts.map((one) => one.amount),
+    parts.map((part) => part.amount),
     score,
-    SIX,
+    EXACT_DIGITS,
   );
-  const total = units.reduce((all, one) => all + one, 0);
+  const total = units.reduce((all, unit) => all + unit, 0);
   const term = (part, index) => [
     index || units[index] < 0 ? (units[index] < 0 ? " − " : " + ") : "",
-    written(units[index], SIX),
+    formatUnits(units[index], EXACT_DIGITS),
     ` ${part.name}`,
   ];
   return h(
     "details",
     { class: "workings" },
     h("summary", {}, "Working"),
-    h("p", { class: "whole" }, `${minus(total)}${written(total, SIX)} = `, parts.map(term)),
+    h("p", { class: "whole" }, `${minusSign(total)}${formatUnits(total, EXACT_DIGITS)} = `, parts.map(term)),
     h(
       "ul",
       {},
-      parts.map((part, index) => worked(part, units[index])),
-      where.map((line) => h("li", { class: "where" }, named(line))),
+      parts.map((part, index) => calculationOf(part, units[index])),
+      where.map((line) => h("li", { class: "where" }, splitLine(line))),
     ),
   );
 }
 
-function worked(part, units) {
+function calculationOf(part, units) {
   const [working, ...below] = part.working;
   if (!working) return null;
   return h(
     "li",
     { data: { worked: part.name } },
-    h("span", { class: "working" }, h("b", {}, part.name), ` ${minus(units)}${written(units, SIX)} = ${working}`),
-    below.map((line) => h("span", { class: "working" }, named(line))),
+    h(
+      "span",
+      { class: "working" },
+      h("b", {}, part.name),
+      ` ${minusSign(units)}${formatUnits(units, EXACT_DIGITS)} = ${working}`,
+    ),
+    below.map((line) => h("span", { class: "working" }, splitLine(line))),
   );
 }
 
 /** A line `figure = working: words`, with the words set apart. */
-function named(line) {
+function splitLine(line) {
   const at = line.indexOf(": ");
   return at < 0 ? line : [line.slice(0, at), h("span", { class: "means" }, line.slice(at))];
 }
 
-function track([from, to], [low, high], kind) {
+function barTrack([from, to], [low, high], kind) {
   const percent = (value) => (100 * (value - low)) / (high - low || 1);
   const [left, right] = [percent(Math.min(from, to)), percent(Math.max(from, to))];
   return h(

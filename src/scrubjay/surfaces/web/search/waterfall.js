@@ -1,8 +1,8 @@
 // The stages of a search as bars on one axis of time, with what went in and came out of each.
 
 import { h, put, s } from "../app/dom.js";
-import { count, many } from "../app/format.js";
-import { brief, marks, placed, shown, took, walked } from "./trace.js";
+import { count, plural } from "../app/format.js";
+import { axisMarks, flatten, formatNumbers, formatValue, preciseDuration, timeline } from "./trace.js";
 
 const LEAST_PX = 3; // a stage of no time at all is still seen; its figure says how short it was
 const FUNNEL = { width: 44, height: 18 };
@@ -11,30 +11,30 @@ const FUNNEL = { width: 44, height: 18 };
 export function waterfall(results) {
   const root = h("div", { class: "waterfall" });
   if (!results.trace?.length) return put(root, h("p", { class: "hint" }, "This answer came without its stages."));
-  const { lengthMs, stages, betweenMs } = placed(results);
-  const most = Math.max(1, ...walked(results.trace).flatMap(({ step }) => [step.went_in, step.came_out]));
-  const drawing = { lengthMs, most, marks: marks(lengthMs) };
+  const { lengthMs, stages, betweenMs } = timeline(results);
+  const most = Math.max(1, ...flatten(results.trace).flatMap(({ step }) => [step.went_in, step.came_out]));
+  const drawing = { lengthMs, most, marks: axisMarks(lengthMs) };
   return put(
     root,
-    losses(results.degraded),
-    heading(drawing, root),
+    degradedNotes(results.degraded),
+    headerRow(drawing, root),
     h(
       "ol",
       { class: "stages" },
-      stages.map((one) => stage(one, 0, drawing)),
+      stages.map((entry) => stageRow(entry, 0, drawing)),
     ),
-    total(results, betweenMs),
+    totalLine(results, betweenMs),
   );
 }
 
 /** The sign before what is not as it should be; the words beside it say what. */
 export const warning = () => h("span", { class: "alert", "aria-hidden": "true" }, "⚠ ");
 
-function losses(degraded) {
+function degradedNotes(degraded) {
   return degraded.map((why) => h("p", { class: "said" }, warning(), `Less than it could be: ${why}`));
 }
 
-function heading({ lengthMs, marks: ticks }, root) {
+function headerRow({ lengthMs, marks: ticks }, root) {
   const every = h("button", { type: "button", class: "quiet every", onclick: () => openAll(root, every) }, "Open all");
   return h(
     "div",
@@ -52,13 +52,13 @@ function heading({ lengthMs, marks: ticks }, root) {
 
 function openAll(root, button) {
   const all = [...root.querySelectorAll("details")];
-  const open = all.some((one) => !one.open);
-  for (const one of all) one.open = open;
+  const open = all.some((details) => !details.open);
+  for (const details of all) details.open = open;
   put(button, open ? "Close all" : "Open all");
 }
 
-function stage({ step, beganMs, inner }, depth, drawing) {
-  const kind = step.lost ? "row lost" : idle(step) ? "row idle" : "row";
+function stageRow({ step, beganMs, inner }, depth, drawing) {
+  const kind = step.lost ? "row lost" : wasSkipped(step) ? "row idle" : "row";
   return h(
     "li",
     { class: depth ? "branch" : "" },
@@ -68,26 +68,26 @@ function stage({ step, beganMs, inner }, depth, drawing) {
       h(
         "summary",
         { class: kind },
-        named(step, depth),
-        flow(step, drawing.most),
+        stageName(step, depth),
+        candidateFlow(step, drawing.most),
         track(step, beganMs, depth, drawing),
-        h("span", { class: "took" }, took(step.took_ms)),
+        h("span", { class: "took" }, preciseDuration(step.took_ms)),
       ),
-      more(step, beganMs, drawing.lengthMs),
+      stageDetails(step, beganMs, drawing.lengthMs),
     ),
     step.lost && h("p", { class: "loss" }, warning(), `Lost: ${step.lost}`),
     inner.length > 0 &&
-      within(
+      branchList(
         step,
-        inner.map((one) => stage(one, depth + 1, drawing)),
+        inner.map((entry) => stageRow(entry, depth + 1, drawing)),
       ),
   );
 }
 
-const within = (step, rows) => h("ol", { "aria-label": `Within ${step.stage}` }, rows);
+const branchList = (step, rows) => h("ol", { "aria-label": `Within ${step.stage}` }, rows);
 
-function named(step, depth) {
-  const short = h("span", { class: "brief" }, brief(step.numbers));
+function stageName(step, depth) {
+  const short = h("span", { class: "brief" }, formatNumbers(step.numbers));
   return h("span", { class: "name", style: { paddingLeft: `${depth * 1.1}rem` } }, h("b", {}, step.stage), " ", short);
 }
 
@@ -97,7 +97,7 @@ function track(step, beganMs, depth, drawing) {
 }
 
 /** A stage that asks whether to do something, was told no, and did nothing. */
-const idle = (step) => step.notes.held === false && !step.branches.length;
+const wasSkipped = (step) => step.notes.held === false && !step.branches.length;
 
 const share = (part, whole) => `${((100 * part) / (whole || 1)).toFixed(3)}%`;
 
@@ -121,7 +121,7 @@ function bar(step, beganMs, lengthMs, depth) {
   });
 }
 
-function flow(step, most) {
+function candidateFlow(step, most) {
   const none = !step.went_in && !step.came_out;
   const [into, out] = [count(step.went_in), count(step.came_out)];
   return h(
@@ -147,26 +147,30 @@ function funnel(step, most) {
   return s("svg", { class: "funnel", width, height, viewBox: `0 0 ${width} ${height}` }, shape);
 }
 
-function more(step, beganMs, lengthMs) {
+function stageDetails(step, beganMs, lengthMs) {
   const part = Math.round((100 * step.took_ms) / (lengthMs || 1));
   return h(
     "div",
     { class: "more" },
-    h("p", { class: "hint" }, `Began at ${took(beganMs)}, took ${took(step.took_ms)}: ${part} % of the whole.`),
-    pairs("Numbers", step.numbers),
-    pairs("Notes", step.notes),
+    h(
+      "p",
+      { class: "hint" },
+      `Began at ${preciseDuration(beganMs)}, took ${preciseDuration(step.took_ms)}: ${part} % of the whole.`,
+    ),
+    valueList("Numbers", step.numbers),
+    valueList("Notes", step.notes),
   );
 }
 
-function pairs(title, values) {
+function valueList(title, values) {
   const entries = Object.entries(values);
   if (!entries.length) return null;
-  const rows = entries.map(([key, value]) => h("div", {}, h("dt", {}, key), h("dd", {}, shown(value))));
+  const rows = entries.map(([key, value]) => h("div", {}, h("dt", {}, key), h("dd", {}, formatValue(value))));
   return [h("h4", {}, title), h("dl", {}, rows)];
 }
 
-function total(results, betweenMs) {
-  const stages = many(walked(results.trace).length, "stage", "stages");
-  const more = h("span", { class: "hint" }, ` · ${stages}, ${took(betweenMs)} between them`);
-  return h("p", { class: "total" }, h("b", {}, "Total ", took(results.took_ms)), more);
+function totalLine(results, betweenMs) {
+  const stages = plural(flatten(results.trace).length, "stage", "stages");
+  const more = h("span", { class: "hint" }, ` · ${stages}, ${preciseDuration(betweenMs)} between them`);
+  return h("p", { class: "total" }, h("b", {}, "Total ", preciseDuration(results.took_ms)), more);
 }

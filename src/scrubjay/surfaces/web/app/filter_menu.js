@@ -1,13 +1,13 @@
 // A collection, topics and types to narrow a view to: a fold-out with chips to take away, and lists to add from.
 
-import { ask } from "./api.js";
+import { call } from "./api.js";
 import { h, put } from "./dom.js";
-import { saying } from "./toast.js";
+import { attempt } from "./toast.js";
 
 const LABELS = { collection: "Only in the collection", topics: "Only topics", types: "Only types" };
 
 /** The fold-out; `change({topics})`, or whatever else it was, is told what somebody chose. */
-export class Narrowing {
+export class FilterMenu {
   #now = { collection: [], topics: [], types: [] };
 
   constructor(change) {
@@ -23,18 +23,18 @@ export class Narrowing {
     this.#now = { collection, topics, types };
     const number = collection.length + topics.length + types.length;
     put(this.summary, number ? `Filters (${number})` : "Filters");
-    if (this.node.open) saying(() => this.#offer());
+    if (this.node.open) attempt(() => this.#offer());
   }
 
   async #offer() {
     const [listed, status, { collections }] = await Promise.all([
-      ask("topics", { limit: 200 }),
-      ask("status"),
-      ask("collections"),
+      call("topics", { limit: 200 }),
+      call("status"),
+      call("collections"),
     ]);
     const known = {
-      collection: collections.map((one) => one.name),
-      topics: listed.topics.map((one) => one.topic),
+      collection: collections.map((collection) => collection.name),
+      topics: listed.topics.map((entry) => entry.topic),
       types: Object.keys(status.types),
     };
     for (const [name, node] of Object.entries(this.choices)) {
@@ -53,7 +53,7 @@ function drawChoice(node, label, names, chosen, change) {
     h("option", { value: "" }, chosen.length ? "Another…" : "All"),
     left.map((name) => h("option", { value: name }, name)),
   );
-  const without = (name) => () => change(chosen.filter((one) => one !== name));
+  const without = (name) => () => change(chosen.filter((other) => other !== name));
   const chip = (name) =>
     h(
       "button",

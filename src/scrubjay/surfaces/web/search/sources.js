@@ -2,22 +2,22 @@
 
 import { h, s } from "../app/dom.js";
 import { count, figure } from "../app/format.js";
-import { walked } from "./trace.js";
+import { flatten } from "./trace.js";
 
 const STRIP = { width: 120, height: 12, edge: 4 };
 
 /** Every list of an answer, in the order asked: `[{name, length}]`. */
-export function lists(results) {
-  const asked = walked(results.trace ?? [])
+export function sourcesOf(results) {
+  const asked = flatten(results.trace ?? [])
     .filter(({ step }) => step.stage === "recall")
-    .flatMap(({ step }) => step.branches.map((one) => one.stage));
+    .flatMap(({ step }) => step.branches.map((branch) => branch.stage));
   const held = results.hits.flatMap((hit) => Object.keys(hit.found));
   return [...new Set([...asked, ...held])].map((name) => ({ name, length: results.counts[name] ?? 0 }));
 }
 
 /** Draw the rank and the raw score of a hit in every list. */
-export function places(hit, results) {
-  const rows = lists(results).map(({ name, length }) => row(name, hit.found[name], length));
+export function sourceTable(hit, results) {
+  const rows = sourcesOf(results).map(({ name, length }) => row(name, hit.found[name], length));
   return h(
     "table",
     { class: "lists" },
@@ -34,12 +34,12 @@ function row(name, found, length) {
     "tr",
     { class: found ? "" : "absent", data: { list: name } },
     h("th", { scope: "row" }, name),
-    h("td", {}, h("span", { class: "rank" }, said(name, found, length)), found?.rank && strip(found.rank, length)),
+    h("td", {}, h("span", { class: "rank" }, placeText(name, found, length)), found?.rank && strip(found.rank, length)),
     h("td", { class: "number" }, found ? figure(found.score) : "–"),
   );
 }
 
-function said(name, found, length) {
+function placeText(name, found, length) {
   if (!found) return length ? `not among its ${count(length)}` : "it found nothing";
   if (found.rank === null) return name === "vector" ? "looked up afterwards" : "compared, not ranked";
   return length ? `#${count(found.rank)} of ${count(length)}` : `#${count(found.rank)}`;

@@ -5,7 +5,7 @@ import { h, put } from "../app/dom.js";
 const SLOW_MS = 500; // before that nothing is said: it would flicker at each key
 
 /** The nodes of an answer: `old`, `head` and `body`. `queries()` gives what is shown and what is asked: `[shown, asked]`. */
-export class Standing {
+export class AnswerArea {
   constructor(queries) {
     this.queries = queries;
     this.old = h("p", { class: "old", hidden: true });

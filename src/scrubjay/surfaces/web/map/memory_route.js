@@ -1,9 +1,9 @@
 // A memory that the address names is open: Back closes it, and what closes it goes back.
 
-import { go, here, note } from "../app/route.js";
+import { currentRoute, navigate, replaceRoute } from "../app/route.js";
 
 /** Opens what the address of a view says; `open(id, signal)` shows it until it is closed. */
-export class Opening {
+export class MemoryRoute {
   #closing = null;
   #id = "";
 
@@ -23,14 +23,14 @@ export class Opening {
     await this.open(id, closing.signal);
     if (this.#closing !== closing) return;
     this.#id = "";
-    if (here().view !== this.view || here().params.get("id") !== id) return; // somebody went on, or back
+    if (currentRoute().view !== this.view || currentRoute().params.get("id") !== id) return; // somebody went on, or back
     if (isStep) history.back();
-    else note(this.view, state());
+    else replaceRoute(this.view, state());
   }
 
   /** Go to the address that has a memory open. */
   to(id, state) {
-    go(this.view, { ...state(), id });
+    navigate(this.view, { ...state(), id });
   }
 
   close() {
