@@ -33,7 +33,7 @@ def explain(page: Page) -> None:
     """The stages of a search, and the sum behind its best hit."""
     _go(page, "#/search?q=who+is+allergic+to+seafood%3F&limit=3")
     page.locator("article.card").nth(2).wait_for()
-    page.get_by_role("button", name="How it was found").click()
+    page.get_by_role("button", name="Stages").click()
     page.locator(".waterfall").wait_for()
     page.get_by_role("button", name="Why").first.click()
     page.locator(".reasons .sum").first.wait_for()

@@ -76,10 +76,12 @@ def test_links_are_drawn_as_they_are_and_said_in_a_table(site: Site):
     assert drawn.and_(page.locator("[stroke-dasharray='1.5 5']")).count() == len(like)
     assert drawn.count() == len(site.store.surroundings("hub").edges)
     assert {"supersedes", "feeds on"} <= set(page.locator("text.kind").all_text_contents())
-    page.get_by_text("The same as a table").click()
+    page.get_by_text("As a table").click()
     old = page.get_by_role("row", name="wooden bridge")
-    expect(old).to_contain_text("superseded by: market square (0.90, made by hand)")
-    mill = page.get_by_role("row").filter(has_text="feeds on: market square (0.70, made by hand)")
+    expect(old).to_contain_text("superseded by: market square (0.90, added manually)")
+    mill = page.get_by_role("row").filter(
+        has_text="feeds on: market square (0.70, added manually)"
+    )
     expect(mill.get_by_role("link")).to_have_text(f"windmill {SCRIPT}")
     assert site.axe(page) == []
     mill.get_by_role("button").click()
@@ -160,10 +162,10 @@ def test_a_memory_is_found_by_typing_and_one_without_links_or_gone_is_explained(
     page.go_forward()
     site.forgive("404")
     page.goto(site.url + "#/graph?id=nobody")
-    expect(page.get_by_role("heading", level=1)).to_have_text("This memory is not there")
-    page.get_by_role("button", name="Back to where you were").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Memory not found")
+    page.get_by_role("button", name="Back").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("wooden bridge")
     for one in site.store.surroundings("alone").edges:
         site.store.unlink(one.a, one.b)
     page.goto(site.url + "#/graph?id=alone")
-    expect(page.locator(".said")).to_contain_text("Nothing is linked to this memory yet.")
+    expect(page.locator(".notice")).to_contain_text("This memory has no links yet.")

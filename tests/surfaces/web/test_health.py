@@ -20,7 +20,7 @@ from scrubjay.surfaces.callers import Principal
 
 # Two hours ahead of UTC in May: the axis must say the reader's time, and not the server's.
 BERLIN = {"timezone_id": "Europe/Berlin", "locale": "de-DE"}
-HITS = "section[aria-labelledby]:has(> h2:text-is('Hits per tier'))"
+HITS = "section[aria-labelledby]:has(> h2:text-is('Hits per source'))"
 DOCTOR = "section[aria-labelledby]:has(> h2:text-is('Doctor'))"
 
 
@@ -90,7 +90,7 @@ def test_hits_of_each_tier_are_read_hour_by_hour_with_keys(site: Site):
     assert readout(page).startswith("The last 24 hours")
     assert page.locator(f"{HITS} svg .open").count() == 1
     assert page.locator(f"{HITS} svg title").text_content() == (
-        "Hits per tier, the last 24 hours: " + readout(page)
+        "Hits per source, the last 24 hours: " + readout(page)
     )
 
     page.locator(f"{HITS} summary").focus()
@@ -165,7 +165,7 @@ def test_figures_are_those_of_metrics(site: Site):
     page = site.open("#/health")
     panel = page.locator("section:has(> h2:text-is('Queries per hour'))")
     expect(panel.locator(".legend")).to_be_visible()
-    page.locator("summary", has_text="quicker stage").click()
+    page.locator("summary", has_text="faster stage").click()
     counted: Counter[str] = Counter()
     stages: dict[str, int] = {}
     for family in text_string_to_metric_families(ask(site, "metrics")):
@@ -213,7 +213,7 @@ def test_doctor_says_what_is_wrong_and_the_command_that_mends_it(
     assert "no answer at 127.0.0.1:9" in finding.inner_text()
     assert finding.locator(".command p").inner_text() == "start the server, then:"
     assert finding.locator("pre").inner_text() == "scrubjay doctor"
-    expect(page.locator(".verdict")).to_have_text("!1 thing wants attention.")
+    expect(page.locator(".verdict")).to_have_text("!1 problem found.")
 
     copy = finding.get_by_role("button")
     page.keyboard.press("Tab")
@@ -291,9 +291,9 @@ def test_what_is_stored_can_be_searched_from_here_and_stays_while_the_server_is_
     assert links["fact"] == "#/search?types=fact"
     assert page.locator("dt:text-is('Memories') + dd").inner_text() == "3"
     assert page.locator("dt:text-is('embedder') + dd").inner_text().startswith("hashing-256")
-    expect(page.get_by_text("Nothing waits.")).to_be_visible()
+    expect(page.get_by_text("No pending work.")).to_be_visible()
     behind = {"tier": "vectors", "place": "", "behind": 2, "reason": ""}
-    lost = {"tier": "graph", "place": "", "behind": 1, "reason": "nobody answers"}
+    lost = {"tier": "graph", "place": "", "behind": 1, "reason": "it does not answer"}
     told = page.evaluate(
         """async ([status, ready, findings]) => (await import("/ui/health/state.js"))
             .problemsOf({ status, ready, findings }).map((one) => [one.state, one.says])""",
@@ -304,8 +304,8 @@ def test_what_is_stored_can_be_searched_from_here_and_stays_while_the_server_is_
         ],
     )
     assert told == [
-        ["degraded", "The server of vectors is 2 changes behind."],
-        ["failed", "The server of graph is not told: nobody answers"],
+        ["degraded", "The vectors replica is 2 changes behind."],
+        ["failed", "The graph replica cannot be updated: it does not answer"],
         ["failed", "The store cannot be written."],
     ]
     told = page.evaluate(
@@ -315,8 +315,8 @@ def test_what_is_stored_can_be_searched_from_here_and_stays_while_the_server_is_
         json.loads(ask(site, "v1/status")),
     )
     assert told == [  # what is asked last may be whole again
-        ["degraded", "The server of graph was behind a moment ago."],
-        ["degraded", "Less than whole: new."],
+        ["degraded", "The graph replica was behind a moment ago."],
+        ["degraded", "Degraded: new."],
     ]
     fetch = "scrubjay models pull"
     missing = {"state": "missing", "fix": fetch}
@@ -333,7 +333,7 @@ def test_what_is_stored_can_be_searched_from_here_and_stays_while_the_server_is_
             ],
         ],
     )
-    so = "searches are by word, 3 passages wait for a vector, results are not ordered again"
+    so = "searches use keywords only, 3 passages are not embedded yet, results are not reranked"
     assert told == [  # one cause, and what has another
         ["missing", f"The model MiniLM is not in models: {so}.", fetch],
         ["failed", "The store cannot be written.", ""],
@@ -386,14 +386,12 @@ def test_what_waits_is_said_with_its_reason(without_a_model: Site):
     page = without_a_model.open("#/health")
     why = "the broken model does not answer; start it"
     expect(page.locator(".wanting li").first).to_contain_text(
-        f"3 passages wait for a vector: {why}"
+        f"3 passages are not embedded yet: {why}"
     )
-    waits = page.locator("section:has(> h2:text-is('What waits'))")
-    expect(waits).to_contain_text("3 passages wait for a vector.")
+    waits = page.locator("section:has(> h2:text-is('Pending work'))")
+    expect(waits).to_contain_text("3 passages are not embedded yet.")
     expect(page.locator(".wanting")).to_contain_text("1 of 1 search since")
-    expect(page.locator(".wanting")).to_contain_text(
-        "had to do without something: the query's vector (1)"
-    )
+    expect(page.locator(".wanting")).to_contain_text("ran without: the query's vector (1)")
 
 
 @pytest.fixture
@@ -409,8 +407,8 @@ def test_who_may_read_only_is_not_shown_what_is_of_the_server(site: Site, reader
     """Figures of the whole server and doctor are left out, the first with a sentence."""
     site.forgive("403")
     page = site.open("#/health", token=reader)
-    expect(page.get_by_text("figures of the whole server: your sign-in shows")).to_be_visible()
-    expect(page.get_by_text("Nothing waits.")).to_be_visible()
+    expect(page.get_by_text("figures of the whole server")).to_be_visible()
+    expect(page.get_by_text("No pending work.")).to_be_visible()
     assert page.locator("dt:text-is('reranker') + dd").inner_text() == "none"
     assert page.locator("dt:text-is('generator') + dd").inner_text() == "none"
     for hidden in ("Queries per hour", "Time of each stage", "Tenants", "Doctor"):

@@ -55,7 +55,7 @@ def test_the_link_signs_in_and_goes_on_to_where_one_wanted(site: Site):
     command = f"curl -X POST {site.url}session/link"
     expect(page.get_by_text(command)).to_be_visible()
     expect(page.get_by_role("navigation")).to_be_hidden()
-    assert page.get_by_label("Token").count() == 0
+    assert page.get_by_label("API key").count() == 0
     assert site.axe(page) == []
 
     code = site.logins.new_link_code()
@@ -76,7 +76,7 @@ def test_the_link_signs_in_and_goes_on_to_where_one_wanted(site: Site):
 
     site.forgive(REFUSED)
     other = site.open(f"#/signin?code={code}", signed_in=False)  # another browser
-    said = other.locator(".said[role=alert]")
+    said = other.locator(".notice[role=alert]")
     expect(said).to_have_text("This link was used before or is older than 10 minutes.")
     expect(other.get_by_text(command)).to_have_count(1)
     assert "code" not in other.url
@@ -110,7 +110,7 @@ def test_a_token_signs_in_by_keyboard_and_its_end_signs_out(asking: Site):
     secret = access.create("reader", scopes=["read"]).secret
     asking.forgive(REFUSED)
     page = asking.open("#/health", signed_in=False)
-    field = page.get_by_label("Token")
+    field = page.get_by_label("API key")
     expect(field).to_be_focused()
     expect(field).to_have_attribute("type", "password")
     assert asking.axe(page) == []
@@ -126,7 +126,7 @@ def test_a_token_signs_in_by_keyboard_and_its_end_signs_out(asking: Site):
     expect(page.get_by_role("button", name="Add a memory")).to_be_hidden()  # it may only read
     page.get_by_role("button", name="reader").click()
     menu = page.get_by_role("dialog", name="You and this store")
-    expect(menu.locator("dl")).to_contain_text("with the token reader")
+    expect(menu.locator("dl")).to_contain_text("with the API key reader")
     expect(menu.locator("dl")).to_contain_text("read only")
     expect(menu.get_by_role("button", name="Open in another browser")).to_have_count(0)
     page.keyboard.press("Escape")
@@ -145,8 +145,8 @@ def test_a_token_signs_in_by_keyboard_and_its_end_signs_out(asking: Site):
     access.revoke("reader")
     page.wait_for_timeout(1000)  # as long as a server remembers who a token is
     page.reload()
-    expect(page.locator(".said[role=alert]")).to_contain_text("was revoked or has expired")
-    page.get_by_label("Token").fill(access.create("another").secret)
+    expect(page.locator(".notice[role=alert]")).to_contain_text("was revoked or has expired")
+    page.get_by_label("API key").fill(access.create("another").secret)
     page.keyboard.press("Enter")
     expect(page).to_have_title("Health · scrubjay")
     asking.settle()

@@ -142,7 +142,7 @@ def test_pointing_names_a_memory_and_a_click_opens_it(site: Site):
     expect(page.locator(".under")).to_contain_text("rocket fuel cedar")
     expect(page.get_by_role("link", name="Links")).to_have_attribute("href", "#/graph?id=rocket2")
     page.mouse.click(*on_page(page, place(page, site, "rose2")))
-    here = page.get_by_role("region", name="On this spot").get_by_role("button")
+    here = page.get_by_role("region", name="At this position").get_by_role("button")
     expect(here).to_contain_text(["Roses 1", "Roses 2"])
     expect(here.first).to_be_focused()
     here.last.click()
@@ -221,18 +221,18 @@ def test_a_query_lands_among_what_is_nearest(site: Site):
     expect(page.get_by_role("dialog")).to_contain_text("kettle boils delta ember")
     page.keyboard.press("Escape")
     page.get_by_role("searchbox").fill("?!")
-    expect(page.locator(".said")).to_have_text(
+    expect(page.locator(".notice")).to_have_text(
         "The query has no place on the map: it contains no word"
     )
     page.get_by_role("searchbox").fill("")
-    expect(page.locator(".said")).to_have_count(0)
+    expect(page.locator(".notice")).to_have_count(0)
     expect(near).to_have_count(0)
 
 
 SAID = """async () => {
-  const { drawStanding } = await import("/ui/map/sidebar.js");
+  const { drawCoverage } = await import("/ui/map/sidebar.js");
   const line = document.createElement("p");
-  drawStanding(line, { memories: 52000, left_out: 2, kept: 0.336 }, 10000);
+  drawCoverage(line, { memories: 52000, left_out: 2, kept: 0.336 }, 10000);
   return line.textContent;
 }"""
 
@@ -249,19 +249,19 @@ def test_the_legend_hides_groups_and_filters_narrow_what_is_asked(site: Site):
     page.get_by_role("button", name="Only space").click()
     page.get_by_text("In view").click()
     expect(page.locator("aside details li")).to_have_count(6)
-    page.get_by_role("button", name="Show all again").click()
+    page.get_by_role("button", name="Show all groups").click()
     expect(page.locator("aside details li")).to_have_count(15)
     page.get_by_text("Filters").click()
-    page.get_by_label("Only topics").select_option("space")
+    page.get_by_label("Topics").select_option("space")
     expect(page.locator(".standing")).to_contain_text("6 memories drawn.")
-    page.get_by_label("Only types").select_option("fact")
-    expect(page.locator(".said")).to_contain_text("No memory is left by these filters.")
-    page.get_by_role("button", name="No longer only space").click()
+    page.get_by_label("Types").select_option("fact")
+    expect(page.locator(".notice")).to_contain_text("No memory matches these filters.")
+    page.get_by_role("button", name="Remove filter space").click()
     expect(page.locator(".standing")).to_contain_text("9 memories drawn.")
     assert page.url.endswith("#/map?types=fact")
     assert page.evaluate(SAID) == (
-        "10,000 of 52,000 memories drawn, a fair sample. 2 have no vector yet and are left out. "
-        "What lies together is alike, as far as a plane can show it: "
+        "10,000 of 52,000 memories drawn (a sample). 2 are not embedded yet and not drawn. "
+        "Close points are similar memories. Accuracy: "
         "of each memory's ten nearest, 34 % are among the fifty points nearest to it."
     )
 
@@ -303,10 +303,10 @@ def test_a_page_that_is_open_sees_what_changed_and_says_what_is_missing(site: Si
     page.wait_for_url("**q=rocket")
     site.forgive("422")
     page.get_by_role("searchbox").fill("rocket " * 15_000)
-    expect(page.locator(".said")).to_contain_text("at most 20,000 characters")
+    expect(page.locator(".notice")).to_contain_text("at most 20,000 characters")
     expect(page.get_by_role("searchbox")).to_have_value("rocket " * 15_000)
     page.get_by_role("searchbox").fill("rocket")
-    expect(page.locator(".said")).to_have_count(0)
+    expect(page.locator(".notice")).to_have_count(0)
     page.wait_for_url("**q=rocket")
     before = site.embedder
     try:
@@ -314,15 +314,17 @@ def test_a_page_that_is_open_sees_what_changed_and_says_what_is_missing(site: Si
         with scrubjay.open(site.db, embedder=False) as other:
             other.add("has no vector yet")
         page.reload()
-        expect(page.locator(".said")).to_contain_text("The query has no place on the map: ")
+        expect(page.locator(".notice")).to_contain_text("The query has no place on the map: ")
         expect(page.locator(".standing")).to_contain_text(
-            "14 memories drawn. 1 has no vector yet and is left out."
+            "14 memories drawn. 1 is not embedded yet and not drawn."
         )
         serve_with(site, False)
         site.forgive("503")
         page.reload()
-        expect(page.locator(".said")).to_contain_text("No map can be drawn: there is no embedder")
-        link = page.get_by_role("link", name="Search by word instead")
+        expect(page.locator(".notice")).to_contain_text(
+            "No map can be drawn: there is no embedder"
+        )
+        link = page.get_by_role("link", name="Search by keyword instead")
         expect(link).to_have_attribute("href", "#/search?q=rocket")
     finally:
         serve_with(site, before)

@@ -95,7 +95,7 @@ def test_what_is_asked_is_in_the_address_and_back_takes_it_back(site: Site):
     assert page.url.endswith("#/search?q=kettle&topics=drinks%2C+hot")  # one topic, not two
     expect(page.locator(".narrowing .active")).to_have_text("(1 on)")
     assert page.locator("#limit option:checked").inner_text() == "10"
-    expect(page.locator("#profile option:checked")).to_have_text("default (the store’s)")
+    expect(page.locator("#profile option:checked")).to_have_text("default (default of the store)")
     page.get_by_label("Profile").select_option("gnosis")
     expect(page.locator(".figure")).to_have_text("48 unread")
     assert page.locator("#mode option").all_inner_texts() == ["default", "standard", "deep"]
@@ -121,7 +121,9 @@ def test_what_is_asked_is_in_the_address_and_back_takes_it_back(site: Site):
     settings = page.get_by_role("combobox", name="Settings")
     settings.fill("rrf.k")
     settings.press("Enter")
-    expect(page.get_by_role("alert")).to_have_text("“rrf.k” is no setting; write it as rrf.k=30.")
+    expect(page.get_by_role("alert")).to_have_text(
+        "“rrf.k” is not a setting; write it as rrf.k=30."
+    )
     page.get_by_role("button", name="Remove Settings: rrf.k").click()
     settings.fill("rrf.k=30, rerank=false")
     settings.press("Enter")
@@ -206,8 +208,8 @@ def test_nothing_found_says_what_to_try(site: Site):
     assert "garden 25" in tries
     assert "drinks" not in tries  # no beginning in common
     page.locator(".nothing").get_by_role("button", name="garden").click()
-    expect(page.get_by_role("heading", name="Newest that fit the filters")).to_be_visible()
-    expect(page.locator(".search-answer")).to_contain_text("Nothing stored fits the filters.")
+    expect(page.get_by_role("heading", name="Newest that match the filters")).to_be_visible()
+    expect(page.locator(".search-answer")).to_contain_text("No stored memory matches the filters.")
     page.get_by_role("button", name="Remove Types: task").click()
     expect(page.locator("article.card")).to_have_count(20)
 
@@ -302,8 +304,8 @@ def test_it_works_on_a_phone(site: Site):
 def test_without_a_model_it_finds_by_word_and_says_so(site: Site, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(site.embedder, "embed", BrokenEmbedder().embed)
     page = site.open("#/search?q=oolong+submarine+volcano+xylophone")
-    expect(page.locator(".answer .said")).to_contain_text("the broken model does not answer")
+    expect(page.locator(".answer .notice")).to_contain_text("the broken model does not answer")
     assert ids(page) == ["book"]
     expect(page.locator(".sure")).to_contain_text(
-        "low: it may not be stored, or only in other words"
+        "low: the answer may not be stored, or only in other words"
     )

@@ -50,7 +50,7 @@ def test_who_goes_by_tab_may_skip_what_stands_above(site: Site):
     page = site.open("#/health")  # a view with a box to type in begins there
     expect(page).to_have_title("Health · scrubjay")
     page.keyboard.press("Tab")
-    expect(page.get_by_text("Skip to the content")).to_be_focused()
+    expect(page.get_by_text("Skip to content")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("main")).to_be_focused()
     assert page.url == f"{site.url}#/health"
@@ -67,7 +67,7 @@ def test_the_keys_are_listed_and_can_be_switched_off(site: Site):
     assert any(row.split() == ["g", "c", "Go", "to", "Compare"] for row in rows)
     assert any(row.split() == ["n", "Add", "a", "memory"] for row in rows)
     assert site.axe(page) == []
-    dialog.get_by_label("Single keys are commands").uncheck()
+    dialog.get_by_label("Enable single-key shortcuts").uncheck()
     dialog.locator("h2").click()
     expect(dialog).to_have_count(1)
     page.mouse.click(5, 300)  # outside, where nothing that was typed is lost
@@ -78,7 +78,7 @@ def test_the_keys_are_listed_and_can_be_switched_off(site: Site):
     expect(dialog).to_have_count(0)
     expect(page).to_have_title("Health · scrubjay")
     page.get_by_role("button", name="Keys").click()  # the button does what the key did
-    dialog.get_by_label("Single keys are commands").check()
+    dialog.get_by_label("Enable single-key shortcuts").check()
     page.keyboard.press("Escape")
     page.keyboard.press("g")
     page.keyboard.press("c")
@@ -127,9 +127,9 @@ def test_it_fits_a_phone(site: Site):
     expect(page.locator(".toast")).to_contain_text("Theme: dark")
     assert menu.locator("dt, dd").all_inner_texts() == [
         "Store", "notes.db",
-        "Signed in", "by a link, without a token",
-        "Person", "none: you see what everybody stored",
-        "You may", "everything, also what is for whoever runs the server",
+        "Signed in", "by a link, without an API key",
+        "User", "none: you see the memories of all users",
+        "You may", "everything, including administration of the server",
         "Server", f"scrubjay {scrubjay.__version__}",
     ]  # fmt: skip
     assert link.startswith(f"{site.url}#/signin?code=")
@@ -144,7 +144,7 @@ def test_a_browser_that_keeps_nothing_is_told_what_the_page_needs(site: Site):
     blocked = "get() { throw new DOMException('denied', 'SecurityError'); }"
     page.add_init_script(f"Object.defineProperty(window, 'localStorage', {{ {blocked} }})")
     page.goto(site.url)
-    expect(page.get_by_role("alert")).to_contain_text("Allow cookies and site data")
+    expect(page.get_by_role("alert")).to_contain_text("blocks cookies and site data")
     said = """async (days) => (await import("/ui/app/format.js"))
         .age(new Date(Date.now() - days * 86400000).toISOString())"""
     ages = [page.evaluate(said, days) for days in (0, 1.9, 10, 913)]
@@ -169,7 +169,7 @@ def test_a_server_that_goes_away_and_comes_back(site: Site):
     site.start(forget=True)
     page.evaluate("import('/ui/app/api.js').then((api) => api.ask('status').catch(() => null))")
     expect(page).to_have_title("Sign in · scrubjay")
-    expect(page.locator(".said[role=alert]")).to_have_text(
+    expect(page.locator(".notice[role=alert]")).to_have_text(
         "You are no longer signed in: the server was restarted, or you were inactive for too long."
     )
     page.goto(f"{site.url}#/signin?code={site.logins.new_link_code()}")
@@ -183,7 +183,7 @@ def test_an_answer_that_is_not_scrubjays_is_said_so(site: Site):
     expect(page).to_have_title("Search · scrubjay")
     page.route("**/session", lambda route: route.fulfill(status=200, body="<html>log in</html>"))
     page.reload()
-    expect(page.locator("#fault")).to_contain_text("something else than scrubjay")
+    expect(page.locator("#fault")).to_contain_text("may not come from scrubjay")
     expect(page.locator("main > section")).to_have_count(0)
     page.unroute("**/session")
     page.get_by_role("button", name="Try again").click()

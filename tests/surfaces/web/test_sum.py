@@ -43,7 +43,7 @@ DRAW = """async (answers) => {
       })),
       total: text(drawn, ".final .amount")[0],
       end: drawn.querySelector(".bar.final").getBoundingClientRect().right,
-      told: text(drawn, ".told")[0], whole: text(drawn, ".whole")[0], where: text(drawn, ".where"),
+      told: text(drawn, ".found-by")[0], whole: text(drawn, ".whole")[0], where: text(drawn, ".where"),
       lists: [...drawn.querySelectorAll("[data-list]")].map(
         (one) => [one.dataset.list, ...text(one, ".rank, .number")]),
     };
@@ -165,6 +165,6 @@ def test_a_score_is_told_with_its_lists_and_its_working(site: Site, stores: list
         f" {counts['vector']}). Then read by the reranker."
     )
     assert first["told"].startswith("Found by its words (first of ")
-    assert ", not by the list “memory”." in first["told"]
+    assert ", not by the source “memory”." in first["told"]
     assert ["memory", "not among its 1", "–"] in first["lists"]
     assert site.axe(page) == []

@@ -48,20 +48,20 @@ def test_health_and_search_say_which_server_is_away_until_it_is_back(
     """NM-6: nothing is lost, nothing fails, and the page says what was done without, and why."""
     server: Server = qdrant if tier == "vectors" else falkordb
     page = site.open("#/health")
-    until(page, "r", lambda: page.get_by_text("All is well.").count() == 1)
+    until(page, "r", lambda: page.get_by_text("No problems found.").count() == 1)
 
     server.kill()
     site.store.add("a green car", id="green")
     site.store.link("green", "red")
-    wanting = page.locator(".wanting li").filter(has_text=f"The server of {tier} is not told")
+    wanting = page.locator(".wanting li").filter(has_text=f"The {tier} replica cannot be updated")
     until(page, "r", lambda: wanting.count() == 1)
     expect(wanting).to_contain_text(f"127.0.0.1:{server.port}")
-    waits = page.locator("section:has(> h2:text-is('What waits'))")
-    expect(waits).to_contain_text(f"for the server of {tier}")
+    waits = page.locator("section:has(> h2:text-is('Pending work'))")
+    expect(waits).to_contain_text(f"for the {tier} replica")
 
     page.goto(f"{site.url}#/search?q=green+car&profile=novamem")
     expect(page.locator("article.card").first).to_contain_text("a green car")
-    said = page.locator(".answer .said li").filter(has_text="cannot be reached").first
+    said = page.locator(".answer .notice li").filter(has_text="cannot be reached").first
     expect(said).to_contain_text("vector: " if tier == "vectors" else "graph: ")
 
     server.start()
@@ -71,13 +71,13 @@ def test_health_and_search_say_which_server_is_away_until_it_is_back(
         page,
         "r",
         lambda: (
-            page.get_by_text("Nothing waits.").count() == 1
-            and "The server of" not in page.locator(".wanting").inner_text()
+            page.get_by_text("No pending work.").count() == 1
+            and "replica" not in page.locator(".wanting").inner_text()
         ),
     )
-    expect(page.locator(".wanting")).to_contain_text("had to do without something")
+    expect(page.locator(".wanting")).to_contain_text("ran without")
     page.goto(f"{site.url}#/search?q=green+car&profile=novamem")
     # It is asked again when it has answered a ping, which may be some seconds later.
-    card, said = page.locator("article.card"), page.locator(".answer .said")
+    card, said = page.locator("article.card"), page.locator(".answer .notice")
     until(page, "F5", lambda: card.count() > 0 and said.count() == 0)
     expect(card.first).to_contain_text("a green car")

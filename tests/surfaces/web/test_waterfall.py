@@ -18,7 +18,7 @@ ROWS = """() => [...document.querySelectorAll(".waterfall details")].map((one) =
   const [track, bar] = [".track", ".bar"].map((what) => one.querySelector(what).getBoundingClientRect());
   const text = (what) => one.querySelector(what).textContent;
   return {
-    stage: one.dataset.stage, took: text(".took"), flow: text(".flow .hushed"),
+    stage: one.dataset.stage, took: text(".took"), flow: text(".flow .visually-hidden"),
     left: (bar.left - track.left) / track.width, width: bar.width / track.width, px: bar.width,
     inside: bar.right <= track.right + 0.5,
     below: bar.top >= one.querySelector("b").getBoundingClientRect().bottom,
@@ -102,8 +102,8 @@ def test_what_was_lost_is_said_in_words(site: Site):
     answer["trace"][-1]["lost"] = "the file is away"
 
     page.evaluate(DRAW, answer)
-    assert page.locator(".waterfall .said").inner_text() == (
-        "⚠ Less than it could be: searched by word alone: the model <b>does not</b> answer"
+    assert page.locator(".waterfall .notice").inner_text() == (
+        "⚠ Incomplete: searched by word alone: the model <b>does not</b> answer"
     )
-    assert page.locator(".waterfall .loss").inner_text() == "⚠ Lost: the file is away"
+    assert page.locator(".waterfall .loss").inner_text() == "⚠ Failed: the file is away"
     assert page.locator(".row.lost").count() == 1

@@ -1,4 +1,4 @@
-// Who is signed in, where, and what they may do there; with a way into another browser, and out.
+// Account dialog: the login and its permissions, a link for another browser, and Sign out.
 
 import { facts } from "../health/panels.js";
 import { commandBlock } from "./command.js";
@@ -10,24 +10,24 @@ import * as theme from "./theme.js";
 import { attempt } from "./toast.js";
 
 const PERMISSIONS = {
-  admin: "everything, also what is for whoever runs the server",
+  admin: "everything, including administration of the server",
   write: "read and write",
   read: "read only",
 };
 
-/** Say who somebody is, `[[name, value]]`, from what the server told of the session. */
+/** Return the facts of a login, `[[name, value]]`, from the server's answer to GET /session. */
 function accountFacts({ name, scopes, tenant, user, store, version }) {
   return [
     ["Store", store],
     ["Tenant", tenant],
-    ["Signed in", name ? `with the token ${name}` : "by a link, without a token"],
-    ["Person", user ?? "none: you see what everybody stored"],
+    ["Signed in", name ? `with the API key ${name}` : "by a link, without an API key"],
+    ["User", user ?? "none: you see the memories of all users"],
     ["You may", PERMISSIONS[["admin", "write", "read"].find((scope) => scopes.includes(scope))] ?? "nothing here"],
     ["Server", `scrubjay ${version}`],
   ];
 }
 
-/** Show who is signed in, and what one does about that. */
+/** Open the account dialog. */
 export async function openAccount() {
   const person = await attempt(currentLogin);
   if (!person) return;
@@ -43,12 +43,12 @@ export async function openAccount() {
       h("button", { type: "button", class: "on-phone typed", onclick: then(keys.openHelp) }, "Keys"),
       h("button", { type: "button", onclick: then(signOut) }, "Sign out"),
     );
-    const admits = person.scopes.includes("admin") && !person.asks_for_token; // a link is for an open server
+    const admits = person.scopes.includes("admin") && !person.asks_for_token; // links are only for a server without API keys
     put(body, h("div", {}, facts(accountFacts(person)), admits && loginLinkPart(), actions));
   });
 }
 
-/** A link that signs in whoever opens it: made when it is asked for, since it does not last. */
+/** Button that creates a link which signs in another browser; created on click because it expires soon. */
 function loginLinkPart() {
   const place = h("div", { role: "status" });
   const make = async () => {
@@ -57,7 +57,7 @@ function loginLinkPart() {
       put(
         place,
         commandBlock(page),
-        h("p", { class: "hint" }, "It works once, for ten minutes, and may do everything."),
+        h("p", { class: "hint" }, "It works once, within ten minutes, and gives full access."),
       );
   };
   return h(

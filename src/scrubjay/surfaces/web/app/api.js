@@ -1,11 +1,11 @@
-// Asking the server: one function for every verb, and one kind of error, which says what would be right.
+// Requests to the server: one function for every verb, and one error class with the server's message.
 
-export const KEY = "scrubjay.key"; // half of the session; the other half is a cookie that no script can read
+export const KEY = "scrubjay.key"; // half of the login; the other half is a cookie that no script can read
 const RETRY_MS = 1500;
-const WRITES = ["add", "update", "forget", "done", "undone", "link", "unlink"]; // what a list on the screen may not have yet
-const UNREACHABLE = [502, 503, 504]; // what a proxy answers when the server is gone
+const WRITES = ["add", "update", "forget", "done", "undone", "link", "unlink"]; // after these, results on the screen may be out of date
+const UNREACHABLE = [502, 503, 504]; // a proxy's answers while the server is unavailable
 
-/** What went wrong, in the server's words. `kind` is the last word of its type, or `away`. */
+/** An error with the server's message. `kind` is the last word of its type, or `away` when the server does not answer. */
 export class Problem extends Error {
   constructor(kind, detail, status = 0, title = "") {
     super(detail);
@@ -16,7 +16,7 @@ export class Problem extends Error {
   }
 }
 
-/** Tells `away`, `back`, `signed-out` and `written` to whoever listens. */
+/** Events about the server: `away`, `back`, `signed-out` and `written`. */
 export const server = new EventTarget();
 let away = false;
 
@@ -32,7 +32,7 @@ export async function call(verb, given = {}, { signal } = {}) {
   return answer;
 }
 
-/** Ask any other path. */
+/** Send a request to any other path. */
 export async function send(method, path, body, signal) {
   const key = localStorage.getItem(KEY) ?? "";
   const { status, ok, text } = await request(method, path, key, body, signal);
@@ -40,19 +40,19 @@ export async function send(method, path, body, signal) {
   const problem = parseProblem(text, status);
   if (problem.kind !== "no-token" || path === "/session") throw problem;
   const now = localStorage.getItem(KEY) ?? "";
-  if (now && now !== key) return send(method, path, body, signal); // another tab has signed in meanwhile
+  if (now && now !== key) return send(method, path, body, signal); // another tab has signed in since
   storeKey(null);
   server.dispatchEvent(new CustomEvent("signed-out", { detail: problem }));
   throw problem;
 }
 
-/** Keep the half of a session that the page holds; without one, forget it. */
+/** Store the script's half of the login; without a key, delete it. */
 export function storeKey(key) {
   if (key) localStorage.setItem(KEY, key);
   else localStorage.removeItem(KEY);
 }
 
-/** Say that the server does not answer, and look for it until it does. */
+/** Send the event `away`, and poll the server until it answers. */
 export function reportAway() {
   if (away) return;
   away = true;
@@ -78,7 +78,7 @@ function parseBody(text, status) {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Problem("failed", "The answer cannot be read: something else than scrubjay may have sent it.", status);
+    throw new Problem("failed", "The response is not valid JSON: it may not come from scrubjay.", status);
   }
 }
 
@@ -87,7 +87,8 @@ function parseProblem(text, status) {
     const body = JSON.parse(text);
     return new Problem(body.type.split(":").at(-1), body.detail, status, body.title);
   } catch {
-    if (!UNREACHABLE.includes(status)) return new Problem("failed", `The answer cannot be read (${status}).`, status);
+    if (!UNREACHABLE.includes(status))
+      return new Problem("failed", `The response is not a scrubjay error (HTTP ${status}).`, status);
     reportAway();
     return new Problem("away", "The server does not answer.", status);
   }

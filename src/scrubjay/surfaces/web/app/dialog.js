@@ -1,10 +1,10 @@
-// Dialogs: the browser's own, which keep the focus, close by Escape and give it back.
+// Modal dialogs: the browser's own, which trap the focus, close on Escape and return the focus.
 
 import { h, uniqueId } from "./dom.js";
 
 /**
- * Open a dialog, which a click outside closes where it has no form, and let `fill(body, close)` make what is in it; a result of `close` is what the promise gives.
- * Closed otherwise it gives undefined.
+ * Open a dialog and fill it with `fill(body, close)`. The promise resolves to the value passed to `close`, or to undefined
+ * when the user closes the dialog. A click outside closes a dialog without a form.
  */
 export function openDialog(title, fill, { wide = false } = {}) {
   const id = uniqueId("dialog");
@@ -38,23 +38,23 @@ export function openDialog(title, fill, { wide = false } = {}) {
   });
 }
 
-// What was typed is not to be lost by a click; one that began inside, to mark a text, ends outside by accident.
+// A click must not discard typed text. A drag that selects text inside and ends outside does not count as a click.
 function closeOnOutsideClick(dialog) {
   let began = null;
   dialog.addEventListener("pointerdown", (event) => (began = event.target));
   dialog.addEventListener("click", (event) => {
-    const outside = event.target === dialog && began === dialog; // what is inside covers all of it
+    const outside = event.target === dialog && began === dialog; // the children cover the dialog itself
     if (outside && !dialog.querySelector("form, textarea")) dialog.close();
   });
 }
 
-// Outside of a dialog nothing can be clicked: what is said, with its Undo, moves into the one on top.
+// Nothing outside a modal dialog can be clicked: move the toasts, with their Undo buttons, into the topmost one.
 function raiseToasts() {
   const on = [...document.querySelectorAll("dialog[open]")].at(-1) ?? document.body;
   on.append(document.getElementById("toasts"));
 }
 
-/** Ask before something is done for good, and tell what it does; true when they said yes. */
+/** Ask for confirmation and name the consequence; true if the user confirms. */
 export async function confirm(question, yes, consequence = "") {
   return (
     (await openDialog(question, (body, close) => {

@@ -1,13 +1,13 @@
-// Elements, made without a line of HTML: whatever a memory holds goes in as text and stays text.
+// DOM helpers: elements without any HTML parsing, so that stored text always stays text.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Make an element: `h("button", {class: "quiet", onclick: go}, "Go")`. A child that is null is left out. */
+/** Make an element: `h("button", {class: "quiet", onclick: go}, "Go")`. Children that are null, undefined or false are skipped. */
 export function h(tag, props = {}, ...children) {
   return setUp(document.createElement(tag), props, children);
 }
 
-/** Make an element of SVG. */
+/** Make an SVG element. */
 export function s(tag, props = {}, ...children) {
   return setUp(document.createElementNS(SVG, tag), props, children);
 }
@@ -17,7 +17,7 @@ function setUp(node, props, children) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else if (name === "style")
-      Object.assign(node.style, value); // the policy forbids it as an attribute
+      Object.assign(node.style, value); // the content security policy forbids style attributes
     else if (name === "data") Object.assign(node.dataset, value);
     else if (name === "value" || name === "checked" || name === "selected") node[name] = value;
     else node.setAttribute(name, value === true ? "" : String(value));
@@ -26,7 +26,7 @@ function setUp(node, props, children) {
   return node;
 }
 
-/** Put these in place of everything that is in a node. */
+/** Replace the children of a node. */
 export function put(node, ...children) {
   node.replaceChildren(
     ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
@@ -48,13 +48,13 @@ export const focused = (selector = "*") => document.activeElement?.closest(selec
 
 let last = 0;
 
-/** Return an id that no other element has. */
+/** Return a unique element id. */
 export function uniqueId(prefix) {
   last += 1;
   return `${prefix}-${last}`;
 }
 
-/** Wait until nothing was asked for so many milliseconds, then do it once. `.cancel()` forgets it. */
+/** Delay an action until there was no call for `waitMs` milliseconds. `.cancel()` drops the waiting call. */
 export function debounce(waitMs, action) {
   let timer = 0;
   const later = (...given) => {

@@ -1,12 +1,12 @@
-// A collection, topics and types to narrow a view to: a fold-out with chips to take away, and lists to add from.
+// Menu of filters: collection, topics and types, with chips that remove a value and lists that add one.
 
 import { call } from "./api.js";
 import { h, put } from "./dom.js";
 import { attempt } from "./toast.js";
 
-const LABELS = { collection: "Only in the collection", topics: "Only topics", types: "Only types" };
+const LABELS = { collection: "Collection", topics: "Topics", types: "Types" };
 
-/** The fold-out; `change({topics})`, or whatever else it was, is told what somebody chose. */
+/** The menu; calls `change({topics})`, or the same with another filter, when the user changes one. */
 export class FilterMenu {
   #now = { collection: [], topics: [], types: [] };
 
@@ -18,7 +18,7 @@ export class FilterMenu {
     this.node = h("details", { class: "narrow", ontoggle: () => this.draw(this.#now) }, this.summary, panel);
   }
 
-  /** Show what is in force; what else there is to choose is asked for only while it is folded out. */
+  /** Show the active filters; the values to choose from are loaded only while the menu is open. */
   draw({ collection = [], topics = [], types = [] }) {
     this.#now = { collection, topics, types };
     const number = collection.length + topics.length + types.length;
@@ -38,7 +38,7 @@ export class FilterMenu {
       types: Object.keys(status.types),
     };
     for (const [name, node] of Object.entries(this.choices)) {
-      const only = name === "collection" ? 1 : Infinity; // a memory is in one
+      const only = name === "collection" ? 1 : Infinity; // a memory has one collection
       const choose = (chosen) => this.change({ [name]: chosen.slice(-only) });
       drawChoice(node, LABELS[name], known[name], this.#now[name], choose);
     }
@@ -57,7 +57,7 @@ function drawChoice(node, label, names, chosen, change) {
   const chip = (name) =>
     h(
       "button",
-      { type: "button", class: "chip", "aria-label": `No longer only ${name}`, onclick: without(name) },
+      { type: "button", class: "chip", "aria-label": `Remove filter ${name}`, onclick: without(name) },
       `${name} ✕`,
     );
   const focused = node.contains(document.activeElement);

@@ -1,4 +1,4 @@
-// Numbers, times and sizes as people read them.
+// Formatting of numbers, times and sizes.
 
 /** @type {[Intl.RelativeTimeFormatUnit, number][]} */
 const UNITS = [
@@ -18,17 +18,17 @@ export const count = (value) => number.format(value);
 /** (1, "memory", "memories") → "1 memory" */
 export const plural = (value, singular, several) => `${count(value)} ${value === 1 ? singular : several}`;
 
-/** An ISO time → "3 weeks ago", "in 2 days", "just now": whole units that have passed, as the shell says it */
+/** An ISO time → "3 weeks ago", "in 2 days", "just now": whole units that have passed, as in the CLI */
 export function age(iso, now = Date.now()) {
   const seconds = (Date.parse(iso) - now) / 1000;
   const unit = UNITS.find(([, size]) => Math.abs(seconds) >= size);
   return unit ? relative.format(Math.trunc(seconds / unit[1]), unit[0]) : "just now";
 }
 
-/** An ISO time → "16 Nov 2026, 09:30", in the reader's zone */
+/** An ISO time → "16 Nov 2026, 09:30", in the browser's time zone */
 export const moment = (iso) => new Date(iso).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
 
-/** 0.0421 → "0.042", 3 → "3", 1e-9 → "1e-9": enough figures to tell two scores apart */
+/** 0.0421 → "0.042", 3 → "3", 1e-9 → "1e-9": enough digits to distinguish two scores */
 export function figure(value, digits = 3) {
   if (value === 0 || Number.isInteger(value)) return String(value);
   return Math.abs(value) < 0.5 * 10 ** -digits ? value.toExponential(0) : value.toFixed(digits);

@@ -1,33 +1,33 @@
-// The keyboard: one key an action, a list of them all, and a way to switch them off.
+// Keyboard shortcuts: single keys for actions, a list of all, and a switch that disables them.
 
 import { openDialog } from "./dialog.js";
 import { h, put } from "./dom.js";
 
-const OFF = "scrubjay.keys-off"; // who speaks to a computer may not want single keys (WCAG 2.1.4)
+const OFF = "scrubjay.keys-off"; // users of speech input need to disable single keys (WCAG 2.1.4)
 const globalKeys = [];
 let viewKeys = [];
 let writes = false;
 let began = "";
 
 /**
- * Add keys for the whole page: `{keys: "/", does: "Search", act}`; `g s` is g and then s. One with `write` is there for
- * those alone who may write.
+ * Add keys for all views: `{keys: "/", does: "Search", act}`; `g s` is g and then s. Keys with `write` need the
+ * permission to write.
  */
 export function addGlobalKeys(...keys) {
   globalKeys.push(...keys);
 }
 
-/** Set the keys of the view that is shown. */
+/** Set the keys of the current view. */
 export function setViewKeys(keys) {
   viewKeys = keys ?? [];
 }
 
-/** Say whether whoever is signed in may write. */
+/** Enable or disable the keys that write. */
 export function allowWrites(write) {
   writes = write;
 }
 
-/** Begin to listen. */
+/** Start to handle keys. */
 export function listen() {
   document.addEventListener("keydown", onKeydown);
 }
@@ -51,7 +51,7 @@ function onKeydown(event) {
   }
 }
 
-/** Show every key, those of this view first. */
+/** Open the list of keys, those of the current view first. */
 export function openHelp() {
   const rows = activeKeys().map((binding) =>
     h(
@@ -71,6 +71,6 @@ export function openHelp() {
     onchange: () => (off.checked ? localStorage.removeItem(OFF) : localStorage.setItem(OFF, "1")),
   });
   openDialog("Keys", (body) =>
-    put(body, h("table", { class: "keys" }, h("tbody", {}, rows)), h("label", {}, off, " Single keys are commands")),
+    put(body, h("table", { class: "keys" }, h("tbody", {}, rows)), h("label", {}, off, " Enable single-key shortcuts")),
   );
 }

@@ -1,17 +1,17 @@
-// Who is signed in, asked once: what they may do decides what the page offers.
+// The login: loaded once, since its permissions decide what the web UI offers.
 
 import { send, server, storeKey } from "./api.js";
 import { replaceRoute } from "./route.js";
 
-const TARGET = "scrubjay.then"; // where to go on after signing in, of this tab alone
-const REASON = "scrubjay.why"; // not in the address: whoever makes a link would say what the page says
+const TARGET = "scrubjay.then"; // route to open after signing in, for this tab only
+const REASON = "scrubjay.why"; // not in the address: the author of a link could then choose the text that is shown
 let pending = null;
 server.addEventListener("signed-out", forgetLogin);
-server.addEventListener("back", forgetLogin); // another server may have come back
+server.addEventListener("back", forgetLogin); // it may be another server now
 
 /**
- * Return `{signed_in, why, name, scopes, tenant, user, store, version, asks_for_token}`. `scopes` is empty where nobody
- * is signed in, and `why` says what ended a session.
+ * Return `{signed_in, why, name, scopes, tenant, user, store, version, asks_for_token}`. Without a login
+ * `scopes` is empty and `why` is the reason why the last one ended.
  */
 export function currentLogin() {
   pending ??= send("GET", "/session").catch((error) => {
@@ -21,46 +21,46 @@ export function currentLogin() {
   return pending;
 }
 
-/** Ask anew the next time: somebody signed in or out. */
+/** Load the login again at the next call: the user signed in or out. */
 function forgetLogin() {
   pending = null;
 }
 
-/** Sign in with `{code}` of a link or with `{token}`; throws a Problem that says what is wrong. */
+/** Sign in with the `{code}` of a link or with an API key, `{token}`; throws a Problem if the server refuses. */
 export async function signIn(how) {
   const { key } = await send("POST", "/session", how);
   storeKey(key);
   forgetLogin();
 }
 
-/** Sign out, here and in every other tab; this one is made anew, so that nothing is left in it. */
+/** Sign out in every tab; reload this one, so that nothing stays on the screen. */
 export async function signOut() {
-  const ended = send("DELETE", "/session").catch(() => null); // without the key it is of no use to anybody
-  // Before the answer is there: what else was asked may be refused first, which must not lead back here.
+  const ended = send("DELETE", "/session").catch(() => null); // the cookie is useless without the key
+  // Before the answer arrives: another request may be refused first and must not redirect back to this view.
   storeKey(null);
-  sessionStorage.clear(); // drafts, too
+  sessionStorage.clear(); // including drafts
   replaceRoute("signin");
   await ended;
   location.reload();
 }
 
-/** Make a link that signs another browser in, once. */
+/** Create a link that signs in another browser, once. */
 export async function createLoginLink() {
   return (await send("POST", "/session/link")).page;
 }
 
-/** Keep where somebody wanted to go, for when they are signed in, and why they have to sign in. */
+/** Store the route to open after signing in, and the reason why signing in is needed. */
 export function rememberTarget(hash, why) {
   sessionStorage.setItem(TARGET, hash);
   sessionStorage.setItem(REASON, why);
 }
 
-/** Return why somebody has to sign in, in the server's words; empty where that goes without saying. */
+/** Return the server's reason why signing in is needed, or an empty text. */
 export function signInReason() {
   return sessionStorage.getItem(REASON) ?? "";
 }
 
-/** Go on to where somebody wanted to go before they had to sign in. */
+/** Open the route that the user wanted before signing in. */
 export function resume() {
   const then = sessionStorage.getItem(TARGET) ?? "";
   sessionStorage.removeItem(TARGET);

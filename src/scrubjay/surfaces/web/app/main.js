@@ -1,4 +1,4 @@
-// The page: one view at a time, chosen by the address, and what stands around all of them.
+// Entry point of the web UI: shows one view at a time, chosen by the address, and the header around it.
 
 import { openAccount } from "./account.js";
 import { KEY, Problem, reportAway, server } from "./api.js";
@@ -9,7 +9,7 @@ import { currentRoute, navigate, replaceRoute } from "./route.js";
 import * as theme from "./theme.js";
 import { attempt, toast } from "./toast.js";
 
-// A view is `make(root)`, which gives {show(params), hide(), keys}; it is made when first shown.
+// A view module exports `make(root)`, which returns {show(params), hide(), keys}; it is called when first shown.
 const VIEWS = {
   search: () => import("../search/search.js"),
   compare: () => import("../compare/compare.js"),
@@ -27,15 +27,15 @@ const TITLES = {
   signin: "Sign in",
 };
 const STORAGE_BLOCKED =
-  "Your browser lets this page keep nothing, and so it cannot sign you in. Allow cookies and site data for this " +
-  "address in the browser's settings, then load the page again.";
-const PARENT_VIEW = { graph: "map" }; // which entry above a view belongs to that has none of its own
+  "Your browser blocks cookies and site data, so you cannot sign in. Allow them for this address in the browser's " +
+  "settings, then reload.";
+const PARENT_VIEW = { graph: "map" }; // entry in the navigation for a view without its own
 const views = {};
 const main = document.getElementById("main");
 let shown = null;
 let turns = 0;
 
-// Nothing of a view is made before it is known who looks at it.
+// No view is made before the login is known.
 async function showRoute() {
   const turn = ++turns;
   const { view, params } = currentRoute();
@@ -58,18 +58,18 @@ async function showRoute() {
 
 async function makeView(view) {
   const { make } = await importModule(VIEWS[view]);
-  if (views[view]) return views[view]; // two were under way
+  if (views[view]) return views[view]; // two calls ran at once
   const root = h("section", { class: `view ${view}`, "aria-label": TITLES[view], hidden: true });
   main.append(root);
   return { root, ...make(root) };
 }
 
-/** Import a part of the page; one that does not come is the server that does not answer. */
+/** Import a module; if that fails, the server does not answer. */
 async function importModule(part) {
   try {
     return await part();
   } catch {
-    // A browser may not try again to load a file that it could not load.
+    // A browser may not retry a module that failed to load.
     server.addEventListener("back", () => location.reload());
     reportAway();
     throw new Problem("away", "The server does not answer.");
@@ -97,7 +97,7 @@ async function showView(view, params) {
   await showing;
 }
 
-/** Let who hears the page begin at the new view, unless it has chosen a place itself. */
+/** Move the focus of screen readers to the new view, unless the view has set the focus itself. */
 function focusHeading(root) {
   if (root.contains(document.activeElement)) return;
   const heading = root.querySelector("h1");
@@ -105,16 +105,16 @@ function focusHeading(root) {
   (heading ?? main).focus({ preventScroll: true });
 }
 
-/** Say why nothing can be shown. While the server is away, the line above says it. */
+/** Show why the view cannot be shown. If the server is away, the banner says so. */
 function showFailure(error) {
   if (!error.kind) throw error;
   if (error.kind === "away") return;
   document.getElementById("fault")?.remove();
   const again = h("button", { type: "button", onclick: showRoute }, "Try again");
-  main.prepend(h("div", { id: "fault", class: "said bad", role: "alert" }, h("p", {}, error.detail), again));
+  main.prepend(h("div", { id: "fault", class: "notice bad", role: "alert" }, h("p", {}, error.detail), again));
 }
 
-/** Offer what somebody may do, and nothing else. */
+/** Show only the controls that the login permits. */
 function showControls(person) {
   const writes = person.scopes.includes("write");
   elements(document, ".top nav")[0].hidden = !person.signed_in;
@@ -129,13 +129,13 @@ function redirectToSignIn(why) {
   rememberTarget(location.hash, why);
   if (!shown) return location.replace("#/signin");
   replaceRoute("signin");
-  location.reload(); // nothing of what was shown is left
+  location.reload(); // so that nothing stays on the screen
 }
 
 function listenToServer() {
   const banner = document.getElementById("away");
   server.addEventListener("away", () => {
-    put(banner, "The server does not answer. What is shown stays; the page looks again by itself.");
+    put(banner, "The server does not answer. Retrying automatically; what you see may be out of date.");
     banner.hidden = false;
   });
   server.addEventListener("back", () => {
@@ -146,36 +146,36 @@ function listenToServer() {
   server.addEventListener("signed-out", (/** @type {CustomEvent} */ event) => {
     if (currentRoute().view !== "signin") redirectToSignIn(event.detail.detail);
   });
-  // In another tab somebody signed in or out: whoever it is, nothing of the one before is left.
+  // The login changed in another tab: nothing of the former user may stay on the screen.
   window.addEventListener("storage", (event) => event.key === KEY && location.reload());
   window.addEventListener("pageshow", (event) => event.persisted && location.reload());
 }
 
 async function add() {
-  const { added } = (await attempt(() => importModule(() => import("../memory/edit.js")))) ?? {};
-  const memory = await added?.();
+  const { openAddDialog } = (await attempt(() => importModule(() => import("../memory/edit.js")))) ?? {};
+  const memory = await openAddDialog?.();
   if (memory) navigate("search", { id: memory.id, q: currentRoute().params.get("q") });
 }
 
-/** Be rid of what another server, which had this port before, has put between the page and its server. */
+/** Remove service workers that another server on this port has registered: they see every request. */
 async function removeServiceWorkers() {
   const left = await navigator.serviceWorker.getRegistrations();
   await Promise.all(left.map((registration) => registration.unregister()));
   location.reload();
 }
 
-/** True where the browser keeps nothing for the page, which cannot sign in then. */
+/** True if the browser blocks site data, without which signing in is impossible. */
 function storageBlocked() {
   try {
     return !localStorage || !sessionStorage;
   } catch {
-    return true; // site data is blocked: the name alone is refused
+    return true; // reading the property throws when site data is blocked
   }
 }
 
 function start() {
-  if (storageBlocked()) return put(main, h("p", { class: "said bad", role: "alert" }, STORAGE_BLOCKED));
-  if (navigator.serviceWorker?.controller) return removeServiceWorkers(); // before anything is asked: it would see the key
+  if (storageBlocked()) return put(main, h("p", { class: "notice bad", role: "alert" }, STORAGE_BLOCKED));
+  if (navigator.serviceWorker?.controller) return removeServiceWorkers(); // before the first request: the worker would see the key
   theme.apply();
   listenToServer();
   const on = (id, act) => document.getElementById(id).addEventListener("click", act);
@@ -184,13 +184,13 @@ function start() {
   on("add", add);
   on("who", openAccount);
   on("skip", (event) => {
-    event.preventDefault(); // what follows # is which view is shown
+    event.preventDefault(); // the hash selects the view
     main.focus();
   });
   keys.addGlobalKeys(
-    { keys: "g s", does: "Go to the search", act: () => navigate("search") },
+    { keys: "g s", does: "Go to Search", act: () => navigate("search") },
     { keys: "g c", does: "Go to Compare", act: () => navigate("compare") },
-    { keys: "g m", does: "Go to the map", act: () => navigate("map") },
+    { keys: "g m", does: "Go to Map", act: () => navigate("map") },
     { keys: "g h", does: "Go to Health", act: () => navigate("health") },
     { keys: "n", write: true, does: "Add a memory", act: add },
     { keys: "t", does: "Light or dark", act: theme.toggle },

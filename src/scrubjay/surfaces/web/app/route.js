@@ -1,12 +1,12 @@
-// Where the page is: `#/search?q=tea&profile=gno`. What follows # never reaches the server or its log.
+// Routes in the hash of the address: `#/search?q=tea&profile=gno`. Browsers never send the hash to the server.
 
-/** Return the route of the address: `{view, params}`, `params` a URLSearchParams. */
+/** Return the current route: `{view, params}`, where `params` is a URLSearchParams. */
 export function currentRoute() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split(/\?(.*)/s);
   return { view: path || "search", params: new URLSearchParams(query) };
 }
 
-/** Return the address of a view; parameters that are empty, null or false are left out. */
+/** Return the hash of a view; parameters that are empty, null or false are left out. */
 export function link(view, params = {}) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(params)) {
@@ -16,12 +16,12 @@ export function link(view, params = {}) {
   return query.size ? `#/${view}?${query}` : `#/${view}`;
 }
 
-/** Go there, as a step that Back takes back. */
+/** Go to a view, as a new entry in the browser's history. */
 export function navigate(view, params) {
   location.hash = link(view, params);
 }
 
-/** Say in the address what is shown now, without a step: for what changes while somebody types. */
+/** Replace the address without a new history entry, for changes while the user types. */
 export function replaceRoute(view, params) {
   history.replaceState(null, "", link(view, params));
 }

@@ -1,17 +1,17 @@
-// A link to what is shown, to give to others.
+// Links to the current view, to share with other users.
 
 import { h } from "./dom.js";
 import { toast } from "./toast.js";
 
-/** Copy an address, this one unless another is given, and say so. */
+/** Copy an address (default: the current one) and confirm that in a toast. */
 export async function copyLink(href = location.href) {
   try {
     await navigator.clipboard.writeText(href);
-    toast("The link is copied. Who opens it signs in to this server first.");
+    toast("Link copied. Opening it requires signing in to this server.");
   } catch {
-    toast(`The browser does not let the page copy. The link is ${href}`, { bad: true });
+    toast(`The browser blocks the clipboard. The link is ${href}`, { bad: true });
   }
 }
 
-/** A button that copies the address of what is shown. */
+/** Return a button that copies the current address. */
 export const copyButton = () => h("button", { type: "button", onclick: () => copyLink() }, "Copy link");

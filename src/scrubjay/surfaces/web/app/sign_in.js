@@ -1,4 +1,4 @@
-// Signing in: by the link that the server printed, which needs nothing else, or with a token.
+// Sign-in view: with the link that the server printed, or with an API key.
 
 import { commandBlock } from "./command.js";
 import { h, put } from "./dom.js";
@@ -16,7 +16,7 @@ export function make(root) {
   }
 
   async function withCode(code) {
-    replaceRoute("signin"); // the code is of no use twice, and need not stay in the address
+    replaceRoute("signin"); // the code works once; remove it from the address
     trying = true;
     put(root, h("h1", {}, "Sign in"), h("p", { role: "status" }, "Signing in …"));
     try {
@@ -34,23 +34,23 @@ export function make(root) {
     if (error.kind !== "no-token") return later(error, code);
     const person = await currentLogin();
     if (person.signed_in)
-      resume(); // by this very link, some time before
+      resume(); // with this link, earlier
     else draw(root, person, error.detail);
   }
 
-  /** The link is still good: tried again when the server is back, or when somebody wants to. */
+  /** Keep the code, which is still valid: it is tried again when the server is back or at the user's request. */
   function later(error, code) {
     replaceRoute("signin", { code });
     if (error.kind === "away") return;
     const again = h("button", { type: "button", onclick: () => withCode(code) }, "Try again");
-    put(root, h("h1", {}, "Sign in"), h("p", { class: "said bad", role: "alert" }, sentence(error.detail)), again);
+    put(root, h("h1", {}, "Sign in"), h("p", { class: "notice bad", role: "alert" }, sentence(error.detail)), again);
   }
 
   return { show, hide: () => put(root), keys: [] };
 }
 
 function draw(root, person, why) {
-  const reason = h("p", { class: "said bad", role: "alert" }, sentence(withoutAdvice(why)));
+  const reason = h("p", { class: "notice bad", role: "alert" }, sentence(withoutAdvice(why)));
   put(
     root,
     h("h1", {}, "Sign in"),
@@ -68,15 +68,15 @@ function linkForm() {
       {},
       "Open the link that ",
       h("code", {}, "scrubjay serve"),
-      " printed when it started, or put it in here. It works once, for ten minutes.",
+      " printed when it started, or paste it here. It works once, within ten minutes.",
     ),
     form("Link, or its code", box, parseInput),
-    h("p", {}, "For a new one, ask on the machine where the server runs:"),
+    h("p", {}, "To get a new link, run on the machine of the server:"),
     commandBlock(`curl -X POST ${location.origin}/session/link`),
   ];
 }
 
-/** What somebody put in is a link, the code of one, or a token. */
+/** Parse the input: a link, the code of a link, or an API key. */
 function parseInput(text) {
   if (text.startsWith("sj_")) return { token: text };
   return { code: /code=([\w-]+)/.exec(text)?.[1] ?? text };
@@ -84,8 +84,8 @@ function parseInput(text) {
 
 function keyForm() {
   const made = h("code", {}, "scrubjay token create NAME --scope write");
-  const hint = h("p", { class: "hint", id: "signin-hint" }, "Whoever runs the server makes one: ", made);
-  return form("Token", { type: "password", name: "token" }, (token) => ({ token }), hint);
+  const hint = h("p", { class: "hint", id: "signin-hint" }, "An administrator of the server creates API keys: ", made);
+  return form("API key", { type: "password", name: "token" }, (token) => ({ token }), hint);
 }
 
 function form(label, box, how, hint = null) {
@@ -100,7 +100,7 @@ function form(label, box, how, hint = null) {
   });
   const button = h("button", { type: "submit", class: "main" }, "Sign in");
   const submit = async (event) => {
-    event.preventDefault(); // nor does the policy let a form be sent anywhere
+    event.preventDefault(); // the content security policy blocks form submissions, too
     button.disabled = true;
     put(wrong);
     try {
@@ -125,8 +125,8 @@ function form(label, box, how, hint = null) {
   );
 }
 
-/** What is wrong, without what to do about it: that stands below. */
+/** Return the error without its advice, which the form below gives. */
 const withoutAdvice = (text) => text.split("; ")[0];
 
-/** The server's sentences begin small: they stand behind others in a terminal. */
+/** Capitalize a message: the server's messages start with a lower-case letter, for the terminal. */
 const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

@@ -1,15 +1,15 @@
-// Stored text on the screen: as text, with the words that were asked for marked, and long ones a part at a time.
+// Display of stored text: with query words highlighted, and long texts in parts.
 
 import { h, put } from "./dom.js";
 import { count } from "./format.js";
 
-const FIRST_CHARS = 20_000; // a megabyte at once would hold up the page while it is laid out
+const FIRST_CHARS = 20_000; // the layout of a megabyte at once would block the browser
 const NEXT_CHARS = 100_000;
-const BLOCK_CHARS = 10_000; // a block that is not on the screen is not laid out at all
+const BLOCK_CHARS = 10_000; // a block that is not on the screen needs no layout
 const MOST_MARKS = 2_000;
 const MOST_FORMS = 200;
 
-/** Show characters that have no shape as their pictures, one for one, so that marks keep their places. */
+/** Replace control characters by visible ones, one for one, so that the offsets of marks stay valid. */
 export function visible(text) {
   return text.replace(/(?![\t\n\r])\p{Cc}/gu, pictureOf);
 }
@@ -20,7 +20,7 @@ function pictureOf(control) {
   return code < 0x20 ? String.fromCharCode(0x2400 + code) : "�";
 }
 
-/** Return a text as nodes, with what lies between the offsets marked: `marks` as a search gives them. */
+/** Return a text as nodes, with the ranges of `marks` (as in search results) highlighted. */
 export function highlight(text, marks = []) {
   const shown = visible(text);
   const nodes = [];
@@ -32,7 +32,7 @@ export function highlight(text, marks = []) {
   return [...nodes, shown.slice(at)].filter((part) => part !== "");
 }
 
-/** Return the words that are marked in a hit, as they are written there: they are looked for in its whole text. */
+/** Return the words that are marked in a hit, as written there, to highlight them in its whole text. */
 export function markedWords(hit) {
   const marks = hit.marks ?? {};
   const words = ["title", "snippet"].flatMap((field) =>
@@ -41,7 +41,7 @@ export function markedWords(hit) {
   return [...new Set(words.map((word) => word.toLowerCase()))].slice(0, MOST_FORMS);
 }
 
-/** Return where such words stand in a text, as whole words whatever their case. */
+/** Return the ranges of words in a text: whole words, in any case. */
 function findWords(text, forms) {
   if (!forms.length) return [];
   const any = [...forms]
@@ -51,14 +51,14 @@ function findWords(text, forms) {
   return [...text.matchAll(new RegExp(any, "giu"))].map((match) => [match.index, match.index + match[0].length]);
 }
 
-/** Return the pattern of a word: where words are written apart, it is not found within another. */
+/** Return the pattern of a word: in scripts with spaces it does not match inside another word. */
 function patternOf(form) {
-  const escaped = form.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"); // these and no more: beside u any other is an error
+  const escaped = form.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"); // only these: with the u flag escaping any other is an error
   const isApart = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{N}]/u.test(form);
   return isApart ? `(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])` : escaped;
 }
 
-/** Return a node that shows a whole text, however long: its beginning, and more at each press of a button. */
+/** Return a node that shows a text of any length: its beginning, and a button for more. */
 export function longText(text, forms = []) {
   const shown = h("div", { class: "whole" });
   const more = h("p", { class: "actions" });
@@ -84,7 +84,7 @@ export function longText(text, forms = []) {
   return node;
 }
 
-/** Return where a block of at most so many characters ends: after a line where there is one, else after a word. */
+/** Return the end of a block of at most `length` characters: after a line if possible, else after a word. */
 function blockEnd(text, from, length) {
   const most = cutOffset(text, from + length);
   if (most === text.length) return most;
@@ -92,19 +92,19 @@ function blockEnd(text, from, length) {
   return after ?? most;
 }
 
-/** Return the beginning of a text, at most so many characters, and whether that is all. */
+/** Return the first `most` characters of a text, and whether that is all. */
 export function excerpt(text, most) {
   const stop = cutOffset(text, most);
   return { text: stop < text.length ? `${text.slice(0, stop).trimEnd()}…` : text, all: stop >= text.length };
 }
 
-/** Return what to call a memory or a hit in a line: its title, or how it begins. */
+/** Return a one-line name of a memory or hit: its title, or the beginning of its text. */
 export function displayName({ title, text }, most = 60) {
   return visible(excerpt((title || text).trim().replaceAll(/\s+/g, " "), most).text);
 }
 
 function cutOffset(text, at) {
   if (at >= text.length) return text.length;
-  const halves = text.charCodeAt(at) >= 0xdc00 && text.charCodeAt(at) <= 0xdfff; // of one character beyond 16 bits
+  const halves = text.charCodeAt(at) >= 0xdc00 && text.charCodeAt(at) <= 0xdfff; // inside a surrogate pair
   return halves ? at + 1 : at;
 }

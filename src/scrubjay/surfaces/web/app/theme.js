@@ -1,20 +1,20 @@
-// Light or dark: as the system says, until somebody chooses.
+// Light or dark theme: that of the system until the user chooses another.
 
 import { toast } from "./toast.js";
 
 const KEY = "scrubjay.theme";
 const OTHER = { light: "dark", dark: "light" };
 
-/** Show the page as it was chosen before. */
+/** Apply the stored theme. */
 export function apply() {
   document.documentElement.dataset.theme = localStorage.getItem(KEY) ?? "";
 }
 
-/** Turn light into dark and back; what the system has, too, is again as the system says. */
+/** Switch between light and dark; the system's own theme is stored as “follow the system”. */
 export function toggle() {
   const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   const next = OTHER[localStorage.getItem(KEY) || system];
   localStorage.setItem(KEY, next === system ? "" : next);
   apply();
-  toast(next === system ? `Theme: ${next}, as the system says` : `Theme: ${next}`, { about: "theme" });
+  toast(next === system ? `Theme: ${next}, as in the system` : `Theme: ${next}`, { about: "theme" });
 }

@@ -1,4 +1,4 @@
-// A line at the edge that says what was done, with a way back where there is one.
+// Toasts: short messages at the edge of the window, with an Undo button where possible.
 
 import { elements, h } from "./dom.js";
 
@@ -6,8 +6,8 @@ const SHOWN_MS = 6000;
 const WITH_ACTION_MS = 12000;
 
 /**
- * Say something: `toast("Forgotten", {action: "Undo", act})`. One that is `bad` stays until it is closed. One `about` a
- * thing takes the place of an earlier one about it, whose way back leads nowhere any more.
+ * Show a message: `toast("Forgotten", {action: "Undo", act})`. A `bad` one stays until the user closes it. A toast
+ * replaces an earlier one with the same `about`, whose Undo would no longer work.
  * @param {string} text
  * @param {{bad?: boolean, action?: string, act?: () => void, about?: string}} [options]
  */
@@ -40,13 +40,13 @@ export function toast(text, { bad = false, action = "", act, about = "" } = {}) 
   if (!bad) setTimeout(gone, action ? WITH_ACTION_MS : SHOWN_MS);
 }
 
-/** Do something that may fail, and say why if it does; gives undefined then. */
+/** Run an action; if it fails with a Problem, show that in a toast and return undefined. */
 export async function attempt(doing) {
   try {
     return await doing();
   } catch (error) {
     if (error.name === "AbortError") return undefined;
-    if (!error.kind) throw error; // ours to mend: the console has it
+    if (!error.kind) throw error; // a bug: report it in the console
     if (error.kind !== "away" && error.kind !== "no-token") toast(error.detail, { bad: true });
     return undefined;
   }

@@ -1,4 +1,4 @@
-// Two columns of hits with the lines between them; on a phone one list with both ranks.
+// Two columns of hits with lines between them; on a phone one list with both ranks.
 
 import { h, s } from "../app/dom.js";
 import { duration, plural } from "../app/format.js";
@@ -10,9 +10,9 @@ import { SYNTAX_HINT } from "./settings.js";
 import { searchParams } from "./sides.js";
 
 const NAMES = { a: "Left", b: "Right" };
-const SHORT = 40; // characters of what is called by its text
+const SHORT = 40; // characters of the name of a hit without a title
 
-/** Draw what was found: `answers` has `{results}` or `{problem}` of each side, or nothing yet. */
+/** Draw the results: `answers` has `{results}` or `{problem}` for each side that has answered. */
 export function columns({ state, answers, rows, both, open, why }) {
   const byId = new Map(rows.map((row) => [row.id, row]));
   const place = { both, open, why, byId };
@@ -41,7 +41,7 @@ function column(side, state, answer, place) {
       columnStats(answer),
       searchLink(state, side),
     ),
-    answer ? columnBody(side, state[side], answer, place) : h("p", { class: "hint" }, "Asking…"),
+    answer ? columnBody(side, state[side], answer, place) : h("p", { class: "hint" }, "Searching…"),
   );
 }
 
@@ -51,33 +51,28 @@ function columnStats(answer) {
   return h("span", { class: "hint" }, `${plural(hits.length, "hit", "hits")}, ${duration(took_ms)}`);
 }
 
-/** To the search that asks as this side does. */
+/** Return the link to the search view with the profile and settings of this side. */
 function searchLink(state, side) {
   return h("a", { class: "onward", href: link("search", searchParams(state, state[side])) }, "Search with this");
 }
 
 function failed({ detail }, sets) {
   const hint = sets.length > 0 && h("p", { class: "hint" }, SYNTAX_HINT);
-  return h(
-    "div",
-    { class: "said bad", role: "alert" },
-    h("p", {}, h("b", {}, "This side cannot be asked: "), detail),
-    hint,
-  );
+  return h("div", { class: "notice bad", role: "alert" }, h("p", {}, h("b", {}, "This search failed: "), detail), hint);
 }
 
 function columnBody(side, { way, sets }, { problem, results }, place) {
   if (problem) return failed(problem, sets);
   const stages = waterfall({ ...results, degraded: [] });
   return [
-    results.degraded.map((why) => h("p", { class: "said" }, warning(), why)),
+    results.degraded.map((why) => h("p", { class: "notice" }, warning(), why)),
     results.hits.length
       ? h(
           "ol",
           { class: "hits" },
           results.hits.map((hit, index) => h("li", {}, card(hit, index + 1, side, place), whyButton(hit, place))),
         )
-      : h("p", { class: "hint" }, "Nothing was found."),
+      : h("p", { class: "hint" }, "Nothing found."),
     h("details", { class: "panel stages-of" }, h("summary", {}, `Stages of ${way}`), stages),
   ];
 }
@@ -89,19 +84,19 @@ function card(hit, rank, side, { both, open, byId }) {
   return h(
     "button",
     { type: "button", class: both ? `hit ${kind}` : "hit", data, onclick: () => open(hit.id) },
-    h("span", { class: "rank" }, hushed("Rank "), rank),
+    h("span", { class: "rank" }, hiddenText("Rank "), rank),
     text(hit),
     h("span", { class: "figures" }, both && badge(row, side), score(hit)),
   );
 }
 
 function whyButton(hit, { why }) {
-  const named = { "aria-label": `Why ${displayName(hit, SHORT)} stands there`, title: "Why it stands there (y)" };
+  const named = { "aria-label": `Why ${displayName(hit, SHORT)} has this rank`, title: "Why it has this rank (y)" };
   return h("button", { type: "button", class: "quiet whyof", ...named, onclick: () => why(hit.id) }, "Why");
 }
 
-const hushed = (words) => h("span", { class: "hushed" }, words);
-const score = (hit) => h("span", { class: "score" }, hushed(", score "), hit.score.toFixed(3));
+const hiddenText = (words) => h("span", { class: "visually-hidden" }, words);
+const score = (hit) => h("span", { class: "score" }, hiddenText(", score "), hit.score.toFixed(3));
 
 function text(hit) {
   const plain = hit.snippet.replace(/\s+/g, " ");
@@ -114,7 +109,7 @@ function text(hit) {
   );
 }
 
-/** How it moved, at the right; where it went, at the left. */
+/** Return the badge of a hit: how it moved (right side), or its rank on the other side (left side). */
 function badge(row, side) {
   const { sign, words, kind } = movement(row);
   const shown = kind === "only" ? "only here" : side === "b" || kind === "same" ? sign : `→ ${row.b}`;
@@ -122,7 +117,7 @@ function badge(row, side) {
 }
 
 function badgeOf(kind, sign, words) {
-  return h("span", { class: `badge ${kind}` }, h("span", { "aria-hidden": "true" }, sign), hushed(`, ${words}`));
+  return h("span", { class: `badge ${kind}` }, h("span", { "aria-hidden": "true" }, sign), hiddenText(`, ${words}`));
 }
 
 function mergedList(rows, place) {
@@ -132,7 +127,7 @@ function mergedList(rows, place) {
 
 function mergedHit(row, open) {
   const { sign, words, kind } = movement(row);
-  const rank = (side) => h("span", { class: "rank" }, hushed(`${NAMES[side]} `), row[side] ?? "–");
+  const rank = (side) => h("span", { class: "rank" }, hiddenText(`${NAMES[side]} `), row[side] ?? "–");
   const data = { id: row.id, side: "merged", rank: row.b ?? row.a };
   return h(
     "button",
@@ -143,7 +138,7 @@ function mergedHit(row, open) {
   );
 }
 
-/** Show which two are the same memory while one of them is pointed at or has the focus. */
+/** Highlight both hits of a memory while one of them is hovered or focused. */
 function highlightTwins(root) {
   const lit = (event) => {
     const id = event.target.closest(".hit")?.dataset.id;

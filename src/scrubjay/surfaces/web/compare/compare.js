@@ -1,4 +1,4 @@
-// Compare: one query, two ways of asking it, and how far each memory moves between them.
+// Compare view: one query, two profiles side by side, and how far each memory moves between them.
 
 import { call } from "../app/api.js";
 import { debounce, elements, focused, h, put } from "../app/dom.js";
@@ -15,15 +15,15 @@ import { openWhy } from "./why.js";
 
 const VIEW = "compare";
 const TYPED_MS = 250;
-const PATIENCE_MS = 700; // then a side that answers is shown without the other
+const PATIENCE_MS = 700; // after this, one side is shown without the other
 const NAMES = { a: "Left", b: "Right" };
 const SIDES = Object.keys(NAMES);
 
-/** Make the view that sets two ways of searching beside each other. */
+/** Make the view. */
 export function make(root) {
   let state = readParams(new URLSearchParams());
   let asking = new AbortController();
-  let shown = { state, answers: {} }; // what stands there while the next is asked
+  let shown = { state, answers: {} }; // the results on the screen while the next ones load
   let isEntered = false;
   const form = compareForm({
     typed: (change) => typed(change),
@@ -31,7 +31,7 @@ export function make(root) {
   });
   const summary = h("div", { class: "likeness", role: "status" });
   const found = h("div", { class: "found" });
-  put(root, h("h1", { class: "hushed" }, "Compare"), form.node, summary, found);
+  put(root, h("h1", { class: "visually-hidden" }, "Compare"), form.node, summary, found);
   const redrawn = new ResizeObserver(() => drawLines(found));
   redrawn.observe(found);
 
@@ -134,14 +134,14 @@ export function make(root) {
       isEntered = false;
     },
     keys: [
-      { keys: "/", does: "Write the query", act: () => form.focus() },
+      { keys: "/", does: "Go to the query", act: () => form.focus() },
       { keys: "j", does: "Next hit", act: () => focusNextHit(found, 1) },
-      { keys: "k", does: "Hit before", act: () => focusNextHit(found, -1) },
-      { keys: "l", does: "To the right column", act: () => focusOtherSide(found, "b") },
-      { keys: "h", does: "To the left column", act: () => focusOtherSide(found, "a") },
+      { keys: "k", does: "Previous hit", act: () => focusNextHit(found, -1) },
+      { keys: "l", does: "Go to the right column", act: () => focusOtherSide(found, "b") },
+      { keys: "h", does: "Go to the left column", act: () => focusOtherSide(found, "a") },
       {
         keys: "y",
-        does: "Why the hit stands there, on both sides",
+        does: "Why the hit has this rank, on both sides",
         act: () => why(focused(".hit")?.dataset.id),
       },
       { keys: "x", does: "Swap the sides", act: () => form.swap() },
@@ -150,13 +150,17 @@ export function make(root) {
 }
 
 function emptyHint() {
-  const does = "It is asked in both ways, and lines show where each memory went.";
-  return h("p", { class: "hint" }, `Write a query above. ${does} Whatever is set here is in the address, to share.`);
+  const does = "Both sides run it, and lines show how the rank of each memory changes.";
+  return h(
+    "p",
+    { class: "hint" },
+    `Type a query above. ${does} The address contains all settings, so you can share it.`,
+  );
 }
 
 function comparison(rows, left, right) {
   const { common, depth, overlap, weighted, mover } = similarity(rows);
-  if (!depth) return h("p", {}, "Neither side found anything.");
+  if (!depth) return h("p", {}, "Both sides found nothing.");
   const times = [left, right].map((results) => results.took_ms.toFixed(0)).join(" / ");
   return h(
     "dl",
@@ -173,7 +177,7 @@ function figureEntry(name, value, more) {
 }
 
 const moverText = (row) => `${displayName(row.hit)}, ${row.a} → ${row.b}`;
-const unmovedText = (common) => (common ? "what both have stands in one order" : "nothing in common");
+const unmovedText = (common) => (common ? "common hits have the same order" : "nothing in common");
 
 const visibleHits = (root) => elements(root, ".hit").filter((hit) => hit.offsetParent);
 
@@ -184,7 +188,7 @@ function focusNextHit(found, by) {
   next?.focus();
 }
 
-/** To the same memory on the other side; to the same rank where it is not there. */
+/** Focus the same memory on the other side, or the same rank if it is not there. */
 function focusOtherSide(found, side) {
   const now = focused(".hit");
   const column = visibleHits(found).filter((hit) => hit.dataset.side === side);

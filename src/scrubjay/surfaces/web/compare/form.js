@@ -1,4 +1,4 @@
-// The form of Compare: the query, the way and the settings of each side, and what both share.
+// Form of the compare view: the query and filters of both sides, and profile and settings of each.
 
 import { call } from "../app/api.js";
 import { h, leaveOnEscape, put, uniqueId } from "../app/dom.js";
@@ -11,12 +11,12 @@ import { expandWeight, offeredSettings, refusedSettings, SYNTAX_HINT, sameSettin
 const LIMITS = [5, 10, 20, 50];
 const NAMES = { a: "Left", b: "Right" };
 
-/** Make the form. `typed` is told what changes while somebody types, `chosen` what they settle on. */
+/** Make the form. It calls `typed` with changes while the user types, and `chosen` with choices. */
 export function compareForm({ typed, chosen }) {
   let state;
   const query = h("input", {
     type: "search",
-    placeholder: "One query, asked in two ways",
+    placeholder: "One query for two profiles",
     "aria-label": "Query",
     oninput: () => typed({ query: query.value }),
     onkeydown: leaveOnEscape,
@@ -31,7 +31,7 @@ export function compareForm({ typed, chosen }) {
   const node = h(
     "form",
     {
-      class: "panel asking",
+      class: "panel compare-form",
       onsubmit: (event) => {
         event.preventDefault();
         chosen({ query: query.value });
@@ -75,11 +75,11 @@ function without(filters, name, value) {
 const button = (text, props) => h("button", { type: "button", ...props }, text);
 
 function removableChip(text, act) {
-  return button(`${text} ✕`, { class: "chip", "aria-label": `Take away ${text}`, onclick: act });
+  return button(`${text} ✕`, { class: "chip", "aria-label": `Remove ${text}`, onclick: act });
 }
 
 let profilesRequest = null;
-/** Every way of searching, with its stages: asked once. */
+/** Load the profiles with their stages, once. */
 const loadProfiles = () =>
   (profilesRequest ??= call("profiles").catch((error) => {
     profilesRequest = null;
@@ -105,7 +105,7 @@ function sideForm(name, chosen) {
   const node = h(
     "fieldset",
     { data: { side: name } },
-    h("legend", { class: "hushed" }, NAMES[name]),
+    h("legend", { class: "visually-hidden" }, NAMES[name]),
     h("label", { class: "field" }, `${NAMES[name]} profile`, way),
     h("div", { class: "field settings" }, h("span", { "aria-hidden": "true" }, "Settings"), entry, offered),
   );
@@ -137,19 +137,19 @@ function sideForm(name, chosen) {
     );
   }
 
-  /** Mark the settings that the server did not take. */
+  /** Mark the settings that the server refused. */
   function refuse(detail) {
     const wrong = detail ? refusedSettings(side.sets, detail) : [];
     [...sets.children].forEach((chip, index) => {
       const isWrong = wrong.includes(side.sets[index]);
       chip.classList.toggle("refused", isWrong);
-      chip.setAttribute("aria-label", `Take away ${side.sets[index]}${isWrong ? ", which was refused" : ""}`);
+      chip.setAttribute("aria-label", `Remove ${side.sets[index]}${isWrong ? ", which was refused" : ""}`);
     });
   }
   return { node, show, refuse };
 }
 
 function profileOptions(profiles, chosen) {
-  const all = [...new Set([...profiles.map((profile) => profile.name), chosen])]; // one that is unknown, too: its column says so
+  const all = [...new Set([...profiles.map((profile) => profile.name), chosen])]; // including an unknown one: its column shows the error
   return all.map((name) => h("option", { value: name, selected: name === chosen }, name));
 }

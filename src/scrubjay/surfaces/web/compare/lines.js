@@ -1,4 +1,4 @@
-// The lines between the ranks of the same memory, drawn anew when anything around them changes its size.
+// Lines between the two ranks of a memory; redrawn after every change of size.
 
 import { put, s } from "../app/dom.js";
 
@@ -6,12 +6,12 @@ const THINNEST = 1.5;
 const THICKEST = 6;
 const ARROW = 5;
 
-/** Draw a line from each hit at the left to its twin at the right. */
+/** Draw a line from each hit on the left to the same memory on the right. */
 export function drawLines(root) {
   const svg = root.querySelector(".between svg");
   if (!svg || !root.querySelector(".sides.both")) return;
   const box = svg.getBoundingClientRect();
-  if (!box.width) return; // a phone shows one list, and no lines
+  if (!box.width) return; // a phone shows one list without lines
   svg.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
   const right = new Map([...root.querySelectorAll('.hit[data-side="b"]')].map((hit) => [hit.dataset.id, hit]));
   const twins = [...root.querySelectorAll('.hit[data-side="a"]')].filter((hit) => right.has(hit.dataset.id));

@@ -1,10 +1,10 @@
-// Two answers to one query, set beside each other: who stands where, and how far each has moved.
+// Comparison of two result lists: the ranks of each memory, and how far it moved.
 
-const PERSISTENCE = 0.9; // how likely a reader goes on to the next hit; the first ten then weigh most
+const PERSISTENCE = 0.9; // probability that a reader looks at the next hit; the first ten then weigh most
 
 /**
- * Set two lists of hits beside each other. Gives a row for each memory,
- * `{id, hit, a, b, moved}`: its ranks from 1 (null where it is not), and how many ranks it rose from a to b.
+ * Compare two lists of hits. Returns a row for each memory, `{id, hit, a, b, moved}`: its ranks from 1
+ * (null where it is missing), and how many ranks it rose from a to b.
  */
 export function compareRanks(left, right) {
   const a = new Map(left.map((hit, index) => [hit.id, index + 1]));
@@ -19,7 +19,7 @@ export function compareRanks(left, right) {
 
 const first = (row) => Math.min(row.a ?? Infinity, row.b ?? Infinity);
 
-/** Say in figures how alike two answers are: `{common, depth, overlap, weighted, mover}`. */
+/** Return how similar two result lists are: `{common, depth, overlap, weighted, mover}`. */
 export function similarity(rows) {
   const common = rows.filter((row) => row.moved !== null);
   const depth = Math.max(0, ...rows.flatMap((row) => [row.a ?? 0, row.b ?? 0]));
@@ -28,7 +28,7 @@ export function similarity(rows) {
   return { common: common.length, depth, overlap, weighted: rankBiased(common, depth), mover };
 }
 
-/** Rank-biased overlap, taken on beyond the last rank as it was there: 1 is the same order, 0 nothing in common. */
+/** Rank-biased overlap, extrapolated beyond the last rank: 1 is the same order, 0 nothing in common. */
 function rankBiased(common, depth) {
   if (!depth) return 0;
   const shared = (to) => common.filter((row) => row.a <= to && row.b <= to).length / to;
@@ -37,10 +37,10 @@ function rankBiased(common, depth) {
   return shared(depth) * PERSISTENCE ** depth + ((1 - PERSISTENCE) / PERSISTENCE) * sum;
 }
 
-/** How a row has moved, as a sign and in words: `{sign: "▲ 3", words: "up 3, from rank 5", kind: "up"}`. */
+/** Return how a row moved, as a sign and in words: `{sign: "▲ 3", words: "up 3, from rank 5", kind: "up"}`. */
 export function movement(row) {
   if (row.a === null) return { sign: "new", words: "only on the right", kind: "only" };
-  if (row.b === null) return { sign: "gone", words: "only on the left", kind: "only" };
+  if (row.b === null) return { sign: "missing", words: "only on the left", kind: "only" };
   if (row.moved === 0) return { sign: "=", words: `rank ${row.a} on both sides`, kind: "same" };
   const [sign, way, kind] = row.moved > 0 ? ["▲", "up", "up"] : ["▼", "down", "down"];
   const far = Math.abs(row.moved);

@@ -1,16 +1,16 @@
-// What may be set about a way of searching, how it is written, and which of several the server meant.
+// Settings of a profile: suggestions, syntax, and which of them a server error refers to.
 
-/** How a setting is written, for who wrote one that is not understood. */
+/** Explanation of the syntax, shown with an error. */
 export const SYNTAX_HINT =
-  "A setting is stage.number=value, such as rrf.k=30; weights stand together, such as weigh.weights={keyword=0.9, vector=0.5}; " +
-  "rerank=false leaves a stage out.";
+  "A setting is stage.number=value, such as rrf.k=30; weights are given together, such as weigh.weights={keyword=0.9, vector=0.5}; " +
+  "rerank=false skips a stage.";
 
 const settingName = (set) => set.split("=")[0].trim();
 
-/** True when two settings are of the same number: the later one holds. */
+/** True if two settings change the same number: the later one wins. */
 export const sameSetting = (setting, other) => settingName(setting) === settingName(other);
 
-/** What may be changed about a way of searching, as it is now: weights first, then `rrf.k=60`; stages within others, too. */
+/** Return the settings of a profile with their current values: weights first, then `rrf.k=60`; including nested stages. */
 export function offeredSettings(profile) {
   const stages = profile?.stages ?? [];
   const whole = stages.flatMap(({ name, numbers }) =>
@@ -25,7 +25,7 @@ export function offeredSettings(profile) {
       .join(" ")
       .matchAll(/(\w+)\(([^()]*)\)/g),
   ];
-  const plain = (said) => [...said.replace(/\{[^}]*\}/g, "").matchAll(/\w+=-?[\d.]+/g)].map(String);
+  const plain = (args) => [...args.replace(/\{[^}]*\}/g, "").matchAll(/\w+=-?[\d.]+/g)].map(String);
   const single = calls.flatMap(([, stage, args]) => plain(args).map((arg) => `${stage}.${arg}`));
   return [...new Set([...whole.sort(weightsFirst), ...skipped, ...single])];
 }
@@ -38,14 +38,14 @@ const formatWeights = (weights) =>
     .map(([name, value]) => `${name}=${value}`)
     .join(", ")}}`;
 
-/** One weight of several, `weigh.weights.keyword=0.9`, as it has to be said: with the others as they are. */
+/** Expand one weight, `weigh.weights.keyword=0.9`, to all weights of the stage, as the server needs them. */
 export function expandWeight(set, profile) {
   const [, stage, number, name, value] = /^(\w+)\.(\w+)\.(\w+)\s*=\s*(-?[\d.]+)$/.exec(set) ?? [];
   const now = profile?.stages.find((candidate) => candidate.name === stage)?.numbers[number];
   return isWeights(now) ? `${stage}.${number}=${formatWeights({ ...now, [name]: Number(value) })}` : set;
 }
 
-/** Which settings of a side the server refused, by the names in what it said; the only one, where it names none. */
+/** Return the settings that a server error refers to, by their names; a single setting even if it is not named. */
 export function refusedSettings(sets, detail) {
   const meant = sets.filter((set) => isMentioned(settingName(set), detail));
   return meant.length || sets.length !== 1 ? meant : sets;

@@ -1,13 +1,13 @@
-// What is compared, as the address says it: one query, two ways of asking, and the filters they share.
+// Parameters of a comparison in the address: one query, two profiles with settings, and common filters.
 
 import { parseSettings } from "../app/settings.js";
 
 const LIST_FILTERS = ["topics", "types"];
 const SINGLE_FILTERS = ["collection", "namespace", "owner", "agent", "session", "since", "until"];
-const DEFAULT_LIMIT = 10; // hits
+const DEFAULT_LIMIT = 10; // number of hits
 const FILTERS = [...LIST_FILTERS, ...SINGLE_FILTERS];
 
-/** Read the address: `{query, limit, a, b, filters}`, each side `{way, sets}`. */
+/** Parse the parameters of the address: `{query, limit, a, b, filters}`, each side `{way, sets}`. */
 export function readParams(params) {
   const side = (name, usual) => ({ way: params.get(name) || usual, sets: params.getAll(`${name}set`) });
   const filters = FILTERS.map((name) => [name, params.getAll(name)]).filter(([, all]) => all.length);
@@ -20,7 +20,7 @@ export function readParams(params) {
   };
 }
 
-/** Say it in the address again: what `link`, `go` and `note` take. */
+/** Return the parameters for `link`, `navigate` and `replaceRoute`. */
 export function writeParams({ query, limit, a, b, filters }) {
   return {
     q: query,
@@ -33,14 +33,14 @@ export function writeParams({ query, limit, a, b, filters }) {
   };
 }
 
-/** What one side asks the server. */
+/** Return the body of the search request of one side. */
 export function searchRequest({ query, limit, filters }, { way, sets }) {
   const [profile, mode] = way.split(":");
   const given = { query, limit, profile, ...parseSettings(sets), ...filterValues(filters) };
   return mode ? { ...given, mode } : given;
 }
 
-/** What the search's address says to ask as one side does; weights of a single call are only asked here. */
+/** Return the parameters of the search view for one side; the search view has no weights of a single call. */
 export function searchParams({ query, limit, filters }, { way, sets }) {
   const [profile, mode] = way.split(":");
   const { overrides = {} } = parseSettings(sets);

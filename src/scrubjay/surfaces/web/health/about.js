@@ -1,4 +1,4 @@
-// What the store is about: types, namespaces, topics and collections, what expires, and what was learned.
+// Health panels about the contents: types, namespaces, topics, collections, expiring memories, learned weights.
 
 import { h } from "../app/dom.js";
 import { age, count, figure, moment, plural } from "../app/format.js";
@@ -6,9 +6,9 @@ import { link } from "../app/route.js";
 import { displayName } from "../app/stored_text.js";
 import { countBars, hint, list, table } from "./panels.js";
 
-const LONGEST = 120; // characters of a memory without a title
+const LONGEST = 120; // characters of the name of a memory without a title
 
-/** Counts of each type and each namespace; a click searches there. */
+/** Draw the counts of types and namespaces; a click searches in them. */
 export function typeCounts(status) {
   return [
     h("h3", {}, "By type"),
@@ -18,7 +18,7 @@ export function typeCounts(status) {
   ];
 }
 
-/** The topics that most memories have, and the collections; a click searches there. */
+/** Draw the counts of topics and collections; a click searches in them. */
 export function topicCounts({ topics, collections }) {
   const tagged = Object.fromEntries(topics.map((entry) => [entry.topic, entry.memories]));
   const named = Object.fromEntries(collections.map((collection) => [collection.name, collection.memories]));
@@ -30,7 +30,7 @@ export function topicCounts({ topics, collections }) {
   ];
 }
 
-/** What is soon no longer valid, soonest first. */
+/** List the memories that expire soon, soonest first. */
 export function expiring({ memories }) {
   if (!memories.length) return hint("Nothing expires soon.");
   return list(
@@ -43,12 +43,12 @@ export function expiring({ memories }) {
   );
 }
 
-/** True for weights that feedback moves, or has moved. */
+/** True for weights that feedback changes or has changed. */
 export const learns = (entry) => feedbackCount(entry) > 0 && (entry.needed !== null || entry.shift !== 0);
 
-/** The weights in force of profiles that learn; what they were before stands beside them. */
+/** Draw the current weights of learning profiles beside the original ones. */
 export function learned(all) {
-  const columns = [["Weight"], ["In force", true], ["Before", true]];
+  const columns = [["Weight"], ["Current", true], ["Original", true]];
   return all.map((entry) => {
     const rows = Object.entries(entry.weights).map(([name, now]) => [
       name,
@@ -64,7 +64,7 @@ const feedbackCount = (entry) => entry.accepted + entry.modified + entry.dismiss
 
 function feedbackText(entry) {
   const counts = `${count(entry.accepted)} accepted, ${count(entry.modified)} modified, ${count(entry.dismissed)} dismissed`;
-  const later = `weights move from ${count(entry.needed)} on`;
-  const moved = entry.shift ? `the weight of the text moved by ${figure(entry.shift)}` : later;
+  const later = `weights change from ${count(entry.needed)} on`;
+  const moved = entry.shift ? `the weight of the text changed by ${figure(entry.shift)}` : later;
   return `${plural(feedbackCount(entry), "feedback", "feedbacks")} (${counts}); ${moved}.`;
 }

@@ -1,8 +1,8 @@
-// Hours as the server counts them, gathered into the bars of a span in the reader's own time.
+// Bars of a time span in the browser's time zone, filled with the hours that the server counts.
 
 const HOUR_MS = 3600_000;
 
-/** The spans that can be chosen: how many bars, and how many hours one of them is at most. */
+/** Time spans: number of bars, and hours per bar. */
 export const SPANS = {
   "24h": { says: "24 hours", bars: 24, hours: 1 },
   "7d": { says: "7 days", bars: 28, hours: 6 },
@@ -10,8 +10,8 @@ export const SPANS = {
 };
 
 /**
- * Return the bars of a span, oldest first: `{from, until, now}` in milliseconds, `now` true for the one that is
- * not over. An hour without a search is a bar, too: a gap is zero, and not skipped.
+ * Return the bars of a span, oldest first: `{from, until, now}` in milliseconds; `now` is true for the current bar.
+ * Hours without a search have a bar, too.
  */
 export function bars(span, now = Date.now()) {
   const { bars: wanted, hours } = SPANS[span];
@@ -23,10 +23,10 @@ export function bars(span, now = Date.now()) {
   return made;
 }
 
-/** Return when the first bar of a span begins, as the server reads times. */
+/** Return the start of the first bar of a span as an ISO time. */
 export const since = (span, now = Date.now()) => new Date(bars(span, now)[0].from).toISOString();
 
-/** Put `{at, …}` into the bars they fall in: a list of lists, one for each bar. Those outside are left out. */
+/** Group entries `{at, …}` by bar: one list for each bar. Entries outside the span are left out. */
 export function groupByBar(made, counted) {
   const rows = made.map(() => []);
   for (const hour of counted) {
@@ -37,14 +37,14 @@ export function groupByBar(made, counted) {
   return rows;
 }
 
-/** Say which time a bar is: "Mon 16 Nov, 09:00–10:00", or only the day where it is one; "so far" if it is not over. */
+/** Return the label of a bar: "Mon 16 Nov, 09:00–10:00", or the day alone; with "so far" for the current bar. */
 export function barLabel(bar) {
   const day = new Date(bar.from).toLocaleDateString("en-GB", { weekday: "short", day: "numeric", month: "short" });
   const time = bar.until - bar.from > 20 * HOUR_MS ? day : `${day}, ${clock(bar.from)}–${clock(bar.until)}`;
   return bar.now ? `${time} so far` : time;
 }
 
-/** Say what stands under a bar on the axis: the day at midnight, else the hour, or nothing. */
+/** Return the label of a bar on the axis: the day at midnight, otherwise the hour, or nothing. */
 export function axisLabel(bar, span) {
   const at = new Date(bar.from);
   const day = at.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
@@ -54,7 +54,7 @@ export function axisLabel(bar, span) {
   return span === "24h" && at.getHours() % 3 === 0 ? clock(bar.from) : "";
 }
 
-/** A time → "09:03" of the reader's day */
+/** A time → "09:03" in the browser's time zone */
 export const clock = (at) => new Date(at).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
 
 function barStart(at, hours) {
@@ -68,8 +68,8 @@ function barStart(at, hours) {
   ).getTime();
 }
 
-// Days and quarters of days are stepped by the calendar: one of 23 or 25 hours is a day all the same. Hours are
-// stepped by the clock: the hour that comes twice in autumn is two.
+// Days and quarters of days follow the calendar: a day may have 23 or 25 hours. Hours follow the clock: the hour that
+// occurs twice when daylight saving time ends has two bars.
 function addBars(from, count, hours) {
   if (hours === 1) return from + count * HOUR_MS;
   const at = new Date(from);

@@ -1,23 +1,23 @@
-// Bars over time: drawn as wide as there is room, told apart by pattern as well as colour, and read by arrow keys.
+// Stacked bar chart over time: full width, with patterns besides colours, readable with arrow keys.
 
 import { h, put, s, uniqueId } from "../app/dom.js";
 import { count } from "../app/format.js";
 
 const HIGH = 190;
 const EDGE = { left: 46, right: 8, top: 12, bottom: 24 };
-const LABEL_PX = 52; // room that a label of the axis needs
+const LABEL_PX = 52; // width of a label of the axis
 const HATCHES = ["", "M0 0V6", "M3 3h.01", "M0 3H6", "M0 0L6 6M0 6L6 0", "M0 0V6M3 0V6", "M0 0h3v3H0z", "M0 3H6M3 0V6"];
 const TURNS = [0, 45, 0, 0, 0, -45, 0, 0];
 
 /**
- * Return a figure of stacked bars, `{node, show(data)}`. `data` is
+ * Return a chart of stacked bars, `{node, show(data)}`. `data` is
  * `{title, unit, series: [{name, tone}], bars: [{tick, says, parts, now, unknown}], whole}`: `parts` has a number
- * for each series, `whole` is what is read out while no bar is chosen.
+ * for each series, `whole` is the text while no bar is selected.
  */
 export function stackedChart() {
   const id = uniqueId("chart");
   const plot = h("div", { class: "plot", role: "slider", tabindex: "0", "aria-valuemin": "1" });
-  const readout = h("p", { class: "readout", "aria-hidden": "true" }); // the slider says the same aloud
+  const readout = h("p", { class: "readout", "aria-hidden": "true" }); // screen readers get the same text from the slider
   const node = h("div", { class: "chart" }, plot, readout);
   const state = { data: null, at: -1 };
   const draw = () => state.data && plot.clientWidth > 0 && drawChart(id, plot, readout, state);
@@ -36,7 +36,7 @@ export function stackedChart() {
   return { node, show };
 }
 
-/** Return the legend of series with their totals, in the patterns of a chart. */
+/** Return the legend of the series with their totals. */
 export function legend(series, totals) {
   const id = uniqueId("legend");
   return h(
@@ -48,7 +48,7 @@ export function legend(series, totals) {
   );
 }
 
-/** Return marks for an axis from nothing to at least `most`, in whole steps: 7 → [0, 2, 4, 6, 8]. */
+/** Return marks for an axis from 0 to at least `most`, in whole steps: 7 → [0, 2, 4, 6, 8]. */
 function axisMarks(most) {
   const rough = Math.max(1, most / 4);
   const ten = 10 ** Math.floor(Math.log10(rough));
@@ -83,7 +83,7 @@ function listen(plot, state, choose) {
   };
   plot.addEventListener("pointermove", point);
   plot.addEventListener("pointerdown", point);
-  // A finger that is lifted leaves, too; what it chose stays until something else is touched.
+  // Lifting a finger is a pointerleave, too; its selection stays until the next touch.
   plot.addEventListener("pointerleave", (event) => {
     if (event.pointerType === "mouse" && document.activeElement !== plot) choose(-1);
   });
@@ -111,7 +111,7 @@ function drawChart(id, plot, readout, { data, at }) {
       data.bars.map((bar, index) => bar.unknown && full("unknown", index)),
       at >= 0 && full("chosen", at),
       data.bars.map((bar, index) => column(id, data, bar, x(index), across, y)),
-      // What is not over yet stands in a dashed frame, to its full height: it may still grow.
+      // The current bar has a dashed frame of full height: it may still grow.
       data.bars.map((bar, index) => bar.now && full("open", index)),
       s("line", { class: "ground", x1: EDGE.left, x2: width - EDGE.right, y1: y(0) + 0.5, y2: y(0) + 0.5 }),
       ticks(data.bars, x, across),
@@ -141,7 +141,7 @@ function column(id, data, bar, left, across, y) {
   });
 }
 
-// A label is left out where it would run into the one before it; the last bar is "now".
+// A label is skipped if it would overlap the one before; the last bar is "now".
 function ticks(bars, x, across) {
   const end = x(bars.length - 1) + across;
   let free = 0;
@@ -159,7 +159,7 @@ function readOut(plot, readout, data, at) {
   const bar = data.bars[at];
   const text = bar ? `${bar.says}: ${bar.unknown ? data.unknown : partsText(data, bar)}` : data.whole;
   put(readout, text);
-  plot.setAttribute("aria-label", `${data.title}, one ${data.unit} after the other`);
+  plot.setAttribute("aria-label", `${data.title}, by ${data.unit}`);
   plot.setAttribute("aria-valuemax", data.bars.length);
   plot.setAttribute("aria-valuenow", at < 0 ? data.bars.length : at + 1);
   plot.setAttribute("aria-valuetext", text);

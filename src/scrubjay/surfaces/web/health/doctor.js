@@ -1,4 +1,4 @@
-// doctor: what is examined, how it is, and the command that would fix it.
+// Doctor panel: the findings of `doctor`, with the command that fixes each.
 
 import { call } from "../app/api.js";
 import { commandBlock, message } from "../app/command.js";
@@ -8,8 +8,8 @@ import { clock } from "./buckets.js";
 import { keepFocus, state } from "./panels.js";
 
 /**
- * Return the part, `{node, run(), stop(), findings()}`; `examined` is called when there are findings. To examine a store
- * reads all of it, so it is done when asked for and not with every look.
+ * Return the panel, `{node, run(), stop(), findings()}`; it calls `examined` when there are findings. The examination
+ * reads the whole store, so it does not run with every refresh.
  */
 export function doctorPanel(examined) {
   let findings = null;
@@ -23,7 +23,7 @@ export function doctorPanel(examined) {
     if (running) return;
     running = new AbortController();
     list.setAttribute("aria-busy", "true");
-    button.setAttribute("aria-disabled", "true"); // not `disabled`, which would take the focus away
+    button.setAttribute("aria-disabled", "true"); // not `disabled`, which would remove the focus
     put(status, "Examining…");
     try {
       const answer = await call("doctor", {}, { signal: running.signal });
@@ -33,7 +33,7 @@ export function doctorPanel(examined) {
       examined();
     } catch (error) {
       if (error.name !== "AbortError" && !error.kind) throw error;
-      put(status, error.name === "AbortError" ? "Not examined to the end." : error.detail);
+      put(status, error.name === "AbortError" ? "Examination cancelled." : error.detail);
     } finally {
       running = null;
       list.setAttribute("aria-busy", "false");
@@ -46,18 +46,18 @@ export function doctorPanel(examined) {
 function verdict(findings) {
   const wrong = findings.filter((finding) => finding.state !== "ok").length;
   const all = count(findings.length);
-  return wrong ? `${count(wrong)} of ${all} checks found something.` : `All ${all} checks are fine.`;
+  return wrong ? `${count(wrong)} of ${all} checks found a problem.` : `All ${all} checks passed.`;
 }
 
 function findingLists(findings) {
   const wrong = findings.filter((finding) => finding.state !== "ok");
   const fine = findings.filter((finding) => finding.state === "ok");
   const all = (some) => h("ul", { class: "findings" }, groupByFix(some).map(findingGroup));
-  const summary = h("summary", { data: { keep: "fine" } }, `${count(fine.length)} that are fine`);
+  const summary = h("summary", { data: { keep: "fine" } }, `${count(fine.length)} passed`);
   return [wrong.length > 0 && all(wrong), fine.length > 0 && h("details", {}, summary, all(fine))];
 }
 
-/** Put together what one command mends: it has one cause. */
+/** Group findings that one command fixes: they have one cause. */
 export function groupByFix(findings) {
   const groups = new Map();
   findings.forEach((finding, index) => {
@@ -73,7 +73,7 @@ function findingGroup(findings) {
   return h("li", {}, state(how), h("div", {}, details, fix && commandBlock(fix)));
 }
 
-/** Return the finding that is worst; of several as bad, the first. */
+/** Return the worst finding; the first of several equal ones. */
 export function worst(findings) {
   return (
     ["failed", "missing", "degraded"].map((how) => findings.find((finding) => finding.state === how)).find(Boolean) ??

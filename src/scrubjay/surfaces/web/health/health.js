@@ -1,4 +1,4 @@
-// Health: how the store and its server are, looked at again every half minute while somebody looks at it.
+// Health view: the state of the store and its server, refreshed every 30 seconds while it is visible.
 
 import { call, Problem, send } from "../app/api.js";
 import { h, put } from "../app/dom.js";
@@ -17,9 +17,9 @@ import { fileCoverage, models, pendingWork, sizes, tierList } from "./store.js";
 
 const REFRESH_MS = 30_000;
 const ADMIN_ONLY =
-  "Queries per hour and the times of stages are figures of the whole server: your sign-in shows your own store.";
-const CHEAP_BYTES = 200_000_000; // doctor reads the whole file: a larger one is examined when somebody asks for it
-// Each part has its column: were they set by height, one that grows would send others elsewhere.
+  "Queries per hour and times of stages are figures of the whole server. Your login gives access to your own store only.";
+const CHEAP_BYTES = 200_000_000; // doctor reads the whole file: a larger one is examined only on request
+// Each panel has a fixed column: with a layout by height, a panel that grows would move others.
 const COLUMNS = [
   ["waiting", "sizes", "store", "expiring"],
   ["models", "learned", "files"],
@@ -27,7 +27,7 @@ const COLUMNS = [
 ];
 const LEARNING_PROFILES = ["vault", "novamem"];
 
-/** Make the view; `show` looks, `hide` stops looking. */
+/** Make the view; `show` starts the refresh, `hide` stops it. */
 export function make(root) {
   const at = { span: "24h", tenant: "", got: {}, looked: 0, refused: null };
   let looking = null;
@@ -38,30 +38,30 @@ export function make(root) {
   const doctor = doctorPanel(() => tell());
   const fixed = (title, part) => panel(title, () => part.node, { wide: true });
   const large = {
-    hits: fixed("Hits per tier", hits),
+    hits: fixed("Hits per source", hits),
     queries: panel("Queries per hour", () => queries.node),
     stages: panel("Time of each stage", stageTimes),
     tenants: panel("Tenants", tenantTable, { wide: true }),
     doctor: fixed("Doctor", doctor),
   };
   const small = {
-    waiting: panel("What waits", pendingWork),
-    sizes: panel("What is stored", sizes),
+    waiting: panel("Pending work", pendingWork),
+    sizes: panel("Contents", sizes),
     models: panel("Models", models),
-    store: panel("Where it is kept", tierList),
+    store: panel("Databases and replicas", tierList),
     kinds: panel("Types and namespaces", typeCounts),
     grouped: panel("Topics and collections", topicCounts),
     expiring: panel("Expires soon", expiring),
     learned: panel("Learned weights", learned),
-    files: panel("Files that were read", fileCoverage),
+    files: panel("Ingested files", fileCoverage),
   };
   const parts = { ...large, ...small };
-  const verdict = h("div", { class: "summary" }, h("p", { class: "hint" }, "Looking…"));
+  const verdict = h("div", { class: "summary" }, h("p", { class: "hint" }, "Loading…"));
   const sum = redrawOnChange(verdict, ({ items, status }) =>
     summary(items, status, (about) => focusPanel(parts[about])),
   );
   const asOf = h("span", { class: "hint" });
-  const again = h("button", { type: "button", title: "Look again (r)", onclick: () => refresh() }, "Refresh");
+  const again = h("button", { type: "button", title: "Refresh (r)", onclick: () => refresh() }, "Refresh");
   const whole = h("p", { class: "hint", hidden: true });
   put(
     root,
@@ -90,7 +90,7 @@ export function make(root) {
   parts.hits.show({});
   parts.doctor.show({});
 
-  // The server was asked; whatever it did not answer leaves what was shown as it is.
+  // Load everything; while the server is away, the old data stays on the screen.
   async function look() {
     looking?.abort();
     clearTimeout(timer);
@@ -99,7 +99,7 @@ export function make(root) {
     root.setAttribute("aria-busy", "true");
     const got = await loadAll(at.span, mine.signal, at.refused);
     if (mine.signal.aborted) return;
-    if (got.figures.kind === "not-allowed") at.refused = got.figures; // and is not asked for again in this visit
+    if (got.figures.kind === "not-allowed") at.refused = got.figures; // do not ask again until the view is opened again
     root.setAttribute("aria-busy", "false");
     timer = setTimeout(() => document.visibilityState === "visible" && look(), REFRESH_MS);
     if (Object.values(got).some((answer) => answer instanceof Problem && answer.kind === "away")) return;
@@ -148,7 +148,7 @@ export function make(root) {
     parts.tenants.show(figures);
   }
 
-  // The sentence at the top, what waits, and the models, which are said by two: the status and doctor.
+  // Draw the panels that combine the status and the findings of doctor.
   function tell() {
     const { status } = at.got;
     if (!status) return;
@@ -159,20 +159,20 @@ export function make(root) {
     showOrProblem(parts.models, [status], () => ({ status, findings }));
   }
 
-  async function examine({ anew = false } = {}) {
+  async function examine({ again = false } = {}) {
     const scopes = (await attempt(currentLogin))?.scopes;
-    if (!scopes) return; // the server is away; it is asked again when it is back
+    if (!scopes) return; // the server is away; the view is shown again when it is back
     const examines = scopes.includes("admin");
     parts.doctor.node.hidden = !examines;
     tell();
     const cheap = answerOrUndefined(at.got.status)?.size_bytes < CHEAP_BYTES;
-    if (examines && (doctor.findings() ? anew : cheap)) await doctor.run();
+    if (examines && (doctor.findings() ? again : cheap)) await doctor.run();
   }
 
-  // Whoever asks for it wants to know whether what was wrong is mended, which doctor says.
+  // A refresh by the user runs doctor, too: it shows whether a problem is fixed.
   async function refresh() {
     await look();
-    if (!looking.signal.aborted) await examine({ anew: true });
+    if (!looking.signal.aborted) await examine({ again: true });
   }
 
   const returned = () => document.visibilityState === "visible" && Date.now() - at.looked >= REFRESH_MS && look();
@@ -191,7 +191,7 @@ export function make(root) {
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", returned);
     },
-    keys: [{ keys: "r", does: "Look again", act: () => refresh() }],
+    keys: [{ keys: "r", does: "Refresh", act: () => refresh() }],
   };
 }
 
@@ -208,7 +208,7 @@ function focusPanel(part) {
   heading.scrollIntoView({ block: "start" });
 }
 
-// Everything at once; what cannot be had is the Problem that says why.
+// Load everything at once; a request that fails gives its Problem.
 async function loadAll(span, signal, refused) {
   const or = (asked) =>
     asked.catch((error) => {

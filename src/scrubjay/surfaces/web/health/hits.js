@@ -1,4 +1,4 @@
-// Which tier found how much, over time: the picture of NM-7, for one's own store or for a tenant's.
+// Hits per source over time (NM-7), for the own store or for a tenant.
 
 import { h, put } from "../app/dom.js";
 import { count, plural } from "../app/format.js";
@@ -6,19 +6,19 @@ import { axisLabel, barLabel, bars, groupByBar, SPANS } from "./buckets.js";
 import { legend, stackedChart } from "./charts.js";
 import { hint, redrawOnChange, table } from "./panels.js";
 
-// Those that nearly every search has keep their colours, whatever else is there.
-const NONE = "No tier found anything in this time. Search, and what each of them found is drawn here.";
-const TENANT_DAYS = 7; // as far back as /v1/figures goes
+const NONE = "No hits in this time. After a search, the chart shows how many hits each source found.";
+const TENANT_DAYS = 7; // limit of /v1/figures
+// Fixed colours for the sources of nearly every search.
 const FIRST_SOURCES = ["keyword", "vector", "graph", "lexical", "semantic"];
 
-/** Return the tiers that were counted, in the order in which they are stacked and coloured. */
+/** Return the sources with hits, in the order of stacking and colours. */
 function sourcesOf(hours) {
   const names = new Set(hours.flatMap((hour) => Object.keys(hour.tiers)));
   const others = [...names].filter((name) => !FIRST_SOURCES.includes(name)).sort();
   return [...FIRST_SOURCES.filter((name) => names.has(name)), ...others];
 }
 
-/** Return the hours of a tenant, `[{at, tiers}]`, from rows of an hour, a tier and a count: searches are not told. */
+/** Return the hours of a tenant, `[{at, tiers}]`, from rows of hour, source and count; without numbers of searches. */
 export function hoursOf(rows) {
   const hours = new Map();
   for (const { hour, tier, count: found } of rows) {
@@ -29,7 +29,7 @@ export function hoursOf(rows) {
   return [...hours.values()];
 }
 
-/** Return what the chart shows of these hours: a bar for every hour, quarter or day of the span. */
+/** Return the data of the chart: a bar for every hour, quarter of a day, or day of the span. */
 function chartData(hours, span, now = Date.now()) {
   const made = bars(span, now);
   const inside = groupByBar(made, hours);
@@ -44,7 +44,7 @@ function chartData(hours, span, now = Date.now()) {
   return { made, names, rows, totals, searches };
 }
 
-/** Return the part, `{node, show(hours, {span, tenant, tenants})}`; `choose` is told of another span or tenant. */
+/** Return the panel, `{node, show(hours, {span, tenant, tenants})}`; calls `choose` with another span or tenant. */
 export function hitsPanel(choose) {
   const button = ([span, option]) =>
     h("button", { type: "button", data: { span }, onclick: () => choose({ span }) }, option.says);
@@ -65,8 +65,8 @@ export function hitsPanel(choose) {
     key,
     chart.node,
     hint(
-      "A tier is one way of finding: keyword by the words, vector by the meaning, graph by links. ",
-      "A result that two of them found counts for both. The bar in a dashed frame is not over yet.",
+      "A source finds candidates: keyword by words, vector by meaning, graph by links. ",
+      "A hit that two sources found counts for both. The bar in a dashed frame is still growing.",
     ),
     limits,
     h("details", {}, h("summary", {}, "As a table"), rows),
@@ -88,8 +88,8 @@ export function hitsPanel(choose) {
 function limitNote(span, tenant, tenants) {
   if (!tenant) return "";
   if (!isKnown(tenant, tenants))
-    return `The store of ${tenant} is not open on this server: these are the hits of yours.`;
-  return span === "30d" ? `The server tells the hits of its tenants for ${TENANT_DAYS} days.` : "";
+    return `The store of ${tenant} is not open on this server: the chart shows your own store.`;
+  return span === "30d" ? `The server reports the hits of tenants for the last ${TENANT_DAYS} days.` : "";
 }
 
 const isKnown = (tenant, tenants) => tenants.some((entry) => entry.tenant === tenant);
@@ -99,14 +99,14 @@ function hitsTable({ made, names, rows, searches, span }) {
   const columns = [["Time"], ...ifCounted(["Searches", true]), ...names.map((name) => [name, true])];
   const cells = (row) => [...ifCounted(row.searches), ...row.parts].map(count);
   const lines = made.map((bar, index) => [barLabel(bar), ...cells(rows[index])]);
-  return table(`Hits per tier, ${SPANS[span].says}`, columns, lines.reverse());
+  return table(`Hits per source, ${SPANS[span].says}`, columns, lines.reverse());
 }
 
 function chartInput(found, series, span) {
   const totals = found.names.map((name, index) => `${name} ${count(found.totals[index])}`).join(" · ") || "nothing";
   const searched = (searches) => (found.searches === null ? "" : `, ${plural(searches, "search", "searches")}`);
   return {
-    title: `Hits per tier, the last ${SPANS[span].says}`,
+    title: `Hits per source, the last ${SPANS[span].says}`,
     unit: { "24h": "hour", "7d": "quarter of a day", "30d": "day" }[span],
     series,
     bars: found.made.map((bar, index) => {

@@ -1,4 +1,4 @@
-// How busy the server is and how long each stage takes: the figures that /metrics counts, of the whole server.
+// Load of the whole server: searches per hour and times of stages, the same figures as in /metrics.
 
 import { h, put, s } from "../app/dom.js";
 import { count, duration, moment, plural } from "../app/format.js";
@@ -6,7 +6,7 @@ import { axisLabel, barLabel, bars, clock, groupByBar } from "./buckets.js";
 import { legend, stackedChart } from "./charts.js";
 import { hint, redrawOnChange, table } from "./panels.js";
 
-const WHOLE = "search"; // the name under which the server has the time of all stages
+const WHOLE = "search"; // the server's name for the time of all stages
 const MOST_STAGES = 10;
 const MISSING_PARTS = {
   embed_query: "the query's vector",
@@ -16,11 +16,11 @@ const MISSING_PARTS = {
   other: "something else",
 };
 const SERIES = [
-  { name: "whole", tone: 0 },
+  { name: "complete", tone: 0 },
   { name: "degraded", tone: "warn" },
 ];
 
-/** Return the searches of each hour of the last day, those that were degraded apart; before the start nothing is known. */
+/** Return the searches and degraded searches of each hour of the last day; hours before the server's start are unknown. */
 export function perHour(figures, now = Date.now()) {
   const made = bars("24h", now);
   const began = Date.parse(figures.since);
@@ -31,7 +31,7 @@ export function perHour(figures, now = Date.now()) {
   });
 }
 
-/** Add up what the searches of some hours were without: `{stage: searches}`. */
+/** Add up the parts that were missing in searches: `{stage: searches}`. */
 export function sumMissing(hours) {
   const all = {};
   for (const { without } of hours)
@@ -39,13 +39,13 @@ export function sumMissing(hours) {
   return all;
 }
 
-/** Say what searches were without, the most first: "vectors (3), links (1)"; a stage without a word of its own by its name. */
+/** Return the missing parts as text, the most frequent first: "vectors (3), links (1)". */
 export function missingText(without) {
   const most = Object.entries(without).sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]));
   return most.map(([name, some]) => `${MISSING_PARTS[name] ?? name} (${count(some)})`).join(", ");
 }
 
-/** Return the part with the searches of each hour, `{node, show(figures)}`. */
+/** Return the panel with the searches per hour, `{node, show(figures)}`. */
 export function queriesPanel() {
   const chart = stackedChart();
   const key = h("div");
@@ -67,14 +67,17 @@ export function queriesPanel() {
         return { tick: axisLabel(bar, "24h"), says: barLabel(bar), parts, now: bar.now, unknown: bar.unknown };
       }),
       whole,
-      unknown: "before the server was started",
+      unknown: "before the server started",
     });
     const degraded = hours.reduce((all, bar) => all + bar.degraded, 0);
     const all = hours.reduce((sum, bar) => sum + bar.searches, 0);
     put(key, legend(SERIES, [all - degraded, degraded]));
-    put(less, `The degraded ones were without: ${missingText(sumMissing(hours))}. A search says why, above its hits.`);
+    put(
+      less,
+      `Missing in degraded searches: ${missingText(sumMissing(hours))}. A search shows the reason above its hits.`,
+    );
     less.hidden = !degraded;
-    put(before, `Shaded: before this server was started, at ${clock(Date.parse(figures.since))}.`);
+    put(before, `Shaded: before this server started at ${clock(Date.parse(figures.since))}.`);
     before.hidden = !hours.some((bar) => bar.unknown);
     listed(hours.filter((bar) => !bar.unknown));
   };
@@ -83,11 +86,11 @@ export function queriesPanel() {
 
 function queriesTable(hours) {
   const lines = hours.map((bar) => [barLabel(bar), count(bar.searches), count(bar.degraded), missingText(bar.without)]);
-  const columns = [["Hour"], ["Searches", true], ["Degraded", true], ["Without"]];
+  const columns = [["Hour"], ["Searches", true], ["Degraded", true], ["Missing"]];
   return table("Queries per hour", columns, lines.reverse());
 }
 
-/** Return the stages as they are shown: the whole search first, then those that take longest. */
+/** Sort the stages: the whole search first, then the slowest. */
 function bySlowest(stages) {
   const longest = stages
     .filter((timing) => timing.stage !== WHOLE)
@@ -95,20 +98,20 @@ function bySlowest(stages) {
   return [...stages.filter((timing) => timing.stage === WHOLE), ...longest];
 }
 
-/** Return tables of stages: a bar up to p50, a whisker up to p95, all on one scale, and the figures as text. */
+/** Draw the times of stages: a bar up to p50 and a line up to p95 on one scale, with the numbers as text. */
 export function stageTimes({ stages }) {
-  if (!stages.length) return hint("No search since the server was started. Its stages appear here with the first.");
+  if (!stages.length) return hint("No search since the server started. The first search adds its stages here.");
   const ordered = bySlowest(stages);
   const most = Math.max(...stages.map((timing) => timing.p95_ms)) || 1;
   const rest = ordered.slice(MOST_STAGES);
-  const summary = h("summary", { data: { keep: "rest" } }, plural(rest.length, "quicker stage", "quicker stages"));
+  const summary = h("summary", { data: { keep: "rest" } }, plural(rest.length, "faster stage", "faster stages"));
   return [
     timingTable("Times of the stages", ordered.slice(0, MOST_STAGES), most),
     hint(
       `Of the last ${plural(ordered[0].searches, "search", "searches")}: the bar ends at p50, the line at p95. `,
-      `One scale for all, ${duration(most)} wide; a stage holds the time of those inside it.`,
+      `All bars have one scale of ${duration(most)}; the time of a stage includes its nested stages.`,
     ),
-    rest.length > 0 && h("details", {}, summary, timingTable("Times of the quicker stages", rest, most)),
+    rest.length > 0 && h("details", {}, summary, timingTable("Times of the faster stages", rest, most)),
   ];
 }
 
@@ -126,13 +129,13 @@ function timingBar(timing, most) {
   const whisker = { class: "whisker", "vector-effect": "non-scaling-stroke" };
   return s(
     "svg",
-    { class: "times", viewBox: "0 0 100 16", preserveAspectRatio: "none", "aria-hidden": "true" }, // figures are beside it
+    { class: "times", viewBox: "0 0 100 16", preserveAspectRatio: "none", "aria-hidden": "true" }, // the table has the numbers
     s("rect", { class: "tone-0", x: 0, y: 3, width: Math.max(0.4, share(timing.p50_ms)), height: 10 }),
     s("path", { ...whisker, d: `M${share(timing.p50_ms)} 8H${share(timing.p95_ms)}M${share(timing.p95_ms)} 4V12` }),
   );
 }
 
-/** Return the tenants of a server that has several: how much each holds, and what waits. */
+/** Draw the tenants of a server: number of memories and pending work. */
 export function tenantTable({ tenants }) {
   const behind = (entry) => Object.values(entry.behind ?? {}).reduce((all, left) => all + left, 0);
   const rows = [...tenants]

@@ -1,15 +1,15 @@
-// What the parts of Health are made of: panels that draw anew only what changed, states in words, small tables.
+// Building blocks of the health view: panels that redraw only on changes, states, lists and tables.
 
 import { Problem } from "../app/api.js";
 import { elements, focused, h, put, uniqueId } from "../app/dom.js";
 import { count } from "../app/format.js";
 
-const MOST = 10; // of a tally
+const MOST = 10; // rows of countBars
 const STATES = { ok: ["✓", "good"], missing: ["!", "warn"], degraded: ["!", "warn"], failed: ["✕", "bad"] };
 
 /**
- * Return a panel, `{node, show(data)}`, whose `draw(data)` gives what is in it; a Problem is told in its words. It is
- * drawn again only where the data changed, and whatever had the focus has it still: there is a look every half minute.
+ * Return a panel, `{node, show(data)}`, filled by `draw(data)`, or with the message of a Problem. It redraws only when the
+ * data changes, and keeps the focus: the view refreshes every 30 seconds.
  */
 export function panel(title, draw, { wide = false } = {}) {
   const id = uniqueId("part");
@@ -20,7 +20,7 @@ export function panel(title, draw, { wide = false } = {}) {
   return { node, show };
 }
 
-/** Return a function that puts `draw(data)` into a node where the data is another than the last time. */
+/** Return a function that fills a node with `draw(data)` if the data has changed. */
 export function redrawOnChange(node, draw) {
   let before = null;
   return (data) => {
@@ -32,10 +32,10 @@ export function redrawOnChange(node, draw) {
 }
 
 function problemNote(problem) {
-  return h("p", { class: problem.kind === "not-allowed" ? "hint" : "said bad" }, problem.detail);
+  return h("p", { class: problem.kind === "not-allowed" ? "hint" : "notice bad" }, problem.detail);
 }
 
-/** Change what is in a node; the focus goes to the element that has the same `data-keep` as the one that had it. */
+/** Change the children of a node; the focus moves to the new element with the same `data-keep`. */
 export function keepFocus(node, change) {
   const key = node.contains(document.activeElement) ? focused().dataset.keep : undefined;
   change();
@@ -45,13 +45,13 @@ export function keepFocus(node, change) {
     ?.focus({ preventScroll: true });
 }
 
-/** A state as icon and word: colour is not the only thing that says it. */
+/** Draw a state as icon and word: colour alone is not accessible. */
 export function state(name, word = name) {
   const [icon, tone] = STATES[name];
   return h("span", { class: `state ${tone}` }, h("span", { class: "icon", "aria-hidden": "true" }, icon), word);
 }
 
-/** Pairs as a list of names and values; a value that is null is left out with its name. */
+/** Draw pairs as a list of names and values; pairs without a value are left out. */
 export function facts(pairs) {
   const present = pairs.filter(([, value]) => value !== null && value !== undefined);
   return h(
@@ -61,10 +61,10 @@ export function facts(pairs) {
   );
 }
 
-/** A sentence beside the thing itself. */
-export const hint = (...said) => h("p", { class: "hint", dir: "auto" }, said);
+/** Draw an explanation. */
+export const hint = (...content) => h("p", { class: "hint", dir: "auto" }, content);
 
-/** A list without marks; each item is what stands in it. */
+/** Draw a list without bullets. */
 export const list = (items) =>
   h(
     "ul",
@@ -72,7 +72,7 @@ export const list = (items) =>
     items.map((item) => h("li", {}, item)),
   );
 
-/** `{name: number}` as a list with bars, the most first; `to(name)` is where a click on one goes. */
+/** Draw `{name: number}` as a list with bars, largest first; `to(name)` is the link of an entry. */
 export function countBars(counts, to) {
   const all = Object.entries(counts).sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]));
   if (!all.length) return hint("None yet.");
@@ -86,7 +86,7 @@ export function countBars(counts, to) {
   return [h("ul", { class: "tally" }, rows), left > 0 && hint(`and ${count(left)} more`)];
 }
 
-/** A table with a caption for those who do not see it; `columns` are `[title, isNumber]`. */
+/** Draw a table with a caption for screen readers; `columns` are `[title, isNumber]`. */
 export function table(caption, columns, rows) {
   const kind = ([, number]) => (number ? "number" : null);
   const titles = columns.map((column) => h("th", { scope: "col", class: kind(column) }, column[0]));
@@ -100,7 +100,7 @@ export function table(caption, columns, rows) {
     h(
       "table",
       {},
-      h("caption", { class: "hushed" }, caption),
+      h("caption", { class: "visually-hidden" }, caption),
       h("thead", {}, h("tr", {}, titles)),
       h(
         "tbody",
@@ -113,7 +113,7 @@ export function table(caption, columns, rows) {
   return node;
 }
 
-// What is wider than its room is scrolled by keys, and so must take the focus; what fits is no stop on the way.
+// A table that is wider than its panel must be focusable, to scroll it by keys; others are no tab stop.
 function makeScrollable(node, caption) {
   const wide = node.scrollWidth > node.clientWidth;
   for (const [name, value] of [

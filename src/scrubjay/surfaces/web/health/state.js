@@ -1,4 +1,4 @@
-// How it all is, in one sentence: what wants attention, from whatever the server said of itself.
+// Summary of the health view: the problems found in the server's answers.
 
 import { commandBlock, message } from "../app/command.js";
 import { h } from "../app/dom.js";
@@ -11,21 +11,21 @@ import { hint, state } from "./panels.js";
 const UNAVAILABLE = {
   writes: "The store cannot be written.",
   store: "The store cannot be read.",
-  embedder: "The embedder cannot be loaded: searches are by word.",
-  reranker: "The reranker cannot be loaded: results are not ordered again.",
+  embedder: "The embedder cannot be loaded: searches use keywords only.",
+  reranker: "The reranker cannot be loaded: results are not reranked.",
 };
 const BEHIND = {
-  vectors: "The server of vectors was behind a moment ago, or some could not be made.",
-  graph: "The server of graph was behind a moment ago.",
+  vectors: "The vectors replica was behind a moment ago, or some vectors could not be made.",
+  graph: "The graph replica was behind a moment ago.",
 };
-// What doctor says of these is said by answers that are newer: it may have been asked an hour ago.
+// For these components another answer is newer than doctor's, which may be an hour old.
 const NEWER_SOURCE = { vectors: "status", "vectors server": "status", "graph server": "status", writing: "ready" };
 
-const MODEL_PARTS = ["embedder", "reranker"]; // what is missing with it
+const MODEL_PARTS = ["embedder", "reranker"]; // parts that need a model
 
 /**
- * Return what wants attention, `[{about, state, says, fix}]`, from the answers that are there; one that is missing says
- * nothing. `about` names the part of the page that tells more, `fix` is the command that mends it.
+ * Return the problems, `[{about, state, says, fix}]`, in the answers that are available. `about` names the panel with
+ * details, `fix` is the command that fixes the problem.
  */
 export function problemsOf(answers) {
   const { ready, status, tiers, coverage, figures, findings } = answers;
@@ -48,14 +48,14 @@ export function problemsOf(answers) {
   return [modelProblem(model, status), ...rest, ...others];
 }
 
-// `part` is what /readyz calls it, where it has a name for it.
+// `part` is the name in /readyz, if it has one.
 const problemItem = (about, how, says, part = "", fix = "") => ({ about, state: how, says, part, fix });
 
 const partProblem = (name) =>
   problemItem(
     "doctor",
     name in UNAVAILABLE ? "failed" : "degraded",
-    UNAVAILABLE[name] ?? BEHIND[name] ?? `Less than whole: ${name}.`,
+    UNAVAILABLE[name] ?? BEHIND[name] ?? `Degraded: ${name}.`,
     name,
   );
 
@@ -64,11 +64,11 @@ function findingsProblem(group) {
   return problemItem("doctor", worst(group).state, details, "", group[0].fix);
 }
 
-// One cause, and all that follows from it.
+// A missing model, and everything that follows from it.
 function modelProblem(group, status) {
-  const so = ["searches are by word"];
-  if (status?.pending) so.push(`${plural(status.pending, "passage waits", "passages wait")} for a vector`);
-  if (group.some((finding) => finding.component === "reranker")) so.push("results are not ordered again");
+  const so = ["searches use keywords only"];
+  if (status?.pending) so.push(`${plural(status.pending, "passage is", "passages are")} not embedded yet`);
+  if (group.some((finding) => finding.component === "reranker")) so.push("results are not reranked");
   const { detail, fix } = group.find((finding) => finding.component === "model");
   return problemItem("doctor", worst(group).state, `The model ${detail}: ${so.join(", ")}.`, "", fix);
 }
@@ -77,46 +77,44 @@ function statusProblems({ pending, why_pending, failed, failures, servers, extra
   const made = [];
   const late = (how, says, part) => made.push(problemItem("waiting", how, says, part));
   if (pending && why_pending) {
-    late("degraded", `${plural(pending, "passage waits", "passages wait")} for a vector: ${why_pending}`, "embedder");
+    late("degraded", `${plural(pending, "passage is", "passages are")} not embedded yet: ${why_pending}`, "embedder");
   }
   if (failed) {
-    const why = failures[0] ?? "the log says why";
+    const why = failures[0] ?? "see the log";
     late("failed", `${plural(failed, "passage", "passages")} could not be embedded: ${why}`, "vectors");
   }
   for (const { tier, behind, reason } of servers) {
-    if (reason) late("failed", `The server of ${tier} is not told: ${reason}`, tier);
-    else if (behind) late("degraded", `The server of ${tier} is ${plural(behind, "change", "changes")} behind.`, tier);
+    if (reason) late("failed", `The ${tier} replica cannot be updated: ${reason}`, tier);
+    else if (behind) late("degraded", `The ${tier} replica is ${plural(behind, "change", "changes")} behind.`, tier);
   }
   if (extraction.failed) {
     const why = Object.keys(extraction.failures)[0];
-    late("failed", `${plural(extraction.failed, "message", "messages")} gave no facts: ${why}`);
+    late("failed", `${plural(extraction.failed, "message", "messages")} failed in the extraction of facts: ${why}`);
   }
   return made;
 }
 
 const tierProblem = (tier) =>
-  problemItem("store", "failed", `The file ${tier.name} of the store is lost: ${tier.reason}`);
+  problemItem("store", "failed", `The database of tier ${tier.name} is unavailable: ${tier.reason}`);
 const filesProblem = (failed) =>
   problemItem("files", "degraded", `${plural(failed, "file", "files")} could not be read.`);
 
-// This hour and the one before it: what is right again is soon no longer said.
+// This hour and the one before: a problem that is fixed disappears soon.
 function searchProblems(hours) {
   const degraded = hours.reduce((all, hour) => all + hour.degraded, 0);
   const searches = hours.reduce((all, hour) => all + hour.searches, 0);
   if (!degraded) return [];
   const part = `${count(degraded)} of ${plural(searches, "search", "searches")} since ${clock(hours[0].from)}`;
-  return [
-    problemItem("queries", "degraded", `${part} had to do without something: ${missingText(sumMissing(hours))}.`),
-  ];
+  return [problemItem("queries", "degraded", `${part} ran without: ${missingText(sumMissing(hours))}.`)];
 }
 
-/** Return the sentence at the top with what it is about; `to(about)` goes to the part that tells more. */
+/** Draw the summary with the list of problems; `to(about)` goes to the panel with details. */
 export function summary(items, status, to) {
   if (!items.length) {
-    return [h("p", { class: "verdict" }, state("ok", "All is well.")), status && hint(contentsText(status))];
+    return [h("p", { class: "verdict" }, state("ok", "No problems found.")), status && hint(contentsText(status))];
   }
   const worst = items.some((problem) => problem.state === "failed") ? "failed" : "degraded";
-  const verdict = `${count(items.length)} ${items.length === 1 ? "thing wants" : "things want"} attention.`;
+  const verdict = `${count(items.length)} ${items.length === 1 ? "problem" : "problems"} found.`;
   return [
     h("p", { class: "verdict" }, state(worst, verdict)),
     h(

@@ -1,4 +1,4 @@
-// What is stored: how much of what, with which models, in which files, and what still waits.
+// Health panels about storage: pending work, sizes, models, databases, replicas and ingested files.
 
 import { message } from "../app/command.js";
 import { h } from "../app/dom.js";
@@ -7,30 +7,40 @@ import { facts, hint, list, state } from "./panels.js";
 
 const ROLES = ["reranker", "generator"];
 const MODEL_LABELS = {
-  late: "late interaction, by the embedder's token vectors",
-  corpus: "words of the texts found first",
+  late: "late interaction, with the embedder's token vectors",
+  corpus: "words of the first texts found",
 };
 
-/** What waits for a vector, for its links, for a language model or for a server, and why. */
+/** Draw the pending work: vectors, links, extraction of facts and updates of replicas, with reasons. */
 export function pendingWork({ status, findings }) {
   const { extraction, servers } = status;
   const fix = findings?.find((finding) => finding.component === "vectors")?.fix;
   const rows = [
     [
       status.pending,
-      ["passage waits", "passages wait"],
-      "for a vector",
-      status.why_pending || "They are made now.",
+      ["passage is", "passages are"],
+      "not embedded yet",
+      status.why_pending || "Embedding is in progress.",
       fix,
     ],
     [status.failed, ["passage", "passages"], "could not be embedded", status.failures.join(" ")],
-    [status.unlinked, ["memory waits", "memories wait"], "for links", "They follow the vectors."],
-    [extraction.waiting, ["message waits", "messages wait"], "for facts", extraction.model ?? "There is no generator."],
-    [extraction.failed, ["message", "messages"], "gave no facts", Object.keys(extraction.failures).join(" ")],
+    [status.unlinked, ["memory is", "memories are"], "not linked yet", "Links are added after the vectors."],
+    [
+      extraction.waiting,
+      ["message waits", "messages wait"],
+      "for the extraction of facts",
+      extraction.model ?? "No generator is configured.",
+    ],
+    [
+      extraction.failed,
+      ["message", "messages"],
+      "failed in the extraction of facts",
+      Object.keys(extraction.failures).join(" "),
+    ],
     ...servers.map((replica) => [
       replica.behind,
       ["change waits", "changes wait"],
-      `for the server of ${replica.tier}`,
+      `for the ${replica.tier} replica`,
       replica.reason,
     ]),
   ].filter(([some]) => some);
@@ -42,23 +52,23 @@ export function pendingWork({ status, findings }) {
     ];
     return list(rows.map(row));
   }
-  const whole = "Everything that is stored has its vectors and links.";
+  const whole = "All memories have vectors and links.";
   return h(
     "p",
     {},
-    state("ok", "Nothing waits."),
+    state("ok", "No pending work."),
     " ",
-    status.model ? whole : "Without an embedder nothing gets a vector.",
+    status.model ? whole : "Without an embedder, memories get no vectors.",
   );
 }
 
-/** How much there is, and how large it is. */
+/** Draw the counts and the size of the store. */
 export function sizes(status) {
   const talk = `${count(status.messages)} in ${plural(status.sessions, "conversation", "conversations")}`;
   return facts([
     ["Memories", count(status.memories)],
-    ["of them documents", status.documents ? count(status.documents) : null],
-    ["of them messages", status.messages ? talk : null],
+    ["Documents among them", status.documents ? count(status.documents) : null],
+    ["Messages among them", status.messages ? talk : null],
     ["Passages", count(status.chunks)],
     ["Links", count(status.links)],
     ["Feedback", count(status.feedback)],
@@ -68,9 +78,9 @@ export function sizes(status) {
   ]);
 }
 
-/** The models, with the vectors of each, and how doctor finds those that make none. */
+/** Draw the models: embedders with their vectors, and the others with doctor's findings. */
 export function models({ status, findings }) {
-  const own = status.model ? { [status.model]: 0 } : {}; // it is named before it has made a vector
+  const own = status.model ? { [status.model]: 0 } : {}; // listed even before its first vector
   const rows = Object.entries({ ...own, ...status.models }).map(([name, vectors]) => {
     const role = name === status.model ? "embedder" : "earlier embedder";
     return [role, [h("b", {}, name), hint(embeddingText(vectors, status.short_vectors[name]))]];
@@ -86,7 +96,7 @@ export function models({ status, findings }) {
       ],
     ]);
   }
-  return [!status.model && h("p", { class: "said" }, "No embedder: searches are by word."), facts(rows)];
+  return [!status.model && h("p", { class: "notice" }, "No embedder: searches use keywords only."), facts(rows)];
 }
 
 function embeddingText(vectors, short) {
@@ -103,29 +113,29 @@ function shortlistText(short) {
   return `a shortlist of ${count(short.shortlist)} by ${count(short.short_dims)} dimensions${recall}`;
 }
 
-/** The files that are searched, which the shell calls tiers, too, and the servers that hold copies. */
+/** Draw the tiers (databases that are searched together) and the replicas. */
 export function tierList({ tiers, servers }) {
   return [
-    h("h3", {}, "Files of the store (agent, project, team)"),
+    h("h3", {}, "Tiers (agent, project, team)"),
     list(tiers.map(tierEntry)),
-    h("h3", {}, "Servers"),
-    servers.length ? list(servers.map(replicaEntry)) : hint("None: vectors and links are in the store itself."),
+    h("h3", {}, "Replicas"),
+    servers.length ? list(servers.map(replicaEntry)) : hint("None: vectors and links are in the database."),
   ];
 }
 
 function tierEntry(tier) {
-  const how = tier.state === "open" ? state("ok", "open") : state("failed", "lost");
+  const how = tier.state === "open" ? state("ok", "open") : state("failed", "unavailable");
   const holds = tier.memories === null ? [] : [plural(tier.memories, "memory", "memories")];
   const says = [...holds, `weight ${figure(tier.weight)}`, ...(tier.own ? ["written to"] : [])].join(", ");
   return placeEntry(tier.name, how, says, tier.path, tier.reason);
 }
 
 function replicaEntry(replica) {
-  const behind = replica.behind ? `${plural(replica.behind, "change", "changes")} behind` : "knows everything";
+  const behind = replica.behind ? `${plural(replica.behind, "change", "changes")} behind` : "up to date";
   const how = replica.behind ? state("degraded", "behind") : state("ok");
   return placeEntry(
     replica.tier,
-    replica.reason ? state("failed", "not told") : how,
+    replica.reason ? state("failed", "not updated") : how,
     behind,
     replica.place,
     replica.reason,
@@ -136,14 +146,14 @@ function placeEntry(name, how, says, where, reason) {
   return [h("b", {}, name), " ", how, h("br"), says, h("br"), h("code", {}, where), reason && hint(reason)];
 }
 
-/** Files that were read, or were not, and why. */
+/** Draw the counts of ingested files, and the files that failed or were skipped. */
 export function fileCoverage({ counts, files }) {
-  if (!counts.indexed && !counts.skipped && !counts.failed) return hint("No file was read into this store.");
+  if (!counts.indexed && !counts.skipped && !counts.failed) return hint("No files were ingested.");
   const wrong = files.filter((file) => file.state !== "indexed");
   const how = (file) => state(file.state === "failed" ? "failed" : "missing", file.state);
   return [
     facts([
-      ["Read", count(counts.indexed)],
+      ["Ingested", count(counts.indexed)],
       ["Skipped", count(counts.skipped)],
       ["Failed", count(counts.failed)],
     ]),

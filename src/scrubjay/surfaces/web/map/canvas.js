@@ -1,4 +1,4 @@
-// The map itself: a canvas that is steered, a point under the cursor, and what is said of it.
+// Interactive map on a canvas: pan, zoom, a cursor on points, and a tooltip.
 
 import { h, put, uniqueId } from "../app/dom.js";
 import { age, plural } from "../app/format.js";
@@ -12,12 +12,12 @@ const REACH_PX = 12;
 const TOUCH_REACH_PX = 24;
 const SAME_PX = 1.5;
 
-/** What a point says of itself in one line, beside its title. */
+/** Return a one-line summary of a point, without its title. */
 export function pointSummary(point) {
   return [point.topic, point.type, age(point.created_at)].filter(Boolean).join(" · ");
 }
 
-/** A map that can be steered; `on` has open(point), pile(points), moved() and chosen(point or null). */
+/** The map; `on` has the callbacks open(point), pile(points), moved() and chosen(point or null). */
 export class Chart {
   #frame = 0;
   #landing = null;
@@ -43,7 +43,7 @@ export class Chart {
     this.#watch();
   }
 
-  /** Draw other points; the cursor stays on the memory it was on. */
+  /** Set the points; the cursor stays on the same memory. */
   set(points) {
     const [chosen, landed] = [this.dots.points[this.#cursor]?.id, this.landed];
     this.dots = new PointIndex(points);
@@ -65,13 +65,13 @@ export class Chart {
     this.draw();
   }
 
-  /** Leave these groups out, by their names. */
+  /** Hide groups by their names. */
   hide(names) {
     this.off = new Set(names);
     this.draw();
   }
 
-  /** Show where a query lands, `{x, y, nearest}` with ids, or nothing. */
+  /** Show the position of a query, `{x, y, nearest}` with ids, or none. */
   land(landing) {
     this.landed = landing;
     const known = (landing?.nearest ?? []).map((id) => this.numbers.get(id)).filter((index) => index !== undefined);
@@ -79,18 +79,18 @@ export class Chart {
     this.draw();
   }
 
-  /** The point of a memory; undefined where it is not drawn. */
+  /** Return the point of a memory; undefined if it is not drawn. */
   pointOf(id) {
     return this.dots.points[this.numbers.get(id)];
   }
 
-  /** The points that are in view, as many as are wanted, and how many there are. */
+  /** Return the first `most` points in view, and the number of all. */
   inView(most) {
     const found = this.dots.within(this.plane.seen);
     return { points: found.slice(0, most).map((index) => this.dots.points[index]), count: found.length };
   }
 
-  /** Mark a memory for a moment, as a list does that somebody points into; null takes it away. */
+  /** Highlight a memory while its entry in a list is hovered; null removes the highlight. */
   hint(id) {
     this.#hover(this.numbers.get(id) ?? -1);
   }
@@ -105,7 +105,7 @@ export class Chart {
     this.#moved();
   }
 
-  /** Draw anew with the next frame, however often it is asked for until then. */
+  /** Redraw in the next frame, once for any number of calls. */
   draw() {
     this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0;
@@ -135,8 +135,8 @@ export class Chart {
       button("Show all (0)", "All", () => this.reset()),
     );
     const hint =
-      "Arrow keys go from point to point, Enter opens one. Shift and arrow keys move the map, + and − zoom, 0 shows all.";
-    const description = h("p", { id: described, class: "hushed" }, hint);
+      "Arrow keys move from point to point, Enter opens one. Shift and arrow keys move the map, + and − zoom, 0 shows all.";
+    const description = h("p", { id: described, class: "visually-hidden" }, hint);
     this.node = h("div", { class: "chart" }, this.canvas, this.tip, zoom, this.probe, description);
   }
 
@@ -166,7 +166,7 @@ export class Chart {
     return this.dots.near(...this.plane.toPlane(left, top), reachPx / this.plane.scale);
   }
 
-  /** Those that cannot be told from a point: what says the same lies on the same spot. */
+  /** Return the points at the same position: memories with the same text have the same coordinates. */
   #pile(index) {
     const { x, y } = this.dots.points[index];
     const reach = SAME_PX / this.plane.scale;
@@ -187,7 +187,7 @@ export class Chart {
     this.#choose(index);
     const pile = index < 0 ? [] : this.#pile(index);
     if (pile.length > 1) this.on.pile(pile.map((each) => this.dots.points[each]));
-    else if (index >= 0 && (!isTouch || again)) this.on.open(this.dots.points[index]); // a finger sees first what it opens
+    else if (index >= 0 && (!isTouch || again)) this.on.open(this.dots.points[index]); // the first tap shows the tooltip, the second opens
   }
 
   #arrow(right, up) {
@@ -219,7 +219,7 @@ export class Chart {
     this.tip.hidden = !point || left < 0 || top < 0 || left > this.plane.width || top > this.plane.height;
     if (this.tip.hidden) return;
     const more = this.#pile(index).length - 1;
-    const others = more > 0 && h("span", {}, `and ${plural(more, "other", "others")} on this spot`);
+    const others = more > 0 && h("span", {}, `and ${plural(more, "other", "others")} at this position`);
     put(this.tip, h("strong", { dir: "auto" }, point.title), h("span", {}, pointSummary(point)), others);
     const [wide, high] = [this.tip.offsetWidth, this.tip.offsetHeight];
     const across = Math.min(Math.max(left - wide / 2, 4), Math.max(this.plane.width - wide - 4, 4));

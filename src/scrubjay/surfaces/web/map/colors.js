@@ -1,12 +1,12 @@
-// Which colour and shape a point has: by its topic, its type or its age.
+// Groups of points with colour and shape: by topic, type or age.
 
 import { s } from "../app/dom.js";
 
-const MAX_GROUPS = 7; // categories with a colour of their own; the rest share one
+const MAX_GROUPS = 7; // groups with their own colour; the others share one
 const COLOURS = ["--c1", "--c2", "--c3", "--c4", "--c5", "--c6", "--c8"];
 const REST = "var(--c7)";
 const SHAPES = ["disc", "square", "triangle", "diamond", "cross", "down", "bar"];
-const MIN_TOGETHER = 0.2; // of a group, so that its name stands somewhere
+const MIN_TOGETHER = 0.2; // share of a group that must be close together to get a label
 const MAX_TRIED = 60;
 const DAY_MS = 86_400_000;
 /** @type {[string, number][]} */
@@ -19,12 +19,12 @@ const AGES = [
   ["older", Infinity],
 ];
 
-/** The ways to colour, by their names in the address. */
+/** Colour modes by their names in the address. */
 export const COLOR_MODES = { topic: "Topic", type: "Type", age: "Age" };
 
 /**
  * Sort points into groups: `{groups: [{name, label, count, colour, shape, size}], of: [group of each point]}`.
- * The most frequent come first, then all others, then those that have none.
+ * The largest groups come first, then one for all others, then one for points without a value.
  */
 export function groupPoints(points, by, now = Date.now()) {
   return by === "age" ? byAge(points, now) : byName(points, by);
@@ -37,7 +37,7 @@ function byName(points, by) {
   const own = named.length <= MAX_GROUPS ? named : named.slice(0, MAX_GROUPS);
   const others = named.slice(own.length);
   const groups = own.map(([name, count], rank) => ({
-    name: `=${name}`, // so that no topic is taken for the rest
+    name: `=${name}`, // the prefix keeps topics distinct from “rest” and “none”
     label: name,
     count,
     colour: `var(${COLOURS[rank]})`,
@@ -72,12 +72,12 @@ function byAge(points, now) {
     count: of.filter((each) => each === rank).length,
     colour: `color-mix(in oklab, var(--c2) ${100 - 20 * rank}%, var(--c1))`,
     shape: "disc",
-    size: 1.3 - 0.1 * rank, // what is new is also larger: colour alone would tell too little
+    size: 1.3 - 0.1 * rank, // newer points are larger: colour alone is not enough
   }));
   return { groups, of };
 }
 
-/** Above which points the names of groups can stand: `[{name, label, x, y}]`, where most of each are together. */
+/** Return the positions of group labels, `[{name, label, x, y}]`: above the place where most of a group is. */
 export function labelPositions(points, { groups, of }, all) {
   const near = Math.max(all.wide, all.high) / 8;
   return groups.flatMap((group, rank) => {
@@ -98,7 +98,7 @@ export function labelPositions(points, { groups, of }, all) {
   });
 }
 
-/** Of a group that is scattered, those that are together where most of it are; looked for around some of them. */
+/** Return the densest part of a scattered group, searched around a sample of its points. */
 function densest(own, about) {
   const every = Math.ceil(own.length / MAX_TRIED);
   const bunches = own.filter((_, index) => index % every === 0).map(about);
@@ -109,16 +109,16 @@ function median(values) {
   return values.sort((a, b) => a - b)[values.length >> 1];
 }
 
-/** What a CSS colour is just now, in light or dark, as a canvas needs it. */
+/** Return the computed value of a CSS colour in the current theme, for the canvas. */
 export function computedColor(probe, colour) {
   probe.style.color = colour;
   return getComputedStyle(probe).color;
 }
 
-/** The outline of a shape around 0, 0 as an SVG path. */
+/** Return the outline of a shape around 0, 0 as an SVG path. */
 export function outline(shape, radius) {
   const r = radius;
-  const wide = r * 0.88; // what has corners looks larger than a disc
+  const wide = r * 0.88; // a square looks larger than a disc of the same size
   const [a, b] = [r * 0.4, r * 1.1]; // of the cross
   const paths = {
     disc: `M${-r},0a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0z`,
@@ -132,7 +132,7 @@ export function outline(shape, radius) {
   return paths[shape] ?? paths.disc;
 }
 
-/** A group's mark beside its name. */
+/** Draw the mark of a group for the legend. */
 export function swatch(group) {
   const ring = group.shape === "ring";
   return s(

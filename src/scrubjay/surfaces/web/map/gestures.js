@@ -1,17 +1,17 @@
-// Hands on a map: drag, wheel, pinch and keys become moves of the plane, and a click says where it was.
+// Gestures on the map: drag, wheel, pinch and keys move the plane; clicks are reported.
 
-const STEP = 1.4; // of a key or a button
-const CLICK_PX = 6; // a finger trembles by so much
+const STEP = 1.4; // zoom factor of a key or a button
+const CLICK_PX = 6; // a tap may move by this distance
 const PAN_PX = 80;
-/** Where each arrow key leads: to the right, and up. */
+/** Direction of each arrow key: right, up. */
 export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 /**
- * Let a canvas be steered. `plane` is moved; `on` has moved(), over(left, top) and out() of the pointer,
+ * Add gestures to a canvas. They move `plane` and call `on`: moved(), over(left, top) and out() of the pointer,
  * click(left, top, isTouch), arrow(right, up), enter(), escape().
  */
 export function addGestures(canvas, plane, on) {
-  const down = new Map(); // by pointer, where it is
+  const down = new Map(); // position of each pointer
   let began = null;
 
   const at = (event) => {
@@ -22,7 +22,7 @@ export function addGestures(canvas, plane, on) {
   canvas.addEventListener("pointerdown", (event) => {
     if (event.button > 0) return;
     down.set(event.pointerId, at(event));
-    began = down.size === 1 ? at(event) : null; // with two fingers nothing is clicked
+    began = down.size === 1 ? at(event) : null; // two fingers do not click
     if (event.isTrusted) canvas.setPointerCapture(event.pointerId);
   });
   canvas.addEventListener("pointermove", (event) => {
@@ -52,7 +52,7 @@ export function addGestures(canvas, plane, on) {
   canvas.addEventListener(
     "wheel",
     (event) => {
-      if (plane.zoom === 1 && event.deltaY > 0) return; // all is seen already: the page may scroll
+      if (plane.zoom === 1 && event.deltaY > 0) return; // everything is in view: let the page scroll
       event.preventDefault();
       const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 20 : 1;
       plane.zoomBy(Math.exp(-event.deltaY * lines * 0.002), ...at(event));
@@ -74,7 +74,7 @@ export function addGestures(canvas, plane, on) {
   });
 }
 
-/** Zoom in (1) or out (-1) by one step, about the middle. */
+/** Zoom in (1) or out (-1) by one step, around the centre. */
 export function zoomStep(plane, direction) {
   plane.zoomBy(direction > 0 ? STEP : 1 / STEP);
 }

@@ -1,4 +1,4 @@
-// The graph around one memory: what its links reach, and how these came about.
+// Graph view: the memories linked to one memory, and the origin of each link.
 
 import { call } from "../app/api.js";
 import { h, put } from "../app/dom.js";
@@ -11,7 +11,7 @@ import { layoutGraph } from "./graph_layout.js";
 import { drawGraph, focusedId, LINK_ORIGINS, lineSample, widthOf } from "./graph_picture.js";
 
 const DEPTHS = [1, 2, 3];
-const MAX_LISTED = 5; // links of one memory, in the table
+const MAX_LISTED = 5; // links of one memory in the table
 
 /** Make the view. */
 export function make(root) {
@@ -28,7 +28,7 @@ export function make(root) {
       },
       ...DEPTHS.map((depth) => ({
         keys: String(depth),
-        does: `Show what is up to ${plural(depth, "link", "links")} away`,
+        does: `Show memories up to ${plural(depth, "link", "links")} away`,
         act: () => view.reach(depth),
       })),
     ],
@@ -59,7 +59,7 @@ class GraphView {
     this.#drawDepths();
     if (!this.#id) return this.#welcome();
     await attempt(() => this.#ask());
-    if (focused) this.stage.querySelector(".middle a")?.focus(); // the one that was chosen is there now
+    if (focused) this.stage.querySelector(".middle a")?.focus(); // the chosen memory is in the middle now
     return undefined;
   }
 
@@ -68,13 +68,13 @@ class GraphView {
     this.finder.clear();
   }
 
-  /** Open a memory, or the one in the middle. */
+  /** Open a memory (default: the one in the middle). */
   open(id) {
     const which = id ?? this.#id;
     if (which) openMemory(which, { changed: () => attempt(() => this.#ask()) });
   }
 
-  /** Show what is so many links away. */
+  /** Show the memories up to `depth` links away. */
   reach(depth) {
     if (this.#id) navigate("graph", { id: this.#id, depth: depth === 1 ? "" : depth });
   }
@@ -108,7 +108,7 @@ class GraphView {
       h(
         "p",
         {},
-        "What is linked around one memory. Find one above, or open one from the ",
+        "Shows the links around one memory. Find one above, or open one from the ",
         toSearch(),
         " or the ",
         toMap(),
@@ -121,19 +121,15 @@ class GraphView {
   #gone() {
     put(
       this.body,
-      h("h1", {}, "This memory is not there"),
+      h("h1", {}, "Memory not found"),
       h(
         "p",
-        { class: "said" },
-        "It was forgotten, or it is not yours to see. Find another above, or ",
+        { class: "notice" },
+        "It was forgotten, or you have no access to it. Find another above, or ",
         toSearch(),
         ".",
       ),
-      h(
-        "p",
-        { class: "actions" },
-        h("button", { type: "button", onclick: () => history.back() }, "Back to where you were"),
-      ),
+      h("p", { class: "actions" }, h("button", { type: "button", onclick: () => history.back() }, "Back")),
     );
   }
 
@@ -141,15 +137,10 @@ class GraphView {
     const { nodes, left_out: leftOut } = this.#graph;
     const [first, ...others] = nodes;
     const open = h("button", { type: "button", onclick: () => this.open(first.id) }, "Open");
-    const alike = h("a", { class: "button", href: link("map", { q: first.title }) }, "Alike on the map");
+    const alike = h("a", { class: "button", href: link("map", { q: first.title }) }, "Similar memories on the map");
     const reached = `${plural(others.length, "memory", "memories")} up to ${plural(this.#depth, "link", "links")} away.`;
-    const more = leftOut > 0 && ` ${plural(leftOut, "more is", "more are")} reached and not drawn.`;
-    const table = h(
-      "details",
-      {},
-      h("summary", {}, "The same as a table"),
-      h("div", { class: "scroll" }, this.#table()),
-    );
+    const more = leftOut > 0 && ` ${plural(leftOut, "more is", "more are")} not drawn.`;
+    const table = h("details", {}, h("summary", {}, "As a table"), h("div", { class: "scroll" }, this.#table()));
     put(
       this.body,
       h("div", { class: "headed" }, h("h1", { dir: "auto" }, first.title), open, alike),
@@ -227,7 +218,7 @@ class GraphView {
 const toMap = () => h("a", { href: "#/map" }, "map");
 const toSearch = () => h("a", { href: "#/search" }, "search");
 
-// The links of a memory to those that stand before it, so that none is said twice.
+// The links of a memory to memories above it in the table, so that no link is listed twice.
 function earlierLinks(node, nodes, edges) {
   const before = new Map(nodes.slice(0, nodes.indexOf(node)).map((earlier) => [earlier.id, earlier.title]));
   const own = edges.filter(({ a, b }) => (a === node.id && before.has(b)) || (b === node.id && before.has(a)));
@@ -245,14 +236,14 @@ function linkText(edge, node, titles) {
 function unlinkedNote() {
   return h(
     "div",
-    { class: "said" },
-    h("p", {}, "Nothing is linked to this memory yet. Links come about"),
+    { class: "notice" },
+    h("p", {}, "This memory has no links yet. Links are created"),
     h(
       "ul",
       {},
-      h("li", {}, "by hand, in a shell: ", h("code", {}, "scrubjay link A B")),
+      h("li", {}, "manually, from the command line: ", h("code", {}, "scrubjay link A B")),
       h("li", {}, "from a document that links to another"),
-      h("li", {}, "by likeness, when the vectors of two memories are near each other"),
+      h("li", {}, "by similarity, when the vectors of two memories are close"),
     ),
   );
 }

@@ -1,19 +1,19 @@
-// Where the memories of a graph stand: one in the middle, the others on rings by how many links away they are.
-// Each has a line of its own on its side, so that no label ever covers another.
+// Layout of the graph: one memory in the middle, the others on rings by their distance in links.
+// Each has its own row on its side, so that labels never overlap.
 
-const ROW_PX = 26; // the least; WCAG asks for 24 of a target
+const ROW_PX = 26; // the minimum; WCAG requires targets of 24 pixels
 const MOST_ROW_PX = 56;
 const LEAST_HIGH_PX = 440;
 const LABEL_PX = 190;
-const MOST_LABEL = 0.78; // of the room beside the middle, less for each ring
+const MOST_LABEL = 0.78; // share of the width beside the middle; each ring reduces it
 const PER_RING = 0.08;
-const NARROW_PX = 620; // below that all stand on one side
+const NARROW_PX = 620; // below this width all nodes are on one side
 const EDGE_PX = 14;
-const BESIDE_PX = 50; // a label's distance from its dot, the sign that opens, and the edge
+const BESIDE_PX = 50; // distance of a label from its dot, the ↗ sign, and the margin
 
 /**
- * Lay out a graph in so many pixels: `{width, height, middle, rings, places: Map of id to {x, y, side, room}}`.
- * `widthOf(title)` says how wide a label is: rings leave as much room as the longest wants.
+ * Lay out a graph for a width in pixels: `{width, height, middle, rings, places: Map of id to {x, y, side, room}}`.
+ * `widthOf(title)` measures a label: the rings leave room for the longest one.
  */
 export function layoutGraph(nodes, edges, width, widthOf) {
   const [first, ...others] = nodes;
@@ -41,16 +41,16 @@ export function layoutGraph(nodes, edges, width, widthOf) {
   return { width, height, middle, rings, places, sides };
 }
 
-/** How wide the label of the middle may be: up to the first ring, on each side that has one. */
+/** Return the room for the label in the middle: up to the first ring, on each side that has one. */
 const middleRoom = (ring, sides) => (ring.across - 24) * sides.length;
 
-/** Draw a ring no further than it has memories: an arc that ends is none that was cut off. */
+/** Extend the drawn part of a ring to a row: a ring is drawn only where it has memories. */
 function extendRing(ring, side, down, rowPx) {
   const [from, to] = ring.spans[side] ?? [Infinity, -Infinity];
   ring.spans[side] = [Math.min(from, down - rowPx / 2), Math.max(to, down + rowPx / 2)];
 }
 
-/** How far out a ring is at some height above or below the middle. */
+/** Return the horizontal distance of a ring from the middle at a vertical offset. */
 export function ringDistance(ring, down) {
   return ring.across * Math.sqrt(Math.max(1 - (down / ring.up) ** 2, 0));
 }
@@ -60,12 +60,12 @@ function ringsOf(deepest, reach, halfHigh, wanted) {
   const outermost = Math.min(reach - label, 150 + 110 * deepest);
   return Array.from({ length: deepest }, (_, index) => ({
     across: (outermost * (index + 1)) / deepest,
-    up: halfHigh * 1.08, // beyond what is seen: there all rings would meet
-    spans: {}, // by side, from where to where it is drawn
+    up: halfHigh * 1.08, // beyond the visible area, where all rings would meet
+    spans: {}, // by side, the drawn range
   }));
 }
 
-/** By id, what is reached over each node: each has one parent, the best way to it. */
+/** Return the children of each node by id: the parent of a node is its strongest neighbour one link closer. */
 function childrenOf(first, others, edges) {
   const depths = new Map([first, ...others].map((node) => [node.id, node]));
   const children = new Map([first, ...others].map((node) => [node.id, []]));
@@ -75,12 +75,12 @@ function childrenOf(first, others, edges) {
       .map((edge) => ({ from: depths.get(edge.a === node.id ? edge.b : edge.a), strength: edge.strength }))
       .filter(({ from }) => from.depth === node.depth - 1)
       .sort((a, b) => b.from.score * b.strength - a.from.score * a.strength);
-    children.get(ways[0]?.from.id ?? first.id).push(node); // where the way is not seen, from the middle
+    children.get(ways[0]?.from.id ?? first.id).push(node); // without a visible path, the middle
   }
   return children;
 }
 
-/** Share the branches out over the sides, so that these are about as long. */
+/** Distribute the branches over the sides, so that both have about the same length. */
 function shareBranches(children, first, sides) {
   const columns = Array.from({ length: sides }, () => []);
   for (const branch of children.get(first)) {
@@ -90,7 +90,7 @@ function shareBranches(children, first, sides) {
   return columns;
 }
 
-/** A branch line by line, what leads on in the midst of what it leads to. */
+/** Return the rows of a branch: a node in the middle of its children. */
 function branchRows(node, children) {
   const own = children.get(node.id);
   const half = own.length >> 1;

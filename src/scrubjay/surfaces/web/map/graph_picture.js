@@ -1,4 +1,4 @@
-// The picture of a graph: links as lines, memories as links of the page that put themselves in the middle.
+// SVG of the graph: links as lines, memories as anchors that move a memory to the middle.
 
 import { s } from "../app/dom.js";
 import { figure, plural } from "../app/format.js";
@@ -7,17 +7,17 @@ import { ARROWS } from "./gestures.js";
 import { ringDistance } from "./graph_layout.js";
 import { nextInDirection } from "./points.js";
 
-/** How a link was made, and how its line is dashed. */
+/** Origins of links: label and dash pattern. */
 export const LINK_ORIGINS = {
-  hand: { label: "made by hand", dash: null },
-  text: { label: "a document links to it", dash: "9 5" },
-  likeness: { label: "found by likeness", dash: "1.5 5" },
+  hand: { label: "added manually", dash: null },
+  text: { label: "link in a document", dash: "9 5" },
+  likeness: { label: "similar", dash: "1.5 5" },
 };
-const DEFAULT_KIND = "related"; // a kind that need not be said
+const DEFAULT_KIND = "related"; // a kind that gets no label
 const MIN_MIDDLE_PX = 90;
-const LABEL_FONT_PX = 13; // as map.css has it
+const LABEL_FONT_PX = 13; // as in map.css
 
-/** Draw a graph that was laid out; `open(id)` is what the small sign beside a memory does. */
+/** Draw a graph with its layout; the ↗ sign beside a memory calls `open(id)`. */
 export function drawGraph(graph, layout, { depth, open }) {
   const nodes = graph.nodes.map((node) => nodeOf(node, layout.places.get(node.id), { depth, open }));
   const dense = graph.edges.length > 2 * graph.nodes.length;
@@ -47,10 +47,10 @@ export function drawGraph(graph, layout, { depth, open }) {
   return svg;
 }
 
-/** The id of the memory that has the focus in a graph. */
+/** Return the id of the focused memory in a graph, or null. */
 export const focusedId = (root) => root.querySelector(".node:focus-within")?.dataset.id ?? null;
 
-/** A line as it is drawn for a link, for the legend. */
+/** Draw a sample line for the legend. */
 export function lineSample(made) {
   const dash = { "stroke-dasharray": LINK_ORIGINS[made].dash, "stroke-linecap": "round" };
   const line = { class: "edge", d: "M2,6H42", "stroke-width": 2.5, ...dash };
@@ -99,7 +99,7 @@ function interpolate(from, to, share) {
   return { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share };
 }
 
-// An end a little before the memory, so that an arrow does not lie under it.
+// Ends a line before the memory, so that its arrow stays visible.
 function shortened(end, bend) {
   const far = Math.hypot(bend.x - end.x, bend.y - end.y) || 1;
   return interpolate(end, bend, Math.min(11 / far, 0.5));
@@ -109,7 +109,7 @@ function nodeOf(node, place, { depth, open }) {
   const isMiddle = place.side === 0;
   const radius = isMiddle ? 9 : 4 + 4 * Math.sqrt(node.score);
   const weight = isMiddle ? 600 : 400;
-  const hasRoom = !isMiddle || place.room >= MIN_MIDDLE_PX; // else the heading of the page says it
+  const hasRoom = !isMiddle || place.room >= MIN_MIDDLE_PX; // otherwise the heading shows the title
   const shown = hasRoom ? truncate(node.title, place.room, weight) : "";
   const wide = widthOf(shown, weight);
   const label = isMiddle ? below(place, wide) : beside(place);
@@ -135,12 +135,12 @@ function nodeOf(node, place, { depth, open }) {
 
 const beside = ({ x, y, side }) => ({ x: x + side * 14, y: y + 4.5, "text-anchor": side > 0 ? "start" : "end" });
 
-/** Below the middle; where that is near the left edge, from there on. */
+/** Return the position of the label below the middle, inside the left edge. */
 const below = ({ x, y }, wide) => ({ x: Math.max(x, wide / 2 + 6), y: y + 26, "text-anchor": "middle" });
 
 let ruler = null;
 
-/** How wide a text is as a label, in pixels. */
+/** Return the width of a label in pixels. */
 export function widthOf(text, weight = 400) {
   ruler ??= document.createElement("canvas").getContext("2d");
   ruler.font = `${weight} ${LABEL_FONT_PX}px ${getComputedStyle(document.body).fontFamily}`;

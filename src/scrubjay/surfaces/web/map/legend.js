@@ -1,10 +1,10 @@
-// What the colours of a map mean, with how many have each; an entry hides its points, or all others.
+// Legend of the map: groups with their numbers of points; an entry hides its group, or all others.
 
 import { elements, focused, h, put } from "../app/dom.js";
 import { count } from "../app/format.js";
 import { swatch } from "./colors.js";
 
-/** Fill a node with the groups; `change(names)` is told which are hidden from now on. */
+/** Draw the legend into a node; calls `change(names)` with the groups to hide. */
 export function drawLegend(node, groups, off, change) {
   const names = groups.map((group) => group.name);
   const action = node.contains(document.activeElement) ? focused().dataset.does : null;
@@ -45,7 +45,7 @@ export function drawLegend(node, groups, off, change) {
   const all = h(
     "button",
     { type: "button", class: "quiet", data: { does: "all" }, onclick: () => change([]) },
-    "Show all again",
+    "Show all groups",
   );
   put(node, h("ul", { class: "legend" }, groups.filter((group) => group.count).map(row)), off.size > 0 && all);
   if (action)

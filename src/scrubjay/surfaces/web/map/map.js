@@ -1,4 +1,4 @@
-// The map: all memories as points, what is alike together, and where a query lands among them.
+// Map view: all memories as points, similar ones close together, and the position of a query.
 
 import { call } from "../app/api.js";
 import { debounce, h, leaveOnEscape, put } from "../app/dom.js";
@@ -24,8 +24,8 @@ export function make(root) {
     show: (params) => view.show(params),
     hide: () => view.hide(),
     keys: [
-      { keys: "/", does: "Write a query", act: () => view.box.select() },
-      { keys: "m", does: "Go to the points: arrow keys move on, Enter opens", act: () => view.chart.canvas.focus() },
+      { keys: "/", does: "Go to the query", act: () => view.box.select() },
+      { keys: "m", does: "Go to the points: arrow keys move, Enter opens", act: () => view.chart.canvas.focus() },
       { keys: "c", does: "Colour by topic, type or age in turn", act: () => view.turnColour() },
       { keys: "+", does: "Zoom in", act: () => view.chart.step(1) },
       { keys: "-", does: "Zoom out", act: () => view.chart.step(-1) },
@@ -36,10 +36,10 @@ export function make(root) {
 
 class MapView {
   #asking = null;
-  #answer = null; // the last one with points
-  #shownFor = ""; // the filters that it was asked with
+  #answer = null; // the last answer with points
+  #shownFor = ""; // the filters of that answer
   #now = { q: "", by: "topic", collection: [], topics: [], types: [], hide: [], at: "" };
-  #seen = ""; // the address that was shown last, but for what is open
+  #seen = ""; // the last address, without the open memory
   #hash = "";
 
   constructor(root) {
@@ -56,7 +56,7 @@ class MapView {
     this.#make(root);
   }
 
-  /** Show what an address says; asks for points only where those that are here will not do. */
+  /** Show an address; loads points only if the current ones do not fit. */
   async show(params) {
     const by = COLOR_MODES[params.get("by")] ? params.get("by") : "topic";
     const before = this.#now;
@@ -70,7 +70,7 @@ class MapView {
       at: params.get("at") ?? "",
     };
     const address = link("map", this.#address());
-    const isSame = this.#answer !== null && address === this.#seen; // but for what is open
+    const isSame = this.#answer !== null && address === this.#seen; // except for the open memory
     const isAgain = location.hash === this.#hash; // the server came back
     [this.#seen, this.#hash] = [address, location.hash];
     this.opening.follow(params.get("id") ?? "", () => this.#address(), isSame);
@@ -102,7 +102,7 @@ class MapView {
     });
     const asks = {
       type: "search",
-      placeholder: "Where does a query land?",
+      placeholder: "Type a query to see where it belongs",
       "aria-label": "Query",
       autocomplete: "off",
     };
@@ -111,10 +111,10 @@ class MapView {
     this.narrowing = new FilterMenu((what) => this.#change({ ...what, hide: [], at: "" }));
     this.standing = h("p", { class: "hint standing", role: "status" });
     this.under = h("div", { class: "under" });
-    this.said = h("div", { class: "outcome", role: "status" });
+    this.outcome = h("div", { class: "outcome", role: "status" });
     this.legend = h("section", { "aria-label": "Colours" }, h("h2", {}), h("div", {}));
     this.landing = h("section", { "aria-label": "Nearest to the query", hidden: true });
-    this.pile = h("section", { "aria-label": "On this spot", hidden: true });
+    this.pile = h("section", { "aria-label": "At this position", hidden: true });
     this.inView = h("details", { ontoggle: () => this.#listInView() }, h("summary", {}, "In view"), h("div", {}));
     this.body = h(
       "div",
@@ -123,7 +123,7 @@ class MapView {
       h("aside", {}, this.pile, this.landing, this.legend, this.inView),
     );
     const bar = h("div", { class: "bar" }, this.box, this.colours, this.narrowing.node, copyButton());
-    put(root, h("h1", { class: "hushed" }, "Map"), bar, this.said, this.body);
+    put(root, h("h1", { class: "visually-hidden" }, "Map"), bar, this.outcome, this.body);
     this.#under(null);
   }
 
@@ -177,22 +177,22 @@ class MapView {
     this.landing.hidden = !answer.landing;
     put(this.landing, h("h2", {}, "Nearest to the query"), pointList(points, { ...this.#doing(), ordered: true }));
     this.#say(
-      ...answer.degraded.map((why) => h("p", { class: "said" }, sentence(why))),
+      ...answer.degraded.map((why) => h("p", { class: "notice" }, sentence(why))),
       !this.#answer.points.length && emptyNote(this.#answer, this.#now),
     );
   }
 
   #failed(error) {
-    this.chart.land(null); // what landed before was another query
+    this.chart.land(null); // the old position belongs to another query
     this.landing.hidden = true;
     if (error.kind === "away" || error.kind === "no-token" || !error.kind) throw error;
     if (error.kind === "unavailable") this.body.hidden = true;
-    const instead = h("a", { href: link("search", { q: this.#now.q }) }, "Search by word instead");
-    this.#say(h("div", { class: "said bad" }, h("p", {}, sentence(error.detail)), h("p", {}, instead)));
+    const instead = h("a", { href: link("search", { q: this.#now.q }) }, "Search by keyword instead");
+    this.#say(h("div", { class: "notice bad" }, h("p", {}, sentence(error.detail)), h("p", {}, instead)));
   }
 
   #say(...what) {
-    put(this.said, ...what);
+    put(this.outcome, ...what);
   }
 
   #drawControls() {
@@ -216,7 +216,7 @@ class MapView {
   #choose(points) {
     this.pile.hidden = false;
     const list = pointList(points.slice(0, MAX_LISTED), this.#doing());
-    put(this.pile, h("h2", {}, `${count(points.length)} on this spot`), list);
+    put(this.pile, h("h2", {}, `${count(points.length)} at this position`), list);
     this.pile.querySelector("button").focus();
   }
 
@@ -253,7 +253,7 @@ class MapView {
   }
 
   #change(what) {
-    navigate("map", this.#address({ ...this.#now, q: this.box.value.trim(), ...what })); // with what was typed just now
+    navigate("map", this.#address({ ...this.#now, q: this.box.value.trim(), ...what })); // including the text typed just now
   }
 
   #note(what) {

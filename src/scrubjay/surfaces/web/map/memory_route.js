@@ -1,8 +1,8 @@
-// A memory that the address names is open: Back closes it, and what closes it goes back.
+// Memory dialog controlled by the address: Back closes it, and closing it goes back.
 
 import { currentRoute, navigate, replaceRoute } from "../app/route.js";
 
-/** Opens what the address of a view says; `open(id, signal)` shows it until it is closed. */
+/** Opens the memory in the address of a view; `open(id, signal)` shows it and resolves when it is closed. */
 export class MemoryRoute {
   #closing = null;
   #id = "";
@@ -12,7 +12,7 @@ export class MemoryRoute {
     this.open = open;
   }
 
-  /** Open or close as the address says now: `state` is what else it says, `isStep` whether Back leads to that. */
+  /** Open or close the dialog; `state()` returns the other parameters, `isStep` is true if Back leads to them. */
   async follow(id, state, isStep) {
     if (id === this.#id) return;
     this.close();
@@ -23,12 +23,12 @@ export class MemoryRoute {
     await this.open(id, closing.signal);
     if (this.#closing !== closing) return;
     this.#id = "";
-    if (currentRoute().view !== this.view || currentRoute().params.get("id") !== id) return; // somebody went on, or back
+    if (currentRoute().view !== this.view || currentRoute().params.get("id") !== id) return; // the user went elsewhere
     if (isStep) history.back();
     else replaceRoute(this.view, state());
   }
 
-  /** Go to the address that has a memory open. */
+  /** Go to the address that opens a memory. */
   to(id, state) {
     navigate(this.view, { ...state(), id });
   }

@@ -1,22 +1,22 @@
-// The picture of a map on a canvas: a stamp for each group, put at its points, and what is drawn on top of them.
+// Drawing of the map: a stamp for each group at its points, and labels, query and cursor on top.
 
 import { computedColor, outline } from "./colors.js";
 import { pixelOf, Raster, stampOf } from "./raster.js";
 
 const RING_PX = 15;
 const NAME_FONT = "600 13px system-ui, sans-serif";
-const NAME_PX = 18; // above the points that have it
-const FAINT = 0.4; // beside what a query found
+const NAME_PX = 18; // above the points of the group
+const FAINT = 0.4; // opacity of all points while a query is shown
 const INKS = ["text", "soft", "sheet", "focus", "bad"];
 
-/** How large a point is drawn, in pixels: smaller where many share little room, larger when seen from near. */
+/** Return the radius of a point in pixels: smaller for many points or little room, larger when zoomed in. */
 function radiusOf(count, { width, height, zoom }) {
   const from = count > 4000 ? 2.4 : count > 1000 ? 3.2 : 4.5;
   const room = Math.min(Math.max(Math.min(width, height) / 560, 0.6), 1) ** 0.7;
   return Math.min(from * room * zoom ** 0.35, 8);
 }
 
-/** Paints onto one canvas; `renew` after a change of theme or groups, `paint` for each frame. */
+/** Draws on one canvas: `renew` after a change of theme or groups, `paint` for each frame. */
 export class Painter {
   #stamps = new Map();
   #ink = null;
@@ -28,13 +28,13 @@ export class Painter {
     this.raster = new Raster(this.context);
   }
 
-  /** Forget the stamps and colours: the theme has changed, or the groups have. */
+  /** Drop cached stamps and colours after a change of theme or groups. */
   renew() {
     this.#stamps.clear();
     this.#ink = null;
   }
 
-  /** Draw what a plane sees: `groups` and `of` as tones.js gives them, `off` the groups that are hidden. */
+  /** Draw the visible part of the plane: `groups` and `of` as in colors.js, `off` the hidden groups. */
   paint({ plane, dots, groups, of, off, names, landing, cursor, hovered }) {
     this.#ink ??= Object.fromEntries(INKS.map((name) => [name, computedColor(this.probe, `var(--${name})`)]));
     const ratio = this.#fit(plane);
@@ -66,7 +66,7 @@ export class Painter {
     const [left, top] = plane.toScreen(0, 0).map((each) => each * ratio);
     const scale = plane.scale * ratio;
     for (let rank = stamps.length - 1; rank >= 0; rank -= 1) {
-      // so that the first group lies on top
+      // backwards: the first group is on top
       const stamp = stamps[rank];
       for (let index = 0; stamp && index < of.length; index += 1) {
         if (of[index] === rank) this.raster.put(stamp, left + points[index].x * scale, top - points[index].y * scale);
@@ -78,7 +78,7 @@ export class Painter {
   #stamp(group, radius, strength) {
     const key = `${group.name}|${radius}|${strength}`;
     if (this.#stamps.has(key)) return this.#stamps.get(key);
-    if (this.#stamps.size > 60) this.#stamps.clear(); // of sizes that were zoomed past
+    if (this.#stamps.size > 60) this.#stamps.clear(); // of former zoom levels
     const stamp = stampOf(Math.ceil(radius * group.size * 2.8) + 4, (context) => {
       context.globalAlpha = strength;
       this.#mark(context, group, radius);
@@ -95,7 +95,7 @@ export class Painter {
       context.stroke(path);
       return;
     }
-    // A thin edge, so that points on each other stay two.
+    // A thin edge separates overlapping points.
     Object.assign(context, { fillStyle: colour, strokeStyle: this.#ink.sheet, lineWidth: Math.min(radius / 3, 2) });
     context.stroke(path);
     context.fill(path);

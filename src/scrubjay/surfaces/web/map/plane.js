@@ -1,10 +1,10 @@
-// Which part of the plane is seen: a middle, and how many pixels a unit of the plane takes.
+// Visible part of the plane: its centre and scale.
 
 const MAX_ZOOM = 60;
 const EDGE_PX = 28;
-const MIN_EXTENT = 0.2; // of the plane is seen, however close the points are
+const MIN_EXTENT = 0.2; // minimum visible extent, for points that are very close
 
-/** The view of a plane; y grows upwards there, and downwards on a screen. */
+/** The view of a plane; y grows upwards on the plane and downwards on the screen. */
 export class Plane {
   width = 0;
   height = 0;
@@ -13,7 +13,7 @@ export class Plane {
   zoom = 1;
   all = { x: 0, y: 0, wide: 2, high: 2 };
 
-  /** Take these points for all there is: a zoom of 1 shows them, and no more. */
+  /** Set the extent: a zoom of 1 shows exactly these points. */
   settle(points) {
     const [left, right] = extent(points.map((point) => point.x));
     const [bottom, top] = extent(points.map((point) => point.y));
@@ -22,7 +22,7 @@ export class Plane {
     if (isAll) this.reset();
   }
 
-  /** How many pixels one unit takes. */
+  /** Pixels per unit of the plane. */
   get scale() {
     const [wide, high] = [this.width - 2 * EDGE_PX, this.height - 2 * EDGE_PX];
     return Math.max(Math.min(wide / this.all.wide, high / this.all.high) * this.zoom, 1);
@@ -40,12 +40,12 @@ export class Plane {
     return [this.x + (left - this.width / 2) / this.scale, this.y - (top - this.height / 2) / this.scale];
   }
 
-  /** Move what is seen by so many pixels, as a hand that drags it does. */
+  /** Move the view by pixels, like a drag. */
   pan(right, down) {
     this.#look(this.x - right / this.scale, this.y + down / this.scale);
   }
 
-  /** Zoom by a factor; the place under this pixel stays under it. */
+  /** Zoom by a factor around a pixel. */
   zoomBy(factor, left = this.width / 2, top = this.height / 2) {
     const [x, y] = this.toPlane(left, top);
     this.zoom = Math.min(Math.max(this.zoom * factor, 1), MAX_ZOOM);
@@ -53,32 +53,32 @@ export class Plane {
     this.#look(this.x + x - nowX, this.y + y - nowY);
   }
 
-  /** See all again. */
+  /** Show everything. */
   reset() {
     Object.assign(this, { x: this.all.x, y: this.all.y, zoom: 1 });
   }
 
-  /** Move no further than needed to see a place. */
+  /** Move as little as possible so that a position is visible. */
   reveal(x, y) {
-    if (!this.width) return; // nothing is shown yet, and then all is
+    if (!this.width) return; // not shown yet; the first view shows everything
     const [left, top] = this.toScreen(x, y);
     this.pan(overflow(left, this.width), overflow(top, this.height));
   }
 
-  /** The part of the plane that is seen: `{left, right, bottom, top}`. */
+  /** The visible part of the plane: `{left, right, bottom, top}`. */
   get seen() {
     const [left, top] = this.toPlane(0, 0);
     const [right, bottom] = this.toPlane(this.width, this.height);
     return { left, right, bottom, top };
   }
 
-  /** What is seen, in a word for the address: nothing where that is all of it. */
+  /** Return the view as a parameter of the address; empty if everything is visible. */
   toString() {
     if (this.zoom === 1 && this.x === this.all.x && this.y === this.all.y) return "";
     return [this.x.toFixed(3), this.y.toFixed(3), this.zoom.toFixed(2)].join(",");
   }
 
-  /** See what such a word says; anything else shows all. */
+  /** Set the view from such a parameter; an invalid one shows everything. */
   look(word) {
     const [x, y, zoom] = (word ?? "").split(",").map(Number);
     this.reset();
@@ -88,7 +88,7 @@ export class Plane {
   }
 
   #look(x, y) {
-    this.x = clamp(x, this.all.x, this.all.wide / 2); // so that nobody drags it all away
+    this.x = clamp(x, this.all.x, this.all.wide / 2); // the points cannot be dragged out of view
     this.y = clamp(y, this.all.y, this.all.high / 2);
   }
 }
@@ -99,7 +99,7 @@ function clamp(at, middle, reach) {
 
 function extent(values) {
   if (!values.length) return [-1, 1];
-  const least = values.reduce((low, each) => Math.min(low, each)); // too many for the arguments of one call
+  const least = values.reduce((low, each) => Math.min(low, each)); // too many values for the arguments of Math.min
   const most = values.reduce((high, each) => Math.max(high, each));
   return most - least > MIN_EXTENT ? [least, most] : [(least + most - MIN_EXTENT) / 2, (least + most + MIN_EXTENT) / 2];
 }

@@ -1,9 +1,9 @@
-// The points of a map, in a grid: which is under the pointer, which is next in a direction, which are in view.
+// Spatial index of the points in a grid: the nearest point, the next in a direction, the points in a box.
 
-const ASIDE = 1e-9; // as if those on one spot lay in a row, so that each can be reached
-const CELLS = 64; // along each side: with 10,000 points a cell has few
+const ASIDE = 1e-9; // offset per index, so that arrow keys reach every point of a pile
+const CELLS = 64; // per side: with 10,000 points a cell has few
 
-/** Points `{x, y, …}` in -1..1, found by their place. `shown(index)` says which take part. */
+/** Index of points `{x, y, …}` in -1..1; only points for which `shown(index)` is true are found. */
 export class PointIndex {
   #cells = new Map();
   /** @type {(index: number) => boolean} */
@@ -18,7 +18,7 @@ export class PointIndex {
     });
   }
 
-  /** The number of the nearest point that is no further off than `reach`, or -1. */
+  /** Return the index of the nearest point within `reach`, or -1. */
   near(x, y, reach) {
     let best = -1;
     let bestSquare = reach * reach;
@@ -29,7 +29,7 @@ export class PointIndex {
     return best;
   }
 
-  /** The numbers of the points in a box `{left, right, bottom, top}`, in their order. */
+  /** Return the indexes of the points in a box `{left, right, bottom, top}`, sorted. */
   within({ left, right, bottom, top }) {
     const found = [];
     for (let column = cellOf(left); column <= cellOf(right); column += 1) {
@@ -43,7 +43,7 @@ export class PointIndex {
     return found.sort((a, b) => a - b);
   }
 
-  /** The number of the next point from one, to the right (1, 0), up (0, 1) and so on; -1 where there is none. */
+  /** Return the index of the next point in a direction: right is (1, 0), up is (0, 1); -1 if there is none. */
   towards(from, right, up) {
     const apart = ({ x, y }, index) => ({ index, x: x + index * ASIDE, y: y + index * ASIDE });
     const places = this.points.map(apart).filter(({ index }) => this.shown(index));
@@ -51,7 +51,7 @@ export class PointIndex {
   }
 }
 
-/** Of some `{x, y}`, the next from one in a direction: near, and rather ahead than beside. */
+/** Return the next of some places `{x, y}` in a direction: near, and ahead rather than beside. */
 export function nextInDirection(places, from, right, up) {
   let best = null;
   let bestCost = Infinity;

@@ -1,4 +1,4 @@
-// The form that connects a memory with another.
+// Dialog that links a memory to another.
 
 import { call } from "../app/api.js";
 import { openDialog } from "../app/dialog.js";
@@ -7,18 +7,18 @@ import { link as address } from "../app/route.js";
 import { displayName } from "../app/stored_text.js";
 import { finder } from "./finder.js";
 
-const KINDS = ["related", "supersedes", "superseded by"]; // any other word is a kind, too
+const KINDS = ["related", "supersedes", "superseded by"]; // suggestions; any other word is valid, too
 
-/** Let somebody choose another memory and link it; gives `{to, kind, strength, name}` once it is stored, or undefined. */
+/** Open the dialog; returns `{to, kind, strength, name}` of the new link, or undefined. */
 export function openConnectDialog(id, links) {
-  return openDialog("Connect with another memory", (body, close) => {
+  return openDialog("Link to another memory", (body, close) => {
     let other = null;
     const list = uniqueId("kinds");
     const kind = h("input", { list, value: KINDS[0], autocomplete: "off", autocapitalize: "none" });
     const strength = h("input", { type: "number", min: "0.05", max: "1", step: "0.05", value: "1" });
     const chosen = h("p", { class: "chosen", role: "status" });
-    const message = h("p", { class: "said bad", role: "alert", hidden: true });
-    const submit = h("button", { type: "submit", class: "main", disabled: true }, "Connect");
+    const message = h("p", { class: "notice bad", role: "alert", hidden: true });
+    const submit = h("button", { type: "submit", class: "main", disabled: true }, "Link");
     const find = finder("Find the other memory", (otherId) => address("search", { id: otherId }), choose);
     find.box.autofocus = true;
 
@@ -27,8 +27,8 @@ export function openConnectDialog(id, links) {
       put(
         chosen,
         other
-          ? ["With: ", h("strong", { dir: "auto" }, displayName(hit))]
-          : "That is this memory itself: choose another.",
+          ? ["Link to: ", h("strong", { dir: "auto" }, displayName(hit))]
+          : "A memory cannot be linked to itself: choose another.",
       );
       submit.disabled = !other;
       (other ? kind : find.box).focus();
@@ -62,7 +62,7 @@ export function openConnectDialog(id, links) {
             h("option", { value: linkKind }),
           ),
         ),
-        h("label", { class: "field" }, "Strength, above 0 and at most 1", strength),
+        h("label", { class: "field" }, "Strength, greater than 0, maximum 1", strength),
         message,
         h("p", { class: "actions" }, submit, h("button", { type: "button", onclick: () => close() }, "Cancel")),
       ),

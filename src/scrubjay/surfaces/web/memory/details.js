@@ -1,4 +1,4 @@
-// The fields of one memory, and what is kept of its changes.
+// Fields and history of one memory.
 
 import { h } from "../app/dom.js";
 import { age, moment } from "../app/format.js";
@@ -20,7 +20,7 @@ const LABELS = {
   source: "Source",
   created_at: "Stored",
   updated_at: "Changed",
-  event_time: "Speaks of",
+  event_time: "Event time",
   valid_from: "Valid from",
   valid_until: "Valid until",
   language: "Language",
@@ -28,7 +28,7 @@ const LABELS = {
 };
 const TIMES = new Set(["created_at", "updated_at", "valid_from", "valid_until"]);
 
-/** Return the list of what is set; `tier` is the tier that has it, where there are several. */
+/** Return the list of fields that are set; `tier` is the name of its database, if there are several. */
 export function fieldList(memory, tier) {
   const isUsual = (name) => name === "updated_at" && memory.updated_at === memory.created_at;
   const rows = Object.entries(LABELS).filter(
@@ -61,9 +61,9 @@ function fieldValue(name, memory) {
 
 const timeElement = (iso) => h("time", { datetime: iso, title: iso }, moment(iso));
 
-/** Say which time a memory speaks of, and no more: whether somebody gave it, or its text did, is not kept. */
+/** Return the event time. Whether the user gave it or the text contains it is not stored. */
 function eventTime({ type, event_time: from, event_until: until }) {
-  const origin = type === "document" ? "" : ", as given or as its text says";
+  const origin = type === "document" ? "" : ", given or found in the text";
   return [
     timeElement(from),
     until && [" to ", timeElement(until)],
@@ -90,7 +90,7 @@ export function historyTable(changes) {
   );
   return [
     h("h3", {}, "History"),
-    h("p", { class: "hint" }, "Of an edit only a change of type is kept here: former texts are not."),
+    h("p", { class: "hint" }, "The history contains changes of type only, not former texts."),
     h(
       "div",
       { class: "scroll", tabindex: "0", role: "region", "aria-label": "History" },

@@ -1,4 +1,4 @@
-// The form of a memory, new or old. What is typed is kept in the tab until it is stored or thrown away.
+// Dialog that adds or edits a memory. Typed text is stored as a draft in the tab until it is saved or discarded.
 
 import { call } from "../app/api.js";
 import { confirm, openDialog } from "../app/dialog.js";
@@ -12,7 +12,7 @@ import { notifyAdded, notifyEdited } from "./notice.js";
 const DRAFT = "scrubjay.draft.";
 const NO_SUGGESTIONS = { types: [], collections: [], namespaces: [] };
 
-/** Let somebody write a memory; gives what was stored, or undefined. */
+/** Open the form for a new memory; returns the stored memory, or undefined. */
 export function openAddDialog() {
   return openForm(
     "New memory",
@@ -23,7 +23,7 @@ export function openAddDialog() {
   );
 }
 
-/** Let somebody change a memory; gives it as it is then, or undefined. `undone` is called if they put it back after. */
+/** Open the form for a memory; returns the changed memory, or undefined. Calls `undone` after an Undo. */
 export function openEditDialog(memory, undone = () => {}) {
   const store = (changes) => call("update", { id: memory.id, ...changes });
   return openForm("Edit", memory, memory.id, store, (changes, result) => notifyEdited(memory, changes, result, undone));
@@ -39,7 +39,7 @@ const openForm = exclusive(async (title, memory, id, store, tell) => {
     tell(result.changes, result.stored);
     return result.stored.memory;
   }
-  if (result === undefined && draft.read()) toast("Not stored. It is kept as a draft: open the form again to go on.");
+  if (result === undefined && draft.read()) toast("Not stored. The draft is kept: open the form again to continue.");
   return undefined;
 });
 
@@ -50,7 +50,7 @@ function drawForm(body, close, { memory, known, draft, store }) {
   const nodes = (rare) =>
     FIELDS.flatMap((field, at) => (at > 0 && Boolean(field.rare) === rare ? [controls[at].node] : []));
   const values = () => Object.fromEntries(controls.map(({ name, input }) => [name, input.value]));
-  const before = values(); // as the browser has them, which ends each line its own way
+  const before = values(); // as the browser reports them: it normalizes line ends
   const draftValues = draft.read();
   for (const { name, input } of controls) input.value = draftValues?.[name] ?? before[name];
   const isChanged = () => Object.keys(changedValues(values(), before)).length > 0;
@@ -60,7 +60,7 @@ function drawForm(body, close, { memory, known, draft, store }) {
     h("summary", {}, "More"),
     h("div", { class: "field-columns" }, nodes(true)),
   );
-  const message = h("p", { class: "said bad", role: "alert", hidden: true });
+  const message = h("p", { class: "notice bad", role: "alert", hidden: true });
   const submit = h("button", { type: "submit", class: "main", title: "Ctrl+Enter" }, "Store");
   const writing = draftValues || !memory ? text.node : fieldOrPreview(text, memory.text);
   const form = h(
@@ -75,8 +75,8 @@ function drawForm(body, close, { memory, known, draft, store }) {
     memory?.type === "document" &&
       h(
         "p",
-        { class: "said" },
-        "This is read from a file, which stays as it is. When the file changes, it is read anew and replaces what you store here.",
+        { class: "notice" },
+        "This text comes from a file, which is not changed. When the file changes, the next ingest replaces what you store here.",
       ),
     writing,
     h("div", { class: "field-columns" }, nodes(false)),
@@ -91,7 +91,7 @@ function drawForm(body, close, { memory, known, draft, store }) {
     ),
   );
   async function leave() {
-    if (isChanged() && !(await confirm("Throw away what you wrote?", "Throw away"))) return;
+    if (isChanged() && !(await confirm("Discard your changes?", "Discard"))) return;
     draft.drop();
     close("left");
   }
@@ -109,7 +109,7 @@ function drawForm(body, close, { memory, known, draft, store }) {
     }
   }
   function refuse({ kind, detail }) {
-    put(message, kind === "away" ? "The server does not answer. What you wrote stays here." : detail);
+    put(message, kind === "away" ? "The server does not answer. Your text is kept as a draft." : detail);
     message.hidden = false;
     const named = controls.find(({ name }) => new RegExp(`\\b${name}\\b`).test(detail));
     for (const { input } of controls) input.toggleAttribute("aria-invalid", input === named?.input);
@@ -123,20 +123,20 @@ function drawForm(body, close, { memory, known, draft, store }) {
   });
   put(body, form);
   const first = writing === text.node ? text.input : controls[1].input;
-  first.autofocus = true; // the dialog looks for it when it is shown
-  first.focus(); // and this is for when it is shown already
+  first.autofocus = true; // for a dialog that is not open yet
+  first.focus(); // for one that is open already
 }
 
 function draftNotice(discard) {
   return h(
     "p",
-    { class: "said" },
-    "What you had written and not stored is here again. ",
+    { class: "notice" },
+    "Your draft was restored. ",
     h("button", { type: "button", onclick: discard }, "Start over"),
   );
 }
 
-/** What is typed, kept in this tab for who typed it: a reload, or a dialog closed too soon, loses nothing. */
+/** Draft of one memory, stored per tab and user: it survives a reload and a dialog closed by accident. */
 async function draftStore(id) {
   const { name, tenant, user } = await currentLogin();
   const key = DRAFT + JSON.stringify([tenant, user, name, id]);
@@ -149,7 +149,7 @@ async function draftStore(id) {
       try {
         sessionStorage.setItem(key, JSON.stringify(values));
       } catch (error) {
-        if (error.name !== "QuotaExceededError") throw error; // a text of megabytes has no room there
+        if (error.name !== "QuotaExceededError") throw error; // the text exceeds the browser's quota
       }
     },
   };
@@ -161,6 +161,6 @@ async function loadSuggestions() {
     return { types: Object.keys(types), collections: Object.keys(collections), namespaces: Object.keys(namespaces) };
   } catch (error) {
     if (!error.kind) throw error;
-    return NO_SUGGESTIONS; // the form says it when it cannot store, either
+    return NO_SUGGESTIONS; // the form reports the error on submit
   }
 }

@@ -1,4 +1,4 @@
-// The fields of a memory as a form has them: which there are, and how each is shown and read.
+// Fields of the form of a memory: their labels, and conversion from and to the values of the API.
 
 import { h, uniqueId } from "../app/dom.js";
 
@@ -9,29 +9,29 @@ const TYPES = ["fact", "preference", "decision", "task", "summary", "result", "e
  * @typedef {{name: string, label: string, kind?: string, rows?: number, list?: string, fresh?: string, rare?: boolean}} Field
  */
 
-/** Fields in the order of the form; those that are `rare` are folded away. */
+/** Fields in the order of the form; `rare` ones are under “More”. */
 export const FIELDS = /** @type {Field[]} */ ([
   { name: "text", label: "Text", kind: "long", rows: 7 },
   { name: "title", label: "Title" },
   { name: "type", label: "Type", list: "types", fresh: "fact" },
-  { name: "topics", label: "Topics, one a line", kind: "lines" },
+  { name: "topics", label: "Topics, one per line", kind: "lines" },
   { name: "collection", label: "Collection", list: "collections" },
   { name: "namespace", label: "Namespace", list: "namespaces", rare: true },
-  { name: "source", label: "Source: where it is from", rare: true },
-  { name: "context", label: "Context: what helps to understand it", kind: "long", rows: 2, rare: true },
+  { name: "source", label: "Source: where it comes from", rare: true },
+  { name: "context", label: "Context: background information", kind: "long", rows: 2, rare: true },
   { name: "severity", label: "Severity", kind: "choice", rare: true },
   { name: "domain", label: "Domain", rare: true },
-  { name: "event_time", label: "Speaks of, from (or as its text says)", kind: "time", rare: true },
-  { name: "event_until", label: "Speaks of, until", kind: "time", rare: true },
-  { name: "valid_from", label: "Not found before", kind: "time", rare: true },
-  { name: "valid_until", label: "No longer found after", kind: "time", rare: true },
+  { name: "event_time", label: "Event time, from (default: found in the text)", kind: "time", rare: true },
+  { name: "event_until", label: "Event time, until", kind: "time", rare: true },
+  { name: "valid_from", label: "Valid from", kind: "time", rare: true },
+  { name: "valid_until", label: "Valid until", kind: "time", rare: true },
   { name: "session", label: "Session", rare: true },
   { name: "role", label: "Said by", rare: true },
   { name: "owner", label: "Owner", rare: true },
   { name: "agent", label: "Agent", rare: true },
 ]);
 
-/** Return the values that a form begins with: of a memory, or of a new one. */
+/** Return the initial values of the form: of a memory, or of a new one. */
 export function formValues(memory) {
   return Object.fromEntries(
     FIELDS.map((field) => [field.name, memory ? formValue(field.kind, memory[field.name]) : (field.fresh ?? "")]),
@@ -44,7 +44,7 @@ function formValue(kind, value) {
   return kind === "time" ? localTime(value) : value;
 }
 
-/** Return what is to be sent of values that differ from those of the beginning. */
+/** Return the values that differ from the initial ones, as the API needs them. */
 export function changedValues(values, before) {
   const changed = FIELDS.filter(({ name }) => values[name] !== before[name]);
   return Object.fromEntries(changed.map(({ name, kind }) => [name, requestValue(kind, values[name])]));
@@ -59,14 +59,14 @@ function requestValue(kind, value) {
   return kind === "time" && value ? new Date(value).toISOString() : value;
 }
 
-/** An ISO time → "2026-11-16T09:30", in the reader's zone, as the browser's own field wants it. */
+/** An ISO time → "2026-11-16T09:30", in the browser's time zone, as an input of type datetime-local needs it. */
 function localTime(iso) {
   const at = new Date(iso);
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 /**
- * Make the control of a field; `known` has the words that are offered: `{types, collections, namespaces}`.
+ * Make the control of a field; `known` has the suggestions: `{types, collections, namespaces}`.
  * @param {Field} field
  */
 export function makeControl({ name, label, kind, rows, list }, value, known) {

@@ -1,4 +1,4 @@
-// A box that finds a memory while somebody types, and what it found, to choose from.
+// Search box that finds a memory while the user types, with a list to choose from.
 
 import { call } from "../app/api.js";
 import { debounce, h, put } from "../app/dom.js";
@@ -7,15 +7,15 @@ import { attempt } from "../app/toast.js";
 
 const TYPING_MS = 200;
 const MOST = 8;
-const LONGEST = 200; // characters of what is called by its text
+const LONGEST = 200; // characters of the name of a memory without a title
 
-/** Make `{node, box, clear}`; `hrefOf(id)` is where a choice leads, or with `chosen(hit)` that is called instead. */
+/** Make `{node, box, clear}`; a choice opens `hrefOf(id)`, or calls `chosen(hit)` if that is given. */
 export function finder(label, hrefOf, chosen) {
   let asking = null;
   const list = h("ul", { class: "choices", hidden: true, onkeydown: (event) => step(event) });
   const asks = { type: "search", placeholder: label, "aria-label": label, autocomplete: "off" };
   const box = h("input", { ...asks, onkeydown: (event) => step(event) });
-  const status = h("p", { class: "hushed", role: "status" });
+  const status = h("p", { class: "visually-hidden", role: "status" });
 
   const take = (hit) => (event) => {
     clear();
@@ -25,7 +25,7 @@ export function finder(label, hrefOf, chosen) {
   };
   const look = debounce(TYPING_MS, () => attempt(find));
   box.addEventListener("input", look);
-  box.addEventListener("focus", () => list.hidden && box.value.trim() && look()); // what Escape put away
+  box.addEventListener("focus", () => list.hidden && box.value.trim() && look()); // reopen the list that Escape closed
 
   async function find() {
     asking?.abort();
@@ -36,7 +36,7 @@ export function finder(label, hrefOf, chosen) {
       show((await call("search", { query, limit: MOST }, asking)).hits);
     } catch (error) {
       if (error.kind !== "invalid") throw error;
-      refuse(error.detail); // here, not at the edge: there would be one more at each key
+      refuse(error.detail); // in the list: a toast would appear at each key
     }
     return undefined;
   }
@@ -53,7 +53,7 @@ export function finder(label, hrefOf, chosen) {
       h("li", {}, h("a", { href: hrefOf(hit.id), onclick: take(hit), dir: "auto" }, displayName(hit, LONGEST)));
     put(list, hits.map(row), nothing && h("li", { class: "hint" }, "Nothing found."));
     list.hidden = !hits.length && !nothing;
-    put(status, nothing ? "Nothing found" : hits.length ? `${hits.length} found, arrow down to choose` : "");
+    put(status, nothing ? "Nothing found" : hits.length ? `${hits.length} found, press arrow down to choose` : "");
   }
 
   function step(event) {
@@ -67,7 +67,7 @@ export function finder(label, hrefOf, chosen) {
     if (event.key !== "Enter" || at < 0) event.preventDefault();
   }
 
-  /** From what was found to the box, and from the box away; what was written stays. */
+  /** Go from the list to the box, or leave the box; the typed text stays. */
   function leave() {
     const inBox = document.activeElement === box;
     look.cancel();

@@ -1,4 +1,4 @@
-// Forgetting: asked before, and brought back as far as that goes.
+// Forgetting a memory: with a confirmation, and an Undo as far as possible.
 
 import { call } from "../app/api.js";
 import { confirm } from "../app/dialog.js";
@@ -7,7 +7,7 @@ import { plural } from "../app/format.js";
 import { displayName } from "../app/stored_text.js";
 import { attempt, toast } from "../app/toast.js";
 
-// What `add` takes; the rest of a memory follows from these.
+// Parameters of `add`; the other fields are derived from these.
 const FIELDS = [
   "text",
   "id",
@@ -33,11 +33,11 @@ const FIELDS = [
   "metadata",
 ];
 
-/** Forget a memory if they mean it; calls `after` when it is gone, and again when it is back. Gives whether it is gone. */
+/** Forget a memory after a confirmation; calls `after` when it is deleted and when it is restored. True if deleted. */
 export const forget = exclusive(async (id, after) => {
   const got = await attempt(() => call("get", { id }));
   if (!got) {
-    after(); // gone already, and the toast says so
+    after(); // already deleted; the toast says so
     return false;
   }
   const [memory] = got.memories;
@@ -49,31 +49,29 @@ export const forget = exclusive(async (id, after) => {
   return true;
 });
 
-/** Say before what cannot be had back after. */
+/** Return what an Undo cannot restore. */
 function warningText({ type }) {
   if (type === "document")
-    return "Its file stays as it is, and brings it back when it changes or is ingested again. There is no Undo.";
-  const drawn = type === "message" ? " Facts drawn from it alone go with it, and do not come back." : "";
-  return `For some seconds you can undo this; its history is lost all the same.${drawn}`;
+    return "The file is not changed; it is stored again when the file changes or is ingested again. There is no Undo.";
+  const drawn = type === "message" ? " Facts extracted only from it are deleted, too, and cannot be restored." : "";
+  return `You can undo this for some seconds, but its history is lost.${drawn}`;
 }
 
 function notify(memory, facts, after) {
-  // Stored again by hand, a document would not be that of its file: the next ingest would store another.
-  if (memory.type === "document") return toast("Forgotten. Its file stays as it is; scrubjay ingest reads it again.");
-  const drawn = facts ? ` ${plural(facts, "fact", "facts")} that nothing else said went with it.` : "";
+  // A document that is added again would not belong to its file: the next ingest would store another.
+  if (memory.type === "document") return toast("Forgotten. The file is not changed; scrubjay ingest reads it again.");
+  const drawn = facts ? ` ${plural(facts, "fact", "facts")} extracted only from it deleted, too.` : "";
   toast(`Forgotten.${drawn}`, { action: "Undo", act: () => restore(memory, facts, after), about: memory.id });
 }
 
 async function restore(memory, facts, after) {
   const answer = await attempt(() => call("add", addBody(memory)));
   if (!answer) return;
-  toast(
-    `Stored again with its fields and links. Its history${facts ? ", and the facts drawn from it," : ""} cannot come back.`,
-  );
+  toast(`Restored with its fields and links, without its history${facts ? " and the facts extracted from it" : ""}.`);
   after();
 }
 
-/** Return what `add` needs to store a memory as it was: fields that are not set are left out. */
+/** Return the body of `add` that restores a memory; fields that are not set are left out. */
 function addBody(memory) {
   const set = FIELDS.filter((name) => memory[name] !== null && memory[name] !== "");
   const links = memory.links.map(({ to, strength, kind }) => ({ to, strength, kind }));

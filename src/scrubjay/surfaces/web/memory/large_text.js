@@ -1,4 +1,4 @@
-// A text that is too long for a form to open quickly: read first, and written in only if somebody wants to wait.
+// Long texts in the form: read-only at first, because the browser needs long to make them editable.
 
 import { h } from "../app/dom.js";
 import { count } from "../app/format.js";
@@ -6,7 +6,7 @@ import { longText } from "../app/stored_text.js";
 
 const LONG_CHARS = 200_000;
 
-/** Return what stands for the field of a text: the field itself, or if that is long the text to read, and a button. */
+/** Return the field of the text, or for a long text a preview with a button that shows the field. */
 export function fieldOrPreview({ node, input }, text) {
   if (text.length <= LONG_CHARS) return node;
   const shown = h(
@@ -15,7 +15,7 @@ export function fieldOrPreview({ node, input }, text) {
     h(
       "p",
       {},
-      `The text has ${count(text.length)} characters. The browser needs a while to let you edit that much. `,
+      `The text has ${count(text.length)} characters. Editing that much is slow in a browser. `,
       h("button", { type: "button", onclick: edit }, "Edit the text anyway"),
     ),
     h("div", { class: "readable", tabindex: "0", role: "region", "aria-label": "Text" }, longText(text)),

@@ -1,4 +1,4 @@
-// The links of one memory: followed, made and taken away, with a way back.
+// Links of one memory: follow, add and remove them, with Undo.
 
 import { call } from "../app/api.js";
 import { exclusive, h } from "../app/dom.js";
@@ -8,10 +8,10 @@ import { displayName } from "../app/stored_text.js";
 import { attempt, toast } from "../app/toast.js";
 import { openConnectDialog } from "./connect.js";
 
-const MOST = 50; // a memory that everything links to has thousands; the graph shows those
-const BY_LIKENESS = "related"; // the kind that the store makes by itself, too
+const MOST = 50; // a memory may have thousands of links; the graph shows more
+const BY_LIKENESS = "related"; // the kind of links that the store adds automatically
 
-/** Return the links of a memory, strongest first, with what each leads to is called: `{to, kind, strength, name}`. */
+/** Load the links of a memory, strongest first, with the name of each target: `{to, kind, strength, name}`. */
 export async function loadLinks({ links }) {
   const shown = links.slice(0, MOST);
   if (!shown.length) return [];
@@ -20,7 +20,7 @@ export async function loadLinks({ links }) {
   return shown.map((link) => ({ ...link, name: names.get(link.to) ?? link.to }));
 }
 
-/** Draw them; `of` is `{write, follow(id), changed()}`, where `changed` is called after each change and its undoing. */
+/** Draw links; `of` is `{write, follow(id), changed()}`; `changed` is called after each change and each Undo. */
 export function linkList(memory, links, of) {
   if (!links.length && !of.write) return null;
   const left = memory.links.length - links.length;
@@ -38,7 +38,7 @@ export function linkList(memory, links, of) {
       h(
         "p",
         { class: "actions" },
-        h("button", { type: "button", onclick: () => connect(memory, of.changed) }, "Connect…"),
+        h("button", { type: "button", onclick: () => connect(memory, of.changed) }, "Link…"),
       ),
   );
 }
@@ -63,7 +63,7 @@ const connect = exclusive(async ({ id, links }, changed) => {
   const former = links.find(({ to, kind }) => to === made.to && kind === made.kind);
   changed();
   offerUndo(
-    former ? "The link has another strength now." : `Connected with “${made.name}”.`,
+    former ? "Strength of the link changed." : `Linked to “${made.name}”.`,
     id,
     () => (former ? addLink(id, former) : removeLink(id, made)),
     changed,
@@ -73,14 +73,14 @@ const connect = exclusive(async ({ id, links }, changed) => {
 const unlink = exclusive(async ({ id }, link, changed) => {
   if (!(await attempt(() => removeLink(id, link)))) return;
   changed();
-  const lasting = link.kind === BY_LIKENESS ? " They are not linked by likeness again, either." : "";
+  const lasting = link.kind === BY_LIKENESS ? " They will not be linked by similarity again." : "";
   offerUndo(`Unlinked.${lasting}`, id, () => addLink(id, link), changed);
 });
 
 function offerUndo(text, id, back, changed) {
   const act = async () => {
     if (!(await attempt(back))) return;
-    toast("Linked as before.", { about: `links of ${id}` });
+    toast("Link restored.", { about: `links of ${id}` });
     changed();
   };
   toast(text, { action: "Undo", act, about: `links of ${id}` });

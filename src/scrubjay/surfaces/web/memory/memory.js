@@ -1,4 +1,4 @@
-// One memory, whole: its text, its fields, its history and its links, in a dialog that any view opens.
+// Dialog of one memory: text, fields, history and links. Every view opens it.
 
 import { call, server } from "../app/api.js";
 import { openDialog } from "../app/dialog.js";
@@ -17,9 +17,9 @@ import { memoryText } from "./text.js";
 import { conversationAround, TURNS } from "./turns.js";
 
 /**
- * Open one memory from any view. With a `query`, feedback is offered; `forms` are words to mark, and `lines` the first and
- * last of the passage to begin with. `changed({id, gone})` is called when it was edited, linked or forgotten, or turned
- * out to be gone; `signal` closes it, and without one any change of the address. Ends when it is closed.
+ * Open a memory. With a `query`, the dialog offers feedback; `forms` are words to highlight, and `lines` the first and last
+ * line of the passage to scroll to. `changed({id, gone})` is called after an edit, a link or a deletion, and if the memory
+ * does not exist. `signal` closes the dialog (default: any change of the address). Resolves when the dialog is closed.
  * @param {string} id
  * @param {{query?: string, forms?: string[], lines?: number[] | null, signal?: AbortSignal,
  *   changed?: (change: {id: string, gone: boolean}) => unknown}} [options]
@@ -32,7 +32,7 @@ export function openMemory(
     "Memory",
     (body, close) => {
       signal.addEventListener("abort", () => close());
-      body.addEventListener("click", (event) => event.target.closest("a[href]") && close()); // it leads elsewhere
+      body.addEventListener("click", (event) => event.target.closest("a[href]") && close()); // the link leads to another view
       new MemoryDialog(body, { query, forms, lines, changed, close }).load(id);
     },
     { wide: true },
@@ -45,7 +45,7 @@ function navigationSignal() {
   return moved.signal;
 }
 
-/** The dialog while it is open: which memory it shows, and by which links it came there. */
+/** The open dialog: the memory it shows, and the ones that led to it by links. */
 class MemoryDialog {
   constructor(body, { query, forms, lines, changed, close }) {
     this.body = body;
@@ -57,7 +57,7 @@ class MemoryDialog {
     this.close = close;
     this.heading = body.parentElement.querySelector("h2");
     this.heading.dir = "auto";
-    this.heading.tabIndex = -1; // takes the focus when what had it is drawn anew
+    this.heading.tabIndex = -1; // takes the focus when the focused element is redrawn
   }
 
   async load(id) {
@@ -92,13 +92,13 @@ class MemoryDialog {
 
   fail({ kind, detail }) {
     const gone = kind === "not-found";
-    put(this.heading, gone ? "It is gone" : "Memory");
+    put(this.heading, gone ? "Not found" : "Memory");
     put(
       this.body,
       h(
         "p",
-        { class: "said bad", role: "alert" },
-        gone ? "This memory is no longer stored: it was forgotten, or is not yours to see." : detail,
+        { class: "notice bad", role: "alert" },
+        gone ? "This memory was forgotten, or you have no access to it." : detail,
       ),
       this.back(),
     );
@@ -108,10 +108,10 @@ class MemoryDialog {
   }
 
   draw({ memory, tier, changes, links, turns, write }) {
-    const isFirst = !this.trail.length; // the one that was searched for
+    const isFirst = !this.trail.length; // the memory that the user opened
     const hadFocus = this.body.contains(document.activeElement);
     const of = { write, follow: (id) => this.follow(id), changed: () => this.again(memory.id) };
-    put(this.heading, visible(memory.title) || "Memory"); // without a title the text says it
+    put(this.heading, visible(memory.title) || "Memory"); // without a title, the text below is enough
     put(
       this.body,
       this.back(),
@@ -127,7 +127,7 @@ class MemoryDialog {
     this.drawn = memory.id;
   }
 
-  /** Show it as it is now, here and in the view behind. */
+  /** Reload the memory here and in the view behind the dialog. */
   again(id) {
     this.changed({ id, gone: false });
     if (this.body.isConnected && this.id === id) this.load(id);
@@ -188,7 +188,7 @@ class MemoryDialog {
   async edit(memory) {
     const again = () => this.again(memory.id);
     if (!(await openEditDialog(memory, again))) return;
-    this.lines = null; // they may be others now
+    this.lines = null; // the edit may have moved them
     again();
   }
 

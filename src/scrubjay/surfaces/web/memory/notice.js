@@ -1,17 +1,17 @@
-// What is said when a memory was stored, and the way back from an edit.
+// Toasts after a memory was added or edited, with Undo for an edit.
 
 import { call } from "../app/api.js";
 import { displayName } from "../app/stored_text.js";
 import { attempt, toast } from "../app/toast.js";
 
-/** Say that a new memory is there, and by which ways it is found already. */
+/** Report a new memory, and whether it is found by meaning already. */
 export function notifyAdded(result) {
   const { memory, known } = result;
-  if (known.length) return toast("It was stored before already: the same text and type.");
+  if (known.length) return toast("Already stored: a memory with the same text and type.");
   return toast(`Stored “${displayName(memory, 40)}” as ${memory.type}. ${searchability(result)}`, { about: memory.id });
 }
 
-/** Say what an edit changed of a memory, and offer to put that back; `again` is called when it is. */
+/** Report which fields an edit changed, with Undo; calls `again` after an Undo. */
 export function notifyEdited(former, changes, result, again) {
   const names = Object.keys(changes);
   if (!names.length) return toast("Nothing was changed.");
@@ -25,8 +25,10 @@ export function notifyEdited(former, changes, result, again) {
 }
 
 function searchability({ embedded, why_pending: why }) {
-  if (embedded) return "It is found by word and by meaning.";
-  return why ? `It is found by word; by meaning not yet: ${why}.` : "It is found by word, and in a moment by meaning.";
+  if (embedded) return "It is found by words and by meaning.";
+  return why
+    ? `It is found by words, but not by meaning yet: ${why}.`
+    : "It is found by words now and by meaning soon.";
 }
 
 async function restore(former, names, stored, again) {
@@ -34,11 +36,11 @@ async function restore(former, names, stored, again) {
   const now = await attempt(() => call("get", { id }));
   if (!now) return;
   if (now.memories[0].updated_at !== stored.updated_at) {
-    toast("It was changed once more since then, so nothing was put back.", { bad: true });
+    toast("It was changed again since then, so nothing was undone.", { bad: true });
     return;
   }
-  const values = Object.fromEntries(names.map((name) => [name, former[name] ?? ""])); // an empty one takes it away
+  const values = Object.fromEntries(names.map((name) => [name, former[name] ?? ""])); // an empty value deletes the field
   if (!(await attempt(() => call("update", { id, ...values })))) return;
-  toast("The former values are back.", { about: id });
+  toast("Change undone.", { about: id });
   again();
 }

@@ -1,13 +1,13 @@
-// The text of one memory: a document in signs of one width, and from where a search found something in it.
+// Text of one memory: documents in a fixed-width font, scrolled to the passage that a search found.
 
 import { h, put } from "../app/dom.js";
 import { count } from "../app/format.js";
 import { longText } from "../app/stored_text.js";
 
-const SLICE_CHARS = 10_000; // one block of `whole`, which is laid out at once: the passage stays where it was scrolled to
+const SLICE_CHARS = 10_000; // one block of `longText`, with immediate layout: the passage must not move after scrolling to it
 const MORE_SLICES = 10;
 
-/** Return the node of a text; `lines` are the first and the last of a passage to be marked, and scrolled to. */
+/** Return the node of a text; `lines` are the first and last line of the passage to mark and scroll to. */
 export function memoryText({ type, text }, forms, lines) {
   const node = h("div", { class: type === "document" ? "fixed-width" : null });
   const [start, stop] = lines ? linesToOffsets(text, lines) : [0, text.length];
@@ -18,7 +18,7 @@ export function memoryText({ type, text }, forms, lines) {
     start > 0 && textBefore(text.slice(0, start), forms),
     h(
       "div",
-      { class: "passage", role: "group", "aria-label": "The passage that was found" },
+      { class: "passage", role: "group", "aria-label": "Passage found by the search" },
       h("p", { class: "hint" }, `${label}: found here`),
       longText(text.slice(start, stop), forms),
     ),
@@ -26,7 +26,7 @@ export function memoryText({ type, text }, forms, lines) {
   );
 }
 
-/** Show what stands before a passage from its end backwards: it may be most of a megabyte. */
+/** Show the text before a passage, from its end backwards: it may be most of a megabyte. */
 function textBefore(text, forms) {
   const shown = h("div", {});
   const more = h("p", { class: "actions" });
@@ -38,7 +38,7 @@ function textBefore(text, forms) {
       shown.prepend(longText(text.slice(from, stop), forms));
     }
     if (from === 0) return more.remove();
-    const earlier = h("button", { type: "button", onclick: () => grow(MORE_SLICES) }, "Show what is before");
+    const earlier = h("button", { type: "button", onclick: () => grow(MORE_SLICES) }, "Show earlier text");
     return put(more, earlier, h("span", { class: "hint" }, `${count(from)} more characters`));
   };
   const node = h("div", {}, more, shown);
@@ -46,7 +46,7 @@ function textBefore(text, forms) {
   return node;
 }
 
-/** Return where a slice that ends there begins: with a line, where there is one. */
+/** Return the start of the slice that ends at `stop`: at a line start if there is one. */
 function sliceStart(text, stop) {
   const least = Math.max(0, stop - SLICE_CHARS);
   const line = least === 0 ? 0 : text.indexOf("\n", least) + 1;

@@ -1,25 +1,25 @@
-// What an answer says as a whole: how much, how sure, what it lacks, and what to try where it is empty.
+// Summary above the hits: their number, the confidence, what is degraded, and advice for an empty result.
 
 import { h } from "../app/dom.js";
 import { count, duration, plural } from "../app/format.js";
 import { activeFilters } from "./query.js";
 
-const LOW = 0.57; // about a tenth of wrong first hits has less, as scrubjay.surfaces.mcp.sure has it
-const HIGH = 0.83; // and a tenth more
+const LOW = 0.57; // about a tenth of wrong first hits score less, as in scrubjay.surfaces.mcp.text
+const HIGH = 0.83; // and about a tenth score more
 const SINGLE_SOURCE = ["keyword", "vector"];
 const MOST_TOPICS = 12;
 
-/** Return in words how sure an answer is; an empty text where its profile has no measure of that. */
+/** Return the confidence of a result in words; an empty text if its profile does not measure it. */
 function confidenceText({ confidence, degraded, mode }) {
   if (confidence === null) return "";
   if (confidence >= HIGH) return "high";
-  if (confidence >= LOW) return "fair, so look whether the hits answer it";
+  if (confidence >= LOW) return "fair: check whether the hits answer the query";
   return degraded.length || SINGLE_SOURCE.includes(mode)
-    ? "low: it may not be stored, or only in other words"
-    : "low: it may not be stored";
+    ? "low: the answer may not be stored, or only in other words"
+    : "low: the answer may not be stored";
 }
 
-/** Draw what stands above the hits. */
+/** Draw the summary above the hits. */
 export function resultSummary(results, asked, of) {
   const certainty = confidenceText(results);
   const cut = results.counts.limit_cut_from;
@@ -38,7 +38,7 @@ export function resultSummary(results, asked, of) {
             `confidence ${results.confidence.toFixed(2)}: ${certainty}`,
           ),
         ],
-      cut && ` · this profile gives no more than ${count(results.hits.length)}`,
+      cut && ` · this profile returns at most ${count(results.hits.length)}`,
     ),
     degradedNote(results),
     topicChips(results.topics, asked, of),
@@ -48,14 +48,14 @@ export function resultSummary(results, asked, of) {
 function degradedNote({ degraded, counts }) {
   const changed = counts.changed_files ?? 0;
   const files = changed
-    ? [`${plural(changed, "file has", "files have")} changed since being read: scrubjay ingest reads them anew`]
+    ? [`${plural(changed, "file has", "files have")} changed since the last ingest: scrubjay ingest reads them again`]
     : [];
   const all = [...degraded, ...files];
   if (!all.length) return null;
   return h(
     "div",
-    { class: "said" },
-    h("p", {}, "This answer is less than it could be:"),
+    { class: "notice" },
+    h("p", {}, "These results are incomplete:"),
     h(
       "ul",
       {},
@@ -72,12 +72,12 @@ function topicChips(topics, asked, of) {
   return h(
     "p",
     { class: "topics" },
-    h("span", { class: "hint" }, "Topics here: "),
+    h("span", { class: "hint" }, "Topics: "),
     rest.map(([topic, memories]) => topicChip(topic, memories, of)),
   );
 }
 
-/** Draw a topic that is chosen by a click. */
+/** Draw a topic; a click filters by it. */
 export function topicChip(topic, memories, of) {
   return h(
     "button",
@@ -87,7 +87,7 @@ export function topicChip(topic, memories, of) {
   );
 }
 
-/** Draw what to try where nothing was found: fewer filters, another mode, topics that are like it. */
+/** Draw what to try when nothing was found: fewer filters, another mode, similar topics. */
 export function emptyResult(results, asked, topics, modes, of) {
   const searched = results.trace.map(({ notes }) => notes.nothing_found).filter(Boolean);
   const set = activeFilters(asked);
@@ -126,7 +126,7 @@ export function emptyResult(results, asked, topics, modes, of) {
 const chipButton = (text, onclick, title) =>
   h("button", { type: "button", class: "chip", title, onclick }, h("bdi", {}, text));
 
-/** Return the topics that share a beginning with a word of the query, the longest first; else those used most. */
+/** Return topics that share a prefix with a word of the query, longest prefix first; otherwise the most used topics. */
 function similarTopics(query, topics) {
   const words = query
     .toLowerCase()

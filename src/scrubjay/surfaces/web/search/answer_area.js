@@ -1,10 +1,10 @@
-// What stands on the screen while another answer is awaited: it stays, dimmed, and says of which query it is.
+// Area of the results. While the next ones load, the old ones stay, dimmed, with a note of their query.
 
 import { h, put } from "../app/dom.js";
 
-const SLOW_MS = 500; // before that nothing is said: it would flicker at each key
+const SLOW_MS = 500; // an earlier note would flicker at each key
 
-/** The nodes of an answer: `old`, `head` and `body`. `queries()` gives what is shown and what is asked: `[shown, asked]`. */
+/** The nodes of an answer: `old`, `head` and `body`. `queries()` returns the query on the screen and the next one: `[shown, asked]`. */
 export class AnswerArea {
   constructor(queries) {
     this.queries = queries;
@@ -13,31 +13,31 @@ export class AnswerArea {
     this.body = h("div", { class: "search-answer" });
   }
 
-  /** Another answer is under way. */
+  /** Mark the results as old: the next ones are loading. */
   wait() {
     this.body.setAttribute("aria-busy", "true");
     clearTimeout(this.slow);
     this.slow = setTimeout(() => this.sayOld(), SLOW_MS);
-    if (!this.body.childElementCount) put(this.body, h("p", { class: "hint" }, "Looking…"));
+    if (!this.body.childElementCount) put(this.body, h("p", { class: "hint" }, "Searching…"));
   }
 
-  /** What is shown is what was asked, or why there is nothing. */
+  /** Mark the results as current. */
   settle() {
     this.body.setAttribute("aria-busy", "false");
     clearTimeout(this.slow);
     this.old.hidden = true;
   }
 
-  /** Say of which query the hits are, where another is asked: the answer is slow, or the server is away. */
+  /** Show the query of the old results, if the next ones are late or the server is away. */
   sayOld() {
     const [shown, asked] = this.queries();
     this.old.hidden = shown === undefined || shown === asked;
     put(this.old, "For: ", h("bdi", {}, shown ?? ""));
   }
 
-  /** Say why there is no answer. */
+  /** Show an error instead of results. */
   refuse(detail) {
-    put(this.head, h("p", { class: "said bad", role: "alert" }, detail));
+    put(this.head, h("p", { class: "notice bad", role: "alert" }, detail));
     put(this.body);
   }
 }

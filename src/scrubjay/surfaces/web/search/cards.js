@@ -1,8 +1,8 @@
-// The cards of a list as keys go through them: which has the focus, the next, and the same again after a new drawing.
+// Keyboard navigation of cards: the focused card, the next one, and the same one after a redraw.
 
 import { elements, focused } from "../app/dom.js";
 
-/** Cards in a node; `leave()` is where a step before the first leads. */
+/** Cards in a node; a step before the first calls `leave()`. */
 export class Cards {
   constructor(node, leave) {
     this.node = node;
@@ -14,7 +14,7 @@ export class Cards {
     return elements(this.node, "article.card");
   }
 
-  /** Return the card of an id. */
+  /** Return the card of a memory. */
   of(id) {
     return this.all().find((card) => card.dataset.id === id);
   }
@@ -35,7 +35,7 @@ export class Cards {
     else this.focus(to);
   }
 
-  /** Give the focus to the card at a place, or to the last where there are fewer now; none for a place below 0. */
+  /** Focus the card at an index, or the last one if there are fewer now; nothing for an index below 0. */
   focus(at) {
     const cards = this.all();
     if (at >= 0) cards[Math.min(at, cards.length - 1)]?.focus();

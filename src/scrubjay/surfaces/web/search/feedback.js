@@ -1,23 +1,23 @@
-// What became of results: feedback by one click, taken back by another.
+// Feedback on hits: given by one click, undone by another.
 
 import { call } from "../app/api.js";
 import { attempt, toast } from "../app/toast.js";
 
-/** What a button says, by what it gives: the words of the shell and of the log are in its title. */
+/** Label of the button for each action; its title has the action's name in the CLI and the log. */
 export const VERDICTS = { accepted: "Helped", modified: "Helped, changed", dismissed: "Did not help" };
 
-const LEARNS = "vault"; // the one profile of ours whose weights follow feedback
-const MOST = 200; // of what was given before
-const feedbackByKey = new Map(); // the latest that was said, by query and id
-const underWay = new Set(); // the second of two clicks would give it twice
+const LEARNS = "vault"; // the only built-in profile whose weights change with feedback
+const MOST = 200; // of earlier feedback
+const feedbackByKey = new Map(); // the latest feedback, by query and id
+const underWay = new Set(); // a double click would send it twice
 let loading = null;
 
 const keyOf = (query, id) => JSON.stringify([query, id]);
 
-/** Return what was said of a result, here or before, or an empty text. */
+/** Return the action given for a hit, now or earlier, or an empty text. */
 export const feedbackOf = (query, id) => feedbackByKey.get(keyOf(query, id))?.action ?? "";
 
-/** Read what was given before this page was opened, once. */
+/** Load earlier feedback, once. */
 export function loadFeedback() {
   loading ??= call("feedbacks", { limit: MOST }).then(
     ({ feedback: all }) => {
@@ -26,13 +26,13 @@ export function loadFeedback() {
     },
     (error) => {
       loading = null;
-      if (!error.kind) throw error; // else no button is pressed, and the search says what is wrong
+      if (!error.kind) throw error; // otherwise no button is pressed, and the search shows the error
     },
   );
   return loading;
 }
 
-/** Say what became of a result; the same again takes it back. Calls `after` when that changed. */
+/** Record whether a hit helped; the same action again undoes it. Calls `after` when that changed. */
 export async function toggleFeedback(query, id, action, after) {
   const key = keyOf(query, id);
   if (underWay.has(key)) return;
@@ -56,33 +56,33 @@ async function send(key, entry, after) {
   const answer = await attempt(() => call("feedback", entry));
   if (!answer) return;
   feedbackByKey.set(key, answer.feedback[0]);
-  notify(key, entry.action, after); // on its own: the buttons need not wait for it
+  notify(key, entry.action, after); // not awaited: the buttons need not wait for it
 }
 
 async function notify(key, action, after) {
   const stored = feedbackByKey.get(key);
   const counts = await attempt(() => call("weights", { profile: LEARNS }));
-  if (feedbackByKey.get(key) !== stored) return; // it is something else by now
+  if (feedbackByKey.get(key) !== stored) return; // it has changed since
   const undo = () =>
     undoFeedback(key)
       .then((done) => done && notifyUndone(key))
       .then(after);
-  toast(`Noted as ${action}. ${counts ? effectOf(counts) : ""}`, { about: key, action: "Undo", act: undo });
+  toast(`Recorded as ${action}. ${counts ? effectOf(counts) : ""}`, { about: key, action: "Undo", act: undo });
 }
 
-/** Say what feedback changes: in one profile the weights, and there not before there is enough of it. */
+/** Explain the effect of feedback: it changes the weights of one profile, once there is enough of it. */
 function effectOf({ needed, frozen, accepted, modified, dismissed }) {
-  if (frozen) return "It changes nothing for now: the weights are frozen.";
-  if (needed === null) return "It is kept, and no profile learns from it.";
+  if (frozen) return "It has no effect now: the weights are frozen.";
+  if (needed === null) return "It is stored; no profile learns from it.";
   const sum = accepted + modified + dismissed;
-  return `It counts in the profile ${LEARNS} alone, ${sum < needed ? `from ${needed} on (${sum} so far)` : `whose weights follow all ${sum}`}.`;
+  return `It affects only the profile ${LEARNS}, ${sum < needed ? `from ${needed} feedbacks on (${sum} so far)` : `whose weights follow all ${sum}`}.`;
 }
 
-const notifyUndone = (key) => toast("The feedback is taken back.", { about: key });
+const notifyUndone = (key) => toast("Feedback undone.", { about: key });
 
 async function undoFeedback(key) {
   const { number, tier } = feedbackByKey.get(key) ?? {};
-  if (!number) return false; // by the button, before the toast was gone
+  if (!number) return false; // already undone by the button, while the toast was still there
   const done = await attempt(() => call("undo_feedback", tier ? { number, tier } : { number }).catch(ignoreMissing));
   if (done) feedbackByKey.delete(key);
   return Boolean(done);
@@ -90,5 +90,5 @@ async function undoFeedback(key) {
 
 function ignoreMissing(error) {
   if (error.kind !== "not-found") throw error;
-  return {}; // somebody took it back elsewhere
+  return {}; // it was undone elsewhere
 }

@@ -1,4 +1,4 @@
-// The fields of the filters: each offers what is stored, and one that takes several adds at Enter.
+// Input fields of the filters, with stored values as suggestions; Enter adds a value to a filter that takes several.
 
 import { call } from "../app/api.js";
 import { h, put, uniqueId } from "../app/dom.js";
@@ -8,7 +8,7 @@ import { FILTERS } from "./query.js";
 
 const MOST = 500; // names that a list offers
 
-/** Make the fields: `{nodes, read(), write(asked), offer()}`. What is set of several stands as chips elsewhere. */
+/** Make the fields: `{nodes, read(), write(asked), offer()}`. The form shows the values of filters that take several as chips. */
 export function filterFields() {
   const fields = FILTERS.map(fieldOf);
   return {
@@ -36,7 +36,7 @@ function fieldOf({ name, label, several, type = "text", hint }) {
     step: isNumber ? "any" : null,
     min: isNumber ? 0 : null,
   });
-  let before = []; // of several, what is set already
+  let before = []; // values of a filter that takes several
   const split = name === "overrides" ? splitSettings : (text) => [text.trim()].filter(Boolean); // a topic may have a comma
   return {
     name,
@@ -58,7 +58,7 @@ function fieldOf({ name, label, several, type = "text", hint }) {
   };
 }
 
-/** Put into the lists what is there to choose; a number of stages is not there, but in the profile. */
+/** Load stored values as suggestions. Settings of stages have none here: they belong to the profile. */
 async function loadSuggestions(fields) {
   const [status, { topics }, { sessions }] = await Promise.all([
     call("status"),

@@ -1,4 +1,4 @@
-// The form of a search: the box, which way, how many, and filters that say what they leave out.
+// Search form: query, profile, mode, number of hits, and filters.
 
 import { call } from "../app/api.js";
 import { debounce, h, put } from "../app/dom.js";
@@ -10,12 +10,12 @@ import { activeFilters, compareParams } from "./query.js";
 
 const TYPING_MS = 150;
 const LIMITS = ["5", "10", "20", "50", "100"];
-const LIMIT = "10"; // of hits, where nothing else is said
-const OWN_LIMITS = { gnosis: "32", "gnosis:standard": "32", "gnosis:deep": "100" }; // as scrubjay.profiles.gnosis has them
+const LIMIT = "10"; // default number of hits
+const OWN_LIMITS = { gnosis: "32", "gnosis:standard": "32", "gnosis:deep": "100" }; // as in scrubjay.search.profiles.gnosis
 
 /**
- * Make the form. `on` is `{typed(asked), chosen(asked), now(asked), down()}`: while they type, when they chose
- * something, at Enter, and at the arrow that leads to the results.
+ * Make the form. `on` is `{typed(asked), chosen(asked), now(asked), down()}`: called while the user types, after a choice,
+ * on Enter, and on the arrow key that leads to the results.
  */
 export function searchForm(on) {
   const box = h("input", {
@@ -39,17 +39,17 @@ export function searchForm(on) {
     h("div", { class: "field-columns" }, filters.nodes),
   );
   const chips = h("p", { class: "narrowed" });
-  const compare = h("a", { title: "The same query in another way, side by side" }, "Compare");
-  const map = h("a", { title: "Where the query lands among all memories" }, "On the map");
+  const compare = h("a", { title: "Compare with another profile, side by side" }, "Compare");
+  const map = h("a", { title: "Show the query among all memories on the map" }, "On the map");
   const copy = h(
     "button",
     { type: "button", class: "quiet small", title: "Copy the address of this search", onclick: copyLink },
     "Copy link",
   );
   let ways = []; // the profiles, each with its modes
-  let usual = "default"; // the profile of the store, until the server names another
+  let usual = "default"; // the store's profile; the server may name another
   let latest;
-  let isTyping = false; // and what is typed is not in the address yet
+  let isTyping = false; // the typed text is not in the address yet
 
   const read = () => ({
     q: box.value,
@@ -105,7 +105,7 @@ export function searchForm(on) {
     chips,
   );
 
-  /** Show what the address asks. */
+  /** Show the query of the address. */
   async function write(asked) {
     latest = asked;
     if (!isTyping && box.value !== asked.q) box.value = asked.q;
@@ -119,7 +119,7 @@ export function searchForm(on) {
     chips.hidden = !set.length;
     map.href = link("map", { q: asked.q, topics: asked.topics, types: asked.types });
     for (const anchor of [compare, map]) anchor.hidden = !asked.q.trim();
-    fillWays(); // at once, as far as it is known
+    fillWays(); // at once, with what is loaded so far
     if (ways.length) return;
     const [known, weights] = (await attempt(() => Promise.all([call("profiles"), call("weights")]))) ?? [];
     if (!known) return;
@@ -129,10 +129,10 @@ export function searchForm(on) {
   }
   const fillWays = () => {
     const names = ways.map(({ name }) => name).filter((name) => name !== usual);
-    const all = [...new Set(["", ...names, latest.profile])]; // one that is unknown, too: the answer says so
+    const all = [...new Set(["", ...names, latest.profile])]; // including an unknown one: the server reports the error
     put(
       profile,
-      all.map((name) => option(name, name || `${usual} (the store’s)`, latest.profile, wayOf(name)?.summary)),
+      all.map((name) => option(name, name || `${usual} (default of the store)`, latest.profile, wayOf(name)?.summary)),
     );
     fillModes(mode, modesOf(latest.profile), latest.mode);
     fillLimits(limit, [latest.profile || usual, latest.mode].filter(Boolean).join(":"), latest.limit);
@@ -187,7 +187,7 @@ function fillModes(select, modes, current) {
   select.disabled = select.options.length < 2;
 }
 
-/** Fill the numbers of hits: that which a way has by itself stands at its place, and not in the address. */
+/** Fill the numbers of hits; the profile's own default is listed, but not written to the address. */
 function fillLimits(select, way, current) {
   const own = OWN_LIMITS[way] ?? LIMIT;
   const all = [...new Set([...LIMITS, own, current])].filter(Boolean).sort((a, b) => a - b);

@@ -1,4 +1,4 @@
-// One result, or one memory of a list, as a card.
+// Card of one hit, or of one memory in a list.
 
 import { call } from "../app/api.js";
 import { h, put, uniqueId } from "../app/dom.js";
@@ -14,13 +14,13 @@ const BANDS = [
   ["excellent", 0.3],
   ["good", 0.2],
   ["weak", -Infinity],
-]; // of gnosis, as scrubjay.profiles.gnosis has them
+]; // as in scrubjay.search.profiles.gnosis
 const KEYS = { accepted: "a", modified: "m", dismissed: "d" };
-const FULL = 1; // a score at which a bar is full, unless there is a greater one: as at the shell
+const FULL = 1; // the score at which a bar is full, unless a hit has a higher one; as in the CLI
 
 /**
  * Draw a hit. `of` is the view: `{results, best, session, href(id), filter(name, value), open(id), edit(id),
- * forget(id), feedback(id, action), given(id), may}`; of a memory without a search, `results` is null.
+ * forget(id), feedback(id, action), given(id), may}`; for a memory in a list, `results` is null.
  */
 export function card(hit, rank, of) {
   const title = uniqueId("hit");
@@ -49,7 +49,7 @@ export function card(hit, rank, of) {
   return node;
 }
 
-/** Fill the heading and what stands below it: a memory without a title is headed by its text. */
+/** Fill the heading and the text; a memory without a title has its text as heading. */
 function fillText(hit, name, rest, of) {
   const text = of.results ? { text: hit.snippet, all: hit.complete } : excerpt(hit.text, BEGINS_CHARS);
   const nodes = highlight(text.text, of.results ? hit.marks?.snippet : []);
@@ -70,7 +70,7 @@ function fillText(hit, name, rest, of) {
   rest.append(all);
 }
 
-/** Return how good a score is in words, where its profile has words: gnosis has, of what a reranker read. */
+/** Return the band of a score: only gnosis has bands, for hits that a reranker has read. */
 function bandOf(hit, profile) {
   if (profile.split(":")[0] !== "gnosis") return "";
   return hit.rerank_score === null ? "unread" : BANDS.find(([, least]) => hit.score >= least)[0];
@@ -85,7 +85,7 @@ function scoreOf(hit, { results, best }) {
     "span",
     { class: "weight", title: `Score ${hit.score}; the bar is full at ${figure(full)}` },
     h("span", { class: "share", "aria-hidden": "true" }, h("span", { style: { width: `${100 * share}%` } })),
-    h("span", { class: "hushed" }, "score "),
+    h("span", { class: "visually-hidden" }, "score "),
     h("span", { class: "figure" }, label),
   );
 }
@@ -122,18 +122,22 @@ function factLine(hit, of) {
       ),
     hit.valid_until && h("span", { title: moment(hit.valid_until) }, `valid until ${moment(hit.valid_until)}`),
     hit.stale &&
-      h("span", { class: "warned" }, hit.stale === "missing" ? "the file is gone" : "the file has changed since"),
+      h(
+        "span",
+        { class: "warned" },
+        hit.stale === "missing" ? "the file was deleted" : "the file has changed since the ingest",
+      ),
     hit.near_duplicates?.length > 0 &&
       h(
         "span",
         {},
-        "nearly the same: ",
+        "near duplicates: ",
         hit.near_duplicates.map((id, at) => [at > 0 && ", ", h("a", { href: of.href(id) }, excerpt(id, 12).text)]),
       ),
   ];
 }
 
-/** Return where a conversation is read from beginning to end. */
+/** Return the address that lists a conversation from beginning to end. */
 export const conversationLink = ({ session, namespace }) =>
   link("search", { session, namespace: namespace === "default" ? "" : namespace });
 
@@ -173,7 +177,7 @@ function feedbackButton(hit, action, of) {
     {
       type: "button",
       class: "quiet small",
-      title: `Say of this query that it was ${action} (${KEYS[action]})`,
+      title: `Record that this hit was ${action} for this query (${KEYS[action]})`,
       data: { action },
       "aria-pressed": String(of.given(hit.id) === action),
       onclick: () => of.feedback(hit.id, action),
@@ -182,7 +186,7 @@ function feedbackButton(hit, action, of) {
   );
 }
 
-/** Make the button that unfolds why a hit is here, and what it unfolds: below the card's line, which stays as it is. */
+/** Make the button “Why” and the panel below the card that it opens. */
 function explanation(hit, results) {
   const panel = h("div", { class: "reasons", id: uniqueId("why"), hidden: true });
   const button = h(
@@ -190,7 +194,7 @@ function explanation(hit, results) {
     {
       type: "button",
       class: "quiet small why",
-      title: "Why it is here (y)",
+      title: "Why this hit was found (y)",
       "aria-expanded": "false",
       "aria-controls": panel.id,
       onclick: turn,

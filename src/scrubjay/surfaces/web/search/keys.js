@@ -1,11 +1,11 @@
-// The keys of the search.
+// Keyboard shortcuts of the search view.
 
-/** Return the keys of a search. What is about one result is done to that with the focus; without one, the first gets it. */
+/** Return the shortcuts. Actions on a hit apply to the focused one; without one, the first hit gets the focus. */
 export function keysOf(view) {
   const ofOne = (act) => () => (view.cards.current() ? act(view.cards.current().dataset.id) : view.cards.focus(0));
   return [
-    { keys: "/", does: "To the box", act: () => view.form.focus() },
-    { keys: "Escape", does: "Back to the box, or out of it", act: () => view.form.focus() },
+    { keys: "/", does: "Go to the search box", act: () => view.form.focus() },
+    { keys: "Escape", does: "Back to the search box, or leave it", act: () => view.form.focus() },
     { keys: "j", does: "Next result (or ↓)", act: () => view.cards.move(1) },
     { keys: "k", does: "Previous result (or ↑)", act: () => view.cards.move(-1) },
     { keys: "o", does: "Open (or Enter)", act: ofOne((id) => view.open(id)) },
@@ -14,7 +14,7 @@ export function keysOf(view) {
     { keys: "a", write: true, does: "It helped (accepted)", act: ofOne((id) => view.judge(id, "accepted")) },
     { keys: "m", write: true, does: "It helped, changed (modified)", act: ofOne((id) => view.judge(id, "modified")) },
     { keys: "d", write: true, does: "It did not help (dismissed)", act: ofOne((id) => view.judge(id, "dismissed")) },
-    { keys: "y", does: "Why it is here", act: ofOne(() => view.turnWhy()) },
-    { keys: "w", does: "How it was found", act: () => view.turnHow() },
+    { keys: "y", does: "Why this hit was found", act: ofOne(() => view.turnWhy()) },
+    { keys: "w", does: "Show or hide the stages of the search", act: () => view.turnHow() },
   ];
 }

@@ -1,4 +1,4 @@
-// A list of what is stored, a part at a time: newest first, or a conversation as it was said, whose end is shown first.
+// List of stored memories, page by page: newest first, or a conversation in order, with its end first.
 
 import { call } from "../app/api.js";
 import { exclusive, h, put } from "../app/dom.js";
@@ -7,9 +7,9 @@ import { card } from "./hit.js";
 import { listBody } from "./query.js";
 
 const PAGE = 20;
-const PAGE_SAID = 50; // messages are short, and read one after the other
+const PAGE_SAID = 50; // messages are short and are read in sequence
 
-/** Ask for the beginning of a list; gives `{isEmpty, nodes}`: the cards, and a button for more at the end that has more. */
+/** Load the first part of a list; returns `{isEmpty, nodes}`: the cards, and a button that loads more. */
 export async function storedList(asked, of, signal) {
   const isTalk = Boolean(asked.session);
   const page = isTalk ? PAGE_SAID : PAGE;
@@ -28,7 +28,7 @@ export async function storedList(asked, of, signal) {
   const next = exclusive(async () => {
     const answer = await attempt(() => fetch(list.children.length));
     const rows = answer ? add(answer) : [];
-    rows.at(isTalk ? -1 : 0)?.firstElementChild.focus(); // the button may be gone
+    rows.at(isTalk ? -1 : 0)?.firstElementChild.focus(); // the button may have been removed
   });
   const rows = add(await fetch(0));
   return { isEmpty: !rows.length, nodes: isTalk ? [more, list] : [list, more] };

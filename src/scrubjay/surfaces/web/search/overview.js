@@ -1,4 +1,4 @@
-// Without a query: what is stored, newest first, or one conversation as it was said, and ways into it.
+// Overview without a query: newest memories or one conversation, and a sidebar of topics, types and conversations.
 
 import { call } from "../app/api.js";
 import { h, put } from "../app/dom.js";
@@ -12,7 +12,7 @@ const MOST_TOPICS = 30;
 const MOST_SESSIONS = 100;
 const FIRST_SESSIONS = 6;
 
-/** Draw the overview into a node: the list, and beside it conversations, topics, collections, types, what waits. */
+/** Draw the overview into a node: the list, and a sidebar of conversations, topics, collections, types and pending work. */
 export async function overview(node, asked, of, signal) {
   const [list, status, { topics }, { collections }, { sessions }] = await Promise.all([
     storedList(asked, of, signal),
@@ -31,7 +31,7 @@ export async function overview(node, asked, of, signal) {
         "div",
         {},
         h("h2", {}, listHeading(asked)),
-        left.length > 0 && h("p", { class: "said" }, `${left.join(", ")}: counted only where there is a query.`),
+        left.length > 0 && h("p", { class: "notice" }, `${left.join(", ")}: applies only to a search with a query.`),
         list.isEmpty ? emptyList(asked, of) : list.nodes,
       ),
       h("aside", { "aria-label": "What is stored" }, sidebar({ status, topics, collections, sessions }, of)),
@@ -41,11 +41,11 @@ export async function overview(node, asked, of, signal) {
 
 function listHeading(asked) {
   if (asked.session) return ["The conversation ", h("bdi", {}, asked.session)];
-  return activeFilters(asked).length ? "Newest that fit the filters" : "Newest";
+  return activeFilters(asked).length ? "Newest that match the filters" : "Newest";
 }
 
 function emptyList(asked, of) {
-  if (activeFilters(asked).length) return h("p", { class: "hint" }, "Nothing stored fits the filters.");
+  if (activeFilters(asked).length) return h("p", { class: "hint" }, "No stored memory matches the filters.");
   if (!of.may.write) return h("p", { class: "hint" }, "Nothing is stored yet.");
   const add = h("button", { type: "button", class: "main", onclick: of.add }, "Add a memory");
   return [
@@ -54,7 +54,7 @@ function emptyList(asked, of) {
       "p",
       { class: "actions" },
       add,
-      h("span", { class: "hint" }, "or have a folder read: ", h("code", {}, "scrubjay ingest FOLDER")),
+      h("span", { class: "hint" }, "or ingest a folder: ", h("code", {}, "scrubjay ingest FOLDER")),
     ),
   ];
 }
@@ -63,16 +63,16 @@ function sidebar({ status, topics, collections, sessions }, of) {
   const types = Object.entries(status.types).sort((a, b) => b[1] - a[1]);
   const waits = [
     status.pending > 0 &&
-      `${plural(status.pending, "text waits", "texts wait")} for a vector${status.why_pending ? `: ${status.why_pending}` : ""}`,
-    status.failed > 0 && `${plural(status.failed, "text", "texts")} could not be embedded`,
-    status.unlinked > 0 && `${plural(status.unlinked, "memory waits", "memories wait")} for links`,
+      `${plural(status.pending, "passage is", "passages are")} not embedded yet${status.why_pending ? `: ${status.why_pending}` : ""}`,
+    status.failed > 0 && `${plural(status.failed, "passage", "passages")} could not be embedded`,
+    status.unlinked > 0 && `${plural(status.unlinked, "memory is", "memories are")} not linked yet`,
     status.extraction.waiting > 0 &&
-      `${plural(status.extraction.waiting, "message waits", "messages wait")} to be read for facts`,
+      `${plural(status.extraction.waiting, "message waits", "messages wait")} for the extraction of facts`,
   ].filter(Boolean);
   return [
     h("h2", {}, "Stored"),
     h("p", {}, totals(status)),
-    waits.map((text) => h("p", { class: "said" }, text, ". ", h("a", { href: "#/health" }, "Health"))),
+    waits.map((text) => h("p", { class: "notice" }, text, ". ", h("a", { href: "#/health" }, "Health"))),
     sessions.length > 0 && [h("h3", {}, "Conversations"), conversations(sessions, status.sessions)],
     types.length > 0 &&
       chipBlock(
@@ -92,7 +92,7 @@ function sidebar({ status, topics, collections, sessions }, of) {
   ];
 }
 
-/** Say how much is stored: documents and messages are memories, too. */
+/** Return the number of memories, and how many of them are documents and messages. */
 function totals({ memories, documents, messages }) {
   const parts = [
     documents > 0 && plural(documents, "document", "documents"),

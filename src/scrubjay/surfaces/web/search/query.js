@@ -1,26 +1,26 @@
-// What is asked: the parameters of the address, the fields of the form and the body of the request are one thing.
+// The query: parameters of the address, fields of the form and body of the request, in one structure.
 
 import { Problem } from "../app/api.js";
 import { parseSettings } from "../app/settings.js";
 
 /** @typedef {{name: string, label: string, several?: boolean, type?: string, hint?: string}} Filter */
 
-/** Filters in the order in which the form has them; one that is `several` may stand in the address more than once. */
+/** Filters in the order of the form; a filter that takes `several` values may occur in the address more than once. */
 export const FILTERS = /** @type {Filter[]} */ ([
   { name: "types", label: "Types", several: true },
   { name: "topics", label: "Topics", several: true },
   { name: "collection", label: "Collection" },
-  { name: "namespace", label: "Namespace", hint: "project/ is all of a project" },
+  { name: "namespace", label: "Namespace", hint: "project/ includes all below it" },
   { name: "session", label: "Session" },
   { name: "owner", label: "Owner" },
   { name: "since", label: "Since", type: "date" },
   { name: "until", label: "Until", type: "date" },
-  { name: "min_score", label: "Least score", type: "number" },
+  { name: "min_score", label: "Minimum score", type: "number" },
   { name: "overrides", label: "Settings", several: true, hint: "such as rrf.k=30" },
 ]);
-const LISTED = ["types", "topics", "collection", "namespace", "session", "owner"]; // what a list without a query knows
+const LISTED = ["types", "topics", "collection", "namespace", "session", "owner"]; // filters of a list without a query
 
-/** Return what the address asks: `{q, profile, mode, limit}` and each filter, a list where there may be several. */
+/** Parse the parameters of the address: `{q, profile, mode, limit}` and each filter, a list if it takes several values. */
 export function parseParams(params) {
   const asked = {};
   for (const name of ["q", "profile", "mode", "limit"]) asked[name] = params.get(name) ?? "";
@@ -28,7 +28,7 @@ export function parseParams(params) {
   return asked;
 }
 
-/** Return the filters that are set, each value by itself: `[{name, label, value}]`. */
+/** Return the active filters, one entry per value: `[{name, label, value}]`. */
 export function activeFilters(asked) {
   return FILTERS.flatMap(({ name, label }) =>
     [asked[name]]
@@ -38,12 +38,12 @@ export function activeFilters(asked) {
   );
 }
 
-/** Return what is asked without one value of a filter. */
+/** Return the query without one value of a filter. */
 export function without(asked, { name, value }) {
   return { ...asked, [name]: Array.isArray(asked[name]) ? asked[name].filter((other) => other !== value) : "" };
 }
 
-/** Return what is asked with a filter set to one value: several would find more, and a click asks for less. */
+/** Return the query with a filter set to one value: more values would widen it, and a click narrows it. */
 export function withOnly(asked, name, value) {
   return { ...asked, [name]: Array.isArray(asked[name]) ? [value] : value };
 }
@@ -54,16 +54,16 @@ export function searchBody(asked) {
   for (const name of ["profile", "mode", "since", "until"]) if (asked[name]) body[name] = asked[name];
   for (const name of LISTED) if (asked[name].length) body[name] = asked[name];
   if (asked.limit) body.limit = parseNumber("limit", asked.limit);
-  if (asked.min_score) body.min_score = parseNumber("least score", asked.min_score);
+  if (asked.min_score) body.min_score = parseNumber("minimum score", asked.min_score);
   return { ...body, ...parseSettings(asked.overrides) };
 }
 
-/** Return the body of a list: what is stored, newest first, or a session in the order in which it was said. */
+/** Return the body of a list request: newest first, or a session in order. */
 export function listBody(asked) {
   return Object.fromEntries(LISTED.filter((name) => asked[name].length).map((name) => [name, asked[name]]));
 }
 
-/** Return where the same is compared with another way of searching, as `link` takes it. */
+/** Return the parameters that compare this query with another profile, for `link`. */
 export function compareParams(asked, profile) {
   const { q, limit, overrides } = asked;
   const a = [asked.profile || profile, asked.mode].filter(Boolean).join(":");
@@ -78,7 +78,7 @@ export function compareParams(asked, profile) {
   };
 }
 
-/** Return the labels of filters that are set and that only a search knows. */
+/** Return the labels of active filters that apply only to a search. */
 export const searchOnlyFilters = (asked) =>
   activeFilters(asked)
     .filter(({ name }) => !LISTED.includes(name))
@@ -86,6 +86,6 @@ export const searchOnlyFilters = (asked) =>
 
 function parseNumber(label, text) {
   const value = Number(text);
-  if (!Number.isFinite(value)) throw new Problem("invalid", `The ${label} is a number, not “${text}”.`);
+  if (!Number.isFinite(value)) throw new Problem("invalid", `The ${label} must be a number, not “${text}”.`);
   return value;
 }

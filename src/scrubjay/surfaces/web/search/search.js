@@ -1,4 +1,4 @@
-// The search: a form, an answer as it is typed, and a way through it by keys alone.
+// Search view: the form, results while the user types, and keyboard navigation.
 
 import { call, server } from "../app/api.js";
 import { elements, h, put } from "../app/dom.js";
@@ -21,7 +21,7 @@ import { overview } from "./overview.js";
 import { parseParams, searchBody, withOnly, without } from "./query.js";
 import { waterfall } from "./waterfall.js";
 
-const HOW = "scrubjay.how"; // whether the stages are shown
+const HOW = "scrubjay.how"; // set while the stages are shown
 
 export function make(root) {
   const view = new Search(root);
@@ -31,7 +31,7 @@ export function make(root) {
 class Search {
   constructor(root) {
     this.form = searchForm({
-      typed: (asked) => currentRoute().view === "search" && this.turn(asked, replaceRoute), // else somebody has left just now
+      typed: (asked) => currentRoute().view === "search" && this.turn(asked, replaceRoute), // unless the user has just left the view
       now: (asked) => this.turn(asked, replaceRoute),
       chosen: (asked) => this.turn(asked, navigate),
       without: (filter) => this.turn(without(this.asked, filter), navigate),
@@ -39,36 +39,36 @@ class Search {
     });
     this.how = h(
       "button",
-      { type: "button", class: "quiet", title: "How it was found (w)", onclick: () => this.turnHow() },
-      "How it was found",
+      { type: "button", class: "quiet", title: "Stages of the search (w)", onclick: () => this.turnHow() },
+      "Stages",
     );
-    this.told = h("p", { class: "hushed", role: "status" }); // stays, so that each new answer is read out
+    this.announcement = h("p", { class: "visually-hidden", role: "status" }); // stays in the document, so that screen readers announce each result
     this.standing = new AnswerArea(() => [this.results?.query, this.asked.q]);
     this.head = this.standing.head;
     this.body = this.standing.body;
     this.cards = new Cards(this.body, () => this.form.focus());
     put(
       root,
-      h("h1", { class: "hushed" }, "Search"),
+      h("h1", { class: "visually-hidden" }, "Search"),
       this.form.node,
-      this.told,
+      this.announcement,
       this.standing.old,
       this.head,
       this.body,
     );
     this.asked = parseParams(new URLSearchParams());
     this.results = null;
-    this.shown = ""; // the address whose answer is on the screen
-    server.addEventListener("written", () => this.entered && this.run()); // what is on the screen may not have it
+    this.shown = ""; // the address of the results on the screen
+    server.addEventListener("written", () => this.entered && this.run()); // the screen may be out of date
   }
 
   async show(params) {
-    // What was typed while the page asked who is there is in the address only.
+    // Text typed while the login was loading is only in the address.
     this.asked = parseParams(currentRoute().view === "search" ? currentRoute().params : params);
     this.form.write(this.asked);
     const id = params.get("id");
-    const isOpen = id && id === this.opened; // and the server came back
-    if (!isOpen) this.opening?.abort(); // Back closes what was opened
+    const isOpen = id && id === this.opened; // after the server came back
+    if (!isOpen) this.opening?.abort(); // Back closes the dialog
     if (!this.entered && !id && !this.asked.q && matchMedia("(pointer: fine)").matches) this.form.focus();
     this.entered = true;
     const again = location.hash === this.seen; // the server came back
@@ -85,7 +85,7 @@ class Search {
     this.entered = false;
   }
 
-  /** Ask something else: `by` says whether that is a step that Back takes back. */
+  /** Change the query; `by` is `navigate` or `replaceRoute`: with or without a history entry. */
   turn(asked, by) {
     if (link("search", asked) === link("search", this.asked) && this.shown === link("search", asked)) return;
     this.asked = asked;
@@ -97,7 +97,7 @@ class Search {
     }
   }
 
-  /** Ask the server what is asked now; what is on the screen stays, dimmed, until the answer is there. */
+  /** Run the current query; the old results stay, dimmed, until the new ones arrive. */
   async run() {
     this.asking?.abort();
     this.asking = new AbortController();
@@ -111,9 +111,9 @@ class Search {
       this.shown = link("search", asked);
       this.standing.settle();
     } catch (error) {
-      if (signal.aborted) return; // another is under way
+      if (signal.aborted) return; // a newer query is running
       this.shown = "";
-      if (error.kind === "away") return this.standing.sayOld(); // and it stays dimmed until the server is back
+      if (error.kind === "away") return this.standing.sayOld(); // stays dimmed until the server is back
       this.standing.settle();
       if (!error.kind) throw error;
       this.results = null;
@@ -124,9 +124,9 @@ class Search {
   async search(asked, signal) {
     const [results] = await Promise.all([call("search", searchBody(asked), { signal }), loadFeedback()]);
     const topics = results.hits.length ? [] : (await call("topics", { limit: 500 }, { signal })).topics;
-    signal.throwIfAborted(); // what was given before is not given up with it
+    signal.throwIfAborted(); // loadFeedback ignores the signal
     this.results = results;
-    put(this.told, plural(results.hits.length, "hit", "hits"));
+    put(this.announcement, plural(results.hits.length, "hit", "hits"));
     this.drawHead();
     this.drawBody(topics);
   }
@@ -135,7 +135,7 @@ class Search {
     const drawn = h("div", {});
     await overview(drawn, asked, this.handle(asked, null), signal);
     this.results = null;
-    put(this.told);
+    put(this.announcement);
     put(this.head);
     this.swap(drawn);
   }
@@ -160,7 +160,7 @@ class Search {
     const of = this.handle(asked, results);
     if (results.hits.length)
       this.swap([
-        h("h2", { class: "hushed" }, "Hits"),
+        h("h2", { class: "visually-hidden" }, "Hits"),
         h(
           "ol",
           { class: "cards" },
@@ -170,14 +170,14 @@ class Search {
     else this.swap(emptyResult(results, asked, topics, this.form.modesOf(asked.profile), of));
   }
 
-  /** Show something else, with the focus on the card that is where it was. */
+  /** Replace the results; the card at the same index keeps the focus. */
   swap(drawn) {
     const at = this.cards.place();
     put(this.body, drawn);
     this.cards.focus(at);
   }
 
-  /** What a card or a list may ask of the view. */
+  /** Return the actions and data that cards and lists use. */
   handle(asked, results) {
     return {
       results,
@@ -204,7 +204,7 @@ class Search {
 
   async openHere(id) {
     const at = location.hash;
-    const isStep = this.shown === link("search", this.asked); // opened from a list, so Back leads there
+    const isStep = this.shown === link("search", this.asked); // opened from a list, so that Back leads to it
     const opening = new AbortController();
     this.opening = opening;
     this.opened = id;
@@ -218,7 +218,7 @@ class Search {
     });
     if (this.opening === opening) this.opened = null;
     if (location.hash === at) {
-      // else somebody went on, or back
+      // unless the user went elsewhere
       if (isStep) history.back();
       else replaceRoute("search", this.asked);
       this.seen = location.hash;
@@ -229,7 +229,7 @@ class Search {
   async edit(id) {
     const got = await attempt(() => call("get", { id }));
     if (got) await openEditDialog(got.memories[0]);
-    else this.run(); // it is gone
+    else this.run(); // it was deleted
   }
 
   forget(id) {

@@ -1,4 +1,4 @@
-// How a hit was found, in a sentence: "Found by its words (first of 3) and its meaning (2nd of 64)."
+// One sentence on how a hit was found: "Found by its words (first of 3) and its meaning (2nd of 64)."
 
 import { count } from "../app/format.js";
 import { sourcesOf } from "./sources.js";
@@ -8,12 +8,12 @@ const BY = {
   vector: "its meaning",
   topics: "its topics",
   graph: "its links",
-  moment: "the time asked for",
+  moment: "the time in the query",
   late: "compared word by word",
   cross_encoder: "read by the reranker",
-  lexical: "other words for it",
-  semantic: "another way to say it",
-  hyde: "an answer as it might be written",
+  lexical: "a variant of the query in other words",
+  semantic: "a rephrased query",
+  hyde: "a generated answer",
 };
 const FROM = {
   ...BY,
@@ -22,15 +22,15 @@ const FROM = {
   rerank: "the reranker",
   recency: "being recent",
 };
-const MOST = 0.5; // of a score, so that one part is named
+const MOST = 0.5; // share of the score from which a part is named
 
-/** Say by which lists a hit was found, at which place, by which it was not, and what its score is mostly made of. */
+/** Return which sources found a hit, at which rank, which did not, and what contributes most to its score. */
 export function sentence(hit, results) {
   const asked = sourcesOf(results);
   const ranked = asked.filter(({ name }) => hit.found[name]?.rank);
   const missed = asked.filter(({ name, length }) => length && !hit.found[name]);
   const found = ranked.map(({ name, length }) => `${sourceText(name)} (${rankText(hit.found[name].rank, length)})`);
-  const first = found.length ? `Found by ${joinWords(found)}` : "Found without a place in any list";
+  const first = found.length ? `Found by ${joinWords(found)}` : "Found without a rank in any source";
   const not = missed.length
     ? `, not by ${joinWords(
         missed.map(({ name }) => sourceText(name)),
@@ -40,7 +40,7 @@ export function sentence(hit, results) {
   return `${first}${not}.${rescored(hit)}${mainPart(hit)}`;
 }
 
-/** What looked at it without a list of its own. */
+/** Return the stages that scored the hit without a list of candidates. */
 function rescored(hit) {
   const looked = Object.keys(hit.found).filter((name) => hit.found[name].rank === null && name !== "vector");
   return looked.length ? ` Then ${joinWords(looked.map(sourceText))}.` : "";
@@ -52,7 +52,7 @@ function mainPart({ score, sum }) {
   return from ? ` Most of its score comes from ${from}.` : "";
 }
 
-const sourceText = (name) => BY[name.split(":")[0]] ?? `the list “${name}”`;
+const sourceText = (name) => BY[name.split(":")[0]] ?? `the source “${name}”`;
 const rankText = (rank, length) => (length ? `${ordinal(rank)} of ${count(length)}` : ordinal(rank));
 
 /** 1 → "first", 2 → "2nd", 13 → "13th" */

@@ -1,4 +1,4 @@
-// Where a hit stood in each list that was asked, and which lists did not have it.
+// Table of sources (keyword, vector, graph …): the rank of a hit in each, and the sources that did not find it.
 
 import { h, s } from "../app/dom.js";
 import { count, figure } from "../app/format.js";
@@ -6,7 +6,7 @@ import { flatten } from "./trace.js";
 
 const STRIP = { width: 120, height: 12, edge: 4 };
 
-/** Every list of an answer, in the order asked: `[{name, length}]`. */
+/** Return the sources of a result, in the order of the search: `[{name, length}]`. */
 export function sourcesOf(results) {
   const asked = flatten(results.trace ?? [])
     .filter(({ step }) => step.stage === "recall")
@@ -15,14 +15,14 @@ export function sourcesOf(results) {
   return [...new Set([...asked, ...held])].map((name) => ({ name, length: results.counts[name] ?? 0 }));
 }
 
-/** Draw the rank and the raw score of a hit in every list. */
+/** Draw the rank and the raw score of a hit in every source. */
 export function sourceTable(hit, results) {
   const rows = sourcesOf(results).map(({ name, length }) => row(name, hit.found[name], length));
   return h(
     "table",
     { class: "lists" },
-    h("caption", { class: "hushed" }, "Rank and raw score in every list"),
-    h("thead", {}, h("tr", {}, head("List"), head("Rank"), head("Raw score", "number"))),
+    h("caption", { class: "visually-hidden" }, "Rank and raw score in every source"),
+    h("thead", {}, h("tr", {}, head("Source"), head("Rank"), head("Raw score", "number"))),
     h("tbody", {}, rows),
   );
 }
@@ -40,12 +40,12 @@ function row(name, found, length) {
 }
 
 function placeText(name, found, length) {
-  if (!found) return length ? `not among its ${count(length)}` : "it found nothing";
+  if (!found) return length ? `not among its ${count(length)}` : "found nothing";
   if (found.rank === null) return name === "vector" ? "looked up afterwards" : "compared, not ranked";
   return length ? `#${count(found.rank)} of ${count(length)}` : `#${count(found.rank)}`;
 }
 
-/** The list from its best at the left to its last at the right, with the place of the hit. */
+/** Draw the rank of the hit on a line from the first (left) to the last candidate of the source. */
 function strip(rank, length) {
   const { width, height, edge } = STRIP;
   const along = length > 1 ? Math.min(1, (rank - 1) / (length - 1)) : 0;

@@ -1,63 +1,63 @@
-// How the score of a hit came about, as steps that add up to it.
+// Explanation of a score: parts that add up to it.
 
 import { h } from "../app/dom.js";
 import { sentence } from "./sentence.js";
 import { sourceTable } from "./sources.js";
 
-const DIGITS = 3; // as a card shows a score
-const EXACT_DIGITS = 6; // as scores are compared, and as the shell shows them
+const DIGITS = 3; // of a score on a card
+const EXACT_DIGITS = 6; // of scores when they are compared, and in the CLI
 const MEANINGS = {
   keyword: "its words",
   vector: "its meaning",
   late: "word by word, by meaning",
   cross_encoder: "read by the reranker",
-  moment: "the time asked for",
+  moment: "the time in the query",
   graph: "its links",
   topics: "its topics",
   rrf_keyword: "its rank by words",
   rrf_vector: "its rank by meaning",
   rrf_topics: "its rank by topics",
-  bonus: "first or near the first of a list",
-  rerank: "the second look",
-  synthetic: "a guess, as no reranker read it",
-  keyword_floor: "raised, for the words it holds",
+  bonus: "first or near the first of a source",
+  rerank: "the reranker",
+  synthetic: "an estimate, as no reranker read it",
+  keyword_floor: "raised for the words it contains",
   preference: "for being a preference",
   summary: "for being a summary",
   result: "for being a result",
   _done: "for being done",
-  time: "taken off, outside the time asked for",
-  temporal: "how well it fits the time asked for",
-  recency: "said lately",
+  time: "lowered: outside the time in the query",
+  temporal: "how well it fits the time in the query",
+  recency: "how recent it is",
   semantic: "its words",
   severity: "its severity",
   temporal_decay: "its freshness",
   tag_overlap: "tags in common",
   domain_match: "the same domain",
   memory: "a fixed score",
-  other: "from stages that give no part",
+  other: "from stages that report no part",
 };
 
-/** Draw how the score of a hit came about: in a sentence, its place in every list, and the sum of the parts. */
+/** Draw the explanation of a hit's score: a sentence, the sum of its parts, and its rank in every source. */
 export function scoreSum(hit, results) {
   return h(
     "div",
     { class: "sum" },
-    h("p", { class: "told" }, sentence(hit, results)),
+    h("p", { class: "found-by" }, sentence(hit, results)),
     h(
       "section",
       {},
-      h("h3", {}, "How the score came about"),
+      h("h3", {}, "How the score is calculated"),
       hit.sum ? [partBars(hit, highestScore(results)), calculation(hit)] : noSum(),
     ),
     h("section", {}, h("h3", {}, "Where it was found"), sourceTable(hit, results)),
   );
 }
 
-const noSum = () => h("p", { class: "hint" }, "This answer came without its sums.");
+const noSum = () => h("p", { class: "hint" }, "These results contain no explanation of the score.");
 
 /**
- * Round amounts so that, as they are shown, they add up to the total as it is shown: those that lost most
- * by rounding down get the units that are left. Gives whole numbers of the last place.
+ * Round amounts so that the rounded amounts add up to the rounded total (largest remainder method).
+ * Returns whole numbers of the last decimal place.
  */
 function rounded(amounts, total, places = DIGITS) {
   const unit = 10 ** places;
@@ -73,7 +73,7 @@ const formatUnits = (units, places) => (Math.abs(units) / 10 ** places).toFixed(
 const formatSigned = (units, first) => `${units < 0 ? "−" : first ? "" : "+"}${formatUnits(units, DIGITS)}`;
 const minusSign = (units) => (units < 0 ? "−" : "");
 
-/** The highest score of an answer: its hits are drawn on one scale, so that they can be compared. */
+/** Return the highest score of the results: all hits are drawn on one scale. */
 const highestScore = (results) => Math.max(...results.hits.map((hit) => hit.score));
 
 function partBars({ score, sum: { parts } }, highest) {
@@ -120,7 +120,7 @@ function partBar(part, units, [from, to], span, first) {
   );
 }
 
-/** The same with all figures that count, how each came about, and what each stands for. */
+/** Draw the exact calculation: every part with six decimals, its formula, and the meaning of its terms. */
 function calculation({ score, sum: { parts, where } }) {
   const units = rounded(
     parts.map((part) => part.amount),
@@ -136,7 +136,7 @@ function calculation({ score, sum: { parts, where } }) {
   return h(
     "details",
     { class: "workings" },
-    h("summary", {}, "Working"),
+    h("summary", {}, "Calculation"),
     h("p", { class: "whole" }, `${minusSign(total)}${formatUnits(total, EXACT_DIGITS)} = `, parts.map(term)),
     h(
       "ul",
@@ -163,7 +163,7 @@ function calculationOf(part, units) {
   );
 }
 
-/** A line `figure = working: words`, with the words set apart. */
+/** Split a line `value = formula: words` and mark the words. */
 function splitLine(line) {
   const at = line.indexOf(": ");
   return at < 0 ? line : [line.slice(0, at), h("span", { class: "means" }, line.slice(at))];

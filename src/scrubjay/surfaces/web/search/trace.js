@@ -1,8 +1,8 @@
-// The stages of an answer as numbers to draw: when each began, how wide it is, what it says in short.
+// The trace of a search as data to draw: start and duration of each stage, and its numbers as text.
 
 import { duration } from "../app/format.js";
 
-/** Every stage in the order they ran, with how deep it is in others: `[{step, depth}]`. */
+/** Return all stages in the order they ran, with their depth: `[{step, depth}]`. */
 export function flatten(steps, depth = 0) {
   return steps.flatMap((step) => [{ step, depth }, ...flatten(step.branches, depth + 1)]);
 }
@@ -22,10 +22,10 @@ function timelineEntry(step, start) {
   return { step, beganMs: startMs(step, start), inner: step.branches.map((branch) => timelineEntry(branch, start)) };
 }
 
-/** A time with enough figures to tell it from none: 0.0033 → "3 µs". */
+/** Format a duration with enough digits to differ from 0: 0.0033 → "3 µs". */
 export const preciseDuration = (ms) => (ms < 0.01 ? `${Math.round(ms * 1000)} µs` : duration(ms));
 
-/** Round places for the marks of an axis, five at most: 311 → [0, 100, 200, 300]. */
+/** Return round values for the marks of an axis, about five: 311 → [0, 100, 200, 300]. */
 export function axisMarks(length) {
   const rough = length / 5;
   const ten = 10 ** Math.floor(Math.log10(rough || 1));
@@ -33,7 +33,7 @@ export function axisMarks(length) {
   return Array.from({ length: Math.floor(length / step) + 1 }, (_, index) => index * step);
 }
 
-/** A value of a stage as short as it stays readable: `{title: 1, topics: 0.5}`, `[a, b]`, `0.333333`. */
+/** Format a value of a stage: `{title: 1, topics: 0.5}`, `[a, b]`, `0.333333`. */
 export function formatValue(value) {
   if (typeof value === "number") return String(Number(value.toPrecision(6)));
   if (Array.isArray(value)) return `[${value.map(formatValue).join(", ")}]`;
@@ -45,7 +45,7 @@ export function formatValue(value) {
   return value === null ? "none" : String(value);
 }
 
-/** The plain numbers of a stage in a line: `k 60, depth 64`; mappings wait until they are asked for. */
+/** Format the plain numbers of a stage in one line: `k 60, depth 64`; mappings are left out. */
 export function formatNumbers(numbers) {
   return Object.entries(numbers)
     .filter(([, value]) => value !== null && typeof value !== "object")

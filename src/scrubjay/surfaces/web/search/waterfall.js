@@ -1,16 +1,16 @@
-// The stages of a search as bars on one axis of time, with what went in and came out of each.
+// Waterfall chart: the stages of a search as bars on a time axis, with candidates in and out.
 
 import { h, put, s } from "../app/dom.js";
 import { count, plural } from "../app/format.js";
 import { axisMarks, flatten, formatNumbers, formatValue, preciseDuration, timeline } from "./trace.js";
 
-const LEAST_PX = 3; // a stage of no time at all is still seen; its figure says how short it was
+const LEAST_PX = 3; // so that a very short stage stays visible
 const FUNNEL = { width: 44, height: 18 };
 
-/** Draw the stages of a search, `results` as `search` with `explain` answers it. */
+/** Draw the stages of a search; `results` are those of `search` with `explain`. */
 export function waterfall(results) {
   const root = h("div", { class: "waterfall" });
-  if (!results.trace?.length) return put(root, h("p", { class: "hint" }, "This answer came without its stages."));
+  if (!results.trace?.length) return put(root, h("p", { class: "hint" }, "These results contain no trace."));
   const { lengthMs, stages, betweenMs } = timeline(results);
   const most = Math.max(1, ...flatten(results.trace).flatMap(({ step }) => [step.went_in, step.came_out]));
   const drawing = { lengthMs, most, marks: axisMarks(lengthMs) };
@@ -27,11 +27,11 @@ export function waterfall(results) {
   );
 }
 
-/** The sign before what is not as it should be; the words beside it say what. */
+/** Return the warning sign; the text beside it gives the reason. */
 export const warning = () => h("span", { class: "alert", "aria-hidden": "true" }, "⚠ ");
 
 function degradedNotes(degraded) {
-  return degraded.map((why) => h("p", { class: "said" }, warning(), `Less than it could be: ${why}`));
+  return degraded.map((why) => h("p", { class: "notice" }, warning(), `Incomplete: ${why}`));
 }
 
 function headerRow({ lengthMs, marks: ticks }, root) {
@@ -75,7 +75,7 @@ function stageRow({ step, beganMs, inner }, depth, drawing) {
       ),
       stageDetails(step, beganMs, drawing.lengthMs),
     ),
-    step.lost && h("p", { class: "loss" }, warning(), `Lost: ${step.lost}`),
+    step.lost && h("p", { class: "loss" }, warning(), `Failed: ${step.lost}`),
     inner.length > 0 &&
       branchList(
         step,
@@ -96,12 +96,12 @@ function track(step, beganMs, depth, drawing) {
   return h("span", { class: "track", "aria-hidden": "true", style: grid(drawing) }, drawn);
 }
 
-/** A stage that asks whether to do something, was told no, and did nothing. */
+/** True for a conditional stage whose condition was false. */
 const wasSkipped = (step) => step.notes.held === false && !step.branches.length;
 
 const share = (part, whole) => `${((100 * part) / (whole || 1)).toFixed(3)}%`;
 
-/** A mark of the axis; one near its end has its figure at the left, where there is room. */
+/** Draw a mark of the axis; near the end its label is on the left, where there is room. */
 function tick(ms, lengthMs) {
   const text = ms < 1000 ? `${Number(ms.toPrecision(3))} ms` : `${Number((ms / 1000).toPrecision(3))} s`;
   return h("span", { class: ms > 0.9 * lengthMs ? "tick late" : "tick", style: { left: share(ms, lengthMs) } }, text);
@@ -128,11 +128,11 @@ function candidateFlow(step, most) {
     "span",
     { class: none ? "flow none" : "flow" },
     h("span", { "aria-hidden": "true" }, funnel(step, most), none ? "–" : `${into} → ${out}`),
-    h("span", { class: "hushed" }, none ? "no candidates yet" : `${into} in, ${out} out`),
+    h("span", { class: "visually-hidden" }, none ? "no candidates yet" : `${into} in, ${out} out`),
   );
 }
 
-/** A shape as high at its left as many went in, and at its right as came out. */
+/** Draw a funnel: its left edge is the number of candidates in, its right edge the number out. */
 function funnel(step, most) {
   const { width, height } = FUNNEL;
   const half = (amount) => (amount ? Math.max(1, (amount / most) * height) / 2 : 0.25);
@@ -155,7 +155,7 @@ function stageDetails(step, beganMs, lengthMs) {
     h(
       "p",
       { class: "hint" },
-      `Began at ${preciseDuration(beganMs)}, took ${preciseDuration(step.took_ms)}: ${part} % of the whole.`,
+      `Started at ${preciseDuration(beganMs)}, took ${preciseDuration(step.took_ms)}: ${part} % of the total.`,
     ),
     valueList("Numbers", step.numbers),
     valueList("Notes", step.notes),
