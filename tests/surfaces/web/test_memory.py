@@ -179,7 +179,7 @@ def test_two_memories_are_connected_and_parted_with_a_way_back(site: Site):
     page.keyboard.type("green tea")
     expect(form.locator(".choices a").first).to_have_text("Prefers green tea to coffee")
     page.keyboard.press("Enter")
-    expect(form).to_contain_text("With: Prefers green tea to coffee")
+    expect(form).to_contain_text("Link to: Prefers green tea to coffee")
     form.get_by_label("Kind of link").fill("supersedes")
     form.get_by_label("Strength").fill("2")
     site.forgive("422")

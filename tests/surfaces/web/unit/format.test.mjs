@@ -1,13 +1,17 @@
-// Numbers, times and sizes as the web UI prints them.
+// Formatting of numbers, times and sizes; stored text with control characters and marks.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { age, count, duration, figure, size } from "../../../../src/scrubjay/surfaces/web/app/format.js";
+import { age, count, duration, figure, plural, size } from "../../../../src/scrubjay/surfaces/web/app/format.js";
+import { displayName, excerpt, markedWords, visible } from "../../../../src/scrubjay/surfaces/web/app/stored_text.js";
 
 const NOW = Date.parse("2026-11-16T12:00:00Z");
 
-test("numbers have separators", () => {
+test("numbers have separators and the right plural", () => {
   assert.equal(count(1234567), "1,234,567");
+  assert.equal(plural(1, "memory", "memories"), "1 memory");
+  assert.equal(plural(0, "memory", "memories"), "0 memories");
+  assert.equal(plural(1200, "memory", "memories"), "1,200 memories");
 });
 
 test("an age is given in the largest whole unit that has passed", () => {
@@ -34,4 +38,37 @@ test("durations and sizes choose their unit", () => {
   assert.equal(size(999), "999 bytes");
   assert.equal(size(1536), "1.5 kB");
   assert.equal(size(2_500_000_000), "2.5 GB");
+});
+
+test("control characters become visible, one for one; tabs and line ends stay", () => {
+  const text = "a\0b\u0007\tc\n\r\u007f\u0085\u00a0😀";
+  assert.equal(visible(text), "a␀b␇\tc\n\r␡�\u00a0😀");
+  assert.equal(visible(text).length, text.length);
+});
+
+test("an excerpt does not cut a surrogate pair", () => {
+  assert.deepEqual(excerpt("short", 10), { text: "short", all: true });
+  assert.deepEqual(excerpt("a long text", 6), { text: "a long…", all: false });
+  assert.deepEqual(excerpt("ab😀cd", 3), { text: "ab😀…", all: false });
+});
+
+test("a memory is named by its title, or by the beginning of its text", () => {
+  assert.equal(displayName({ title: "Tea", text: "x" }), "Tea");
+  assert.equal(displayName({ title: "", text: "  green\n tea  leaves " }, 9), "green tea…");
+});
+
+test("marked words are read from title and snippet, once each", () => {
+  const hit = {
+    title: "Green tea",
+    snippet: "TEA and green",
+    marks: {
+      title: [[6, 9]],
+      snippet: [
+        [0, 3],
+        [8, 13],
+      ],
+    },
+  };
+  assert.deepEqual(markedWords(hit), ["tea", "green"]);
+  assert.deepEqual(markedWords({ title: "", snippet: "x" }), []);
 });

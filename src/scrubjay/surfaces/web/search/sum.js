@@ -59,7 +59,7 @@ const noSum = () => h("p", { class: "hint" }, "These results contain no explanat
  * Round amounts so that the rounded amounts add up to the rounded total (largest remainder method).
  * Returns whole numbers of the last decimal place.
  */
-function rounded(amounts, total, places = DIGITS) {
+export function rounded(amounts, total, places = DIGITS) {
   const unit = 10 ** places;
   const units = amounts.map((amount) => Math.floor(amount * unit));
   let left = Math.round(total.toFixed(places) * unit) - units.reduce((all, unit) => all + unit, 0);
