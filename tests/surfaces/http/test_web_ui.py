@@ -1,4 +1,4 @@
-"""The files of the page: from the package, cheap to ask for again, under a policy that allows little."""
+"""Files of the web UI: served from the package, cached, under a strict content security policy."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from pathlib import Path
 from posixpath import dirname, join, normpath
 
 import pytest
+
+from scrubjay.search.profiles import gnosis
+from scrubjay.surfaces.mcp import text as mcp_text
 
 FOLDER = files("scrubjay.surfaces") / "web"
 FILES = {
@@ -24,8 +27,8 @@ TYPES = {
 }
 
 
-def test_people_get_a_page_and_programs_json(shared):
-    """Under one address, by what they ask for; nobody needs a token for it."""
+def test_browsers_get_the_web_ui_and_programs_json(shared):
+    """At one address, by the Accept header; without an API key."""
     page = shared.get("/", Accept="text/html,application/xhtml+xml,*/*;q=0.8")
     assert page.body.decode() == FILES["index.html"]
     assert page.headers["content-type"] == TYPES["html"]
@@ -36,7 +39,7 @@ def test_people_get_a_page_and_programs_json(shared):
 
 
 def test_every_file_is_served_as_what_it_is_and_never_run_as_another(shared):
-    """With the policy of the page: own scripts only, no frames, no forms, no HTML made from text."""
+    """With the content security policy: own scripts only, no frames, no forms, no HTML from text."""
     for name, text in FILES.items():
         answer = shared.get(f"/ui/{name}")
         assert answer.body.decode() == text
@@ -50,8 +53,8 @@ def test_every_file_is_served_as_what_it_is_and_never_run_as_another(shared):
         assert not any("unsafe" in one or "*" in one for one in policy)
 
 
-def test_a_window_of_the_page_is_held_by_nobody(shared):
-    """Only where a browser takes that word: else each visit would be an error in its console."""
+def test_the_window_has_no_opener(shared):
+    """Only over TLS: elsewhere the header would be an error in the browser's console."""
     opener = "cross-origin-opener-policy"
     for path in ("/", "/ui/index.html"):
         by_tls = shared.get(path, Accept="text/html", Sec_Fetch_Dest="document")
@@ -59,8 +62,8 @@ def test_a_window_of_the_page_is_held_by_nobody(shared):
         assert opener not in shared.get(path, Accept="text/html").headers
 
 
-def test_a_file_is_sent_once_and_again_only_if_it_is_another(shared):
-    """A browser asks each time, so that an upgrade is seen at once, and gets nothing if it has it."""
+def test_an_unchanged_file_is_not_sent_again(shared):
+    """A browser revalidates each time, so that an upgrade is visible at once."""
     first = shared.get("/ui/app/main.js")
     tag = first.headers["etag"]
     assert first.headers["cache-control"] == "no-cache"
@@ -84,7 +87,7 @@ def test_there_are_no_other_files(shared, name):
 
 
 def test_scripts_make_no_html():
-    """Whatever a memory holds stays text: nothing makes elements of it, nor scripts."""
+    """Stored text stays text: no script turns it into elements or code."""
     forbidden = r"(?:inner|outer)HTML|insertAdjacentHTML|document\.write|eval\(|new Function"
     for name, text in SCRIPTS.items():
         assert re.findall(forbidden, text) == [], name
@@ -93,14 +96,14 @@ def test_scripts_make_no_html():
 
 
 def imported(name: str, static: bool) -> set[str]:
-    """The scripts that a script imports, at once or when they are needed."""
+    """The scripts that a script imports, statically or dynamically."""
     way = r"^(?:import|export)[^;]*?" if static else r"import\("
     found = re.findall(way + r"[\"'](\.{1,2}/[\w./-]+\.js)[\"']", SCRIPTS[name], re.M)
     return {normpath(join(dirname(name), path)) for path in found}
 
 
-def test_every_file_that_is_named_is_there():
-    """What the web UI and its scripts load."""
+def test_every_file_that_is_loaded_exists():
+    """Files named in index.html and in imports; and no script is unused."""
     named = set(re.findall(r"/ui/([\w./-]+)", FILES["index.html"]))
     for name in SCRIPTS:
         named |= imported(name, static=True) | imported(name, static=False)
@@ -117,3 +120,14 @@ def test_what_the_first_view_needs_is_preloaded():
         left |= imported(name, static=True) - needed
     listed = re.findall(r'<link rel="modulepreload" href="/ui/([\w./-]+)">', FILES["index.html"])
     assert sorted(listed) == sorted(needed - {"app/main.js"})
+
+
+def test_the_thresholds_in_the_scripts_are_those_of_the_package():
+    """The JSON of a search has no band and no words for its confidence, so scripts repeat the numbers."""
+    bands = re.search(r"const BANDS = \[(.*?)\];", SCRIPTS["search/hit.js"], re.S)
+    assert bands is not None
+    listed = dict(re.findall(r'\["(\w+)", ([\d.]+)\]', bands[1]))
+    assert {name: float(least) for name, least in listed.items()} == gnosis.BANDS
+    assert '["weak", -Infinity]' in bands[1]
+    numbers = re.findall(r"^const (?:LOW|HIGH) = ([\d.]+);", SCRIPTS["search/answer.js"], re.M)
+    assert tuple(map(float, numbers)) == (mcp_text.LOW, mcp_text.HIGH)

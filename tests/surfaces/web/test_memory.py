@@ -142,7 +142,7 @@ def test_what_is_refused_stays_in_the_form_and_so_does_a_draft(site: Site):
     expect(form).to_contain_text("Your draft was restored")
     assert form.get_by_label("Title").input_value() == "Where to buy"
     page.keyboard.press("Escape")
-    toast(page, "kept as a draft")
+    toast(page, "The draft is kept")
     dialog(page).get_by_role("button", name="Edit").click()
     form = dialog(page, "Edit")
     form.get_by_role("button", name="Cancel").click()

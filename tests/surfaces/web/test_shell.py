@@ -157,7 +157,7 @@ def test_a_server_that_goes_away_and_comes_back(site: Site):
     page = site.open("#/search?q=kettle")
     expect(page).to_have_title("Search · scrubjay")
     site.stop()
-    page.evaluate("import('/ui/app/api.js').then((api) => api.ask('status').catch(() => null))")
+    page.evaluate("import('/ui/app/api.js').then((api) => api.call('status').catch(() => null))")
     expect(page.locator("#away")).to_contain_text("The server does not answer")
     expect(page.locator("main > section:visible")).to_have_count(1)
     site.start()
@@ -167,7 +167,7 @@ def test_a_server_that_goes_away_and_comes_back(site: Site):
 
     site.stop()
     site.start(forget=True)
-    page.evaluate("import('/ui/app/api.js').then((api) => api.ask('status').catch(() => null))")
+    page.evaluate("import('/ui/app/api.js').then((api) => api.call('status').catch(() => null))")
     expect(page).to_have_title("Sign in · scrubjay")
     expect(page.locator(".notice[role=alert]")).to_have_text(
         "You are no longer signed in: the server was restarted, or you were inactive for too long."
