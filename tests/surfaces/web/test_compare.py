@@ -133,10 +133,10 @@ def test_it_goes_by_keys_and_by_address(site: Site):
     expect(why.and_(page.get_by_text("Right:"))).to_have_text(
         f"Right: default:vector, rank {rank} of {len(right)}"
     )
-    expect(page.locator("dialog .told").first).to_contain_text(
+    expect(page.locator("dialog .found-by").first).to_contain_text(
         f"Found by its words (2nd of {len(left)})"
     )
-    expect(page.locator("dialog .told").last).to_contain_text("Found by its meaning (")
+    expect(page.locator("dialog .found-by").last).to_contain_text("Found by its meaning (")
     assert site.axe(page) == []
     page.keyboard.press("Escape")
     assert page.evaluate(focused) == ["a", left[1]]
