@@ -1,7 +1,6 @@
-"""Which tier found what, counted: gathered in memory, written now and then by a thread of its own.
+"""Hit counts: results of each tier by the hour, counted in memory and written by a worker.
 
-A search must neither wait for that nor fail by it: a store that is busy or cannot be written loses counts,
-and nothing else.
+A search neither waits for that nor fails by it: a database that is locked or read-only loses counts only.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from scrubjay.types.reports import Hits, HitsOfHour
 if TYPE_CHECKING:
     from scrubjay.storage.database import Database
 
-# Each write lets every cache look again whether anything has changed; so there are few of them.
+# Each commit invalidates every cache, so counts are written rarely.
 _EVERY_S = 60.0
 _BUSY_S = 0.2
 
 
 class HitCounts:
-    """The counts of one store."""
+    """The hit counts of one store."""
 
     def __init__(self, db: Database, clock: Callable[[], datetime]) -> None:
         self._db = db
@@ -50,7 +49,7 @@ class HitCounts:
             self._worker.wake()
 
     def report(self, since: datetime | None = None) -> Hits:
-        """Return what was counted, with what is not written yet, in the hours from a moment on."""
+        """Return the counts from the hour of `since` on, including those not written yet."""
         since_us = 0 if since is None else micros(since)
         first = since_us - since_us % HOUR_US
         with self._writing, self._lock:
@@ -62,18 +61,15 @@ class HitCounts:
         totals: Counter[str] = Counter()
         for counts in hours.values():
             totals.update(counts)
-        return Hits(
-            totals.pop(SEARCHES, 0),
-            dict(totals),
-            tuple(
-                HitsOfHour(at, counts.pop(SEARCHES, 0), counts)
-                for hour, counts in hours.items()
-                if (at := moment(hour)) is not None
-            ),
+        by_hour = tuple(
+            HitsOfHour(at, counts.pop(SEARCHES, 0), counts)
+            for hour, counts in hours.items()
+            if (at := moment(hour)) is not None
         )
+        return Hits(totals.pop(SEARCHES, 0), dict(totals), by_hour)
 
     def stop(self) -> None:
-        """Write what is left, unless the store is busy, and stop."""
+        """Stop the worker and write the last counts, unless the database is locked."""
         self._worker.stop(0.0)
         self._write()
 
@@ -82,9 +78,9 @@ class HitCounts:
         return 0.0 if self._counted else None  # without searches the thread ends
 
     def _write(self) -> None:
-        """Write what was counted; what cannot be written now is kept for the next time."""
+        """Write the counts; if the database is locked, they are written the next time."""
         with self._writing:
-            with self._lock:  # never for long: a search may want to count
+            with self._lock:  # never for long: a search may be counting
                 taken, self._counted = self._counted, Counter()
             try:
                 if taken and not self._db.frozen:

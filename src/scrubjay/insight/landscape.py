@@ -1,19 +1,18 @@
-"""What is stored, in a stated number of tokens: what an agent wants to know before it asks.
+"""Landscape: overview of a store within a token budget, for an agent that has not searched yet.
 
-First what is there is counted and the newest of it read, then it is put into the budget. The sections
-share that evenly, and what one does not need goes to the others.
+Sections share the budget evenly; what one does not need goes to the others.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
 from scrubjay.text.analysis import normalize
 from scrubjay.text.snippets import preview
-from scrubjay.types import NOTHING, Memory
+from scrubjay.types import Memory
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -26,12 +25,12 @@ if TYPE_CHECKING:
 LEAST_TOKENS = 50
 _CHARS_A_TOKEN = 4
 _SHORTEST_LINE_CHARS = len("- 2026-05-03 [a] b\n")
-# How much of a text is shown, and of how many of its topics the names: the most with which every line
-# fits; else as many as fit of the third, or of the last where not one of those does.
+# Maximum characters of a text and maximum topics: the first with which every line fits; otherwise as many
+# lines as fit with the third, or with the last where not one fits with that.
 _WIDTHS = ((200, 3), (120, 3), (80, 3), (40, 0))
-_BEGINNING_CHARS = 2000  # of a longer text no more is looked at
+_BEGINNING_CHARS = 2000  # the rest of a longer text is not read
 _MOST_NAME_CHARS = 64
-# In the order of the text: what a section is called, the type of its memories, and its title.
+# In the order of the text: the name of a section, the type of its memories, and its title.
 _LISTED = (
     ("preferences", "preference", "Preferences"),
     ("tasks", "task", "Open tasks"),
@@ -42,7 +41,7 @@ _EMPTY = "Nothing is stored here yet; a first memory comes from add(TEXT), or sc
 
 
 class Noted(NamedTuple):
-    """A memory in short, as a landscape shows it; `complete` says that `text` is all of it."""
+    """A memory as a landscape shows it; `complete` is True when `text` is the whole text."""
 
     id: str
     text: str
@@ -52,10 +51,8 @@ class Noted(NamedTuple):
 
 
 class Landscape(NamedTuple):
-    """What is stored, in `tokens` at most: `text` is to be read, the other fields say the same.
-
-    They hold what the text shows; `left_out` says how many more there are, for each that has more.
-    """
+    """Overview of a store in at most `tokens`: `text`, and its contents as fields. `left_out` is the
+    number of those that are not shown, for each field that has more."""
 
     tokens: int
     token_estimate: int
@@ -73,23 +70,10 @@ class Landscape(NamedTuple):
         return self.text
 
 
-class Known(NamedTuple):
-    """What a store holds, before it is put into a budget: counts, most first, and memories, newest first.
-
-    `newest` has them by type, without copies of others, of which there are as many as `folded` says;
-    where these are fewer than `types` counts, the others were not read.
-    """
-
-    types: Mapping[str, int]
-    topics: Mapping[str, int]
-    newest: Mapping[str, Sequence[Memory]]
-    folded: Mapping[str, int] = NOTHING
-
-
 def landscape(
     records: SqlRecords, topics: SqlTopics, copies: SqlCopies, scope: Scope, tokens: int
 ) -> Landscape:
-    """Say what a caller may see, in at most so many tokens."""
+    """Return the overview of what a scope may see; a token is taken as four characters, as in a hit."""
     check_tokens(tokens)
     types = records.counts("type", scope)
     most = tokens * _CHARS_A_TOKEN // _SHORTEST_LINE_CHARS
@@ -98,15 +82,23 @@ def landscape(
         for _, type_, _ in _LISTED
         if type_ in types
     }
-    ids = [one.id for read in newest.values() for one in read]
-    # A published task that is done by now is open in the collection still: one's own copy counts.
-    stand_ins = copies.representatives(ids, scope)
-    own = {
-        type_: [one for one in read if one.id not in stand_ins or stand_ins[one.id].id == one.id]
-        for type_, read in newest.items()
-    }
-    folded = {type_: len(newest[type_]) - len(read) for type_, read in own.items()}
-    return drawn(Known(types, topics.counts(scope), own, folded), tokens)
+    ids = [memory.id for read in newest.values() for memory in read]
+    # A published task that is done by now is still open in the collection: the caller's own copy counts.
+    shown_as = {id_: row.id for id_, row in copies.representatives(ids, scope).items()}
+    memories = sum(types.values())
+    if not memories:
+        estimate = -(-len(_EMPTY) // _CHARS_A_TOKEN)
+        return Landscape(tokens, estimate, 0, {}, {}, (), (), (), (), {}, _EMPTY)
+    sections = [_counts("types", _counted_memories(memories), types)]
+    if by_topic := topics.counts(scope):
+        sections.append(_counts("topics", "Topics to search by", by_topic))
+    for name, type_, title in _LISTED:
+        own = [one for one in newest.get(type_, ()) if shown_as.get(one.id, one.id) == one.id]
+        if own:
+            # Others may have deleted some since they were counted.
+            unread = max(types.get(type_, 0) - len(newest[type_]), 0)
+            sections.append(_list(name, title, own, unread))
+    return _render(sections, memories, tokens)
 
 
 def check_tokens(tokens: object) -> None:
@@ -116,35 +108,28 @@ def check_tokens(tokens: object) -> None:
         )
 
 
-def drawn(known: Known, tokens: int) -> Landscape:
-    """Put what is known into the budget; a token is taken for four characters, as in a hit."""
-    memories = sum(known.types.values())
-    if not memories:
-        estimate = -(-len(_EMPTY) // _CHARS_A_TOKEN)
-        return Landscape(tokens, estimate, 0, {}, {}, (), (), (), (), {}, _EMPTY)
-    sections = list(_sections(known, memories))
+def _render(sections: Sequence[_Section], memories: int, tokens: int) -> Landscape:
     filled = _shared(sections, tokens * _CHARS_A_TOKEN)
-    text = "\n".join(filled[one.name].text for one in sections if filled[one.name].text)
+    text = "\n".join(
+        filled[section.name].text for section in sections if filled[section.name].text
+    )
     shown: defaultdict[str, Sequence[Any]] = defaultdict(tuple)
-    shown.update((name, one.shown) for name, one in filled.items())
-    left = {one.name: one.total - len(shown[one.name]) for one in sections}
+    shown.update((name, section.shown) for name, section in filled.items())
+    left = {section.name: section.total - len(shown[section.name]) for section in sections}
     return Landscape(
         tokens=tokens,
         token_estimate=-(-len(text) // _CHARS_A_TOKEN),
         memories=memories,
         types=dict(shown["types"]),
         topics=dict(shown["topics"]),
-        preferences=tuple(shown["preferences"]),
-        tasks=tuple(shown["tasks"]),
-        summaries=tuple(shown["summaries"]),
-        decisions=tuple(shown["decisions"]),
+        **{name: tuple(shown[name]) for name, _, _ in _LISTED},
         left_out={name: count for name, count in left.items() if count},
         text=text,
     )
 
 
 class _Form(NamedTuple):
-    """How a section is written: before, between and after its entries; `bare` where none of them fits."""
+    """Text before, between and after the entries of a section; `bare` where none of them fits."""
 
     head: str
     glue: str
@@ -158,7 +143,7 @@ class _Entry(NamedTuple):
 
 
 class _Section(NamedTuple):
-    """Entries that belong together, `total` with those that were not read; each version is shorter."""
+    """A section; `total` includes entries that were not read, and each version is shorter."""
 
     name: str
     form: _Form
@@ -171,45 +156,32 @@ class _Filled(NamedTuple):
     shown: Sequence[Any]
 
 
-def _sections(known: Known, memories: int) -> Iterator[_Section]:
-    """Yield what there is something to say about, in the order of the text."""
-    stored = f"{memories:,} memories" if memories > 1 else "1 memory"
-    inline = (", ", " … and {:,} more")
-    yield _Section(
-        "types", _Form(f"{stored}: ", *inline, stored), len(known.types), [_counted(known.types)]
-    )
-    if known.topics:
-        title, count = "Topics to search by: ", len(known.topics)
-        form = _Form(title, *inline, f"{title}{count:,}")
-        yield _Section("topics", form, count, [_counted(known.topics)])
-    for name, type_, title in _LISTED:
-        read = known.newest.get(type_)
-        if not read:
-            continue
-        once = _once(read)
-        # Others may have forgotten some since they were counted.
-        read_in_all = len(read) + known.folded.get(type_, 0)
-        count = max(known.types.get(type_, 0) - read_in_all, 0) + len(once)
-        form = _Form(f"{title}:\n", "\n", "\n… and {:,} more", f"{title}: {count:,}")
-        begun = [(one, *_beginning(one.text)) for one in once]
-        versions = [[_noted(*one, *width) for one in begun] for width in _WIDTHS]
-        yield _Section(name, form, count, versions)
+def _counted_memories(count: int) -> str:
+    return f"{count:,} memories" if count > 1 else "1 memory"
 
 
-def _counted(counts: Mapping[str, int]) -> list[_Entry]:
-    return [_Entry(f"{_name(key)} ({count:,})", (key, count)) for key, count in counts.items()]
+def _counts(name: str, title: str, counts: Mapping[str, int]) -> _Section:
+    """Return a section on one line: names, each with its count."""
+    bare = title if name == "types" else f"{title}: {len(counts):,}"
+    form = _Form(f"{title}: ", ", ", " … and {:,} more", bare)
+    entries = [_Entry(f"{_name(key)} ({count:,})", (key, count)) for key, count in counts.items()]
+    return _Section(name, form, len(counts), [entries])
 
 
-def _once(read: Iterable[Memory]) -> list[Memory]:
-    """Return each text once, where different people have said the same."""
-    kept: dict[str, Memory] = {}
-    for one in read:
-        kept.setdefault(one.content_hash, one)
-    return list(kept.values())
+def _list(name: str, title: str, memories: Sequence[Memory], unread: int) -> _Section:
+    """Return a section of memories, a line each; of equal texts, the first is listed."""
+    once: dict[str, Memory] = {}
+    for memory in memories:
+        once.setdefault(memory.content_hash, memory)
+    count = unread + len(once)
+    form = _Form(f"{title}:\n", "\n", "\n… and {:,} more", f"{title}: {count:,}")
+    begun = [(memory, *_beginning(memory.text)) for memory in once.values()]
+    versions = [[_noted(*one, *width) for one in begun] for width in _WIDTHS]
+    return _Section(name, form, count, versions)
 
 
 def _beginning(text: str) -> tuple[str, bool]:
-    """Return how a text begins, on one line, and whether that is all of it."""
+    """Return the beginning of a text on one line, and whether it is the whole text."""
     stripped = text.strip()
     return normalize(stripped[:_BEGINNING_CHARS]), len(stripped) <= _BEGINNING_CHARS
 
@@ -230,23 +202,21 @@ def _noted(
 
 
 def _name(given: str) -> str:
-    """Return a name on one line; a very long one would take the place of all others."""
+    """Return a name on one line, shortened: a very long one would displace all others."""
     name = normalize(given)
     return name if len(name) <= _MOST_NAME_CHARS else f"{name[: _MOST_NAME_CHARS - 1]}…"
 
 
 def _shared(sections: Sequence[_Section], chars: int) -> dict[str, _Filled]:
-    """Fill the sections: first those that need less than an equal part, then topics, then from the last.
-
-    What a section leaves is for those that are filled after it; so the first lists of the text gain by it.
-    """
+    """Fill the sections: first those that need less than an equal part, then topics, then from the
+    last. What a section leaves is for those filled after it, so the first lists of the text gain."""
     needs = {one.name: len(_whole(one, one.versions[0])) for one in sections}
     waiting = list(sections)
     filled: dict[str, _Filled] = {}
     while waiting:
         room = chars // len(waiting)
         least = min(waiting, key=lambda one: needs[one.name])
-        # Topics are many, and half a preference is worse than none: so these gain by what others leave.
+        # Topics are many, and half a preference is worse than none: preferences get what others leave.
         topics = [one for one in waiting if one.name == "topics"]
         one = least if needs[least.name] <= room else (topics or waiting)[-1]
         filled[one.name] = _filled(one, room)
@@ -256,7 +226,7 @@ def _shared(sections: Sequence[_Section], chars: int) -> dict[str, _Filled]:
 
 
 def _filled(section: _Section, room: int) -> _Filled:
-    """Write a section: everything if there is room for that, else what comes first."""
+    """Write a section: every entry if all fit, otherwise the first ones."""
     for entries in section.versions[: max(len(section.versions) - 1, 1)]:
         if len(entries) == section.total and len(whole := _whole(section, entries)) <= room:
             return _Filled(whole, [one.what for one in entries])
@@ -268,7 +238,7 @@ def _filled(section: _Section, room: int) -> _Filled:
 
 
 def _first(section: _Section, entries: Iterable[_Entry], room: int) -> list[_Entry]:
-    """Return the first entries that fit together; only what is too long by itself is passed over."""
+    """Return the first entries that fit together, without leading ones that are too long alone."""
     form, chosen = section.form, list[_Entry]()
     room -= len(form.head) - len(form.glue) + len(form.rest.format(section.total))
     for entry in entries:

@@ -1,4 +1,4 @@
-"""What is in a store, counted."""
+"""Status: counts of what a store contains."""
 
 from __future__ import annotations
 
@@ -24,19 +24,14 @@ if TYPE_CHECKING:
 
 
 def status(
-    path: str,
-    db: Database,
-    records: SqlRecords,
-    embedding: Embedding,
-    scope: Scope,
-    feedback: int,
+    path: str, db: Database, records: SqlRecords, embedding: Embedding, scope: Scope, feedback: int
 ) -> Status:
     """Count what a caller may see; sizes are of the whole file."""
     types, counts = records.counts("type", scope), SqlCounts(db)
     model = embedding.embedder.name if embedding.embedder is not None else None
     models, chunks = counts.vectors(scope), counts.rows("chunks", scope)
     left, failed = counts.queued(model, MAX_TRIES, scope) if model else (0, 0)
-    if model and model not in models:  # it has not been used yet: everything wants its vectors
+    if model and model not in models:  # it has not been used yet: every chunk needs its vector
         left = chunks
     return Status(
         path=path,
@@ -64,7 +59,7 @@ def status(
 
 
 def _short_vectors(db: Database, embedding: Embedding) -> dict[str, ShortVectors]:
-    """Say of each model how its vectors are made short, or why they are not."""
+    """Return, by model, how its vectors are shortened, or why they are not."""
     rotations, mine = SqliteRotations(db), embedding.embedder
     found: dict[str, ShortVectors] = {}
     for model, dims in rotations.models().items():
@@ -72,23 +67,19 @@ def _short_vectors(db: Database, embedding: Embedding) -> dict[str, ShortVectors
         why_not, fitted = rotations.why_not(model, prefixes), rotations.of(model)
         found[model] = ShortVectors(dims, why_not=why_not)
         if fitted is not None:
-            found[model] = found[model]._replace(
-                short_dims=fitted.short_dims,
-                shortlist=fitted.shortlist,
-                recall=fitted.recall,
-                trials=fitted.trials,
-                fitted_on=fitted.fitted_on,
-            )
+            names = ("short_dims", "shortlist", "recall", "trials", "fitted_on")
+            values = {name: getattr(fitted, name) for name in names}
+            found[model] = found[model]._replace(**values)
     return found
 
 
 def drawing(db: Database, find_model: Callable[[], Extraction], scope: Scope) -> Drawing:
-    """Say what a language model still has to read, where one is configured."""
+    """Return how many messages wait for extraction, if a language model is configured."""
     from scrubjay.storage.sql.extractions import SqlExtractions
 
     try:
         model = find_model().model
-    except (InvalidInput, Unavailable):  # `doctor` says what is wrong with it
+    except (InvalidInput, Unavailable):  # `doctor` reports why
         return Drawing()
     queue = SqlExtractions(db)
     failures = queue.failures(scope)
@@ -100,5 +91,5 @@ def named(find: Callable[[], SearchModels], embedding: Embedding) -> tuple[str |
     embedder = embedding.embedder
     try:
         return find().names(by_tokens=embedder is not None and embedder.token_dims > 0)
-    except InvalidInput:  # `doctor` says what is wrong with it
+    except InvalidInput:  # `doctor` reports why
         return None, None

@@ -1,8 +1,7 @@
-"""The map of a store: drawn once, and kept until what is stored changes.
+"""Map of a store: computed once, and cached until the database changes.
 
-A page asks for it with every query, so then only the query is embedded. Where little has changed, the
-points stay where they are and new ones are put among them: a picture that moved with every note would be
-none to find one's way by.
+The web UI requests it with every query; only the query is embedded then. After a small change the points
+stay where they are, so that a user finds them again, and new ones are placed among them.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ if TYPE_CHECKING:
     from scrubjay.storage.sql.vectors import SqlVectors
     from scrubjay.types import Scope
 
-MOST_LAID_OUT = 10_000  # a layout compares each with each; more are put among these
-_ENOUGH = 0.9  # of those laid out must still be there, or all are laid out anew
-_MOST_KEPT = 4  # maps, of different filters
+MOST_LAID_OUT = 10_000  # a layout compares all pairs; further memories are placed among these
+_ENOUGH = 0.9  # of those laid out must still exist, or all are laid out again
+_MOST_KEPT = 4  # maps of different scopes
 _AT_ONCE = 2048
 _TITLE_CHARS = 80
 _MOST_QUERY_CHARS = 4000
@@ -42,7 +41,7 @@ Place = tuple[float, float]
 
 
 class Drawn(NamedTuple):
-    """A map without any query; `places` and `numbers` are by id."""
+    """A map without a query; `places` and `numbers` are by id."""
 
     points: tuple[Point, ...]
     places: Mapping[str, Place]
@@ -61,7 +60,7 @@ class _Kept(NamedTuple):
 
 
 class Maps:
-    """The maps of one store, for each way of asking; threads take turns."""
+    """The maps of one store, cached by scope, model and limit; one thread computes at a time."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -70,7 +69,7 @@ class Maps:
         self._kept: OrderedDict[tuple[Scope, str, int], _Kept] = OrderedDict()
 
     def drawn(self, scope: Scope, model: str, limit: int) -> Drawn:
-        """Return the map of what a scope sees, of at most so many points."""
+        """Return the map of a scope with up to `limit` points."""
         key = (scope, model, limit)
         with self._lock:
             with self._db.watched() as (_, number):
@@ -103,23 +102,15 @@ class Maps:
             others = [n for n in wanted if n not in placed]
             placed |= self._among(layout, model, others, wanted)
         points = self._points(placed)
-        return _Kept(
-            None,
-            Drawn(
-                tuple(points.values()),
-                {one.id: (one.x, one.y) for one in points.values()},
-                {one.id: n for n, one in points.items()},
-                len(found),
-                left_out,
-                layout,
-                hashlib.blake2b(repr(tuple(points.values())).encode(), digest_size=8).hexdigest(),
-            ),
-            laid_out,
-            placed,
-        )
+        shown = tuple(points.values())
+        places = {point.id: (point.x, point.y) for point in shown}
+        numbers = {point.id: n for n, point in points.items()}
+        state = hashlib.blake2b(repr(shown).encode(), digest_size=8).hexdigest()
+        drawn = Drawn(shown, places, numbers, len(found), left_out, layout, state)
+        return _Kept(None, drawn, laid_out, placed)
 
     def _will_do(self, before: _Kept, wanted: Mapping[int, int]) -> bool:
-        """True when most of what would be laid out has its place already."""
+        """True when most of the memories that would be laid out have a place already."""
         known = sum(wanted.get(n) == newest for n, newest in before.laid_out.items())
         least = _ENOUGH * min(len(wanted), MOST_LAID_OUT)
         return bool(known) and known >= max(least, _ENOUGH * len(before.laid_out))
@@ -131,7 +122,7 @@ class Maps:
 
         newest = {one.memory: one.newest for one in chosen}
         there, rows = self._table.vectors(model, list(newest))
-        if not there:  # all were forgotten in this very moment
+        if not there:  # all were deleted a moment ago
             return None, {}, {}
         layout = laid_out(rows)
         placed = {
@@ -142,7 +133,7 @@ class Maps:
     def _among(
         self, layout: Layout, model: str, memories: Sequence[int], newest: Mapping[int, int]
     ) -> dict[int, tuple[int, Place]]:
-        """Put others among what is laid out, some at a time: all vectors of a store may be many."""
+        """Place other memories among those laid out, in batches: a store may have many vectors."""
         placed: dict[int, tuple[int, Place]] = {}
         for start in range(0, len(memories), _AT_ONCE):
             there, rows = self._table.vectors(model, memories[start : start + _AT_ONCE])
@@ -154,7 +145,7 @@ class Maps:
         return placed
 
     def _points(self, placed: Mapping[int, tuple[int, Place]]) -> dict[int, Point]:
-        """Return the points by the numbers of their memories, as they were stored."""
+        """Return the points by the numbers of their memories, in order of storing."""
         called = self._table.labels(sorted(placed))
         points: dict[int, Point] = {}
         for n, one in sorted(called.items()):
@@ -162,9 +153,8 @@ class Maps:
             if created_at is None or updated_at is None:
                 continue
             x, y = (round(side, 4) + 0.0 for side in placed[n][1])  # and no -0.0
-            points[n] = Point(
-                one.id, x, y, one.type, one.topic, titled(one.words), created_at, updated_at
-            )
+            label = (one.type, one.topic, titled(one.words))
+            points[n] = Point(one.id, x, y, *label, created_at, updated_at)
         return points
 
 
@@ -176,7 +166,7 @@ def landing_of(
     vectors: SqlVectors,
     scope: Scope,
 ) -> Landing | None:
-    """Return where a query lands: among its nearest memories, the closer the nearer they are."""
+    """Return the place of a query: the mean of its nearest memories, weighted by cosine."""
     text = valid_unicode(query)
     if not terms(text):
         raise Unavailable("it contains no word")
@@ -214,7 +204,7 @@ def titled(words: str) -> str:
 
 
 def sample(found: Sequence[EmbeddedMemory], most: int) -> list[EmbeddedMemory]:
-    """Return so many of all, in their order: the same ones every time, and of every age alike."""
+    """Return `most` memories of all ages, in their order; the same ones every time."""
     if len(found) <= most:
         return list(found)
     drawn = sorted(found, key=lambda one: hashlib.blake2b(one.id.encode(), digest_size=8).digest())

@@ -1,9 +1,9 @@
-"""Lays vectors out on a plane, so that what is alike lies side by side. With numpy alone.
+"""Layout of the map: place vectors on a plane so that similar ones are neighbors, with numpy alone.
 
-The two longest axes of many texts hold a seventh or less of what sets these apart: of a text's ten
-nearest, one at most is near it in such a picture. So the axes are only where points begin. Then each is
-drawn to its ten nearest and pushed off others, again and again, less each time. Nothing is left to
-chance: equal vectors in the same order give an equal picture (docs/map.md).
+The first two principal axes of many texts hold a seventh or less of the variance: of a text's ten nearest,
+one at most is near it in such a picture. So the axes only give the start. Then each point is attracted by
+its ten nearest and repelled by others, in rounds with shrinking steps. There is no randomness: equal
+vectors in the same order give an equal picture (docs/map.md).
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
     Rows = NDArray[np.float32]
 
-AXES = 50  # by which vectors are compared here; to the eye, more give the same picture
+AXES = 50  # principal axes used for comparison; more give the same picture
 _NEIGHBOURS = 10
 _ROUNDS = 200
-_PUSHES = 10  # off so many others in each round
+_PUSHES = 10  # number of others that repel a point in each round
 _STEP = 0.1
-_SPREAD = 10.0  # how wide the picture is while forces act, whose reach is about 1
+_SPREAD = 10.0  # width of the picture while forces act, whose reach is about 1
 _MOST_FORCE = 8.0
-_LEAST = 20  # of fewer points the axes alone make a good picture
+_LEAST = 20  # for fewer points the axes alone make a good picture
 _AT_ONCE = 256
-_AMONG = 3  # what comes later is put among so many of its nearest
-_STRIDE = 2_654_435_761  # steps through any number of points in an order that looks like none
+_AMONG = 3  # a later vector is placed among this number of its nearest
+_STRIDE = 2_654_435_761  # visits the points in a fixed order without a pattern
 _TRIALS = 200
 _TRUE_NEAREST, _SHOWN_NEAREST = 10, 50
 
 
 class Layout(NamedTuple):
-    """Vectors that were laid out: where each lies, and what is needed to put others among them."""
+    """Vectors with their places, and what is needed to place others among them."""
 
     mean: Rows
     axes: Rows  # a column each, the longest first
@@ -46,7 +46,7 @@ class Layout(NamedTuple):
         return np.asarray((vectors - self.mean) @ self.axes, np.float32)
 
     def among(self, vectors: Rows) -> Rows:
-        """Return where other vectors lie: in the middle of the nearest few that were laid out."""
+        """Return the places of other vectors: the weighted mean of their nearest places."""
         return self._middle(*_nearest(self.along(vectors), self.rows, _AMONG))
 
     def _middle(self, nearest: NDArray[np.int64], distances: Rows) -> Rows:
@@ -58,7 +58,7 @@ class Layout(NamedTuple):
 
 
 def laid_out(vectors: Rows) -> Layout:
-    """Lay at least one vector out, with places in -1..1."""
+    """Return the layout of one or more vectors, with places in -1..1."""
     mean = vectors.mean(axis=0)
     axes, explained = _axes(vectors - mean)
     rows = np.ascontiguousarray((vectors - mean) @ axes)
@@ -70,11 +70,8 @@ def laid_out(vectors: Rows) -> Layout:
 
 
 def _axes(centred: Rows) -> tuple[Rows, float | None]:
-    """Return the longest axes, and the share of the variance that the first two hold.
-
-    Either direction of an axis is right: the one in which its largest number is positive is the same
-    whenever it is asked for.
-    """
+    """Return the principal axes, and the share of the variance that the first two hold. The sign of
+    an axis is that in which its largest number is positive, so that it is always the same."""
     # In double precision: in single, equal vectors differ in their last bits, and these would be axes.
     moments = centred.T.astype(np.float64) @ centred / len(centred)
     lengths, columns = np.linalg.eigh(moments)
@@ -88,7 +85,7 @@ def _axes(centred: Rows) -> tuple[Rows, float | None]:
 
 
 def _fitted(places: Rows, half: float) -> Rows:
-    """Return places moved to the middle and stretched, alike in both directions, to fill the picture."""
+    """Return places centered and scaled, equally in both directions, to fill the picture."""
     low, high = places.min(axis=0), places.max(axis=0)
     widest = float((high - low).max()) / 2
     if widest < 1e-6:
@@ -100,14 +97,16 @@ def _fitted(places: Rows, half: float) -> Rows:
 def _nearest(
     rows: Rows, among: Rows, most: int, *, themselves: bool = False
 ) -> tuple[NDArray[np.int64], Rows]:
-    """Return the nearest few of `among` for each row, and how far they are; `themselves` are left out."""
+    """Return the nearest of `among` for each row, and their distances; `themselves` skips the row."""
     most = min(most, len(among) - themselves)
     found = np.empty((len(rows), most), np.int64)
     far = np.empty((len(rows), most), np.float32)
     squares = (among * among).sum(axis=1)
     for start in range(0, len(rows), _AT_ONCE):
         part = rows[start : start + _AT_ONCE]
-        distances = squares - 2 * (part @ among.T)  # but for what is the same in all of a row
+        distances = squares - 2 * (
+            part @ among.T
+        )  # without the part that is equal in all of a row
         if themselves:
             here = np.arange(len(part))
             distances[here, here + start] = np.inf
@@ -119,13 +118,13 @@ def _nearest(
 
 
 def _drawn(rows: Rows, places: Rows) -> Rows:
-    """Draw each point to its nearest, and push it off others, in rounds of which each does less."""
+    """Attract each point to its nearest and repel it from others, in rounds with shrinking steps."""
     count = len(rows)
     nearest, far = _nearest(rows, rows, _NEIGHBOURS, themselves=True)
     beyond = far - far.min(axis=1, keepdims=True)
     pull = np.exp(-beyond / np.maximum(beyond.mean(axis=1, keepdims=True), 1e-6)).ravel()
     here, there = np.repeat(np.arange(count), nearest.shape[1]), nearest.ravel()
-    sides = np.ascontiguousarray(places.T)  # all of one side together: half the time
+    sides = np.ascontiguousarray(places.T)  # one array per coordinate: half the time
     for turn in range(_ROUNDS):
         apart = sides[:, here] - sides[:, there]
         apart *= pull / (1 + (apart * apart).sum(axis=0))
@@ -137,7 +136,7 @@ def _drawn(rows: Rows, places: Rows) -> Rows:
         twice = np.hstack([sides, sides])
         pushed = np.zeros((2, 2 * count), np.float32)
         for push in range(_PUSHES):
-            # Every point off another, all at once: the one that stands so many places behind it.
+            # Each point is repelled by the one `shift` places after it, all at once.
             shift = 1 + (turn * _PUSHES + push) * _STRIDE % (count - 1)
             apart = sides - twice[:, shift : shift + count]
             square = (apart * apart).sum(axis=0)
