@@ -24,19 +24,10 @@ MAX_XML_BYTES = 40_000_000  # of XML, which takes about twenty times its size wh
 _CORE = "docProps/core.xml"
 _OLD_FORMAT = b"\xd0\xcf\x11\xe0"
 # Raised by zipfile, expat and mammoth when a part is damaged or is not what its name says.
+# RuntimeError: an encrypted part, an unknown compression, endless nesting.
 _DAMAGED = (
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    struct.error,
-    ExpatError,
-    EOFError,
-    OSError,
-    LookupError,
-    ValueError,
-    AttributeError,
-    TypeError,
-    RuntimeError,  # an encrypted part, an unknown compression, endless nesting
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, ExpatError, EOFError, OSError),
+    *(LookupError, ValueError, AttributeError, TypeError, RuntimeError),
 )
 
 

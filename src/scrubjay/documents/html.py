@@ -123,22 +123,13 @@ def _parser() -> Any:
 
     class Soup(BeautifulSoup):
         def handle_starttag(
-            self,
-            name: str,
-            namespace: str | None,
-            nsprefix: str | None,
-            attrs: Any,
-            sourceline: int | None = None,
-            sourcepos: int | None = None,
-            namespaces: dict[str, str] | None = None,
+            self, name: str, namespace: Any, nsprefix: Any, attrs: Any, *rest: Any, **named: Any
         ) -> Any:
             while self.currentTag is not None and name in _ENDED_BY.get(self.currentTag.name, ()):
                 self.handle_endtag(self.currentTag.name)
             # markdownify makes a thousand cells of a cell with colspan=1000.
             narrow = {key: value for key, value in attrs.items() if key != "colspan"}
-            return super().handle_starttag(
-                name, namespace, nsprefix, narrow, sourceline, sourcepos, namespaces
-            )
+            return super().handle_starttag(name, namespace, nsprefix, narrow, *rest, **named)
 
         def endData(self, containerClass: Any = None) -> None:  # noqa: N802, N803 overrides
             # The time of markdownify grows with the square of a run of spaces.

@@ -167,17 +167,11 @@ def _rules_above(root: str) -> tuple[_Rules, ...]:
             return ()  # not a repository: folders above do not matter
         above.append(parent)
         folder = parent
-    rules = tuple(
-        rules
-        for one in reversed(above)
-        for rules in _rules_in(
-            one,
-            {name for name in IGNORE_FILES if os.path.exists(os.path.join(one, name))},
-            lambda *_: (
-                None
-            ),  # ignore files above the folder that cannot be read are not its problem
-        )
-    )
+    rules: tuple[_Rules, ...] = ()
+    for outer in reversed(above):
+        names = {name for name in IGNORE_FILES if os.path.exists(os.path.join(outer, name))}
+        # Ignore files above the folder that cannot be read are not reported.
+        rules += tuple(_rules_in(outer, names, lambda *_: None))
     # An ignored folder that is named explicitly, such as notes outside git, is read.
     return () if _ignored(root, True, rules) else rules
 

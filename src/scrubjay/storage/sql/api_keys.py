@@ -30,18 +30,12 @@ class SqlApiKeys(SqlTable):
 
     def add(self, row: ApiKeyRow, digest: str) -> bool:
         """Store an API key with the hash of its secret; False when the name is taken."""
-        return bool(
-            self._write(
-                f"INSERT INTO access (hash, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT (name) DO NOTHING",
-                (digest, *row),
-            )
-        )
+        statement = f"INSERT INTO access (hash, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+        return bool(self._write(f"{statement} ON CONFLICT (name) DO NOTHING", (digest, *row)))
 
     def all(self) -> list[ApiKeyRow]:
-        return [
-            ApiKeyRow(*row) for row in self._rows(f"SELECT {_COLUMNS} FROM access ORDER BY name")
-        ]
+        rows = self._rows(f"SELECT {_COLUMNS} FROM access ORDER BY name")
+        return [ApiKeyRow(*row) for row in rows]
 
     def by_hash(self, digest: str) -> ApiKeyRow | None:
         row = self._row(f"SELECT {_COLUMNS} FROM access WHERE hash = ?", (digest,))

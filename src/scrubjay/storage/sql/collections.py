@@ -99,8 +99,7 @@ class SqlCollections(SqlTable):
     def rename(self, collection: SharedCollection, new_name: str) -> None:
         """Rename a collection; the caller has checked that the name is free."""
         self._write(
-            "UPDATE collections SET name = ? WHERE namespace = ?",
-            (new_name, collection.namespace),
+            "UPDATE collections SET name = ? WHERE namespace = ?", (new_name, collection.namespace)
         )
 
     def delete(self, collection: SharedCollection) -> None:

@@ -6,6 +6,7 @@ extract from the same messages, and a killed one leaves them to the next.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
@@ -63,8 +64,6 @@ class SqlExtractions(SqlTable):
     ) -> Claim | None:
         """Lease the next unread messages of one session; those tried longest ago first. With
         `settled_us`, only messages said until then, or followed by two more."""
-        import json
-
         condition, arguments = where(scope, self._db)
         if passed_over:
             condition += " AND m.id NOT IN (SELECT value FROM json_each(?))"
@@ -113,9 +112,8 @@ class SqlExtractions(SqlTable):
                 " leased_until_s = excluded.leased_until_s, at_us = excluded.at_us",
                 [(turn, model, now_us, held_until_s) for turn, _ in turns],
             )
-        return Claim(
-            tuple(id_ for _, id_ in turns), tuple(id_ for _, id_ in context), held_until_s
-        )
+        ids, before_ids = (tuple(id_ for _, id_ in part) for part in (turns, context))
+        return Claim(ids, before_ids, held_until_s)
 
     def is_held(self, claim: Claim) -> bool:
         """True when all these messages exist and are still leased by us; call it inside the write."""

@@ -219,8 +219,7 @@ class SqlMessages(SqlTable):
         with self._db.write() as db:
             for n in sorted(changed.words):
                 row = db.execute(
-                    f"SELECT {ROW}, language, text, context FROM memories WHERE n = ?",
-                    (n,),
+                    f"SELECT {ROW}, language, text, context FROM memories WHERE n = ?", (n,)
                 ).fetchone()
                 if row is None:
                     continue

@@ -161,9 +161,8 @@ def _unsaved_edit(path: str, entry: Memory) -> str:
             f"changed by hand, and import would refuse it: {error}; correct it, or replace it with"
             " force (--force)"
         )
-    if set(edited.links) <= set(entry.links) and changes_nothing(
-        entry, edited._replace(links=entry.links)
-    ):
+    with_links = edited._replace(links=entry.links)
+    if set(edited.links) <= set(entry.links) and changes_nothing(entry, with_links):
         return ""
     return "changed by hand and not imported; import it first, or replace it with force (--force)"
 
@@ -214,8 +213,6 @@ def _prune(folder: str, ids: set[str], edited: list[tuple[str, str]], *, force: 
             os.unlink(path)
             removed += 1
         else:
-            reason = (
-                "changed by hand, and its entry was deleted; import it, or remove it with force"
-            )
-            edited.append((path, f"{reason} (--force)"))
+            reason = "changed by hand, and its entry was deleted; import it, or remove it"
+            edited.append((path, f"{reason} with force (--force)"))
     return removed

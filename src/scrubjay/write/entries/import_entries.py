@@ -202,9 +202,7 @@ class EntryImport:
         self._where: dict[str, str] = {}  # by id
         # What a rehearsal would have stored, by content.
         self._rehearsed: dict[tuple[str, str, str], Memory] = {}
-        self._first: dict[
-            tuple[str, str, str], str
-        ] = {}  # where a content without an id was first
+        self._first: dict[tuple[str, str, str], str] = {}  # place of a content without an id
         self._linked: list[_Linked] = []
         self._failed: list[tuple[str, str]] = []
         self._notes: list[tuple[str, str]] = []
@@ -290,10 +288,8 @@ class EntryImport:
         if not memory.id and memory.type != "message":
             first = self._first.setdefault(_content(memory), read.where)
             if first != read.where and not unchanged:
-                note = (
-                    f"{first} has the same text, so both are one memory, which now has the fields"
-                )
-                self._notes.append((read.where, f"{note} of this one; give them ids"))
+                note = f"{first} has the same text, so both are one memory, which now has"
+                self._notes.append((read.where, f"{note} the fields of this one; give them ids"))
         self._added += before is None
         self._changed += before is not None and not unchanged
         self._unchanged += unchanged

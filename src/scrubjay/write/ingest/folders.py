@@ -72,10 +72,12 @@ class IngestedFolders:
 
         def refresh() -> None:
             nonlocal last
-            if root is not None and not self._is_followed(root, namespace):
-                return  # its collection was removed
-            if root is not None and is_file and not os.path.lexists(root):
-                return  # an editor is replacing it
+            if root is not None:
+                place = namespace or DEFAULT_NAMESPACE
+                if self._context.folders.containing(root, place) is None:
+                    return  # its collection was removed
+                if is_file and not os.path.lexists(root):
+                    return  # an editor is replacing it
             done = self.ingest(root, None, namespace, None)
             if _has_news(done, last):
                 changed(done)
@@ -177,9 +179,6 @@ class IngestedFolders:
             self._caller.check_one_name(shared)
         self._caller.check_role(shared, OWNER)
         return Scope(namespaces=(shared.namespace,)), shared
-
-    def _is_followed(self, root: str, namespace: str | None) -> bool:
-        return self._context.folders.containing(root, namespace or DEFAULT_NAMESPACE) is not None
 
     def _placed(
         self, namespace: str | None, collection: str | None

@@ -61,7 +61,7 @@ class KnownFiles:
             return False
         file = self._context.files.of([id_]).get(id_)
         if file is None:
-            return not self._exists(id_)
+            return not self._context.records.exists(id_)
         return file.path == path or id_ in self._moved
 
     def new_id(self, path: str, part: str) -> str:
@@ -73,12 +73,11 @@ class KnownFiles:
             id_ = "doc-" + sha256(seed.encode()).hexdigest()[:12]
             file = self._context.files.of([id_]).get(id_)
             # Another process may have read this very file in the meantime.
-            if (file and (file.path, file.part) == (path, part)) or not self._exists(id_):
+            if (
+                file and (file.path, file.part) == (path, part)
+            ) or not self._context.records.exists(id_):
                 return id_
         raise InvalidInput(f"no id is free for {path}")
-
-    def _exists(self, id_: str) -> bool:
-        return bool(self._context.records.get([id_], Scope()))
 
 
 def is_unchanged(

@@ -260,9 +260,7 @@ class IngestRun:
             # Another process may have read it in its new place meanwhile: then it has moved.
             now = context.files.of([file.memory for file in missing])
             missing = [
-                file
-                for file in missing
-                if file.memory in now and now[file.memory].path == file.path
+                file for file in missing if (of := now.get(file.memory)) and of.path == file.path
             ]
             self.names |= stored_names(context, missing)
             context.targets.mark_unresolved(self.namespace)
