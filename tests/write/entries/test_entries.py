@@ -621,7 +621,7 @@ class TestPeople:
         people("ann").export_md(tmp_path / "out")
 
         ben = people("ben", "other.db")
-        assert "opened for one user" in ben.import_entries(tmp_path / "out").failed[0][1]
+        assert "for one user" in ben.import_entries(tmp_path / "out").failed[0][1]
         assert ben.import_entries(tmp_path / "out", namespace="user:ben").added == 1
         assert ben.get("mine").namespace == "user:ben"
 
