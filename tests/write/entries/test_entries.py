@@ -632,7 +632,7 @@ class TestPeople:
         ann.share("house", "ben", "reader")
         (tmp_path / "key.md").write_text("---\nid: key\ncollection: house\n---\n\nThe key\n")
 
-        assert "takes a writer" in people("ben").import_entries(tmp_path / "key.md").failed[0][1]
+        assert "a writer" in people("ben").import_entries(tmp_path / "key.md").failed[0][1]
         assert ann.import_entries(tmp_path / "key.md").added == 1
         assert ann.get("key").namespace == "collection:house"
         ann.share("house", "ben", "writer")
