@@ -55,7 +55,8 @@ _TEXTS = tuple(
 )
 _CHUNK_SIZES = ("chunk_tokens", "chunk_overlap_tokens")
 _NUMBERS = (*_CHUNK_SIZES, "short_turn_chars", "reranker_timeout_s", "generator_timeout_s")
-_KEYS = (*_TEXTS, *_NUMBERS, "profile", "tiers", "server")
+_KEYS = (*_TEXTS, *_NUMBERS)
+_NAMES = (*_KEYS, "profile", "tiers", "server")
 
 
 class TierSetting(NamedTuple):
@@ -354,10 +355,10 @@ def _read(file: str) -> dict[str, Any]:
 
 
 def _check(file: str, table: dict[str, Any]) -> None:
-    if unknown := sorted(set(table) - set(_KEYS)):
+    if unknown := sorted(set(table) - set(_NAMES)):
         from scrubjay.text.validation import did_you_mean
 
-        hint, known = did_you_mean(unknown[0], _KEYS), ", ".join(_KEYS)
+        hint, known = did_you_mean(unknown[0], _NAMES), ", ".join(_NAMES)
         raise InvalidInput(
             f"{file}: unknown setting {unknown[0]!r}{hint}; the settings are {known}"
         )
