@@ -39,9 +39,9 @@ function onKeydown(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   if (typing || document.querySelector("dialog[open]") || localStorage.getItem(OFF)) return;
   const all = activeKeys();
-  const asked = began ? `${began} ${event.key}` : event.key;
+  const pressed = began ? `${began} ${event.key}` : event.key;
   began = "";
-  const found = all.find((binding) => binding.keys === asked);
+  const found = all.find((binding) => binding.keys === pressed);
   if (found) {
     event.preventDefault();
     found.act();

@@ -22,7 +22,7 @@ const SIDES = Object.keys(NAMES);
 /** Make the view. */
 export function make(root) {
   let state = readParams(new URLSearchParams());
-  let asking = new AbortController();
+  let controller = new AbortController();
   let shown = { state, answers: {} }; // the results on the screen while the next ones load
   let isEntered = false;
   const form = compareForm({
@@ -45,9 +45,9 @@ export function make(root) {
 
   async function askBoth() {
     soon.cancel();
-    asking.abort();
-    asking = new AbortController();
-    const { signal } = asking;
+    controller.abort();
+    controller = new AbortController();
+    const { signal } = controller;
     const next = { state, answers: {}, isLate: false };
     if (!state.query.trim() || !Object.keys(shown.answers).length) draw(next);
     if (!state.query.trim()) return;
@@ -130,7 +130,7 @@ export function make(root) {
     },
     hide() {
       soon.cancel();
-      asking.abort();
+      controller.abort();
       isEntered = false;
     },
     keys: [

@@ -29,13 +29,13 @@ const LEARNING_PROFILES = ["vault", "novamem"];
 
 /** Make the view; `show` starts the refresh, `hide` stops it. */
 export function make(root) {
-  const at = { span: "24h", tenant: "", got: {}, looked: 0, refused: null };
-  let looking = null;
+  const at = { span: "24h", tenant: "", got: {}, loadedAt: 0, refused: null };
+  let controller = null;
   let timer = 0;
 
   const hits = hitsPanel((chosen) => navigate("health", routeParams({ ...at, ...chosen })));
   const queries = queriesPanel();
-  const doctor = doctorPanel(() => tell());
+  const doctor = doctorPanel(() => drawSummary());
   const fixed = (title, part) => panel(title, () => part.node, { wide: true });
   const large = {
     hits: fixed("Hits per source", hits),
@@ -91,20 +91,20 @@ export function make(root) {
   parts.doctor.show({});
 
   // Load everything; while the server is away, the old data stays on the screen.
-  async function look() {
-    looking?.abort();
+  async function load() {
+    controller?.abort();
     clearTimeout(timer);
     const mine = new AbortController();
-    looking = mine;
+    controller = mine;
     root.setAttribute("aria-busy", "true");
     const got = await loadAll(at.span, mine.signal, at.refused);
     if (mine.signal.aborted) return;
     if (got.figures.kind === "not-allowed") at.refused = got.figures; // do not ask again until the view is opened again
     root.setAttribute("aria-busy", "false");
-    timer = setTimeout(() => document.visibilityState === "visible" && look(), REFRESH_MS);
+    timer = setTimeout(() => document.visibilityState === "visible" && load(), REFRESH_MS);
     if (Object.values(got).some((answer) => answer instanceof Problem && answer.kind === "away")) return;
     at.got = got;
-    at.looked = Date.now();
+    at.loadedAt = Date.now();
     draw();
   }
 
@@ -122,9 +122,9 @@ export function make(root) {
     const learning = at.got.weights.filter((weights) => answerOrUndefined(weights) && learns(weights));
     parts.learned.node.hidden = !learning.length;
     parts.learned.show(learning);
-    put(asOf, `as of ${clock(at.looked)}`);
-    asOf.title = moment(at.looked);
-    tell();
+    put(asOf, `as of ${clock(at.loadedAt)}`);
+    asOf.title = moment(at.loadedAt);
+    drawSummary();
   }
 
   function drawHits() {
@@ -149,7 +149,7 @@ export function make(root) {
   }
 
   // Draw the panels that combine the status and the findings of doctor.
-  function tell() {
+  function drawSummary() {
     const { status } = at.got;
     if (!status) return;
     const findings = doctor.findings();
@@ -164,29 +164,29 @@ export function make(root) {
     if (!scopes) return; // the server is away; the view is shown again when it is back
     const examines = scopes.includes("admin");
     parts.doctor.node.hidden = !examines;
-    tell();
+    drawSummary();
     const cheap = answerOrUndefined(at.got.status)?.size_bytes < CHEAP_BYTES;
     if (examines && (doctor.findings() ? again : cheap)) await doctor.run();
   }
 
   // A refresh by the user runs doctor, too: it shows whether a problem is fixed.
   async function refresh() {
-    await look();
-    if (!looking.signal.aborted) await examine({ again: true });
+    await load();
+    if (!controller.signal.aborted) await examine({ again: true });
   }
 
-  const returned = () => document.visibilityState === "visible" && Date.now() - at.looked >= REFRESH_MS && look();
+  const returned = () => document.visibilityState === "visible" && Date.now() - at.loadedAt >= REFRESH_MS && load();
   return {
     async show(params) {
       at.span = params.get("span") in SPANS ? params.get("span") : "24h";
       at.tenant = params.get("tenant") ?? "";
       document.addEventListener("visibilitychange", returned);
-      await look();
-      if (!looking.signal.aborted) await examine();
+      await load();
+      if (!controller.signal.aborted) await examine();
     },
     hide() {
       at.refused = null;
-      looking?.abort();
+      controller?.abort();
       doctor.stop();
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", returned);
@@ -210,12 +210,12 @@ function focusPanel(part) {
 
 // Load everything at once; a request that fails gives its Problem.
 async function loadAll(span, signal, refused) {
-  const or = (asked) =>
-    asked.catch((error) => {
+  const or = (promise) =>
+    promise.catch((error) => {
       if (error.name !== "AbortError" && !error.kind) throw error;
       return error;
     });
-  const asked = {
+  const requests = {
     status: call("status", {}, { signal }),
     hits: call("hits", { since: since(span) }, { signal }),
     figures: refused ? Promise.reject(refused) : send("GET", "/v1/figures", undefined, signal),
@@ -227,6 +227,6 @@ async function loadAll(span, signal, refused) {
     expiring: call("expiring", { limit: 8 }, { signal }),
   };
   const weights = Promise.all(LEARNING_PROFILES.map((profile) => or(call("weights", { profile }, { signal }))));
-  const all = await Promise.all([...Object.values(asked).map(or), weights]);
-  return Object.fromEntries([...Object.keys(asked), "weights"].map((name, index) => [name, all[index]]));
+  const all = await Promise.all([...Object.values(requests).map(or), weights]);
+  return Object.fromEntries([...Object.keys(requests), "weights"].map((name, index) => [name, all[index]]));
 }

@@ -38,9 +38,9 @@ export class Chart {
 
   constructor(on) {
     this.on = on;
-    this.#make();
+    this.#build();
     this.painter = new Painter(this.canvas, this.probe);
-    this.#watch();
+    this.#listen();
   }
 
   /** Set the points; the cursor stays on the same memory. */
@@ -114,7 +114,7 @@ export class Chart {
     });
   }
 
-  #make() {
+  #build() {
     const described = uniqueId("map");
     this.canvas = h("canvas", {
       tabindex: 0,
@@ -140,10 +140,10 @@ export class Chart {
     this.node = h("div", { class: "chart" }, this.canvas, this.tip, zoom, this.probe, description);
   }
 
-  #watch() {
+  #listen() {
     addGestures(this.canvas, this.plane, {
       moved: () => this.#moved(),
-      over: (left, top) => this.#hover(this.#under(left, top, REACH_PX)),
+      over: (left, top) => this.#hover(this.#pointAt(left, top, REACH_PX)),
       out: () => this.#hover(-1),
       click: (left, top, isTouch) => this.#click(left, top, isTouch),
       arrow: (right, up) => this.#arrow(right, up),
@@ -162,7 +162,7 @@ export class Chart {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
   }
 
-  #under(left, top, reachPx) {
+  #pointAt(left, top, reachPx) {
     return this.dots.near(...this.plane.toPlane(left, top), reachPx / this.plane.scale);
   }
 
@@ -177,12 +177,12 @@ export class Chart {
     if (index === this.#hovered) return;
     this.#hovered = index;
     this.canvas.classList.toggle("over", index >= 0);
-    this.#tell(index >= 0 ? index : this.#cursor);
+    this.#showTip(index >= 0 ? index : this.#cursor);
     this.draw();
   }
 
   #click(left, top, isTouch) {
-    const index = this.#under(left, top, isTouch ? TOUCH_REACH_PX : REACH_PX);
+    const index = this.#pointAt(left, top, isTouch ? TOUCH_REACH_PX : REACH_PX);
     const again = index === this.#cursor;
     this.#choose(index);
     const pile = index < 0 ? [] : this.#pile(index);
@@ -203,17 +203,17 @@ export class Chart {
   #choose(index) {
     this.#cursor = index;
     this.on.chosen(this.dots.points[index] ?? null);
-    this.#tell(index);
+    this.#showTip(index);
     this.draw();
   }
 
   #moved() {
-    this.#tell(this.#hovered >= 0 ? this.#hovered : this.#cursor);
+    this.#showTip(this.#hovered >= 0 ? this.#hovered : this.#cursor);
     this.draw();
     this.on.moved();
   }
 
-  #tell(index) {
+  #showTip(index) {
     const point = this.dots.points[index];
     const [left, top] = point ? this.plane.toScreen(point.x, point.y) : [-1, -1];
     this.tip.hidden = !point || left < 0 || top < 0 || left > this.plane.width || top > this.plane.height;

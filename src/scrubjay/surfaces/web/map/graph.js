@@ -29,21 +29,21 @@ export function make(root) {
       ...DEPTHS.map((depth) => ({
         keys: String(depth),
         does: `Show memories up to ${plural(depth, "link", "links")} away`,
-        act: () => view.reach(depth),
+        act: () => view.setDepth(depth),
       })),
     ],
   };
 }
 
 class GraphView {
-  #asking = null;
+  #controller = null;
   #id = "";
   #depth = 1;
   #graph = null;
   #width = 0;
 
   constructor(root) {
-    this.finder = finder("Find a memory", (id) => this.#to(id));
+    this.finder = finder("Find a memory", (id) => this.#hrefOf(id));
     this.depths = h("div", { class: "ways", role: "group", "aria-label": "How many links away" });
     this.body = h("div", { class: "around" });
     put(root, h("div", { class: "bar" }, this.finder.node, this.depths), this.body);
@@ -58,49 +58,49 @@ class GraphView {
     this.#depth = DEPTHS.includes(depth) ? depth : 1;
     this.#drawDepths();
     if (!this.#id) return this.#welcome();
-    await attempt(() => this.#ask());
+    await attempt(() => this.#load());
     if (focused) this.stage.querySelector(".middle a")?.focus(); // the chosen memory is in the middle now
     return undefined;
   }
 
   hide() {
-    this.#asking?.abort();
+    this.#controller?.abort();
     this.finder.clear();
   }
 
   /** Open a memory (default: the one in the middle). */
   open(id) {
     const which = id ?? this.#id;
-    if (which) openMemory(which, { changed: () => attempt(() => this.#ask()) });
+    if (which) openMemory(which, { changed: () => attempt(() => this.#load()) });
   }
 
   /** Show the memories up to `depth` links away. */
-  reach(depth) {
+  setDepth(depth) {
     if (this.#id) navigate("graph", { id: this.#id, depth: depth === 1 ? "" : depth });
   }
 
-  #to(id) {
+  #hrefOf(id) {
     return link("graph", { id, depth: this.#depth === 1 ? "" : this.#depth });
   }
 
-  async #ask() {
-    this.#asking?.abort();
+  async #load() {
+    this.#controller?.abort();
     const mine = new AbortController();
-    this.#asking = mine;
+    this.#controller = mine;
     try {
       this.#graph = await call("surroundings", { id: this.#id, depth: this.#depth }, mine);
     } catch (error) {
       if (mine.signal.aborted) return;
       this.#graph = null;
       if (error.status !== 404) throw error;
-      this.#gone();
+      this.#showNotFound();
       return;
     }
     this.#fill();
   }
 
   #welcome() {
-    this.#asking?.abort();
+    this.#controller?.abort();
     this.#graph = null;
     put(
       this.body,
@@ -118,7 +118,7 @@ class GraphView {
     this.finder.box.focus();
   }
 
-  #gone() {
+  #showNotFound() {
     put(
       this.body,
       h("h1", {}, "Memory not found"),
@@ -166,7 +166,11 @@ class GraphView {
     const focused = [...this.depths.children].indexOf(document.activeElement);
     const pressed = (depth) => String(depth === this.#depth);
     const button = (depth) =>
-      h("button", { type: "button", "aria-pressed": pressed(depth), onclick: () => this.reach(depth) }, String(depth));
+      h(
+        "button",
+        { type: "button", "aria-pressed": pressed(depth), onclick: () => this.setDepth(depth) },
+        String(depth),
+      );
     this.depths.hidden = !this.#id;
     put(this.depths, h("span", { class: "hint" }, "Links away, up to"), DEPTHS.map(button));
     if (focused > 0) this.depths.children[focused].focus();
@@ -193,7 +197,7 @@ class GraphView {
       h(
         "tr",
         {},
-        h("th", { scope: "row" }, h("a", { href: this.#to(node.id), dir: "auto" }, node.title)),
+        h("th", { scope: "row" }, h("a", { href: this.#hrefOf(node.id), dir: "auto" }, node.title)),
         h("td", {}, node.type),
         h("td", { class: "number" }, String(node.depth)),
         h("td", { class: "number" }, figure(node.score, 2)),

@@ -26,7 +26,7 @@ export function make(root) {
     keys: [
       { keys: "/", does: "Go to the query", act: () => view.box.select() },
       { keys: "m", does: "Go to the points: arrow keys move, Enter opens", act: () => view.chart.canvas.focus() },
-      { keys: "c", does: "Colour by topic, type or age in turn", act: () => view.turnColour() },
+      { keys: "c", does: "Colour by topic, type or age in turn", act: () => view.nextColour() },
       { keys: "+", does: "Zoom in", act: () => view.chart.step(1) },
       { keys: "-", does: "Zoom out", act: () => view.chart.step(-1) },
       { keys: "0", does: "Show all", act: () => view.chart.reset() },
@@ -35,10 +35,10 @@ export function make(root) {
 }
 
 class MapView {
-  #asking = null;
+  #controller = null;
   #answer = null; // the last answer with points
   #shownFor = ""; // the filters of that answer
-  #now = { q: "", by: "topic", collection: [], topics: [], types: [], hide: [], at: "" };
+  #state = { q: "", by: "topic", collection: [], topics: [], types: [], hide: [], at: "" };
   #seen = ""; // the last address, without the open memory
   #hash = "";
 
@@ -46,21 +46,21 @@ class MapView {
     this.chart = new Chart({
       open: (point) => this.#open(point),
       pile: (points) => this.#choose(points),
-      chosen: (point) => this.#under(point),
+      chosen: (point) => this.#showSelected(point),
       moved: debounce(MOVING_MS, () => {
         this.#note({ at: String(this.chart.plane) });
         this.#listInView();
       }),
     });
     this.opening = new MemoryRoute("map", (id, signal) => this.#show(id, signal));
-    this.#make(root);
+    this.#build(root);
   }
 
   /** Show an address; loads points only if the current ones do not fit. */
   async show(params) {
     const by = COLOR_MODES[params.get("by")] ? params.get("by") : "topic";
-    const before = this.#now;
-    this.#now = {
+    const before = this.#state;
+    this.#state = {
       q: params.get("q") ?? "",
       by,
       collection: params.getAll("collection"),
@@ -75,30 +75,30 @@ class MapView {
     [this.#seen, this.#hash] = [address, location.hash];
     this.opening.follow(params.get("id") ?? "", () => this.#address(), isSame);
     if (isSame && !isAgain) return;
-    if (this.box.value.trim() !== this.#now.q) this.box.value = this.#now.q;
-    if (this.#now.at !== before.at) this.chart.plane.look(this.#now.at);
+    if (this.box.value.trim() !== this.#state.q) this.box.value = this.#state.q;
+    if (this.#state.at !== before.at) this.chart.plane.look(this.#state.at);
     this.#drawControls();
     if (this.#answer) this.#redraw();
-    await attempt(() => this.#ask());
+    await attempt(() => this.#load());
   }
 
   hide() {
-    this.#asking?.abort();
+    this.#controller?.abort();
     this.#seen = "";
     this.opening.close();
     this.typed.cancel();
     this.chart.on.moved.cancel();
   }
 
-  turnColour() {
+  nextColour() {
     const ways = Object.keys(COLOR_MODES);
-    this.#change({ by: ways[(ways.indexOf(this.#now.by) + 1) % ways.length], hide: [] });
+    this.#change({ by: ways[(ways.indexOf(this.#state.by) + 1) % ways.length], hide: [] });
   }
 
-  #make(root) {
+  #build(root) {
     this.typed = debounce(TYPING_MS, () => {
       this.#note({ q: this.box.value.trim() });
-      attempt(() => this.#ask());
+      attempt(() => this.#load());
     });
     const asks = {
       type: "search",
@@ -109,8 +109,8 @@ class MapView {
     this.box = h("input", { ...asks, oninput: this.typed, onkeydown: leaveOnEscape });
     this.colours = h("div", { class: "ways", role: "group", "aria-label": "Colour by" });
     this.narrowing = new FilterMenu((what) => this.#change({ ...what, hide: [], at: "" }));
-    this.standing = h("p", { class: "hint standing", role: "status" });
-    this.under = h("div", { class: "under" });
+    this.coverage = h("p", { class: "hint standing", role: "status" });
+    this.selected = h("div", { class: "under" });
     this.outcome = h("div", { class: "outcome", role: "status" });
     this.legend = h("section", { "aria-label": "Colours" }, h("h2", {}), h("div", {}));
     this.landing = h("section", { "aria-label": "Nearest to the query", hidden: true });
@@ -119,32 +119,32 @@ class MapView {
     this.body = h(
       "div",
       { class: "spread", hidden: true },
-      h("div", { class: "stage" }, this.chart.node, this.under, this.standing),
+      h("div", { class: "stage" }, this.chart.node, this.selected, this.coverage),
       h("aside", {}, this.pile, this.landing, this.legend, this.inView),
     );
     const bar = h("div", { class: "bar" }, this.box, this.colours, this.narrowing.node, copyButton());
     put(root, h("h1", { class: "visually-hidden" }, "Map"), bar, this.outcome, this.body);
-    this.#under(null);
+    this.#showSelected(null);
   }
 
   #filters() {
-    const { collection, topics, types } = this.#now;
+    const { collection, topics, types } = this.#state;
     return { collection: collection[0], ...(topics.length && { topics }), ...(types.length && { types }) };
   }
 
-  async #ask({ again = false } = {}) {
-    this.#asking?.abort();
+  async #load({ again = false } = {}) {
+    this.#controller?.abort();
     const mine = new AbortController();
-    this.#asking = mine;
+    this.#controller = mine;
     const filters = this.#filters();
     const key = JSON.stringify(filters);
     const isHere = !again && this.#answer !== null && this.#shownFor === key;
-    if (!isHere) this.#say(h("p", { class: "hint" }, "Drawing the map…"));
+    if (!isHere) this.#showOutcome(h("p", { class: "hint" }, "Drawing the map…"));
     try {
-      const query = this.#now.q || undefined;
+      const query = this.#state.q || undefined;
       let answer = await call("map", { ...filters, query, points: !isHere }, mine);
       if (isHere && answer.state !== this.#answer.state) answer = await call("map", { ...filters, query }, mine);
-      if (answer.points.length || !isHere) this.#take(answer, key);
+      if (answer.points.length || !isHere) this.#applyAnswer(answer, key);
       this.#land(answer);
     } catch (error) {
       if (mine.signal.aborted) return;
@@ -152,20 +152,20 @@ class MapView {
     }
   }
 
-  #take(answer, key) {
+  #applyAnswer(answer, key) {
     this.#answer = answer;
     this.#shownFor = key;
     this.chart.set(answer.points);
     this.body.hidden = !answer.points.length;
-    drawCoverage(this.standing, answer, answer.points.length);
+    drawCoverage(this.coverage, answer, answer.points.length);
     this.#redraw();
     this.#drawControls();
   }
 
   #redraw() {
-    if (this.chart.by !== this.#now.by) this.chart.colour(this.#now.by);
-    this.chart.hide(this.#now.hide);
-    put(this.legend.firstChild, BY[this.#now.by]);
+    if (this.chart.by !== this.#state.by) this.chart.colour(this.#state.by);
+    this.chart.hide(this.#state.hide);
+    put(this.legend.firstChild, BY[this.#state.by]);
     drawLegend(this.legend.lastChild, this.chart.groups, this.chart.off, (hide) => this.#change({ hide }));
     this.#listInView();
   }
@@ -175,10 +175,14 @@ class MapView {
     const points = (answer.landing?.nearest ?? []).map((id) => this.chart.pointOf(id)).filter(Boolean);
     if (answer.landing) this.chart.plane.reveal(answer.landing.x, answer.landing.y);
     this.landing.hidden = !answer.landing;
-    put(this.landing, h("h2", {}, "Nearest to the query"), pointList(points, { ...this.#doing(), ordered: true }));
-    this.#say(
+    put(
+      this.landing,
+      h("h2", {}, "Nearest to the query"),
+      pointList(points, { ...this.#listActions(), ordered: true }),
+    );
+    this.#showOutcome(
       ...answer.degraded.map((why) => h("p", { class: "notice" }, sentence(why))),
-      !this.#answer.points.length && emptyNote(this.#answer, this.#now),
+      !this.#answer.points.length && emptyNote(this.#answer, this.#state),
     );
   }
 
@@ -187,44 +191,44 @@ class MapView {
     this.landing.hidden = true;
     if (error.kind === "away" || error.kind === "no-token" || !error.kind) throw error;
     if (error.kind === "unavailable") this.body.hidden = true;
-    const instead = h("a", { href: link("search", { q: this.#now.q }) }, "Search by keyword instead");
-    this.#say(h("div", { class: "notice bad" }, h("p", {}, sentence(error.detail)), h("p", {}, instead)));
+    const instead = h("a", { href: link("search", { q: this.#state.q }) }, "Search by keyword instead");
+    this.#showOutcome(h("div", { class: "notice bad" }, h("p", {}, sentence(error.detail)), h("p", {}, instead)));
   }
 
-  #say(...what) {
+  #showOutcome(...what) {
     put(this.outcome, ...what);
   }
 
   #drawControls() {
-    const { by } = this.#now;
+    const { by } = this.#state;
     const colour = (name) => () => this.#change({ by: name, hide: [] });
     const way = ([name, label]) =>
       h("button", { type: "button", "aria-pressed": String(name === by), onclick: colour(name) }, label);
     const focused = [...this.colours.children].indexOf(document.activeElement);
     put(this.colours, h("span", { class: "hint" }, "Colour by"), Object.entries(COLOR_MODES).map(way));
     if (focused > 0) this.colours.children[focused].focus();
-    this.narrowing.draw(this.#now);
+    this.narrowing.draw(this.#state);
   }
 
   #listInView() {
     if (!this.inView.open) return;
     const { points, count: all } = this.chart.inView(MAX_LISTED);
     const more = all > points.length ? `The first ${points.length} of ${count(all)}; zoom in for others.` : "";
-    put(this.inView.lastChild, more && h("p", { class: "hint" }, more), pointList(points, this.#doing()));
+    put(this.inView.lastChild, more && h("p", { class: "hint" }, more), pointList(points, this.#listActions()));
   }
 
   #choose(points) {
     this.pile.hidden = false;
-    const list = pointList(points.slice(0, MAX_LISTED), this.#doing());
+    const list = pointList(points.slice(0, MAX_LISTED), this.#listActions());
     put(this.pile, h("h2", {}, `${count(points.length)} at this position`), list);
     this.pile.querySelector("button").focus();
   }
 
-  #under(point) {
+  #showSelected(point) {
     this.pile.hidden = true;
     const hint = h("span", { class: "hint" }, HINT);
     put(
-      this.under,
+      this.selected,
       h(
         "p",
         { "aria-live": "polite" },
@@ -235,7 +239,7 @@ class MapView {
     );
   }
 
-  #doing() {
+  #listActions() {
     return { open: (point) => this.#open(point), hint: (id) => this.chart.hint(id) };
   }
 
@@ -244,20 +248,20 @@ class MapView {
   }
 
   #show(id, signal) {
-    const changed = () => attempt(() => this.#ask({ again: true }));
-    return openMemory(id, { query: this.#now.q, changed, signal });
+    const changed = () => attempt(() => this.#load({ again: true }));
+    return openMemory(id, { query: this.#state.q, changed, signal });
   }
 
-  #address(state = this.#now) {
+  #address(state = this.#state) {
     return { ...state, by: state.by === "topic" ? "" : state.by };
   }
 
   #change(what) {
-    navigate("map", this.#address({ ...this.#now, q: this.box.value.trim(), ...what })); // including the text typed just now
+    navigate("map", this.#address({ ...this.#state, q: this.box.value.trim(), ...what })); // including the text typed just now
   }
 
   #note(what) {
-    Object.assign(this.#now, what);
+    Object.assign(this.#state, what);
     if (currentRoute().view !== "map") return;
     replaceRoute("map", { ...this.#address(), id: currentRoute().params.get("id") });
     [this.#seen, this.#hash] = [link("map", this.#address()), location.hash];

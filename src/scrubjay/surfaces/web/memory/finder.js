@@ -11,7 +11,7 @@ const LONGEST = 200; // characters of the name of a memory without a title
 
 /** Make `{node, box, clear}`; a choice opens `hrefOf(id)`, or calls `chosen(hit)` if that is given. */
 export function finder(label, hrefOf, chosen) {
-  let asking = null;
+  let controller = null;
   const list = h("ul", { class: "choices", hidden: true, onkeydown: (event) => step(event) });
   const asks = { type: "search", placeholder: label, "aria-label": label, autocomplete: "off" };
   const box = h("input", { ...asks, onkeydown: (event) => step(event) });
@@ -28,12 +28,12 @@ export function finder(label, hrefOf, chosen) {
   box.addEventListener("focus", () => list.hidden && box.value.trim() && look()); // reopen the list that Escape closed
 
   async function find() {
-    asking?.abort();
-    asking = new AbortController();
+    controller?.abort();
+    controller = new AbortController();
     const query = box.value.trim();
     if (!query) return show([]);
     try {
-      show((await call("search", { query, limit: MOST }, asking)).hits);
+      show((await call("search", { query, limit: MOST }, controller)).hits);
     } catch (error) {
       if (error.kind !== "invalid") throw error;
       refuse(error.detail); // in the list: a toast would appear at each key
@@ -47,8 +47,8 @@ export function finder(label, hrefOf, chosen) {
     put(status, detail);
   }
 
-  function show(hits, { asked = true } = {}) {
-    const nothing = asked && box.value.trim() !== "" && !hits.length;
+  function show(hits, { searched = true } = {}) {
+    const nothing = searched && box.value.trim() !== "" && !hits.length;
     const row = (hit) =>
       h("li", {}, h("a", { href: hrefOf(hit.id), onclick: take(hit), dir: "auto" }, displayName(hit, LONGEST)));
     put(list, hits.map(row), nothing && h("li", { class: "hint" }, "Nothing found."));
@@ -71,15 +71,15 @@ export function finder(label, hrefOf, chosen) {
   function leave() {
     const inBox = document.activeElement === box;
     look.cancel();
-    asking?.abort();
-    show([], { asked: false });
+    controller?.abort();
+    show([], { searched: false });
     if (inBox) box.blur();
     else box.focus();
   }
 
   function clear() {
     look.cancel();
-    asking?.abort();
+    controller?.abort();
     box.value = "";
     show([]);
   }

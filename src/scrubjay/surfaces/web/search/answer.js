@@ -20,7 +20,7 @@ function confidenceText({ confidence, degraded, mode }) {
 }
 
 /** Draw the summary above the hits. */
-export function resultSummary(results, asked, of) {
+export function resultSummary(results, request, of) {
   const certainty = confidenceText(results);
   const cut = results.counts.limit_cut_from;
   return [
@@ -41,7 +41,7 @@ export function resultSummary(results, asked, of) {
       cut && ` · this profile returns at most ${count(results.hits.length)}`,
     ),
     degradedNote(results),
-    topicChips(results.topics, asked, of),
+    topicChips(results.topics, request, of),
   ];
 }
 
@@ -64,9 +64,9 @@ function degradedNote({ degraded, counts }) {
   );
 }
 
-function topicChips(topics, asked, of) {
+function topicChips(topics, request, of) {
   const rest = Object.entries(topics)
-    .filter(([topic]) => !asked.topics.includes(topic))
+    .filter(([topic]) => !request.topics.includes(topic))
     .slice(0, MOST_TOPICS);
   if (!rest.length) return null;
   return h(
@@ -88,10 +88,10 @@ export function topicChip(topic, memories, of) {
 }
 
 /** Draw what to try when nothing was found: fewer filters, another mode, similar topics. */
-export function emptyResult(results, asked, topics, modes, of) {
+export function emptyResult(results, request, topics, modes, of) {
   const searched = results.trace.map(({ notes }) => notes.nothing_found).filter(Boolean);
-  const set = activeFilters(asked);
-  const others = [{ name: "", summary: "" }, ...modes].filter(({ name }) => name !== asked.mode);
+  const set = activeFilters(request);
+  const others = [{ name: "", summary: "" }, ...modes].filter(({ name }) => name !== request.mode);
   const near = similarTopics(results.query, topics);
   return h(
     "div",

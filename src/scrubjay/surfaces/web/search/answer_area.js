@@ -4,7 +4,7 @@ import { h, put } from "../app/dom.js";
 
 const SLOW_MS = 500; // an earlier note would flicker at each key
 
-/** The nodes of an answer: `old`, `head` and `body`. `queries()` returns the query on the screen and the next one: `[shown, asked]`. */
+/** The nodes of an answer: `old`, `head` and `body`. `queries()` returns the query on the screen and the next one: `[shown, next]`. */
 export class AnswerArea {
   constructor(queries) {
     this.queries = queries;
@@ -30,8 +30,8 @@ export class AnswerArea {
 
   /** Show the query of the old results, if the next ones are late or the server is away. */
   sayOld() {
-    const [shown, asked] = this.queries();
-    this.old.hidden = shown === undefined || shown === asked;
+    const [shown, next] = this.queries();
+    this.old.hidden = shown === undefined || shown === next;
     put(this.old, "For: ", h("bdi", {}, shown ?? ""));
   }
 

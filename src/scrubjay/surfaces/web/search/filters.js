@@ -8,14 +8,14 @@ import { FILTERS } from "./query.js";
 
 const MOST = 500; // names that a list offers
 
-/** Make the fields: `{nodes, read(), write(asked), offer()}`. The form shows the values of filters that take several as chips. */
+/** Make the fields: `{nodes, read(), write(request), offer()}`. The form shows the values of filters that take several as chips. */
 export function filterFields() {
   const fields = FILTERS.map(fieldOf);
   return {
     nodes: fields.map(({ node }) => node),
     read: () => Object.fromEntries(fields.map(({ name, get }) => [name, get()])),
-    write: (asked) => {
-      for (const { name, set } of fields) set(asked[name]);
+    write: (request) => {
+      for (const { name, set } of fields) set(request[name]);
     },
     offer: () => attempt(() => loadSuggestions(fields)),
   };

@@ -14,7 +14,7 @@ const LIMIT = "10"; // default number of hits
 const OWN_LIMITS = { gnosis: "32", "gnosis:standard": "32", "gnosis:deep": "100" }; // as in scrubjay.search.profiles.gnosis
 
 /**
- * Make the form. `on` is `{typed(asked), chosen(asked), now(asked), down()}`: called while the user types, after a choice,
+ * Make the form. `on` is `{typed(request), chosen(request), now(request), down()}`: called while the user types, after a choice,
  * on Enter, and on the arrow key that leads to the results.
  */
 export function searchForm(on) {
@@ -106,19 +106,19 @@ export function searchForm(on) {
   );
 
   /** Show the query of the address. */
-  async function write(asked) {
-    latest = asked;
-    if (!isTyping && box.value !== asked.q) box.value = asked.q;
-    filters.write(asked);
-    const set = activeFilters(asked);
+  async function write(request) {
+    latest = request;
+    if (!isTyping && box.value !== request.q) box.value = request.q;
+    filters.write(request);
+    const set = activeFilters(request);
     put(summary, set.length ? ` (${set.length} on)` : "");
     put(
       chips,
       set.map((filter) => chipOf(filter, () => on.without(filter))),
     );
     chips.hidden = !set.length;
-    map.href = link("map", { q: asked.q, topics: asked.topics, types: asked.types });
-    for (const anchor of [compare, map]) anchor.hidden = !asked.q.trim();
+    map.href = link("map", { q: request.q, topics: request.topics, types: request.types });
+    for (const anchor of [compare, map]) anchor.hidden = !request.q.trim();
     fillWays(); // at once, with what is loaded so far
     if (ways.length) return;
     const [known, weights] = (await attempt(() => Promise.all([call("profiles"), call("weights")]))) ?? [];

@@ -11,10 +11,20 @@ export function keysOf(view) {
     { keys: "o", does: "Open (or Enter)", act: ofOne((id) => view.open(id)) },
     { keys: "e", write: true, does: "Edit", act: ofOne((id) => view.edit(id)) },
     { keys: "x", write: true, does: "Forget", act: ofOne((id) => view.forget(id)) },
-    { keys: "a", write: true, does: "It helped (accepted)", act: ofOne((id) => view.judge(id, "accepted")) },
-    { keys: "m", write: true, does: "It helped, changed (modified)", act: ofOne((id) => view.judge(id, "modified")) },
-    { keys: "d", write: true, does: "It did not help (dismissed)", act: ofOne((id) => view.judge(id, "dismissed")) },
-    { keys: "y", does: "Why this hit was found", act: ofOne(() => view.turnWhy()) },
-    { keys: "w", does: "Show or hide the stages of the search", act: () => view.turnHow() },
+    { keys: "a", write: true, does: "It helped (accepted)", act: ofOne((id) => view.giveFeedback(id, "accepted")) },
+    {
+      keys: "m",
+      write: true,
+      does: "It helped, changed (modified)",
+      act: ofOne((id) => view.giveFeedback(id, "modified")),
+    },
+    {
+      keys: "d",
+      write: true,
+      does: "It did not help (dismissed)",
+      act: ofOne((id) => view.giveFeedback(id, "dismissed")),
+    },
+    { keys: "y", does: "Why this hit was found", act: ofOne(() => view.toggleExplanation()) },
+    { keys: "w", does: "Show or hide the stages of the search", act: () => view.toggleStages() },
   ];
 }

@@ -10,12 +10,12 @@ const PAGE = 20;
 const PAGE_SAID = 50; // messages are short and are read in sequence
 
 /** Load the first part of a list; returns `{isEmpty, nodes}`: the cards, and a button that loads more. */
-export async function storedList(asked, of, signal) {
-  const isTalk = Boolean(asked.session);
+export async function storedList(request, of, signal) {
+  const isTalk = Boolean(request.session);
   const page = isTalk ? PAGE_SAID : PAGE;
   const list = h("ol", { class: "cards" });
   const more = h("p", { class: "actions" });
-  const fetch = (offset) => call("ls", { ...listBody(asked), limit: page + 1, offset }, { signal });
+  const fetch = (offset) => call("ls", { ...listBody(request), limit: page + 1, offset }, { signal });
   const add = ({ memories }) => {
     const rows = (isTalk ? memories.slice(-page) : memories.slice(0, page)).map((memory) =>
       h("li", {}, card(memory, 0, of)),

@@ -13,15 +13,15 @@ const MOST_SESSIONS = 100;
 const FIRST_SESSIONS = 6;
 
 /** Draw the overview into a node: the list, and a sidebar of conversations, topics, collections, types and pending work. */
-export async function overview(node, asked, of, signal) {
+export async function overview(node, request, of, signal) {
   const [list, status, { topics }, { collections }, { sessions }] = await Promise.all([
-    storedList(asked, of, signal),
+    storedList(request, of, signal),
     call("status", {}, { signal }),
     call("topics", { limit: MOST_TOPICS }, { signal }),
     call("collections", {}, { signal }),
     call("sessions", { limit: MOST_SESSIONS }, { signal }),
   ]);
-  const left = searchOnlyFilters(asked);
+  const left = searchOnlyFilters(request);
   put(
     node,
     h(
@@ -30,22 +30,22 @@ export async function overview(node, asked, of, signal) {
       h(
         "div",
         {},
-        h("h2", {}, listHeading(asked)),
+        h("h2", {}, listHeading(request)),
         left.length > 0 && h("p", { class: "notice" }, `${left.join(", ")}: applies only to a search with a query.`),
-        list.isEmpty ? emptyList(asked, of) : list.nodes,
+        list.isEmpty ? emptyList(request, of) : list.nodes,
       ),
       h("aside", { "aria-label": "What is stored" }, sidebar({ status, topics, collections, sessions }, of)),
     ),
   );
 }
 
-function listHeading(asked) {
-  if (asked.session) return ["The conversation ", h("bdi", {}, asked.session)];
-  return activeFilters(asked).length ? "Newest that match the filters" : "Newest";
+function listHeading(request) {
+  if (request.session) return ["The conversation ", h("bdi", {}, request.session)];
+  return activeFilters(request).length ? "Newest that match the filters" : "Newest";
 }
 
-function emptyList(asked, of) {
-  if (activeFilters(asked).length) return h("p", { class: "hint" }, "No stored memory matches the filters.");
+function emptyList(request, of) {
+  if (activeFilters(request).length) return h("p", { class: "hint" }, "No stored memory matches the filters.");
   if (!of.may.write) return h("p", { class: "hint" }, "Nothing is stored yet.");
   const add = h("button", { type: "button", class: "main", onclick: of.add }, "Add a memory");
   return [

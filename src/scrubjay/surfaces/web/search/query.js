@@ -22,16 +22,16 @@ const LISTED = ["types", "topics", "collection", "namespace", "session", "owner"
 
 /** Parse the parameters of the address: `{q, profile, mode, limit}` and each filter, a list if it takes several values. */
 export function parseParams(params) {
-  const asked = {};
-  for (const name of ["q", "profile", "mode", "limit"]) asked[name] = params.get(name) ?? "";
-  for (const { name, several } of FILTERS) asked[name] = several ? params.getAll(name) : (params.get(name) ?? "");
-  return asked;
+  const request = {};
+  for (const name of ["q", "profile", "mode", "limit"]) request[name] = params.get(name) ?? "";
+  for (const { name, several } of FILTERS) request[name] = several ? params.getAll(name) : (params.get(name) ?? "");
+  return request;
 }
 
 /** Return the active filters, one entry per value: `[{name, label, value}]`. */
-export function activeFilters(asked) {
+export function activeFilters(request) {
   return FILTERS.flatMap(({ name, label }) =>
-    [asked[name]]
+    [request[name]]
       .flat()
       .filter(Boolean)
       .map((value) => ({ name, label, value })),
@@ -39,35 +39,35 @@ export function activeFilters(asked) {
 }
 
 /** Return the query without one value of a filter. */
-export function without(asked, { name, value }) {
-  return { ...asked, [name]: Array.isArray(asked[name]) ? asked[name].filter((other) => other !== value) : "" };
+export function without(request, { name, value }) {
+  return { ...request, [name]: Array.isArray(request[name]) ? request[name].filter((other) => other !== value) : "" };
 }
 
 /** Return the query with a filter set to one value: more values would widen it, and a click narrows it. */
-export function withOnly(asked, name, value) {
-  return { ...asked, [name]: Array.isArray(asked[name]) ? [value] : value };
+export function withOnly(request, name, value) {
+  return { ...request, [name]: Array.isArray(request[name]) ? [value] : value };
 }
 
 /** Return the body of a search. */
-export function searchBody(asked) {
-  const body = { query: asked.q, explain: true };
-  for (const name of ["profile", "mode", "since", "until"]) if (asked[name]) body[name] = asked[name];
-  for (const name of LISTED) if (asked[name].length) body[name] = asked[name];
-  if (asked.limit) body.limit = parseNumber("limit", asked.limit);
-  if (asked.min_score) body.min_score = parseNumber("minimum score", asked.min_score);
-  return { ...body, ...parseSettings(asked.overrides) };
+export function searchBody(request) {
+  const body = { query: request.q, explain: true };
+  for (const name of ["profile", "mode", "since", "until"]) if (request[name]) body[name] = request[name];
+  for (const name of LISTED) if (request[name].length) body[name] = request[name];
+  if (request.limit) body.limit = parseNumber("limit", request.limit);
+  if (request.min_score) body.min_score = parseNumber("minimum score", request.min_score);
+  return { ...body, ...parseSettings(request.overrides) };
 }
 
 /** Return the body of a list request: newest first, or a session in order. */
-export function listBody(asked) {
-  return Object.fromEntries(LISTED.filter((name) => asked[name].length).map((name) => [name, asked[name]]));
+export function listBody(request) {
+  return Object.fromEntries(LISTED.filter((name) => request[name].length).map((name) => [name, request[name]]));
 }
 
 /** Return the parameters that compare this query with another profile, for `link`. */
-export function compareParams(asked, profile) {
-  const { q, limit, overrides } = asked;
-  const a = [asked.profile || profile, asked.mode].filter(Boolean).join(":");
-  const shared = ["since", "until", ...LISTED].map((name) => [name, asked[name]]);
+export function compareParams(request, profile) {
+  const { q, limit, overrides } = request;
+  const a = [request.profile || profile, request.mode].filter(Boolean).join(":");
+  const shared = ["since", "until", ...LISTED].map((name) => [name, request[name]]);
   return {
     q,
     a,
@@ -79,8 +79,8 @@ export function compareParams(asked, profile) {
 }
 
 /** Return the labels of active filters that apply only to a search. */
-export const searchOnlyFilters = (asked) =>
-  activeFilters(asked)
+export const searchOnlyFilters = (request) =>
+  activeFilters(request)
     .filter(({ name }) => !LISTED.includes(name))
     .map(({ label }) => label);
 

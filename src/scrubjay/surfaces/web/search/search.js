@@ -21,7 +21,7 @@ import { overview } from "./overview.js";
 import { parseParams, searchBody, withOnly, without } from "./query.js";
 import { waterfall } from "./waterfall.js";
 
-const HOW = "scrubjay.how"; // set while the stages are shown
+const STAGES_SHOWN = "scrubjay.how"; // set while the stages are shown
 
 export function make(root) {
   const view = new Search(root);
@@ -31,32 +31,32 @@ export function make(root) {
 class Search {
   constructor(root) {
     this.form = searchForm({
-      typed: (asked) => currentRoute().view === "search" && this.turn(asked, replaceRoute), // unless the user has just left the view
-      now: (asked) => this.turn(asked, replaceRoute),
-      chosen: (asked) => this.turn(asked, navigate),
-      without: (filter) => this.turn(without(this.asked, filter), navigate),
+      typed: (request) => currentRoute().view === "search" && this.changeQuery(request, replaceRoute), // unless the user has just left the view
+      now: (request) => this.changeQuery(request, replaceRoute),
+      chosen: (request) => this.changeQuery(request, navigate),
+      without: (filter) => this.changeQuery(without(this.request, filter), navigate),
       down: () => this.cards.focus(0),
     });
-    this.how = h(
+    this.stagesButton = h(
       "button",
-      { type: "button", class: "quiet", title: "Stages of the search (w)", onclick: () => this.turnHow() },
+      { type: "button", class: "quiet", title: "Stages of the search (w)", onclick: () => this.toggleStages() },
       "Stages",
     );
     this.announcement = h("p", { class: "visually-hidden", role: "status" }); // stays in the document, so that screen readers announce each result
-    this.standing = new AnswerArea(() => [this.results?.query, this.asked.q]);
-    this.head = this.standing.head;
-    this.body = this.standing.body;
+    this.area = new AnswerArea(() => [this.results?.query, this.request.q]);
+    this.head = this.area.head;
+    this.body = this.area.body;
     this.cards = new Cards(this.body, () => this.form.focus());
     put(
       root,
       h("h1", { class: "visually-hidden" }, "Search"),
       this.form.node,
       this.announcement,
-      this.standing.old,
+      this.area.old,
       this.head,
       this.body,
     );
-    this.asked = parseParams(new URLSearchParams());
+    this.request = parseParams(new URLSearchParams());
     this.results = null;
     this.shown = ""; // the address of the results on the screen
     server.addEventListener("written", () => this.entered && this.run()); // the screen may be out of date
@@ -64,65 +64,65 @@ class Search {
 
   async show(params) {
     // Text typed while the login was loading is only in the address.
-    this.asked = parseParams(currentRoute().view === "search" ? currentRoute().params : params);
-    this.form.write(this.asked);
+    this.request = parseParams(currentRoute().view === "search" ? currentRoute().params : params);
+    this.form.write(this.request);
     const id = params.get("id");
     const isOpen = id && id === this.opened; // after the server came back
     if (!isOpen) this.opening?.abort(); // Back closes the dialog
-    if (!this.entered && !id && !this.asked.q && matchMedia("(pointer: fine)").matches) this.form.focus();
+    if (!this.entered && !id && !this.request.q && matchMedia("(pointer: fine)").matches) this.form.focus();
     this.entered = true;
     const again = location.hash === this.seen; // the server came back
     this.seen = location.hash;
-    const answered = this.shown === link("search", this.asked) && !again ? null : this.run();
+    const answered = this.shown === link("search", this.request) && !again ? null : this.run();
     if (id && !isOpen) this.openHere(id);
     await answered;
   }
 
   hide() {
-    this.asking?.abort();
+    this.controller?.abort();
     this.opening?.abort();
     this.shown = "";
     this.entered = false;
   }
 
   /** Change the query; `by` is `navigate` or `replaceRoute`: with or without a history entry. */
-  turn(asked, by) {
-    if (link("search", asked) === link("search", this.asked) && this.shown === link("search", asked)) return;
-    this.asked = asked;
-    by("search", asked);
+  changeQuery(request, by) {
+    if (link("search", request) === link("search", this.request) && this.shown === link("search", request)) return;
+    this.request = request;
+    by("search", request);
     if (by === replaceRoute) {
       this.seen = location.hash;
-      this.form.write(asked);
+      this.form.write(request);
       this.run();
     }
   }
 
   /** Run the current query; the old results stay, dimmed, until the new ones arrive. */
   async run() {
-    this.asking?.abort();
-    this.asking = new AbortController();
-    const { signal } = this.asking;
-    const asked = this.asked;
-    this.standing.wait();
+    this.controller?.abort();
+    this.controller = new AbortController();
+    const { signal } = this.controller;
+    const request = this.request;
+    this.area.wait();
     try {
       this.may = { write: (await currentLogin()).scopes.includes("write") };
-      if (asked.q.trim()) await this.search(asked, signal);
-      else await this.survey(asked, signal);
-      this.shown = link("search", asked);
-      this.standing.settle();
+      if (request.q.trim()) await this.search(request, signal);
+      else await this.showOverview(request, signal);
+      this.shown = link("search", request);
+      this.area.settle();
     } catch (error) {
       if (signal.aborted) return; // a newer query is running
       this.shown = "";
-      if (error.kind === "away") return this.standing.sayOld(); // stays dimmed until the server is back
-      this.standing.settle();
+      if (error.kind === "away") return this.area.sayOld(); // stays dimmed until the server is back
+      this.area.settle();
       if (!error.kind) throw error;
       this.results = null;
-      this.standing.refuse(error.detail);
+      this.area.refuse(error.detail);
     }
   }
 
-  async search(asked, signal) {
-    const [results] = await Promise.all([call("search", searchBody(asked), { signal }), loadFeedback()]);
+  async search(request, signal) {
+    const [results] = await Promise.all([call("search", searchBody(request), { signal }), loadFeedback()]);
     const topics = results.hits.length ? [] : (await call("topics", { limit: 500 }, { signal })).topics;
     signal.throwIfAborted(); // loadFeedback ignores the signal
     this.results = results;
@@ -131,9 +131,9 @@ class Search {
     this.drawBody(topics);
   }
 
-  async survey(asked, signal) {
+  async showOverview(request, signal) {
     const drawn = h("div", {});
-    await overview(drawn, asked, this.handle(asked, null), signal);
+    await overview(drawn, request, this.handle(request, null), signal);
     this.results = null;
     put(this.announcement);
     put(this.head);
@@ -141,23 +141,23 @@ class Search {
   }
 
   drawHead() {
-    const shown = Boolean(localStorage.getItem(HOW));
-    this.how.setAttribute("aria-pressed", String(shown));
+    const shown = Boolean(localStorage.getItem(STAGES_SHOWN));
+    this.stagesButton.setAttribute("aria-pressed", String(shown));
     put(
       this.head,
       h(
         "div",
         { class: "headline" },
-        resultSummary(this.results, this.asked, this.handle(this.asked, this.results)),
-        this.how,
+        resultSummary(this.results, this.request, this.handle(this.request, this.results)),
+        this.stagesButton,
       ),
       shown && waterfall(this.results),
     );
   }
 
   drawBody(topics) {
-    const { results, asked } = this;
-    const of = this.handle(asked, results);
+    const { results, request } = this;
+    const of = this.handle(request, results);
     if (results.hits.length)
       this.swap([
         h("h2", { class: "visually-hidden" }, "Hits"),
@@ -167,7 +167,7 @@ class Search {
           results.hits.map((hit, index) => h("li", {}, card(hit, index + 1, of))),
         ),
       ]);
-    else this.swap(emptyResult(results, asked, topics, this.form.modesOf(asked.profile), of));
+    else this.swap(emptyResult(results, request, topics, this.form.modesOf(request.profile), of));
   }
 
   /** Replace the results; the card at the same index keeps the focus. */
@@ -178,39 +178,39 @@ class Search {
   }
 
   /** Return the actions and data that cards and lists use. */
-  handle(asked, results) {
+  handle(request, results) {
     return {
       results,
       best: Math.max(0, ...(results?.hits ?? []).map(({ score }) => score)),
-      session: asked.session,
+      session: request.session,
       may: this.may,
       add: () => openAddDialog(),
-      href: (id) => link("search", { ...asked, id }),
-      filter: (name, value) => this.turn(withOnly(asked, name, value), navigate),
-      without: (filter) => this.turn(without(asked, filter), navigate),
-      mode: (mode) => this.turn({ ...asked, mode }, navigate),
-      only: (topic) => this.turn({ ...asked, q: "", topics: [topic] }, navigate),
+      href: (id) => link("search", { ...request, id }),
+      filter: (name, value) => this.changeQuery(withOnly(request, name, value), navigate),
+      without: (filter) => this.changeQuery(without(request, filter), navigate),
+      mode: (mode) => this.changeQuery({ ...request, mode }, navigate),
+      only: (topic) => this.changeQuery({ ...request, q: "", topics: [topic] }, navigate),
       open: (id) => this.open(id),
       edit: (id) => this.edit(id),
       forget: (id) => this.forget(id),
-      feedback: (id, action) => this.judge(id, action),
-      given: (id) => feedbackOf(asked.q, id),
+      feedback: (id, action) => this.giveFeedback(id, action),
+      given: (id) => feedbackOf(request.q, id),
     };
   }
 
   open(id) {
-    navigate("search", { ...this.asked, id });
+    navigate("search", { ...this.request, id });
   }
 
   async openHere(id) {
     const at = location.hash;
-    const isStep = this.shown === link("search", this.asked); // opened from a list, so that Back leads to it
+    const isStep = this.shown === link("search", this.request); // opened from a list, so that Back leads to it
     const opening = new AbortController();
     this.opening = opening;
     this.opened = id;
     const hit = this.results?.hits.find((candidate) => candidate.id === id);
     await openMemory(id, {
-      query: this.asked.q.trim() && this.asked.q,
+      query: this.request.q.trim() && this.request.q,
       forms: hit ? markedWords(hit) : [],
       lines: hit?.lines,
       changed: ({ gone }) => gone && this.run(),
@@ -220,7 +220,7 @@ class Search {
     if (location.hash === at) {
       // unless the user went elsewhere
       if (isStep) history.back();
-      else replaceRoute("search", this.asked);
+      else replaceRoute("search", this.request);
       this.seen = location.hash;
     }
     this.cards.of(id)?.focus();
@@ -236,9 +236,9 @@ class Search {
     return forget(id, () => this.run());
   }
 
-  judge(id, action) {
+  giveFeedback(id, action) {
     if (!this.results || !this.may.write) return;
-    const { q } = this.asked;
+    const { q } = this.request;
     toggleFeedback(q, id, action, () => {
       const now = feedbackOf(q, id);
       const buttons = this.cards.of(id)?.querySelectorAll("[data-action]") ?? [];
@@ -246,15 +246,15 @@ class Search {
     });
   }
 
-  turnHow() {
-    if (localStorage.getItem(HOW)) localStorage.removeItem(HOW);
-    else localStorage.setItem(HOW, "1");
-    const hadFocus = document.activeElement === this.how;
+  toggleStages() {
+    if (localStorage.getItem(STAGES_SHOWN)) localStorage.removeItem(STAGES_SHOWN);
+    else localStorage.setItem(STAGES_SHOWN, "1");
+    const hadFocus = document.activeElement === this.stagesButton;
     if (this.results) this.drawHead();
-    if (hadFocus) this.how.focus();
+    if (hadFocus) this.stagesButton.focus();
   }
 
-  turnWhy() {
+  toggleExplanation() {
     elements(this.cards.current(), "button.why")[0]?.click();
   }
 }

@@ -26,9 +26,9 @@ const MOST = 0.5; // share of the score from which a part is named
 
 /** Return which sources found a hit, at which rank, which did not, and what contributes most to its score. */
 export function sentence(hit, results) {
-  const asked = sourcesOf(results);
-  const ranked = asked.filter(({ name }) => hit.found[name]?.rank);
-  const missed = asked.filter(({ name, length }) => length && !hit.found[name]);
+  const request = sourcesOf(results);
+  const ranked = request.filter(({ name }) => hit.found[name]?.rank);
+  const missed = request.filter(({ name, length }) => length && !hit.found[name]);
   const found = ranked.map(({ name, length }) => `${sourceText(name)} (${rankText(hit.found[name].rank, length)})`);
   const first = found.length ? `Found by ${joinWords(found)}` : "Found without a rank in any source";
   const not = missed.length

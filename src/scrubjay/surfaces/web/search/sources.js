@@ -8,11 +8,11 @@ const STRIP = { width: 120, height: 12, edge: 4 };
 
 /** Return the sources of a result, in the order of the search: `[{name, length}]`. */
 export function sourcesOf(results) {
-  const asked = flatten(results.trace ?? [])
+  const request = flatten(results.trace ?? [])
     .filter(({ step }) => step.stage === "recall")
     .flatMap(({ step }) => step.branches.map((branch) => branch.stage));
   const held = results.hits.flatMap((hit) => Object.keys(hit.found));
-  return [...new Set([...asked, ...held])].map((name) => ({ name, length: results.counts[name] ?? 0 }));
+  return [...new Set([...request, ...held])].map((name) => ({ name, length: results.counts[name] ?? 0 }));
 }
 
 /** Draw the rank and the raw score of a hit in every source. */
