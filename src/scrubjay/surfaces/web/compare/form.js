@@ -24,7 +24,7 @@ export function compareForm({ typed, chosen }) {
   const limit = h("select", { onchange: () => chosen({ limit: Number(limit.value) }) });
   const sides = { a: sideForm("a", (side) => chosen({ a: side })), b: sideForm("b", (side) => chosen({ b: side })) };
   const filters = h("p", { class: "filters" });
-  const narrowing = new FilterMenu((what) => chosen({ filters: { ...state.filters, ...what } }));
+  const filterMenu = new FilterMenu((what) => chosen({ filters: { ...state.filters, ...what } }));
   const swap = () => chosen({ a: state.b, b: state.a });
   const named = { class: "swap", title: "Swap the sides (x)", "aria-label": "Swap the sides" };
   const swapper = button("⇄", { ...named, onclick: swap });
@@ -37,7 +37,7 @@ export function compareForm({ typed, chosen }) {
         chosen({ query: query.value });
       },
     },
-    h("div", { class: "first" }, query, h("label", {}, "Hits ", limit), narrowing.node, copyButton()),
+    h("div", { class: "first" }, query, h("label", {}, "Hits ", limit), filterMenu.node, copyButton()),
     filters,
     h("div", { class: "ways" }, sides.a.node, swapper, sides.b.node),
   );
@@ -60,7 +60,7 @@ export function compareForm({ typed, chosen }) {
       narrowed.map(([name, value]) => removableChip(`${name}: ${value}`, () => widen(name, value))),
     );
     filters.hidden = !narrowed.length;
-    narrowing.draw(next.filters);
+    filterMenu.draw(next.filters);
   }
   const refuse = (details) => {
     for (const [name, detail] of Object.entries(details)) sides[name].refuse(detail);

@@ -108,7 +108,7 @@ class MapView {
     };
     this.box = h("input", { ...asks, oninput: this.typed, onkeydown: leaveOnEscape });
     this.colours = h("div", { class: "ways", role: "group", "aria-label": "Colour by" });
-    this.narrowing = new FilterMenu((what) => this.#change({ ...what, hide: [], at: "" }));
+    this.filterMenu = new FilterMenu((what) => this.#change({ ...what, hide: [], at: "" }));
     this.coverage = h("p", { class: "hint standing", role: "status" });
     this.selected = h("div", { class: "under" });
     this.outcome = h("div", { class: "outcome", role: "status" });
@@ -122,7 +122,7 @@ class MapView {
       h("div", { class: "stage" }, this.chart.node, this.selected, this.coverage),
       h("aside", {}, this.pile, this.landing, this.legend, this.inView),
     );
-    const bar = h("div", { class: "bar" }, this.box, this.colours, this.narrowing.node, copyButton());
+    const bar = h("div", { class: "bar" }, this.box, this.colours, this.filterMenu.node, copyButton());
     put(root, h("h1", { class: "visually-hidden" }, "Map"), bar, this.outcome, this.body);
     this.#showSelected(null);
   }
@@ -207,7 +207,7 @@ class MapView {
     const focused = [...this.colours.children].indexOf(document.activeElement);
     put(this.colours, h("span", { class: "hint" }, "Colour by"), Object.entries(COLOR_MODES).map(way));
     if (focused > 0) this.colours.children[focused].focus();
-    this.narrowing.draw(this.#state);
+    this.filterMenu.draw(this.#state);
   }
 
   #listInView() {
