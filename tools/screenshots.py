@@ -1,4 +1,4 @@
-"""Takes the pictures of the page that the docs show: `make screenshots`.
+"""Takes the screenshots of the web UI for the docs: `make screenshots`.
 
 The store is that of `scrubjay demo`: sample memories and these docs, with the real model.
 """
@@ -24,7 +24,7 @@ WAIT_MS = 30_000
 
 
 def search(page: Page) -> None:
-    """What is found while somebody types."""
+    """Results while the user types."""
     page.get_by_role("searchbox").press_sequentially("when may we deploy?")
     page.locator("article.card mark").first.wait_for()
 
@@ -85,7 +85,7 @@ def served(folder: Path) -> Iterator[str]:
     """Make the demo's store and serve it; gives the link that signs in."""
     scrubjay = [sys.executable, "-m", "scrubjay"]
     db = folder / "demo.db"
-    # A copy: the pictures show paths, which should not be those of whoever takes them.
+    # A copy, because the screenshots show paths, which should not be local ones.
     docs = shutil.copytree(ROOT / "docs", folder / "docs")
     subprocess.run([*scrubjay, "demo", "--docs", docs, "--keep", db], check=True)
     with subprocess.Popen(

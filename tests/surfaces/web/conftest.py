@@ -1,4 +1,4 @@
-"""One browser for the run, one server for each file of tests."""
+"""One browser per run, one server per test module."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tools.chromium import browsing, chromium
 from tools.servers import CannotRun
 
 # Playwright's loop counts as running in this thread for as long as the browser is there, and then no
-# other test could run one. So it is put aside after each test of the page, and back before the next.
+# other test could run one. So it is set aside after each test of the web UI, and back before the next.
 _aside: list[asyncio.AbstractEventLoop | None] = [None]
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Let Playwright's loop run while a test of the page does; this is called for all others, too."""
+    """Run Playwright's loop during a test of the web UI; this hook is called for all other tests, too."""
     if Path(__file__).parent not in item.path.parents:
         return (yield)
     asyncio._set_running_loop(_aside[0])
@@ -52,12 +52,12 @@ def _site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 @pytest.fixture(scope="module")
 def site(_site: Site) -> Site:
-    """The server of this file of tests; a file overrides this to fill the store first."""
+    """The server of this test module; a module overrides this to fill the store first."""
     return _site
 
 
 @pytest.fixture(autouse=True)
 def nothing_wrong(_site: Site) -> Iterator[None]:
-    """Fail a test whose page had an error in the console, or asked another host."""
+    """Fail a test with an error in the browser's console, or a request to another host."""
     yield
     _site.settle()

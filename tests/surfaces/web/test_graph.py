@@ -1,4 +1,4 @@
-"""The graph around a memory: who stands where, how they are linked, and how one walks through it."""
+"""Graph view: layout, links, and navigation by mouse and keyboard."""
 
 from __future__ import annotations
 

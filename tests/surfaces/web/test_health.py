@@ -1,4 +1,4 @@
-"""Health: what each tier found over time, how busy the server is, what waits, and what doctor says."""
+"""Health view: hits per source over time, load of the server, pending work, and doctor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signing in at the page, as people do, and what another page on the same machine gets."""
+"""Sign-in by link and API key, and requests from another site on the same machine."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def asking(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     one.close()
 
 
-# While somebody signs out, something else that the page asked is refused before that is answered.
+# During sign-out, the server refuses another request before it answers the sign-out.
 REFUSED_MEANWHILE = """() => {
   const real = fetch;
   sessionStorage.setItem("draft", "half a sentence");
@@ -48,7 +48,7 @@ def test_the_link_signs_in_and_goes_on_to_where_one_wanted(site: Site):
     """A page that is not signed in says how; the link leads on, is gone from the address, and works once."""
     page = site.open("#/signin?why=Run+this+at+once", signed_in=False)
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
-    assert "Run this" not in page.locator("main").inner_text()  # whoever made the link wrote that
+    assert "Run this" not in page.locator("main").inner_text()  # the author of the link wrote that
     page.goto(f"{site.url}#/search?q=tea")
     expect(page).to_have_url(f"{site.url}#/signin")
     expect(page.get_by_text("scrubjay serve", exact=True)).to_be_visible()

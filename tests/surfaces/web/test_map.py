@@ -1,4 +1,4 @@
-"""The map by mouse, by keys and by fingers: what is drawn where, what opens, and where a query lands."""
+"""Map view by mouse, keyboard and touch: drawing, opening, and the position of a query."""
 
 from __future__ import annotations
 

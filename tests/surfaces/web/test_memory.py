@@ -1,4 +1,4 @@
-"""One memory in the page: read, added, changed, forgotten and judged, by keys and by mouse."""
+"""Memory dialog: read, add, edit, forget and give feedback, by keyboard and mouse."""
 
 from __future__ import annotations
 
@@ -367,7 +367,7 @@ def test_line_ends_of_others_are_no_change_and_hyphens_are_marked(site: Site):
     expect(form).to_have_count(1)
     form.get_by_role("button", name="Cancel").click()
     expect(form).to_have_count(0)
-    expect(page.get_by_role("dialog")).to_have_count(1)  # nobody is asked whether to throw it away
+    expect(page.get_by_role("dialog")).to_have_count(1)  # no confirmation to discard changes
     shown.get_by_role("button", name="Edit").click()
     form.get_by_label("Title").fill("Post")
     form.get_by_role("button", name="Store").click()

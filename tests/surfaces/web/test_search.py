@@ -1,4 +1,4 @@
-"""Searching by keys and by mouse: what is asked is in the address, what is found is marked and weighed."""
+"""Search view by keyboard and mouse: the query is in the address, hits are highlighted and scored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands around every view: names, keys, themes, and a server that goes away and comes back."""
+"""Header, keys, themes, and a server that stops answering and comes back."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_it_fits_a_phone(site: Site):
     )
     assert min(sizes) >= 24
     assert page.locator("header.top").evaluate("one => one.offsetHeight") < 110  # two rows
-    expect(page.get_by_role("button", name="Keys")).to_be_hidden()  # nobody types here
+    expect(page.get_by_role("button", name="Keys")).to_be_hidden()  # a touch device
     page.get_by_role("button", name="notes.db").click()
     menu = page.get_by_role("dialog", name="You and this store")
     menu.get_by_role("button", name="Open in another browser").click()
@@ -152,7 +152,7 @@ def test_a_browser_that_keeps_nothing_is_told_what_the_page_needs(site: Site):
 
 
 def test_a_server_that_goes_away_and_comes_back(site: Site):
-    """What is shown stays. After a new start nobody is signed in: the page says so, and how to come in."""
+    """The view stays on the screen. After a restart the login is gone, and the web UI asks to sign in."""
     site.forgive(ANYTHING_REFUSED)
     page = site.open("#/search?q=kettle")
     expect(page).to_have_title("Search · scrubjay")

@@ -1,4 +1,4 @@
-"""The picture of a score adds up, whichever profile made it."""
+"""Explanation of a score: its parts add up, for every profile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A store whose vectors and links are on servers, behind the page: what it says while one is away."""
+"""A store with replicas: what the web UI shows while one of them is unavailable."""
 
 from __future__ import annotations
 

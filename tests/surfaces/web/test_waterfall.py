@@ -1,4 +1,4 @@
-"""The stages of a search as a picture, and as text for those who do not see it."""
+"""Waterfall chart of the stages of a search, and its text for screen readers."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ test("rounded amounts add up to the rounded total", () => {
   assert.deepEqual(rounded([1 / 3, 1 / 3, 1 / 3], 1), [334, 333, 333]);
   assert.deepEqual(rounded([0.0004, 0.0004, 0.0004], 0.0012), [1, 0, 0]);
   assert.deepEqual(rounded([0.5, -0.2], 0.3), [500, -200]);
+  assert.deepEqual(rounded([0.1002, 0.2009, 0.3005], 0.6016), [100, 201, 301]); // to the largest remainders
   for (const amounts of [
     [0.1234, 0.4567, 0.0004],
     [0.9999, -0.3333, 0.1111],
