@@ -29,6 +29,19 @@ settings.register_profile(
 settings.load_profile("scrubjay")
 
 
+SERVERS = {"postgres", "qdrant", "falkordb"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what needs a server or a browser, so that `make test-fast` can leave it out."""
+    for item in items:
+        needs = set(getattr(item, "fixturenames", ()))
+        if needs & SERVERS:
+            item.add_marker("server")
+        if "browser" in needs:
+            item.add_marker("browser")
+
+
 @pytest.fixture(autouse=True)
 def nobody_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No settings of the person who runs the tests, and no store of theirs."""

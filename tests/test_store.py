@@ -932,7 +932,7 @@ def test_threads_that_end_take_their_connections_with_them(words_only):
         worker.start()
         worker.join()
 
-    assert len(words_only._context.db._opened) <= 3
+    assert len(words_only._context.db._connections) <= 3
     assert len(words_only.search("port")) == 1
 
 

@@ -52,7 +52,7 @@ class Transfer:
         self, folder: Path, filters: Filters, force: bool, prune: bool, progress: Progress | None
     ) -> Exported:
         """Write memories into a folder, one Markdown file each."""
-        from scrubjay.write.entries.export import write_folder
+        from scrubjay.write.import_export.export import write_folder
 
         scope = self._context.scope(filters)
         ids = sorted(self._context.tables.records.ids(scope))
@@ -66,8 +66,8 @@ class Transfer:
     ) -> Exported:
         """Write memories as JSON lines, into a file or a stream."""
         from scrubjay.types.reports import Exported
-        from scrubjay.write.entries.export import write_lines
-        from scrubjay.write.entries.format import to_line
+        from scrubjay.write.import_export.export import write_lines
+        from scrubjay.write.import_export.format import to_line
 
         scope = self._context.scope(filters)
         ids = self._context.tables.records.ids_for_export(scope)
@@ -90,7 +90,7 @@ class Transfer:
         progress: Progress | None,
     ) -> Imported:
         """Read entries and store each as `add` does; a wrong one does not stop the others."""
-        from scrubjay.write.entries.import_entries import (
+        from scrubjay.write.import_export.import_entries import (
             EntryImport,
             Rights,
             are_counted,

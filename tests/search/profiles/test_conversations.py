@@ -115,13 +115,13 @@ def test_a_small_shortlist_is_as_small_as_it_is_set(talk, monkeypatch):
     from scrubjay.storage.sqlite.vectors import SqliteVector
 
     asked = []
-    real = SqliteVector._listed
+    real = SqliteVector._scan_shortlist
 
     def listed(self, codes, vector, model, seen, shortlist, short_dims):
         asked.append(shortlist)
         return real(self, codes, vector, model, seen, shortlist, short_dims)
 
-    monkeypatch.setattr(SqliteVector, "_listed", listed)
+    monkeypatch.setattr(SqliteVector, "_scan_shortlist", listed)
     talk.add("a plum tree")
     talk.pending()
 

@@ -328,7 +328,7 @@ class TestNamespaces:
         half = spread.search("kettle", namespace="work")
         assert ids(half) == []
         assert half.degraded[-1] == (
-            "there is no namespace 'work'; did you mean 'work/', all of that project?"
+            "there is no namespace 'work'; did you mean the whole project, 'work/'?"
         )
         nothing = spread.search("teapot", namespace="work/api", mode="keyword", profile="default")
         assert nothing.degraded == ()

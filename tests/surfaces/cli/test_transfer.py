@@ -8,7 +8,7 @@ from datetime import datetime
 
 import pytest
 
-from scrubjay.write.entries.import_entries import checked_sources
+from scrubjay.write.import_export.import_entries import checked_sources
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from scrubjay.write.entries import front_matter as entry_yaml
-from scrubjay.write.entries.format import is_as_exported, marked
+from scrubjay.write.import_export import front_matter as entry_yaml
+from scrubjay.write.import_export.format import is_as_exported, marked
 
 RETRY = "---\ndomain: web\ntitle: Retries\n---\n\nRetry three times.\n"
 

@@ -17,8 +17,8 @@ from places import ROOT
 import scrubjay
 from scrubjay import InvalidInput, Link, Memory, NotFound
 from scrubjay.types import NEAR_DUPLICATE
-from scrubjay.write.entries import front_matter as entry_yaml
-from scrubjay.write.entries.format import (
+from scrubjay.write.import_export import front_matter as entry_yaml
+from scrubjay.write.import_export.format import (
     file_name,
     from_line,
     from_markdown,

@@ -94,7 +94,7 @@ def _named(files: Sequence[tuple[str, str]], paint: Any) -> list[str]:
 def import_(args: Namespace, screen: Screen) -> int:
     """Import entries of files; wrong ones are reported, and the others are imported."""
     from scrubjay.surfaces.cli.vectors import make_vectors
-    from scrubjay.write.entries.import_entries import checked_sources
+    from scrubjay.write.import_export.import_entries import checked_sources
 
     settings = settings_of(args)
     stdin = getattr(sys.stdin, "buffer", sys.stdin)  # as bytes: one bad line must not end it

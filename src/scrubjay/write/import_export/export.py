@@ -11,7 +11,8 @@ from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.times import system_clock
 from scrubjay.types import Memory
 from scrubjay.types.reports import Exported
-from scrubjay.write.entries.format import (
+from scrubjay.write.fields import draft
+from scrubjay.write.import_export.format import (
     ENDING,
     file_name,
     from_line,
@@ -23,7 +24,6 @@ from scrubjay.write.entries.format import (
     to_line,
     to_markdown,
 )
-from scrubjay.write.fields import draft
 from scrubjay.write.remember import changes_nothing, with_event_time
 
 Report = Callable[[int, int, str], None]

@@ -14,8 +14,8 @@ from typing import Any
 from scrubjay.errors import InvalidInput
 from scrubjay.text.markdown import first_heading, front_matter
 from scrubjay.types import Link, Memory
-from scrubjay.write.entries.front_matter import dump, load
 from scrubjay.write.fields import DERIVED
+from scrubjay.write.import_export.front_matter import dump, load
 
 # What a person looks for comes first; the context may be long, so it comes last.
 _ORDER = (

@@ -13,8 +13,8 @@ from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.text.markdown import front_matter
 from scrubjay.types import Link, Memory, Scope
 from scrubjay.types.reports import Imported
-from scrubjay.write.entries.format import file_name, from_line, from_markdown, id_in
 from scrubjay.write.fields import draft
+from scrubjay.write.import_export.format import file_name, from_line, from_markdown, id_in
 from scrubjay.write.remember import (
     changes_nothing,
     memory_to_replace,
